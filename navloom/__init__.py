@@ -1,0 +1,1 @@
+"""Navloom: language-model agents woven with indoor scenes."""

@@ -1,0 +1,1 @@
+"""The command line. Floor 6: the door."""

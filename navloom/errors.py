@@ -1,0 +1,77 @@
+"""Every error Navloom raises on purpose, as one small tree.
+
+    NavloomError            base: the message is one clear line for a person
+    ├── SceneError          a scene that is missing, broken or unknown
+    ├── ModelError          a model that cannot be named, reached or used
+    │   └── ScriptError     a scripted test model was asked something it was not told of
+    ├── PromptError         a prompt that is missing, or filled with the wrong variables
+    ├── RunError            a run folder that cannot be used
+    └── UsageError          arguments that make no sense together
+
+The command line prints the message of a ``NavloomError`` and exits with 1; anything else that
+escapes is a defect of Navloom. A message says what was wrong, where, what was expected, and what
+to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "ModelError",
+    "NavloomError",
+    "PromptError",
+    "RunError",
+    "SceneError",
+    "ScriptError",
+    "UsageError",
+    "did_you_mean",
+]
+
+
+class NavloomError(Exception):
+    """Base of all errors meant for a person; ``str(error)`` is one line."""
+
+
+class SceneError(NavloomError):
+    """A scene is missing, broken or unknown."""
+
+
+class ModelError(NavloomError):
+    """A model cannot be named, reached or used."""
+
+
+class ScriptError(ModelError):
+    """A scripted model met a call it was not told of, or was left with replies unused."""
+
+
+class PromptError(NavloomError):
+    """A prompt is missing, or was filled with missing or unknown variables."""
+
+
+class RunError(NavloomError):
+    """A run folder cannot be used as asked."""
+
+
+class UsageError(NavloomError):
+    """Arguments that make no sense, alone or together."""
+
+
+def did_you_mean(name: str, known: Iterable[str], *, most: int = 3) -> str:
+    """Say which known names are near ``name``, as the tail of an error message.
+
+    Args:
+        name: what was asked for.
+        known: the names there are.
+        most: how many near names to give at most.
+
+    Returns:
+        ``" Did you mean 'a' or 'b'?"`` with a leading space, or ``""`` where nothing is near.
+    """
+    options = list(known)
+    folded = {option.casefold(): option for option in reversed(options)}
+    near = get_close_matches(name.casefold(), folded, n=most, cutoff=0.5)
+    if not near:
+        return ""
+    return " Did you mean " + " or ".join(f"'{folded[n]}'" for n in near) + "?"

@@ -1,0 +1,1 @@
+"""Tasks, metrics and runs. Floor 5: uses everything below."""

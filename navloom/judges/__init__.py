@@ -1,0 +1,1 @@
+"""The graders. Floor 3: uses tools, prompts and models."""

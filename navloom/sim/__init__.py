@@ -1,0 +1,1 @@
+"""Moving and seeing. Floor 1: uses scenes."""
