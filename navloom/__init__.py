@@ -1,1 +1,33 @@
-"""Navloom: language-model agents woven with indoor scenes."""
+"""Navloom: language-model agents woven with indoor scenes.
+
+>>> import navloom
+>>> from navloom.graphs import navcraft_single
+>>> context = navcraft_single.Context(scene="demo:house", model="builtin/heuristic")
+>>> navloom.run(navcraft_single.graph, {"seed": 1}, context=context)["status"]
+'ok'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from navloom.graphs.invoke import run
+    from navloom.models import get_model
+    from navloom.scenes import load_scene
+
+__all__ = ["get_model", "load_scene", "run"]
+
+_HOMES = {
+    "get_model": "navloom.models",
+    "load_scene": "navloom.scenes",
+    "run": "navloom.graphs.invoke",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # `navloom --help` imports this file too, and must not wait for LangGraph.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'navloom' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

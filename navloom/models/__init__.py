@@ -1,1 +1,5 @@
-"""Who thinks: provider/name to a LangChain chat model. Floor 0: knows no other room."""
+"""Who thinks: ``provider/name`` to a LangChain chat model. Floor 0: knows no other room."""
+
+from navloom.models.registry import get_model
+
+__all__ = ["get_model"]

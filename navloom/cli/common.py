@@ -1,0 +1,206 @@
+"""What the commands share: options with one name everywhere, and ways to print and to end.
+
+A flag, its keyword in Python and its environment variable share one name: ``--max-connections``,
+``max_connections=``, ``NAVLOOM_MAX_CONNECTIONS``. Only light imports at the top of this file and of
+every file of commands: ``navloom --help`` reads them all.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from navloom.evals.batch import Summary
+
+__all__ = [
+    "ConstrainOption",
+    "DisplayOption",
+    "JsonOption",
+    "LimitOption",
+    "MaxConnectionsOption",
+    "ModelOption",
+    "OutOption",
+    "ProfileOption",
+    "RunArgument",
+    "SampleIdOption",
+    "SceneArgument",
+    "SeedOption",
+    "SpecArgument",
+    "StrictHelperOption",
+    "TauOption",
+    "end_session",
+    "print_json",
+    "print_table",
+    "say",
+]
+
+_SPEC_HELP = (
+    "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR/SCAN, a scene.json or a folder"
+    " of them. hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA."
+)
+
+SpecArgument = Annotated[str, typer.Argument(metavar="SPEC", help=_SPEC_HELP)]
+SceneArgument = Annotated[
+    str,
+    typer.Argument(metavar="URI", help="One home: demo:flat, hm3d:DIR/ID, a scene.json, ..."),
+]
+RunArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", help="The folder of a run, as --out made it.")
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        envvar="NAVLOOM_MODEL",
+        metavar="PROVIDER/NAME",
+        help="The model that thinks: builtin/heuristic needs no key; see `navloom models`.",
+    ),
+]
+SeedOption = Annotated[
+    int,
+    typer.Option(
+        "--seed",
+        envvar="NAVLOOM_SEED",
+        help="Seed of everything random; each sample's own seed is a hash of this and its id.",
+    ),
+]
+OutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        envvar="NAVLOOM_OUT",
+        help="The run's folder. The same command on the same folder goes on where it stopped.",
+    ),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        envvar="NAVLOOM_LIMIT",
+        min=1,
+        help="Run only the first so many samples; without it the rest of the run follows.",
+    ),
+]
+SampleIdOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sample-id",
+        envvar="NAVLOOM_SAMPLE_ID",
+        help="Run only this sample; may be given several times.",
+    ),
+]
+MaxConnectionsOption = Annotated[
+    int,
+    typer.Option(
+        "--max-connections",
+        envvar="NAVLOOM_MAX_CONNECTIONS",
+        min=1,
+        max=1000,
+        help="Samples under way at once. Changes the speed, never the outcome.",
+    ),
+]
+DisplayOption = Annotated[
+    Literal["rich", "plain", "none"] | None,
+    typer.Option(
+        "--display",
+        envvar="NAVLOOM_DISPLAY",
+        help="Progress on stderr; unless told, rich on a terminal and plain elsewhere.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[
+    bool,
+    typer.Option(
+        "--json", envvar="NAVLOOM_JSON", help="Print the result as JSON on stdout, for programs."
+    ),
+]
+
+
+ProfileOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--profile",
+        envvar="NAVLOOM_PROFILE",
+        help="Whom the tasks are for: the name of a role, none, all or a YAML file; may be given"
+        " several times, samples take them in turn.",
+    ),
+]
+TauOption = Annotated[
+    int,
+    typer.Option(
+        "--tau",
+        envvar="NAVLOOM_TAU",
+        min=1,
+        help="Hops that each leg of a task must have at least, on the graph of rooms.",
+    ),
+]
+ConstrainOption = Annotated[
+    bool,
+    typer.Option(
+        "--constrain/--no-constrain",
+        envvar="NAVLOOM_CONSTRAIN",
+        help="List the home's names in the schema that the model is held to.",
+    ),
+]
+StrictHelperOption = Annotated[
+    bool,
+    typer.Option(
+        "--strict-helper",
+        envvar="NAVLOOM_STRICT_HELPER",
+        help="The helper starts next to neither the target nor the transfer region either.",
+    ),
+]
+
+
+def say(text: str) -> None:
+    """Write a line for a person, on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(value: Any) -> None:
+    """Write a result for a program, on stdout."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_table(table: Table) -> None:
+    """Write a table on stdout; where that is no terminal no cell is cut to fit one."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=max(console.width, 400))
+    console.print(table)
+
+
+def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoReturn:
+    """Say how a batch ended and leave with its exit code: 0, 2 some errors, 130 interrupted.
+
+    Args:
+        summary: what ``run_batch`` returned.
+        out: the run's folder.
+        as_json: print the summary on stdout as JSON.
+    """
+    from dataclasses import asdict
+
+    if as_json:
+        print_json({"run": str(out), **asdict(summary)})
+    cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.4g}"
+    say(
+        f"{out}: {summary.ok} ok, {summary.failed} failed, {summary.error} errors of"
+        f" {summary.samples} samples in {summary.session_seconds:.1f} s, cost {cost}"
+        + (f" ({summary.cost_note})" if summary.cost_note else "")
+    )
+    if summary.error:
+        say(f"  errors are in {out / 'errors.jsonl'}; they are left alone unless asked to retry")
+    if summary.interrupted:
+        say(f"  stopped with {summary.left} samples left: run the same command again to go on")
+    elif summary.left:
+        say(f"  {summary.left} samples are left for another session")
+    raise typer.Exit(summary.exit_code)

@@ -1,0 +1,185 @@
+"""``navloom doctor``: is everything here that Navloom needs? One line a finding, and what to do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
+from pathlib import Path
+
+import typer
+
+from navloom.cli.common import JsonOption, print_json
+
+__all__ = ["Finding", "app", "findings"]
+
+app = typer.Typer()
+
+_LEAST_SQLITE = (3, 24, 0)
+_LEAST_FREE_GB = 1.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        what: its name.
+        state: ``ok``; ``missing`` where something optional is not there; ``broken`` where
+            Navloom cannot work.
+        found: what was found.
+        todo: what to do about it, empty where it is ok.
+    """
+
+    what: str
+    state: str
+    found: str
+    todo: str = ""
+
+
+@app.command("doctor")
+def doctor(as_json: JsonOption = False) -> None:
+    """Check Python, packages, data, disk and keys, and say what to do about what is missing."""
+    found = list(findings(Path.cwd()))
+    if as_json:
+        print_json([asdict(finding) for finding in found])
+    else:
+        width = max(len(finding.what) for finding in found)
+        for finding in found:
+            todo = f"  -> {finding.todo}" if finding.todo else ""
+            print(f"{finding.state:7}  {finding.what:{width}}  {finding.found}{todo}")
+    if any(finding.state == "broken" for finding in found):
+        raise typer.Exit(1)
+
+
+def findings(folder: Path) -> Iterator[Finding]:
+    """Look at everything.
+
+    Args:
+        folder: where runs would be written.
+    """
+    yield _python()
+    yield from _packages()
+    yield from _extras()
+    yield _sqlite()
+    yield _writable(folder)
+    yield _disk(folder)
+    yield from _data()
+    yield from _providers()
+
+
+def _python() -> Finding:
+    # An older Python cannot install Navloom at all.
+    return Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
+
+
+def _packages() -> Iterator[Finding]:
+    for name in ("navloom", *_required()):
+        try:
+            yield Finding(name, "ok", version(name))
+        except PackageNotFoundError:
+            yield Finding(name, "broken", "not installed", f"pip install '{name}'")
+
+
+def _required() -> list[str]:
+    """The packages without which Navloom does not work, by its own metadata."""
+    from packaging.requirements import Requirement
+
+    lines = [Requirement(line) for line in requires("navloom") or ()]
+    return [line.name for line in lines if line.marker is None or line.marker.evaluate()]
+
+
+def _extras() -> Iterator[Finding]:
+    from packaging.requirements import Requirement
+
+    lines = [Requirement(line) for line in requires("navloom") or ()]
+    for extra in metadata("navloom").get_all("Provides-Extra") or ():
+        names = [
+            line.name
+            for line in lines
+            if line.marker is not None
+            and line.marker.evaluate({"extra": extra})
+            and not line.marker.evaluate()
+        ]
+        lacking = [name for name in names if not _installed(name)]
+        if lacking:
+            todo = f"only if you need it: pip install 'navloom[{extra}]'"
+            yield Finding(f"[{extra}]", "missing", ", ".join(lacking), todo)
+        else:
+            yield Finding(f"[{extra}]", "ok", ", ".join(names))
+
+
+def _installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _sqlite() -> Finding:
+    if sqlite3.sqlite_version_info >= _LEAST_SQLITE:
+        return Finding("sqlite", "ok", sqlite3.sqlite_version)
+    return Finding("sqlite", "broken", sqlite3.sqlite_version, "needs 3.24 or newer")
+
+
+def _writable(folder: Path) -> Finding:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return Finding("write access", "ok", str(folder))
+    except OSError as error:
+        return Finding(
+            "write access", "missing", f"{folder}: {error.strerror}", "give --out a folder of yours"
+        )
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free / 1e9
+    if free >= _LEAST_FREE_GB:
+        return Finding("free disk", "ok", f"{free:.0f} GB")
+    return Finding("free disk", "missing", f"{free:.2f} GB", "a large run may need 1 GB: free some")
+
+
+def _data() -> Iterator[Finding]:
+    where = os.environ.get("NAVLOOM_DATA")
+    if not where:
+        todo = "for real homes: export NAVLOOM_DATA=FOLDER, see docs/real-data.md; demo: needs none"
+        yield Finding("NAVLOOM_DATA", "missing", "not set", todo)
+        return
+    folder = Path(where)
+    if not folder.is_dir():
+        yield Finding("NAVLOOM_DATA", "missing", f"{where} is no folder", "point it to one")
+        return
+    yield Finding("NAVLOOM_DATA", "ok", where)
+    from navloom.errors import NavloomError
+    from navloom.scenes.uri import FORMATS, list_scenes
+
+    for scheme, known in FORMATS.items():
+        if known.data is None:
+            continue
+        try:
+            count = len(list_scenes(f"{scheme}:"))
+        except NavloomError as error:
+            yield Finding(f"  {scheme}:", "missing", str(error), "see docs/real-data.md")
+        else:
+            yield Finding(f"  {scheme}:", "ok", f"{count} scenes in {folder / known.data}")
+
+
+def _providers() -> Iterator[Finding]:
+    from navloom.models.registry import list_providers
+
+    for provider in list_providers():
+        lacking = provider.lacks()
+        if provider.needs is None:
+            yield Finding(f"{provider.name}/", "ok", "needs no key")
+        elif lacking:
+            todo = f"to use it: export {lacking}=..."
+            yield Finding(f"{provider.name}/", "missing", f"{lacking} is not set", todo)
+        else:
+            yield Finding(f"{provider.name}/", "ok", f"{provider.needs} is set")

@@ -1,0 +1,130 @@
+"""The door: ``navloom``, its commands, and what becomes of an error.
+
+Exit codes: 0 done, 1 a user's mistake (one line on stderr), 2 some samples ended in error, 130
+interrupted, 70 a defect of Navloom (one line, and a file with the traceback).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from navloom.errors import NavloomError
+
+__all__ = ["app", "main"]
+
+MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
+
+app = typer.Typer(
+    name="navloom",
+    help="Language-model agents woven with indoor scenes: generate, drive and grade navigation.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+
+_GROUPS = {
+    "navloom.cli.scenes": "scenes",
+    "navloom.cli.synth": "synth",
+    "navloom.cli.report": None,
+    "navloom.cli.models": None,
+    "navloom.cli.doctor": None,
+}
+"""Modules with an ``app``, and the word before its commands (None: they stand alone)."""
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"navloom {version('navloom')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+for _module, _name in _GROUPS.items():
+    if find_spec(_module) is None:
+        continue
+    app.add_typer(import_module(_module).app, name=_name)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code.
+
+    Args:
+        arguments: the words after ``navloom``; those of this process unless given.
+    """
+    try:
+        words = None if arguments is None else list(arguments)
+        code = app(words, prog_name="navloom", standalone_mode=False)
+        sys.stdout.flush()
+    except NavloomError as error:
+        return _fail(str(error))
+    except TyperException as error:
+        return _usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has enough; Python must not complain of it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return MISTAKE
+    except Exception as error:
+        return _defect(error)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str) -> int:
+    print(f"navloom: {' '.join(message.split())}", file=sys.stderr)
+    return MISTAKE
+
+
+def _usage(error: TyperException) -> int:
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message())
+        return MISTAKE
+    where = context.command_path if context is not None else "navloom"
+    said = error.format_message().removesuffix(".")
+    return _fail(f"{said}{'' if said.endswith('?') else '.'} See `{where} --help`.")
+
+
+def _defect(error: Exception) -> int:
+    said = "".join(traceback.format_exception(error))
+    if os.environ.get("NAVLOOM_DEBUG"):
+        print(said, file=sys.stderr)
+        where = "above"
+    else:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="navloom-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(said)
+        where = f"in {file.name} (NAVLOOM_DEBUG=1 prints it)"
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    print(
+        f"navloom: a defect in Navloom, not in what you typed: {what}. The traceback is {where};"
+        " please report it.",
+        file=sys.stderr,
+    )
+    return DEFECT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""``navloom models``: who can think, and what each needs. No key is ever printed."""
+
+from __future__ import annotations
+
+import typer
+
+from navloom.cli.common import JsonOption, print_json, print_table
+
+app = typer.Typer()
+
+
+@app.command("models")
+def models(as_json: JsonOption = False) -> None:
+    """List the providers of models, what each needs, and which are ready."""
+    from rich.table import Table
+
+    from navloom.models.registry import list_providers
+
+    providers = list_providers()
+    if as_json:
+        print_json(
+            [
+                {
+                    "provider": provider.name,
+                    "models": [f"{provider.name}/{name}" for name in provider.models],
+                    "any_other_name": provider.is_open,
+                    "needs": provider.needs,
+                    "ready": provider.lacks() is None,
+                    "about": provider.about,
+                }
+                for provider in providers
+            ]
+        )
+        return
+    table = Table("model", "ready", "what", box=None, header_style="bold")
+    for provider in providers:
+        names = [*provider.models, *(["..."] if provider.is_open else [])]
+        lacking = provider.lacks()
+        table.add_row(
+            "\n".join(f"{provider.name}/{name}" for name in names),
+            f"set {lacking}" if lacking else "yes",
+            provider.about,
+        )
+    print_table(table)

@@ -1,0 +1,269 @@
+"""``navloom scenes``: list, show, export, annotate and import homes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from navloom.cli.common import (
+    JsonOption,
+    ModelOption,
+    SceneArgument,
+    SeedOption,
+    SpecArgument,
+    print_json,
+    print_table,
+    say,
+)
+
+if TYPE_CHECKING:
+    from navloom.scenes.scene import Scene
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Look at homes, convert them, complete them.")
+importer = typer.Typer(no_args_is_help=True, help="Make homes from files that you own.")
+app.add_typer(importer, name="import")
+
+SceneFileOption = Annotated[
+    Path, typer.Option("--out", help="The scene.json to write; it opens again as a URI.")
+]
+_COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
+
+
+@app.command("list")
+def list_(spec: SpecArgument = "demo:", as_json: JsonOption = False) -> None:
+    """List the homes of SPEC with their sizes.
+
+    components counts the parts of the graph of rooms that no link joins. A broken home is said and
+    skipped; the exit code is then 1.
+    """
+    from rich.table import Table
+
+    from navloom.errors import SceneError
+    from navloom.scenes.uri import list_scenes, load_scene
+
+    rows, broken = [], 0
+    for uri in list_scenes(spec):
+        try:
+            rows.append(_sizes(load_scene(uri)))
+        except SceneError as error:
+            broken += 1
+            say(f"navloom: skipped {uri}: {error}")
+    if as_json:
+        print_json(rows)
+    else:
+        table = Table("scene", box=None, header_style="bold")
+        for name in _COUNTS:
+            table.add_column(name, justify="right")
+        for row in rows:
+            table.add_row(row["scene"], *(str(row[name]) for name in _COUNTS))
+        print_table(table)
+    if broken:
+        raise typer.Exit(1)
+
+
+@app.command()
+def show(
+    uri: SceneArgument,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="Print the JSON that a model reads, and nothing else.")
+    ] = False,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="Draw the plan to this file (.png, .svg, .pdf).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a home: its rooms, what they lead to, and what is in them."""
+    from navloom.scenes.uri import load_scene
+
+    scene = load_scene(uri)
+    if plan is not None:
+        _draw(scene, plan)
+    if prompt:
+        print_json(scene.to_prompt())
+    elif as_json:
+        print_json({**_sizes(scene), "rooms": _rooms(scene), "notes": list(scene.notes)})
+    else:
+        _print_rooms(scene)
+
+
+@app.command()
+def export(uri: SceneArgument, out: SceneFileOption) -> None:
+    """Write a home as a scene.json, which holds all of it and opens again."""
+    from navloom.scenes.archive import save
+    from navloom.scenes.uri import load_scene
+
+    say(f"wrote {save(load_scene(uri), out)}")
+
+
+@app.command()
+def annotate(
+    spec: SpecArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The scene.json to write; a folder where SPEC is many homes."),
+    ] = None,
+    model: ModelOption = "builtin/heuristic",
+    evaluate: Annotated[
+        bool,
+        typer.Option(
+            "--evaluate",
+            help="Hide what is known, find it again, and print the accuracy after each stage.",
+        ),
+    ] = False,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Find each viewpoint's room from the things around it, then name rooms of unknown type.
+
+    The four stages of CoNavBench 3.1.1: voting, consensus, contiguity and, by the model, typing.
+    """
+    from navloom.errors import UsageError
+
+    if evaluate:
+        _evaluate(spec, model, seed, as_json)
+    elif out is None:
+        raise UsageError("say where to with --out scene.json, or how right it is with --evaluate")
+    else:
+        _annotate(spec, model, seed, out)
+
+
+@importer.command("hm3d")
+def import_hm3d(
+    rooms: Annotated[Path, typer.Option("--rooms", help="DomestiGraph's folder of YAML files.")],
+    objects: Annotated[Path, typer.Option("--objects", help="LH-VLN's folder of scene texts.")],
+    out: Annotated[Path, typer.Option("--out", help="Where to write one ID.json per home.")],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that are there already.")
+    ] = False,
+) -> None:
+    """Make homes for hm3d: from DomestiGraph's rooms and LH-VLN's objects.
+
+    A broken home is said and skipped; the exit code is then 1.
+    """
+    from navloom.scenes.hm3d_import import import_folder
+
+    report = import_folder(rooms, objects, out, overwrite=overwrite)
+    for name, why in report.refused.items():
+        say(f"navloom: skipped {name}: {why}")
+    skipped = len(report.without_objects) + len(report.without_rooms)
+    say(
+        f"{out}: {len(report.written)} homes written, {len(report.kept)} were there already,"
+        f" {skipped} without rooms or objects, {len(report.refused)} broken."
+        f" Look at them with `navloom scenes list hm3d:{out}`"
+    )
+    if report.refused:
+        raise typer.Exit(1)
+
+
+def _sizes(scene: Scene) -> dict[str, Any]:
+    import networkx as nx
+
+    kinds = Counter(item.kind for item in scene.items)
+    return {
+        "scene": scene.uri,
+        "floors": len(scene.floors),
+        "regions": len(scene.regions),
+        "links": len(scene.links),
+        "objects": kinds["object"],
+        "assets": kinds["asset"],
+        "viewpoints": len(scene.viewpoints),
+        "edges": len(scene.edges),
+        "components": nx.number_connected_components(scene.region_graph()),
+    }
+
+
+def _rooms(scene: Scene) -> list[dict[str, Any]]:
+    from navloom.scenes.prompt import item_names
+
+    graph = scene.region_graph()
+    return [
+        {
+            "region": region.id,
+            "floor": region.floor,
+            "leads_to": sorted(graph[region.id]),
+            "assets": item_names(scene, region.id, "asset"),
+            "objects": item_names(scene, region.id, "object"),
+        }
+        for region in scene.regions
+    ]
+
+
+def _print_rooms(scene: Scene) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    sizes = _sizes(scene)
+    print(sizes.pop("scene"), "·", ", ".join(f"{count} {name}" for name, count in sizes.items()))
+    table = Table("floor", "region", "leads to", "assets", "objects", header_style="bold")
+    for room in _rooms(scene):
+        cells = [", ".join(room[key]) for key in ("leads_to", "assets", "objects")]
+        table.add_row(str(room["floor"]), room["region"], *(escape(cell) for cell in cells))
+    print_table(table)
+    for note in scene.notes:
+        print(f"note: {note}")
+
+
+def _draw(scene: Scene, path: Path) -> None:
+    from navloom.errors import UsageError
+    from navloom.scenes.plan import draw_plan
+
+    figure = draw_plan(scene, title=scene.uri, items=True)
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot draw to {path}: {error}") from error
+    say(f"drew {path}")
+
+
+def _annotate(spec: str, model: str, seed: int, out: Path) -> None:
+    from navloom.errors import UsageError
+    from navloom.graphs.invoke import model_of
+    from navloom.scenes.archive import save
+    from navloom.scenes.uri import list_scenes, load_scene
+
+    chosen = model_of(model)
+    uris = list_scenes(spec)
+    if len(uris) > 1 and out.suffix:
+        raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
+    for uri in uris:
+        scene, said = _complete(load_scene(uri), chosen, seed)
+        if len(uris) > 1:
+            out.mkdir(parents=True, exist_ok=True)
+        path = out if len(uris) == 1 else out / f"{scene.id}.json"
+        say(f"{uri}: {said}; wrote {save(scene, path)}")
+
+
+def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
+    """All four stages over one home, and one line on what they did."""
+    from navloom.graphs import room_typing
+    from navloom.graphs.invoke import run
+    from navloom.scenes.annotate import annotate as place
+    from navloom.scenes.annotate import retype
+    from navloom.scenes.scene import UNKNOWN
+
+    placed = place(scene)
+    unknown = sum(region.label == UNKNOWN for region in placed.scene.regions)
+    said = f"{len(placed.restored)} viewpoints placed, {len(placed.deleted)} deleted"
+    if not unknown:
+        return placed.scene, f"{said}, no room of unknown type"
+    context = room_typing.Context(scene=placed.scene, model=model)
+    types = run(room_typing.graph, {"seed": seed}, context=context)["result"]["types"]
+    named = sum(kind is not None for kind in types.values())
+    return retype(placed.scene, types), f"{said}, {named} of {unknown} unknown rooms typed"
+
+
+def _evaluate(spec: str, model: str, seed: int, as_json: bool) -> None:
+    from navloom.evals.annotation import evaluate, table
+    from navloom.graphs.invoke import model_of
+    from navloom.scenes.uri import iter_scenes
+
+    scores = evaluate(iter_scenes(spec), model_of(model), seed=seed)
+    if as_json:
+        print_json([score.to_json() for score in scores])
+    else:
+        print_table(table(scores))

@@ -1,0 +1,355 @@
+"""The engine of every batch: many samples through one graph, safe against a kill at any moment.
+
+What survives, step by step:
+
+- a step that a model was paid for is in ``checkpoints.sqlite`` before the next begins
+  (``durability="sync"``, one thread a sample, the sample's id its name);
+- a finished sample is in ``samples.jsonl``, synced, before its thread is deleted; a kill in between
+  leaves a thread without next steps, which is recorded without running anything, or one whose line
+  is there already, which is swept away;
+- an exception from a graph is a line in ``errors.jsonl``; its thread stays, so that a retry goes on
+  from the last good step. The other samples are not disturbed;
+- a folder that cannot be written ends the session with one ``RunError``.
+
+The first Ctrl-C or SIGTERM drains: each sample under way finishes its step and stops at a
+checkpoint. The second cancels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import re
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.errors import GraphDrained
+from langgraph.runtime import RunControl
+
+from navloom.errors import NavloomError, RunError
+from navloom.evals.checkpoints import begun, open_checkpoints
+from navloom.evals.lines import cannot_write
+from navloom.evals.progress import Display, NoDisplay
+from navloom.evals.run import RunFolder
+from navloom.evals.sample import Job, Sample, select
+from navloom.evals.tally import price_of, usage_of
+
+__all__ = ["Job", "Sample", "Stop", "Summary", "one_line", "run_batch", "select"]
+
+MAX_CONNECTIONS = 8
+_FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+_MAX_MESSAGE = 500
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run adds up to after a session; ``summary.json`` has the same keys.
+
+    Attributes:
+        samples: how many the run is to have.
+        ok: ended well.
+        failed: the agent did not manage.
+        error: the machinery broke; tried again only when asked.
+        left: neither finished nor in error.
+        interrupted: whether this session was stopped.
+        usage: ``calls``, ``input_tokens``, ``output_tokens``.
+        cost_usd: None where the model's price is unknown.
+        cost_note: says so.
+        sample_seconds: the samples' seconds, added up.
+        session_seconds: this session's, by the clock.
+    """
+
+    samples: int
+    ok: int
+    failed: int
+    error: int
+    left: int
+    interrupted: bool
+    usage: dict[str, int]
+    cost_usd: float | None
+    cost_note: str | None
+    sample_seconds: float
+    session_seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 2 some samples ended in error, 130 interrupted."""
+        return 130 if self.interrupted else 2 if self.error else 0
+
+
+class Stop:
+    """A way to end a session early, from a signal, a test or another task of the same loop."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self._listeners: list[Callable[[int], None]] = []
+
+    def request(self) -> None:
+        """Ask once to finish the steps under way; ask twice to cut them short."""
+        self.requests += 1
+        for listener in self._listeners:
+            listener(self.requests)
+
+    def listen(self, listener: Callable[[int], None]) -> None:
+        """Call ``listener`` with the number of requests at each one."""
+        self._listeners.append(listener)
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as one bounded line, without the value of any key in the environment."""
+    text = " ".join(str(error).split())
+    for name, value in os.environ.items():
+        if len(value) >= 8 and re.search(r"(KEY|TOKEN|SECRET|PASSWORD)$", name):
+            text = text.replace(value, f"<{name}>")
+    if not isinstance(error, NavloomError):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
+
+
+async def run_batch(
+    folder: RunFolder,
+    samples: Sequence[Sample],
+    job: Job,
+    *,
+    max_connections: int = MAX_CONNECTIONS,
+    display: Display | None = None,
+    only: Set[str] | None = None,
+    retry: bool = False,
+    stop: Stop | None = None,
+) -> Summary:
+    """Run what is left of a run: call it again after anything at all, and it goes on.
+
+    Args:
+        folder: the run's folder, open.
+        samples: all samples of the run, also those that are finished. They run scene after scene,
+            so that few scenes are in memory at once.
+        job: what to do with each.
+        max_connections: samples under way at once.
+        display: told of what happens; silent unless given.
+        only: run no others than these ids now (see ``select``); the rest stays for another session.
+        retry: try those in ``errors.jsonl`` again.
+        stop: to end early; SIGINT and SIGTERM request it too where this is the main thread.
+
+    Returns:
+        The run's totals, as written to ``summary.json``.
+
+    Raises:
+        RunError: the folder cannot be written, or two samples have one id.
+    """
+    started = time.monotonic()
+    display = display or NoDisplay()
+    stop = stop or Stop()
+    ids = {sample.id for sample in samples}
+    if len(ids) != len(samples):
+        raise RunError("two samples of one run have the same id: ids are unique")
+    if retry:
+        folder.retry_errors()
+    chosen = ids if only is None else ids & only
+    ended = chosen & (folder.finished | folder.errored)
+    todo = [sample for sample in samples if sample.id in chosen - ended]
+    todo.sort(key=lambda sample: (sample.scene, sample.id))
+    display.start(len(chosen), len(ended))
+    try:
+        if todo:
+            with _signals(stop):
+                await _run(folder, todo, job, max_connections, display, stop)
+    finally:
+        display.close()
+        summary = _summarise(folder, ids, job, stop.requests > 0, time.monotonic() - started)
+    folder.write_summary(asdict(summary))
+    return summary
+
+
+def _summarise(
+    folder: RunFolder, ids: set[str], job: Job, stopped: bool, seconds: float
+) -> Summary:
+    tally = folder.tally
+    left = len(ids - folder.finished - folder.errored)
+    unknown = f"no price is known for {job.model}" if tally.cost_usd is None else None
+    return Summary(
+        samples=len(ids),
+        ok=tally.counts.get("ok", 0),
+        failed=tally.counts.get("failed", 0),
+        error=tally.counts.get("error", 0),
+        left=left,
+        interrupted=stopped and left > 0,
+        usage=tally.usage,
+        cost_usd=tally.cost_usd,
+        cost_note=unknown,
+        sample_seconds=round(tally.seconds, 3),
+        session_seconds=round(seconds, 3),
+    )
+
+
+@contextlib.contextmanager
+def _signals(stop: Stop) -> Iterator[None]:
+    """Let SIGINT and SIGTERM request a stop, where this thread may say so."""
+    loop = asyncio.get_running_loop()
+    held = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            before = signal.getsignal(number)
+            loop.add_signal_handler(number, stop.request)
+        except (ValueError, RuntimeError, NotImplementedError):  # not the main thread
+            break
+        held.append((number, before))
+    try:
+        yield
+    finally:
+        for number, before in held:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before or signal.SIG_DFL)
+
+
+async def _run(
+    folder: RunFolder, todo: list[Sample], job: Job, most: int, display: Display, stop: Stop
+) -> None:
+    async with open_checkpoints(folder.checkpoints) as saver:
+        threads = await begun(saver)
+        for name in sorted(threads & folder.finished):
+            await saver.adelete_thread(name)
+        engine = _Engine(folder, job, job.build(saver), saver, threads, display, stop)
+        await engine.run(todo, max(1, most))
+
+
+class _Engine:
+    """One session over one folder: workers that take samples in turn."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        job: Job,
+        graph: Any,
+        saver: AsyncSqliteSaver,
+        begun: set[str],
+        display: Display,
+        stop: Stop,
+    ) -> None:
+        self.folder = folder
+        self.job = job
+        self.graph = graph
+        self.saver = saver
+        self.begun = begun
+        self.display = display
+        self.stop = stop
+        self.controls: set[RunControl] = set()
+        self.workers: list[asyncio.Task[None]] = []
+        stop.listen(self._stopped)
+
+    async def run(self, todo: list[Sample], most: int) -> None:
+        """Take every sample to its end, at most so many at once."""
+        waiting = iter(todo)
+        self.workers = [
+            asyncio.create_task(self._work(waiting)) for _ in range(min(most, len(todo)))
+        ]
+        try:
+            done, _ = await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            for worker in self.workers:
+                worker.cancel()
+            await asyncio.gather(*self.workers, return_exceptions=True)
+        for worker in done:
+            if not worker.cancelled() and (error := worker.exception()) is not None:
+                raise error
+
+    def _stopped(self, requests: int) -> None:
+        if requests == 1:
+            self.display.note(
+                f"stopping: {len(self.controls)} samples finish the step they are at"
+                " (Ctrl-C again stops at once; nothing that is finished is lost)"
+            )
+            for control in self.controls:
+                control.request_drain("stopped")
+        else:
+            for worker in self.workers:
+                worker.cancel()
+
+    async def _work(self, waiting: Iterator[Sample]) -> None:
+        for sample in waiting:
+            if self.stop.requests:
+                return
+            await self._sample(sample)
+
+    async def _sample(self, sample: Sample) -> None:
+        control = RunControl()
+        self.controls.add(control)
+        began = time.monotonic()
+        try:
+            state = await self._state(sample, control)
+            line = self._line(sample, state, time.monotonic() - began)
+            line |= self.job.record(sample, state)
+            if line["status"] not in ("ok", "failed"):
+                raise ValueError(f"the graph ended without a status, got {line['status']!r}")
+            self.folder.add_sample(line)
+        except GraphDrained:
+            return
+        except Exception as error:
+            await self._broke(sample, error, time.monotonic() - began)
+            self.display.step(self.folder.tally)
+        else:
+            self.display.step(self.folder.tally)
+            await self.saver.adelete_thread(sample.id)
+        finally:
+            self.controls.discard(control)
+
+    async def _state(self, sample: Sample, control: RunControl) -> Mapping[str, Any]:
+        """The final state of a sample's graph, run from where it stands."""
+        config = {"configurable": {"thread_id": sample.id}}
+        entry: dict[str, Any] | None = None
+        if sample.id in self.begun:
+            there = await self.graph.aget_state(config)
+            # Not `next`: it leaves out tasks that ended and whose step is not closed yet.
+            if not there.tasks:
+                values: Mapping[str, Any] = there.values
+                return values
+        else:
+            entry = self.job.input(sample)
+        state: Mapping[str, Any] = await self.graph.ainvoke(
+            entry,
+            config,
+            context=self.job.context(sample),
+            durability="sync",
+            control=control,
+            # All channels, as a state read back from its checkpoint has them.
+            output_keys=self.graph.stream_channels_list,
+        )
+        return state
+
+    def _line(self, sample: Sample, state: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """The columns that every line has, whatever became of the sample."""
+        # A graph may keep several conversations: what each said was paid for.
+        spoken = [m for value in state.values() if isinstance(value, list) for m in value]
+        usage = usage_of(spoken)
+        return {
+            "id": sample.id,
+            "scene": sample.scene,
+            "attempt": sample.attempt,
+            "seed": sample.seed,
+            "status": "error",
+            "reason": None,
+            "message": None,
+            "profile": None,
+            "result": None,
+            **sample.columns,
+            "usage": usage,
+            "cost_usd": price_of(self.job.model, usage),
+            "seconds": round(seconds, 4),
+        }
+
+    async def _broke(self, sample: Sample, error: Exception, seconds: float) -> None:
+        """Write an error line, or end the session where the folder itself is the trouble."""
+        if isinstance(error, RunError | sqlite3.Error):
+            raise error
+        if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
+            raise cannot_write(self.folder.path, error) from error
+        there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+        line = self._line(sample, there.values, seconds)
+        line |= {"reason": type(error).__name__, "message": one_line(error)}
+        self.folder.add_error(line)

@@ -1,0 +1,341 @@
+"""What a run of NavCraft is worth: the rows of CoNavBench's Table 4, regret, diversity, failures.
+
+Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the machinery are
+counted apart. *Single* is the share of attempts with a valid single-robot task. *Collab* is relays
+per valid single task, as the paper's figures imply (36 of 77 is its 46.75 %), and per attempt.
+A home where no relay is worth it is a finding, not a success. *Gain* is 1 - alpha, and 1 - g_rate
+beside it; *regret* compares a relay with the best there is for its task.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from navloom.evals.run import read_errors, read_run, read_samples
+
+__all__ = [
+    "PUBLISHED",
+    "Diversity",
+    "Interval",
+    "Published",
+    "Rate",
+    "RunScore",
+    "Spread",
+    "bootstrap_mean",
+    "profile_name",
+    "score_run",
+    "score_samples",
+    "wilson",
+]
+
+Interval = tuple[float, float]
+_Z95 = 1.959963984540054
+_RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of CoNavBench's Table 4, as printed."""
+
+    model: str
+    single: float
+    collab: float
+    gain_max: float
+    gain_mean: float
+    cost_usd: float
+    seconds: float
+
+
+PUBLISHED = (
+    Published("Gemini 2.0-flash", 0.47, 0.0851, 0.2972, 0.2232, 0.265, 16.82),
+    Published("Gemini 2.5-flash-nothink", 0.41, 0.0976, 0.1318, 0.0924, 0.902, 18.71),
+    Published("Claude 3-5-haiku", 0.51, 0.0390, 0.5007, 0.3706, 1.142, 14.94),
+    Published("GPT 4o", 0.77, 0.4675, 0.7523, 0.2107, 5.242, 30.85),
+    Published("GPT 4o-mini", 0.64, 0.2656, 0.4732, 0.2512, 0.360, 21.41),
+    Published("GPT 4.1-mini", 0.68, 0.2353, 0.4280, 0.1910, 0.494, 17.92),
+)
+"""CoNavBench, Table 4."""
+
+
+def wilson(hits: int, of: int) -> Interval | None:
+    """Wilson's 95 % interval of a share; None where nothing was tried."""
+    if of == 0:
+        return None
+    share, z2 = hits / of, _Z95 * _Z95
+    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
+    half = _Z95 / (1 + z2 / of) * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    # At the ends the two terms cancel but for their last bits.
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
+
+
+def bootstrap_mean(values: Sequence[float]) -> Interval | None:
+    """The 95 % percentile interval of a mean, resampled with a fixed seed; None below two values."""
+    if len(values) < 2:
+        return None
+    given = np.asarray(values, dtype=np.float64)
+    rng = np.random.default_rng(0)
+    means = [given[rng.integers(0, len(given), len(given))].mean() for _ in range(_RESAMPLES)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of things that went well."""
+
+    hits: int
+    of: int
+
+    @property
+    def share(self) -> float | None:
+        """``hits / of``; None where nothing was tried."""
+        return self.hits / self.of if self.of else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson's 95 % interval."""
+        return wilson(self.hits, self.of)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How some numbers are spread; the numbers themselves are kept for pictures."""
+
+    values: tuple[float, ...]
+
+    def _of(self, function: Any) -> float | None:
+        return float(function(self.values)) if self.values else None
+
+    @property
+    def mean(self) -> float | None:
+        """Their mean."""
+        return self._of(np.mean)
+
+    @property
+    def median(self) -> float | None:
+        """Their median."""
+        return self._of(np.median)
+
+    @property
+    def p90(self) -> float | None:
+        """Nine in ten are no larger."""
+        return self._of(lambda values: np.percentile(values, 90))
+
+    @property
+    def max(self) -> float | None:
+        """The largest."""
+        return self._of(np.max)
+
+    @property
+    def interval(self) -> Interval | None:
+        """A 95 % bootstrap interval of the mean."""
+        return bootstrap_mean(self.values)
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How different the valid tasks of one profile, or of all, are from one another.
+
+    Attributes:
+        profile: whose; ``all`` for every one.
+        tasks: valid tasks.
+        objects: different object names.
+        instructions: different instructions.
+        pairs: different (scene, target region, end region).
+        relays: tasks with a relay.
+        type_a1: relays of Type-A1.
+    """
+
+    profile: str
+    tasks: int
+    objects: int
+    instructions: int
+    pairs: int
+    relays: int
+    type_a1: int
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """Everything a report says of a run, as numbers.
+
+    Attributes:
+        name: the run's folder.
+        kind: ``single`` or ``collab``.
+        model: ``provider/name``.
+        scenes: homes with at least one attempt.
+        single: valid single tasks per attempt; None of a run that lifted those of another.
+        relays: relays per valid single task.
+        relays_per_attempt: relays per attempt.
+        not_worth_it: homes where no relay is worth it: a finding.
+        errors: samples on which the machinery broke.
+        gain_alpha: 1 - alpha of each relay.
+        gain_g: 1 - g_rate of each relay.
+        regret_g: g_rate over the best, minus 1, of each relay.
+        regret_alpha: alpha minus the best, of each relay.
+        cost_usd: what all attempts and errors cost; None where a price is not known.
+        seconds: of each attempt.
+        tokens: input and output tokens.
+        reasons: why attempts failed, most frequent first.
+        error_messages: what broke, most frequent first.
+        diversity: of all, then by profile where there are several.
+    """
+
+    name: str
+    kind: str
+    model: str
+    scenes: int
+    single: Rate | None
+    relays: Rate
+    relays_per_attempt: Rate
+    not_worth_it: int
+    errors: int
+    gain_alpha: Spread
+    gain_g: Spread
+    regret_g: Spread
+    regret_alpha: Spread
+    cost_usd: float | None
+    seconds: Spread
+    tokens: tuple[int, int]
+    reasons: tuple[tuple[str, int], ...]
+    error_messages: tuple[tuple[str, int], ...]
+    diversity: tuple[Diversity, ...] = field(default=())
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether rules spoke here and no language model."""
+        return self.model.startswith("builtin/")
+
+    @property
+    def attempts(self) -> int:
+        """Samples that ended ok or failed."""
+        return self.relays_per_attempt.of
+
+
+def score_run(path: Path | str) -> RunScore:
+    """Score the folder of a run.
+
+    Raises:
+        RunError: it is no run, or is broken.
+    """
+    run = read_run(path)
+    return score_samples(run, read_samples(path), read_errors(path), name=Path(path).name)
+
+
+def score_samples(
+    run: Mapping[str, Any],
+    samples: Sequence[Mapping[str, Any]],
+    errors: Sequence[Mapping[str, Any]] = (),
+    *,
+    name: str = "run",
+) -> RunScore:
+    """Score a run from its records.
+
+    Args:
+        run: ``run.json``.
+        samples: ``samples.jsonl``.
+        errors: ``errors.jsonl``; those that ended well on another try are not counted.
+        name: what to call the run.
+    """
+    request = run.get("request", {})
+    singles = [s for s in samples if (s.get("result") or {}).get("phase_1")]
+    relays = [s for s in singles if s["status"] == "ok" and s["result"].get("phase_2")]
+    ended = {sample["id"] for sample in samples}
+    broken = [error for error in errors if error["id"] not in ended]
+    collab = run.get("kind") == "collab"
+    valid = relays if collab else [s for s in singles if s["status"] == "ok"]
+    declined = [s for s in singles if s["status"] == "ok" and not s["result"].get("phase_2")]
+    return RunScore(
+        name=name,
+        kind=str(run.get("kind")),
+        model=str(request.get("model", "unknown")),
+        scenes=len({sample["scene"] for sample in samples}),
+        single=None if request.get("source") else Rate(len(singles), len(samples)),
+        relays=Rate(len(relays), len(singles) if collab else 0),
+        relays_per_attempt=Rate(len(relays), len(samples)),
+        not_worth_it=len(declined) if collab else 0,
+        errors=len(broken),
+        gain_alpha=_spread(relays, "gain_alpha"),
+        gain_g=_spread(relays, "gain_g"),
+        regret_g=_spread(relays, "regret_g"),
+        regret_alpha=_spread(relays, "regret_alpha"),
+        cost_usd=_cost([*samples, *broken]),
+        seconds=Spread(tuple(float(s.get("seconds") or 0.0) for s in samples)),
+        tokens=_tokens([*samples, *broken]),
+        reasons=_ranked(str(s.get("reason")) for s in samples if s["status"] == "failed"),
+        error_messages=_ranked(str(e.get("message"))[:200] for e in broken),
+        diversity=_diversity(valid),
+    )
+
+
+def _spread(relays: Iterable[Mapping[str, Any]], key: str) -> Spread:
+    found = (sample["result"]["navloom"].get(key) for sample in relays)
+    return Spread(tuple(float(value) for value in found if value is not None))
+
+
+def _cost(records: Iterable[Mapping[str, Any]]) -> float | None:
+    total = 0.0
+    for record in records:
+        if record.get("cost_usd") is None:
+            return None
+        total += record["cost_usd"]
+    return total
+
+
+def _tokens(records: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    usages = [record.get("usage") or {} for record in records]
+    return (
+        sum(int(usage.get("input_tokens", 0)) for usage in usages),
+        sum(int(usage.get("output_tokens", 0)) for usage in usages),
+    )
+
+
+def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def profile_name(profile: Mapping[str, Any] | None) -> str:
+    """A profile in a few words: ``33, Female, Married, Lawyer``; ``none`` without one."""
+    if not profile:
+        return "none"
+    keys = ("Age", "Gender", "Marital Status", "Occupation")
+    return ", ".join(str(profile[key]) for key in keys if key in profile)
+
+
+def _diversity(valid: Sequence[Mapping[str, Any]]) -> tuple[Diversity, ...]:
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for sample in valid:
+        groups.setdefault(profile_name(sample.get("profile")), []).append(sample)
+    by_profile = [_diverse(name, groups[name]) for name in sorted(groups)]
+    return (_diverse("all", valid), *(by_profile if len(by_profile) > 1 else ()))
+
+
+def _diverse(name: str, samples: Sequence[Mapping[str, Any]]) -> Diversity:
+    tasks = [sample["result"]["phase_1"] for sample in samples]
+    types = [
+        (sample["result"].get("phase_2") or {}).get("Collaborative type") for sample in samples
+    ]
+    pairs = {
+        (
+            sample["scene"],
+            task["Single robot target object region"]["robot_1"],
+            task["Single robot end region"]["robot_1"],
+        )
+        for sample, task in zip(samples, tasks, strict=True)
+    }
+    return Diversity(
+        profile=name,
+        tasks=len(tasks),
+        objects=len({task["Target object"] for task in tasks}),
+        instructions=len({task["Task instruction"] for task in tasks}),
+        pairs=len(pairs),
+        relays=sum(kind is not None for kind in types),
+        type_a1=sum(kind == "Type-A1" for kind in types),
+    )

@@ -1,0 +1,267 @@
+"""Batch synthesis: N attempts at NavCraft tasks, spread evenly over scenes (CoNavBench 3.1).
+
+``synthesise`` plans the samples of a run and takes them through the engine of
+:mod:`navloom.evals.batch`. A scene in which no errand is possible is left out, said and counted;
+attempts go to the others in turn. The plan is derived from the request alone, so that the same
+command goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from navloom.errors import RunError, SceneError, UsageError
+from navloom.evals.batch import MAX_CONNECTIONS, Sample, Stop, Summary, run_batch, select
+from navloom.evals.progress import Display, NoDisplay
+from navloom.evals.run import RunFolder, make_id, read_run, read_samples, sample_seed
+from navloom.graphs import navcraft_collab, navcraft_single
+from navloom.graphs.invoke import model_of, scene_of
+from navloom.prompts.load import load_prompt
+from navloom.prompts.profiles import NO_PROFILE, Profile, load_profile
+from navloom.scenes.files import write_atomic
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import list_scenes, load_scene
+from navloom.tools.optimum import count_admissible_triples
+
+__all__ = ["Kind", "Plan", "SynthRequest", "synthesise", "why_no_errand"]
+
+Kind = Literal["single", "collab"]
+MOST_ATTEMPTS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthRequest:
+    """Everything the outcome of a synthesis depends on."""
+
+    kind: Kind
+    spec: str
+    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
+    n: int
+    """Attempts in all."""
+    model: str = "builtin/heuristic"
+    profiles: tuple[str, ...] = (NO_PROFILE,)
+    """Names or files; attempts in a scene take them in turn."""
+    tau: int = 2
+    constrain: bool = True
+    strict_helper: bool = False
+    seed: int = 0
+    max_turns: int = 12
+    max_repairs: int = 3
+    source: str | None = None
+    """A run of single tasks to make relays from, instead of crafting errands anew."""
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("n", self.n, 1),
+            ("tau", self.tau, 1),
+            ("max_turns", self.max_turns, 1),
+            ("max_repairs", self.max_repairs, 0),
+        ):
+            if not least <= value <= MOST_ATTEMPTS:
+                raise UsageError(f"{name} is {value}: expected {least} to {MOST_ATTEMPTS}")
+        if self.source is not None and self.kind != "collab":
+            raise UsageError("--from goes with collab: single tasks are made from scenes")
+        for profile in self.profiles:
+            load_profile(profile)
+
+    def record(self) -> dict[str, Any]:
+        """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
+        names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
+        return {
+            **asdict(self),
+            "profiles": list(self.profiles),
+            "prompts": [load_prompt(name).record for name in names],
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will do.
+
+    Attributes:
+        samples: every attempt, in order.
+        scenes: the URI each scene is loaded by, by its portable name.
+        skipped: scenes without a possible errand, by name, and why.
+        errands: the errands that relays are made from, by sample id, where they were given.
+    """
+
+    samples: list[Sample]
+    scenes: dict[str, str]
+    skipped: dict[str, str] = field(default_factory=dict)
+    errands: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """How :func:`run_batch` runs one attempt."""
+
+    request: SynthRequest
+    plan: Plan
+
+    @property
+    def model(self) -> str:
+        return self.request.model
+
+    def build(self, checkpointer: Any) -> Any:
+        module = navcraft_single if self.request.kind == "single" else navcraft_collab
+        return module.build_graph(checkpointer)
+
+    def input(self, sample: Sample) -> dict[str, Any]:
+        if self.request.kind == "single":
+            return {"seed": sample.seed}
+        return {"seed": sample.seed, "phase_1": self.plan.errands.get(sample.id)}
+
+    def context(self, sample: Sample) -> navcraft_single.Context:
+        request = self.request
+        common: dict[str, Any] = {
+            "scene": scene_of(self.plan.scenes[sample.scene]),
+            "model": model_of(request.model),
+            "profile": sample.columns["profile"] and Profile.read(sample.columns["profile"], "run"),
+            "tau": request.tau,
+            "constrain": request.constrain,
+            "max_turns": request.max_turns,
+            "max_repairs": request.max_repairs,
+        }
+        if request.kind == "single":
+            return navcraft_single.Context(**common)
+        return navcraft_collab.Context(**common, strict_helper=request.strict_helper)
+
+    def record(self, _: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: state.get(key) for key in ("status", "reason", "message", "result")}
+
+
+def synthesise(
+    request: SynthRequest,
+    out: Path | str,
+    *,
+    max_connections: int = MAX_CONNECTIONS,
+    display: Display | None = None,
+    retry: bool = False,
+    limit: int | None = None,
+    sample_ids: Sequence[str] | None = None,
+    stop: Stop | None = None,
+) -> Summary:
+    """Make a run, or go on with one that was stopped.
+
+    Args:
+        request: what to make.
+        out: the run's folder.
+        max_connections: attempts under way at once.
+        display: told of what happens; silent unless given.
+        retry: try attempts that ended in error again.
+        limit: do only the first so many attempts; a later call may do the others.
+        sample_ids: do only these attempts.
+        stop: to end early from another thread or a test.
+
+    Raises:
+        RunError: the folder cannot be used.
+        SceneError: there are no scenes, or no errand is possible in any of them.
+        ModelError: the model cannot be named or used.
+    """
+    display = display or NoDisplay()
+    model_of(request.model)  # a missing key is said before anything is written
+    with RunFolder(out, kind=request.kind, request=request.record(), seed=request.seed) as folder:
+        made = _plan(request, folder.path, display)
+        for scene, why in made.skipped.items():
+            display.note(f"skipped {scene}: {why}")
+        job = _Job(request, made)
+        return asyncio.run(
+            run_batch(
+                folder,
+                made.samples,
+                job,
+                max_connections=max_connections,
+                display=display,
+                only=select(made.samples, limit=limit, ids=sample_ids),
+                retry=retry,
+                stop=stop,
+            )
+        )
+
+
+def _plan(request: SynthRequest, folder: Path, display: Display) -> Plan:
+    scenes, skipped = _surveyed(request, folder / "scenes.json", display)
+    if not scenes:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(skipped.items())[:3])
+        raise SceneError(f"no errand is possible in any scene of {request.spec} ({why})")
+    if request.source is not None:
+        return _from_run(request, scenes, skipped)
+    names, samples = sorted(scenes), []
+    for k in range(request.n):
+        scene, attempt = names[k % len(names)], k // len(names)
+        profile = load_profile(request.profiles[attempt % len(request.profiles)])
+        samples.append(_sample(request, scene, attempt, profile))
+    return Plan(samples, scenes, skipped)
+
+
+def _sample(request: SynthRequest, scene: str, attempt: int, profile: Profile | None) -> Sample:
+    name = make_id(scene, attempt)
+    column = None if profile is None else profile.model_dump(by_alias=True)
+    return Sample(name, sample_seed(request.seed, name), scene, attempt, {"profile": column})
+
+
+def _from_run(request: SynthRequest, scenes: dict[str, str], skipped: dict[str, str]) -> Plan:
+    source = Path(str(request.source))
+    if read_run(source).get("kind") != "single":
+        raise RunError(f"{source} is not a run of single tasks: give --from what synth single made")
+    rows = [row for row in read_samples(source) if row["status"] == "ok"]
+    rows = sorted(rows, key=lambda row: (row["attempt"], row["scene"]))[: request.n]
+    missing = sorted({row["scene"] for row in rows} - set(scenes))
+    if missing:
+        raise UsageError(f"{source} has tasks of {missing[0]}, which {request.spec} does not hold")
+    samples = [
+        Sample(
+            row["id"],
+            sample_seed(request.seed, row["id"]),
+            row["scene"],
+            row["attempt"],
+            {"profile": row["profile"]},
+        )
+        for row in rows
+    ]
+    return Plan(samples, scenes, skipped, {row["id"]: row["result"]["phase_1"] for row in rows})
+
+
+def _surveyed(
+    request: SynthRequest, kept: Path, display: Display
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Which scenes can be used; looked at once a run and kept in its folder."""
+    if kept.exists():
+        try:
+            known = json.loads(kept.read_text("utf-8"))
+            return dict(known["scenes"]), dict(known["skipped"])
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{kept} is broken: delete it, and it is made anew") from None
+    scenes: dict[str, str] = {}
+    skipped: dict[str, str] = {}
+    uris = list_scenes(request.spec)
+    display.note(f"looking for possible errands in {len(uris)} scenes of {request.spec}")
+    for uri in uris:
+        scene = load_scene(uri)
+        if scene.uri in scenes or scene.uri in skipped:
+            raise SceneError(f"{request.spec} holds two scenes named {scene.uri}: rename one")
+        why = why_no_errand(scene, tau=request.tau)
+        if why is None:
+            scenes[scene.uri] = uri
+        else:
+            skipped[scene.uri] = why
+    write_atomic(kept, json.dumps({"scenes": scenes, "skipped": skipped}, indent=1) + "\n")
+    return scenes, skipped
+
+
+def why_no_errand(scene: Scene, *, tau: int) -> str | None:
+    """Why no errand is possible in a scene; None where one is."""
+    for kind in ("object", "asset"):
+        if not any(item.kind == kind and item.region for item in scene.items):
+            return f"it has no {kind}s"
+    if not count_admissible_triples(scene, tau):
+        return (
+            f"it has no start, target and end region at least {max(2, tau)} links apart with an "
+            "object in the target and an asset in the end"
+        )
+    return None

@@ -1,0 +1,225 @@
+"""Binding: tools and a response schema told to a model in its backend's own way.
+
+What each backend enforces, and what is done where it does not, is the table of docs/models.md.
+The rule: an answer's schema is enforced only where the model stays free to call a tool instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from navloom.models.schema import NotStrictError, schema_title, strict_schema
+
+__all__ = ["ANSWER_TOOL", "backend_of", "bind"]
+
+ANSWER_TOOL = "answer_"
+"""What the name of the tool begins with that carries a final answer, where one has to."""
+
+_DATE = re.compile(r"-\d{8}$")
+
+
+def bind(
+    model: BaseChatModel,
+    *,
+    tools: Sequence[BaseTool] = (),
+    schema: Mapping[str, Any] | None = None,
+    constrain: bool = True,
+) -> Runnable[Any, AIMessage]:
+    """Bind tools and a response schema to a chat model.
+
+    Args:
+        model: any LangChain chat model.
+        tools: what it may call.
+        schema: the JSON schema of its final answer, with a "title" that names the job; None
+            where the answer is prose.
+        constrain: hold the model to the schemas where its backend can. Where False, a real model
+            gets plain tools and no response schema: the prompt has to state the answer's shape.
+
+    Returns:
+        A runnable from messages to an AIMessage: either it has tool calls, or its content is the
+        answer.
+
+    Raises:
+        ModelError: for a schema without a usable title, or one that no backend can enforce.
+    """
+    if schema is not None:
+        schema_title(schema)
+    backend = backend_of(model)
+    if backend == "in_process":
+        return _in_process(model, tools, schema)
+    if not constrain or not (tools or schema):
+        return model.bind_tools(tools) if tools else model
+    if backend == "openai":
+        return _openai(model, tools, schema)
+    if backend == "anthropic":
+        return _anthropic(model, tools, schema)
+    if backend == "vllm":
+        return _vllm(model, tools, schema)
+    return model.bind_tools(tools) if tools else model
+
+
+def backend_of(model: BaseChatModel) -> str:
+    """How a model is bound: "in_process", "openai", "anthropic", "vllm" or "other"."""
+    if getattr(type(model), "in_process", False):
+        return "in_process"
+    named = str((model.metadata or {}).get("navloom_provider", ""))
+    if named in ("openai", "anthropic", "vllm"):
+        return named
+    return {"openai-chat": "openai", "anthropic-chat": "anthropic"}.get(model._llm_type, "other")
+
+
+def _in_process(
+    model: BaseChatModel, tools: Sequence[BaseTool], schema: Mapping[str, Any] | None
+) -> Runnable[Any, AIMessage]:
+    bound: dict[str, Any] = {}
+    if tools:
+        bound["tools"] = [_openai_tool(tool) for tool in tools]
+    if schema is not None:
+        bound["response_format"] = dict(schema)
+    return model.bind(**bound) if bound else model
+
+
+def _openai(
+    model: Any, tools: Sequence[BaseTool], schema: Mapping[str, Any] | None
+) -> Runnable[Any, AIMessage]:
+    bound: dict[str, Any] = {}
+    if tools:
+        bound["tools"] = [_strict_tool(tool) for tool in tools]
+    if schema is not None:
+        asked = {"response_format": _response_format(schema)}
+        if model._use_responses_api(model._default_params | bound):
+            bound |= asked
+        else:
+            # As a plain argument it would send the call through the SDK's parse(), which raises
+            # on a truncated or malformed reply and loses it; an agent can mend what it can read.
+            bound["extra_body"] = {**(model.extra_body or {}), **asked}
+    return model.bind(**bound)  # type: ignore[no-any-return]
+
+
+def _anthropic(
+    model: Any, tools: Sequence[BaseTool], schema: Mapping[str, Any] | None
+) -> Runnable[Any, AIMessage]:
+    if not _claude_enforces(model):
+        return model.bind_tools(tools) if tools else model  # type: ignore[no-any-return]
+    bound: dict[str, Any] = {}
+    if tools:
+        bound["tools"] = [_claude_tool(_strict_tool(tool)["function"]) for tool in tools]
+    if schema is not None:
+        shape = {"type": "json_schema", "schema": strict_schema(schema)}
+        bound["output_config"] = {"format": shape}
+    return model.bind(**bound)  # type: ignore[no-any-return]
+
+
+def _vllm(
+    model: Any, tools: Sequence[BaseTool], schema: Mapping[str, Any] | None
+) -> Runnable[Any, AIMessage]:
+    if schema is None:
+        return model.bind(tools=[_strict_tool(tool) for tool in tools])  # type: ignore[no-any-return]
+    if not tools:
+        return model.bind(  # type: ignore[no-any-return]
+            extra_body={**(model.extra_body or {}), "response_format": _response_format(schema)}
+        )
+    # With a response format beside tools vLLM holds the whole reply to the format, and no tool is
+    # ever called (vllm-project/vllm#39929). As one more tool, with a call required, the answer and
+    # the tools are all enforced and the model still chooses.
+    name = f"{ANSWER_TOOL}{schema_title(schema)}"[:64]
+    answer = {
+        "name": name,
+        "description": "Give the final answer, once nothing is left to check.",
+        "parameters": strict_schema(schema),
+        "strict": True,
+    }
+    offered = [*map(_strict_tool, tools), {"type": "function", "function": answer}]
+    bound: Runnable[Any, AIMessage] = model.bind(tools=offered, tool_choice="required")
+
+    def unwrap(message: BaseMessage) -> AIMessage:
+        return _answer_as_content(message, name)
+
+    async def aunwrap(message: BaseMessage) -> AIMessage:
+        return unwrap(message)
+
+    return bound | RunnableLambda(unwrap, aunwrap)
+
+
+def _answer_as_content(message: BaseMessage, name: str) -> AIMessage:
+    if not isinstance(message, AIMessage):
+        raise TypeError(f"a chat model gave a {type(message).__name__}")
+    others = [call for call in message.tool_calls if call["name"] != name]
+    answers = [
+        json.dumps(call["args"], ensure_ascii=False)
+        for call in message.tool_calls
+        if call["name"] == name
+    ]
+    broken = [c for c in message.invalid_tool_calls if c["name"] != name]
+    answers += [c["args"] or "" for c in message.invalid_tool_calls if c["name"] == name]
+    if not answers:
+        return message
+    calls = {key: v for key, v in message.additional_kwargs.items() if key != "tool_calls"}
+    update: dict[str, Any] = {"tool_calls": others, "invalid_tool_calls": broken}
+    if not others and not broken:
+        # A tool was called together with the answer where others is not empty: its result may
+        # change the answer, so the answer is asked for again.
+        update["content"] = answers[-1]
+    return message.model_copy(update={**update, "additional_kwargs": calls})
+
+
+_FORMS: dict[int, dict[str, Any]] = {}
+
+
+def _openai_tool(tool: BaseTool) -> dict[str, Any]:
+    # A graph binds the same tools at every turn, and describing one costs a pydantic model. A tool
+    # cannot be hashed, so that its form is kept under its identity for as long as it lives.
+    form = _FORMS.get(id(tool))
+    if form is None:
+        form = _FORMS[id(tool)] = convert_to_openai_tool(tool)
+        weakref.finalize(tool, _FORMS.pop, id(tool), None)
+    return form
+
+
+def _strict_tool(tool: BaseTool) -> dict[str, Any]:
+    formatted = _openai_tool(tool)
+    function = formatted["function"]
+    try:
+        parameters = strict_schema(function.get("parameters") or _NOTHING, optional="required")
+    except NotStrictError:
+        return formatted
+    return {"type": "function", "function": {**function, "parameters": parameters, "strict": True}}
+
+
+_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    named = {"name": schema_title(schema), "schema": strict_schema(schema), "strict": True}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _claude_tool(function: Mapping[str, Any]) -> dict[str, Any]:
+    tool = {
+        "name": function["name"],
+        "description": function.get("description", ""),
+        "input_schema": function.get("parameters") or _NOTHING,
+    }
+    return {**tool, "strict": True} if function.get("strict") else tool
+
+
+def _claude_enforces(model: Any) -> bool:
+    """Whether a Claude model takes JSON schemas, as far as its LangChain profile knows.
+
+    A profile is listed under the plain and the dated name, and only the plain one is kept up.
+    """
+    profile = model.profile or {}
+    plain = _DATE.sub("", model.model)
+    if plain != model.model:
+        profile = type(model)(model=plain, api_key="-").profile or profile
+    return bool(profile.get("structured_output", True))

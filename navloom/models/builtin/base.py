@@ -1,0 +1,266 @@
+"""What a rule-based chat model is: a policy behind LangChain's chat interface, and its request.
+
+A policy sees what a language model would see, the messages, the tools and the response schema,
+and nothing else. `Request` helps it read them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import Field, SkipValidation
+
+from navloom.errors import ModelError, did_you_mean
+from navloom.models.answer import message_text
+
+__all__ = ["BuiltinChatModel", "Policy", "Request", "ToolResult", "estimate_tokens", "with_usage"]
+
+_SEED = re.compile(r"^[ \t]*Random seed:[ \t]*(-?\d{1,20})[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"[ \t]*\n?\s*(?:```(?:json)?\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool call that has been answered.
+
+    Attributes:
+        name: the tool.
+        args: what it was called with.
+        result: what came back, parsed where it is JSON, else the text.
+    """
+
+    name: str
+    args: dict[str, Any]
+    result: Any
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call to a rule-based model, as a policy reads it.
+
+    Attributes:
+        messages: the conversation.
+        tools: the parameters' JSON schema of every bound tool, by name.
+        schema: the response schema, with its title, or None.
+    """
+
+    messages: list[BaseMessage]
+    tools: dict[str, dict[str, Any]] = field(default_factory=dict)
+    schema: dict[str, Any] | None = None
+
+    @property
+    def title(self) -> str | None:
+        """The title of the response schema, which names the job."""
+        return self.schema.get("title") if self.schema else None
+
+    @cached_property
+    def humans(self) -> list[str]:
+        """The texts of the human messages, first to last."""
+        return [message_text(m.content) for m in self.messages if isinstance(m, HumanMessage)]
+
+    @property
+    def first_human(self) -> str:
+        """The first human message: the task, the scene, the seed."""
+        return self.humans[0] if self.humans else ""
+
+    @property
+    def last_human(self) -> str:
+        """The last human message: the task, or what was wrong with the last answer."""
+        return self.humans[-1] if self.humans else ""
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the last answer was turned down: a human has spoken after the model did."""
+        spoke = any(isinstance(m, AIMessage) for m in self.messages)
+        return spoke and isinstance(self.messages[-1], HumanMessage)
+
+    @property
+    def seed(self) -> int:
+        """The number on the line ``Random seed: <int>`` of the first human message.
+
+        Raises:
+            ModelError: where there is no such line.
+        """
+        found = _SEED.search(self.first_human)
+        if found is None:
+            raise ModelError("A builtin model needs the line 'Random seed: <int>' in its prompt.")
+        return int(found.group(1))
+
+    def json_block(self, after: str) -> Any:
+        """The JSON that follows a heading, directly or in a fence.
+
+        Args:
+            after: the heading as it is written, such as ``Scene graph:``; the first human message
+                that has it is read.
+
+        Raises:
+            ModelError: where no message has the heading, or no JSON follows it.
+        """
+        text = next((text for text in self.humans if after in text), None)
+        if text is None:
+            raise ModelError(f"A builtin model needs the heading '{after}' in its prompt.")
+        start = text.index(after) + len(after)
+        fence = _FENCE.match(text, start)
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, fence.end() if fence else start)
+        except (ValueError, RecursionError):
+            raise ModelError(f"No JSON follows '{after}' in a builtin model's prompt.") from None
+        return value
+
+    @cached_property
+    def _results(self) -> list[ToolResult]:
+        asked = {
+            call["id"]: call
+            for message in self.messages
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+        }
+        results = []
+        for message in self.messages:
+            if isinstance(message, ToolMessage) and message.tool_call_id in asked:
+                call = asked[message.tool_call_id]
+                text = message_text(message.content)
+                results.append(ToolResult(call["name"], dict(call["args"]), _parsed(text)))
+        return results
+
+    def tool_results(self, name: str | None = None) -> list[ToolResult]:
+        """The tool calls answered so far, in the order of their answers; of one tool if named."""
+        return [r for r in self._results if name is None or r.name == name]
+
+    def call(self, name: str, **args: Any) -> AIMessage:
+        """The message that calls a tool; its id counts the calls of the conversation."""
+        before = sum(len(m.tool_calls) for m in self.messages if isinstance(m, AIMessage))
+        return AIMessage(
+            content="", tool_calls=[{"name": name, "args": args, "id": f"call_{before + 1}"}]
+        )
+
+    def answer(self, value: Mapping[str, Any]) -> AIMessage:
+        """The message that gives a final answer as JSON."""
+        return AIMessage(content=json.dumps(value, ensure_ascii=False))
+
+
+Policy: TypeAlias = Callable[[Request], AIMessage]
+"""What a rule-based model does with a request: call a tool, or answer."""
+
+
+class BuiltinChatModel(BaseChatModel):
+    """A rule-based baseline that speaks as a chat model does. It is not a language model.
+
+    The policy is chosen by the title of the response schema. Token counts are estimates, a
+    quarter of the characters, and marked so in ``response_metadata``; a call costs nothing.
+    """
+
+    in_process: ClassVar[bool] = True
+
+    model_name: str
+    """"heuristic" or "random", or the name of a set of policies of one's own."""
+
+    policies: Annotated[Mapping[str, Any], SkipValidation] = Field(exclude=True, repr=False)
+    """The policy for each title."""
+
+    @property
+    def _llm_type(self) -> str:
+        return f"builtin-{self.model_name}"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"model_name": self.model_name}
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Bind tools, in OpenAI's form."""
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        tools = kwargs.get("tools") or []
+        request = Request(
+            list(messages),
+            {t["function"]["name"]: t["function"].get("parameters") or {} for t in tools},
+            _bare_schema(kwargs.get("response_format")),
+        )
+        reply = self._policy(request.title)(request)
+        message = with_usage(reply, messages, self.model_name, tools)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        # Without this, LangChain would start a thread for what takes a millisecond.
+        return self._generate(messages, stop, None, **kwargs)
+
+    def _policy(self, title: str | None) -> Policy:
+        if title is None or title not in self.policies:
+            raise ModelError(
+                f"builtin/{self.model_name} knows no job '{title}'."
+                f"{did_you_mean(title or '', self.policies)} It knows its job by the response "
+                f"schema's title: {', '.join(self.policies)}."
+            )
+        policy: Policy = self.policies[title]
+        return policy
+
+
+def estimate_tokens(messages: Sequence[BaseMessage], tools: Sequence[Any] = ()) -> int:
+    """Tokens of messages, estimated as a quarter of their characters, tools and calls included."""
+    characters = len(json.dumps(tools)) if tools else 0
+    for message in messages:
+        characters += len(message_text(message.content))
+        for call in getattr(message, "tool_calls", ()):
+            characters += len(call["name"]) + len(json.dumps(call["args"], default=str))
+    return math.ceil(characters / 4)
+
+
+def with_usage(
+    reply: AIMessage, messages: Sequence[BaseMessage], name: str, tools: Sequence[Any] = ()
+) -> AIMessage:
+    """Write estimated token counts into a reply that has none, and mark them as estimates."""
+    if reply.usage_metadata is not None:
+        return reply
+    read, written = estimate_tokens(messages, tools), estimate_tokens([reply])
+    reply.usage_metadata = {
+        "input_tokens": read,
+        "output_tokens": written,
+        "total_tokens": read + written,
+    }
+    reply.response_metadata = {
+        "model_name": name,
+        "usage_estimated": True,
+        **reply.response_metadata,
+    }
+    return reply
+
+
+def _bare_schema(response_format: Any) -> dict[str, Any] | None:
+    if not isinstance(response_format, Mapping):
+        return None
+    if response_format.get("type") != "json_schema":
+        return dict(response_format)
+    named = response_format.get("json_schema", {})
+    return {"title": named.get("name"), **named.get("schema", {})}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

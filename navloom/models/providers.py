@@ -1,0 +1,175 @@
+"""The clients of model servers: OpenAI, Anthropic, vLLM, each through its LangChain class.
+
+The SDKs are imported inside the functions, since they take seconds. Their own retries are off.
+One HTTP client per SDK serves all models of the process, with a pool of connections for each
+event loop, so that a graph run twice by ``asyncio.run`` never meets a connection of a loop that
+has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from navloom.errors import ModelError
+from navloom.models.registry import Options
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["make_anthropic", "make_openai", "make_vllm"]
+
+
+def make_openai(name: str, options: Options) -> BaseChatModel:
+    """A model of OpenAI, or of a server that OPENAI_BASE_URL or ``base_url`` names.
+
+    Raises:
+        ModelError: where OPENAI_API_KEY is not set and no key is given.
+    """
+    key = _key(f"openai/{name}", "OPENAI_API_KEY", options)
+    return _open_ai_client(name, key, _address("OPENAI_BASE_URL", options), options)
+
+
+def make_vllm(name: str, options: Options) -> BaseChatModel:
+    """A model on a vLLM server, named by VLLM_BASE_URL or ``base_url``; a key is optional.
+
+    Raises:
+        ModelError: where no address is given.
+    """
+    url = _address("VLLM_BASE_URL", options)
+    if url is None:
+        raise ModelError(
+            f"vllm/{name} needs the server's address: set VLLM_BASE_URL "
+            "(such as http://localhost:8000/v1) or give base_url."
+        )
+    key = options.api_key or os.environ.get("VLLM_API_KEY", "").strip() or "EMPTY"
+    # A served model may bear any name, also one that LangChain would send to OpenAI's other API.
+    return _open_ai_client(name, key, url, options, use_responses_api=False)
+
+
+def make_anthropic(name: str, options: Options) -> BaseChatModel:
+    """A model of Anthropic, or of a server that ANTHROPIC_BASE_URL or ``base_url`` names.
+
+    Raises:
+        ModelError: where ANTHROPIC_API_KEY is not set and no key is given.
+    """
+    key = _key(f"anthropic/{name}", "ANTHROPIC_API_KEY", options)
+    extra = dict(options.extra or {})
+    url = _address("ANTHROPIC_BASE_URL", options)
+    if url is not None:
+        extra["base_url"] = url
+    return _built(
+        f"anthropic/{name}",
+        _anthropic_class(),
+        model=name,
+        api_key=key,
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
+        timeout=options.attempt_timeout,
+        max_retries=0,
+        stream_usage=True,
+        default_headers=dict(options.headers or {}) or None,
+        **extra,
+    )
+
+
+def _open_ai_client(
+    name: str, key: str, url: str | None, options: Options, **more: Any
+) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+
+    return _built(
+        name,
+        ChatOpenAI,
+        model=name,
+        api_key=key,
+        base_url=url,
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
+        timeout=options.attempt_timeout,
+        max_retries=0,
+        # Left alone, LangChain drops the usage of streamed calls where the address is not OpenAI's.
+        stream_usage=True,
+        http_async_client=_http("openai"),
+        default_headers=dict(options.headers or {}) or None,
+        **{**more, **(options.extra or {})},
+    )
+
+
+def _built(spec: str, kind: Any, **arguments: Any) -> BaseChatModel:
+    try:
+        model: BaseChatModel = kind(**arguments)
+    except (ValueError, TypeError) as error:
+        told = " ".join(str(error).split())[:300]
+        raise ModelError(f"{spec} cannot be made with these options: {told}") from error
+    return model
+
+
+def _key(spec: str, variable: str, options: Options) -> str:
+    key = (options.api_key or os.environ.get(variable, "")).strip()
+    if not key:
+        raise ModelError(f"{spec} needs a key: set {variable} in the environment.")
+    if not key.isascii() or not key.isprintable():
+        raise ModelError(f"{variable} holds characters that no key has: copy the key again.")
+    return key
+
+
+def _address(variable: str, options: Options) -> str | None:
+    url = options.base_url or os.environ.get(variable, "").strip() or None
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise ModelError(f"{variable} must begin with http:// or https://, got '{url}'.")
+    return url
+
+
+@cache
+def _anthropic_class() -> Any:
+    from functools import cached_property
+
+    from anthropic import AsyncAnthropic
+    from langchain_anthropic import ChatAnthropic
+
+    class Anthropic(ChatAnthropic):
+        """LangChain's client on the process's own HTTP client, which outlives event loops."""
+
+        @cached_property
+        def _async_client(self) -> AsyncAnthropic:
+            return AsyncAnthropic(**self._client_params, http_client=_http("anthropic"))
+
+    return Anthropic
+
+
+@cache
+def _http(sdk: str) -> Any:
+    """The process's HTTP client for one SDK: that SDK's default client, one pool per loop."""
+    from importlib import import_module
+
+    base: Any = import_module(sdk).DefaultAsyncHttpxClient
+
+    class PerLoop(base):  # type: ignore[misc]
+        """Hands each request to a client that belongs to the running event loop."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._of_loop: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncGenerator[None]]] = {}
+
+        async def send(self, request: Any, **kwargs: Any) -> Any:
+            loop = asyncio.get_running_loop()
+            if loop not in self._of_loop:
+                inner = base()
+                keeper = self._keep(loop, inner)
+                self._of_loop[loop] = (inner, keeper)
+                await anext(keeper)
+            return await self._of_loop[loop][0].send(request, **kwargs)
+
+        async def _keep(self, loop: asyncio.AbstractEventLoop, inner: Any) -> AsyncGenerator[None]:
+            # A loop closes the generators that are open when it ends, and so this pool with them.
+            try:
+                yield
+            finally:
+                self._of_loop.pop(loop, None)
+                await inner.aclose()
+
+    return PerLoop()

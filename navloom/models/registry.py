@@ -1,0 +1,225 @@
+"""The registry of models: from ``provider/name`` to a LangChain chat model.
+
+A provider's client is imported when a model of it is named, and not before: importing this module
+costs nothing, and ``navloom --help`` never waits for an SDK.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from navloom.errors import ModelError, did_you_mean
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["Options", "Provider", "get_model", "list_providers", "register_provider"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What may be asked of a model besides its name; None leaves a thing to the provider.
+
+    Attributes:
+        base_url: the server's address, before the provider's environment variable.
+        api_key: the key, before the provider's environment variable.
+        temperature: sampling temperature, 0 to 2.
+        max_tokens: the most tokens of one reply.
+        attempt_timeout: seconds that one attempt may take, from its start to its end (600).
+        max_retries: attempts after the first, where trying again may help (3).
+        headers: further HTTP headers.
+        extra: further arguments of the LangChain client's constructor, as they are.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    attempt_timeout: float | None = None
+    max_retries: int | None = None
+    headers: Mapping[str, str] | None = None
+    extra: Mapping[str, Any] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that are not None."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+_LOCAL_OPTIONS = frozenset({"attempt_timeout", "max_retries"})
+_SERVER_OPTIONS = frozenset(field.name for field in fields(Options))
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A kind of model.
+
+    Attributes:
+        name: what stands before the slash.
+        about: one line for ``navloom models``.
+        make: ``"module:function"`` or the function itself, ``(name, Options) -> BaseChatModel``;
+            a string is imported when a model is first asked for.
+        models: the names there are, or a few examples where ``is_open``.
+        is_open: whether any other name may be asked for too.
+        needs: the environment variable without which no call can be made, if any.
+        takes: the options that mean something here.
+    """
+
+    name: str
+    about: str
+    make: str | Callable[[str, Options], BaseChatModel]
+    models: tuple[str, ...] = ()
+    is_open: bool = True
+    needs: str | None = None
+    takes: frozenset[str] = _SERVER_OPTIONS
+
+    def lacks(self) -> str | None:
+        """The environment variable that is needed and not set, for ``navloom doctor``."""
+        return self.needs if self.needs and not os.environ.get(self.needs, "").strip() else None
+
+    def build(self, name: str, options: Options) -> BaseChatModel:
+        """Make the chat model of this name."""
+        make = self.make
+        if isinstance(make, str):
+            module, _, function = make.partition(":")
+            make = getattr(import_module(module), function)
+        model: BaseChatModel = make(name, options)
+        return model
+
+
+_PROVIDERS: dict[str, Provider] = {}
+
+
+def register_provider(provider: Provider) -> None:
+    """Add a provider, or replace the one of that name."""
+    _PROVIDERS[provider.name] = provider
+
+
+for _provider in (
+    Provider(
+        "builtin",
+        "rule-based baselines; no key, no network, not language models",
+        "navloom.models.builtin:make",
+        models=("heuristic", "random"),
+        is_open=False,
+        takes=_LOCAL_OPTIONS,
+    ),
+    Provider(
+        "scripted",
+        "a list of replies, for tests (navloom.models.scripted.register)",
+        "navloom.models.scripted:make",
+        takes=_LOCAL_OPTIONS,
+    ),
+    Provider(
+        "openai",
+        "OpenAI's chat models, or any server at OPENAI_BASE_URL",
+        "navloom.models.providers:make_openai",
+        models=("gpt-4o", "gpt-4o-mini"),
+        needs="OPENAI_API_KEY",
+    ),
+    Provider(
+        "anthropic",
+        "Anthropic's Claude models",
+        "navloom.models.providers:make_anthropic",
+        models=("claude-haiku-4-5", "claude-sonnet-4-5"),
+        needs="ANTHROPIC_API_KEY",
+    ),
+    Provider(
+        "vllm",
+        "an open model on a vLLM server at VLLM_BASE_URL",
+        "navloom.models.providers:make_vllm",
+        models=("Qwen/Qwen2.5-VL-7B-Instruct",),
+        needs="VLLM_BASE_URL",
+    ),
+):
+    register_provider(_provider)
+
+
+def list_providers() -> tuple[Provider, ...]:
+    """Every provider, in the order of their registration."""
+    return tuple(_PROVIDERS.values())
+
+
+def get_model(spec: str, **options: Any) -> BaseChatModel:
+    """Make the chat model that a name stands for.
+
+    Args:
+        spec: ``provider/name``: ``builtin/heuristic``, ``openai/gpt-4o-mini``,
+            ``anthropic/claude-haiku-4-5``, ``vllm/Qwen/Qwen2.5-VL-7B-Instruct``.
+        **options: see `Options`; an option that is None counts as not given.
+
+    Returns:
+        A LangChain chat model. Its own retries are off: ask it through
+        `navloom.models.call.acall`, which is the one layer that tries again.
+
+    Raises:
+        ModelError: for a name, an option or a value that there is not, and for a key or an
+            address that is missing; one line, before any call is made.
+    """
+    provider, name = _named(spec)
+    chosen = _checked(provider, spec, options)
+    model = provider.build(name, chosen)
+    # The metadata is what traces show of a model; the policy travels with it through bind().
+    model.metadata = {
+        **(model.metadata or {}),
+        "navloom_model": spec,
+        "navloom_provider": provider.name,
+        "navloom_attempt_timeout": chosen.attempt_timeout,
+        "navloom_attempts": None if chosen.max_retries is None else chosen.max_retries + 1,
+    }
+    return model
+
+
+def _named(spec: str) -> tuple[Provider, str]:
+    prefix, slash, name = spec.strip().partition("/")
+    provider = _PROVIDERS.get(prefix)
+    if provider is None:
+        whole = [f"{p.name}/{m}" for p in _PROVIDERS.values() for m in p.models]
+        hint = did_you_mean(spec, whole) or did_you_mean(prefix, _PROVIDERS)
+        raise ModelError(
+            f"No model provider '{prefix}' (asked for '{spec}').{hint} "
+            f"A model is named provider/name; providers: {', '.join(_PROVIDERS)}."
+        )
+    if not slash or not name.strip():
+        example = next((f", such as {prefix}/{m}" for m in provider.models), "")
+        raise ModelError(f"'{spec}' names no model: write {prefix}/NAME{example}.")
+    if not provider.is_open and name not in provider.models:
+        hint = did_you_mean(name, provider.models)
+        raise ModelError(
+            f"No model '{spec}'.{hint} There are: "
+            + ", ".join(f"{prefix}/{m}" for m in provider.models)
+            + "."
+        )
+    return provider, name
+
+
+def _checked(provider: Provider, spec: str, given: Mapping[str, Any]) -> Options:
+    for option, value in given.items():
+        if value is not None and option not in provider.takes:
+            known = sorted(provider.takes)
+            hint = did_you_mean(option, known)
+            raise ModelError(
+                f"{spec} takes no option '{option}'.{hint} It takes: {', '.join(known)}."
+            )
+    options = Options(**{k: v for k, v in given.items() if v is not None})
+    _check_number(spec, "temperature", options.temperature, 0, 2)
+    _check_number(spec, "max_tokens", options.max_tokens, 1, 10_000_000)
+    _check_number(spec, "attempt_timeout", options.attempt_timeout, 0.001, 86_400)
+    _check_number(spec, "max_retries", options.max_retries, 0, 100)
+    url = options.base_url
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise ModelError(f"{spec}: base_url must begin with http:// or https://, got '{url}'.")
+    return options
+
+
+def _check_number(spec: str, name: str, value: Any, low: float, high: float) -> None:
+    if value is None:
+        return
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not low <= value <= high:
+        raise ModelError(f"{spec}: {name} must be from {low:g} to {high:g}, got {value!r}.")

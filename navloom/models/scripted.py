@@ -1,0 +1,218 @@
+"""A chat model that says what it is told to say, for tests.
+
+A call that the script does not know of fails, and so does a reply that nobody asked for: a test
+that passes has made the calls it says it makes, and no others.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, ClassVar, Self, TypeAlias
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import PrivateAttr
+
+from navloom.errors import ModelError, ScriptError, did_you_mean
+from navloom.models.answer import message_text
+from navloom.models.builtin.base import with_usage
+from navloom.models.registry import Options
+
+__all__ = ["Call", "Reply", "ScriptedChatModel", "as_message", "make", "register", "unregister"]
+
+Said: TypeAlias = AIMessage | str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Replier: TypeAlias = Callable[[list[BaseMessage]], "Said | BaseException"]
+Reply: TypeAlias = Said | BaseException | Replier
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that a scripted model got: the messages and what was bound or passed."""
+
+    messages: list[BaseMessage]
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    response_format: Any = None
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+
+def as_message(said: Said) -> AIMessage:
+    """Write a reply as a message.
+
+    A string is its content. A mapping with the keys ``name`` and ``args`` is a tool call, a list
+    of such mappings several; any other mapping is a JSON answer.
+
+    Raises:
+        ModelError: for anything else.
+    """
+    if isinstance(said, AIMessage):
+        return said
+    if isinstance(said, str):
+        return AIMessage(content=said)
+    if isinstance(said, Mapping) and not _is_call(said):
+        return AIMessage(content=json.dumps(said, ensure_ascii=False))
+    calls = [said] if isinstance(said, Mapping) else list(said)
+    if not all(_is_call(call) for call in calls):
+        raise ModelError(f"A reply is a text, a message, a tool call or JSON; got {said!r}"[:300])
+    return AIMessage(
+        content="",
+        tool_calls=[
+            {"name": c["name"], "args": dict(c["args"]), "id": c.get("id", f"call_{n}")}
+            for n, c in enumerate(calls, 1)
+        ],
+    )
+
+
+def _is_call(part: Any) -> bool:
+    return isinstance(part, Mapping) and {"name", "args"} <= set(part) <= {"name", "args", "id"}
+
+
+class ScriptedChatModel(BaseChatModel):
+    """A chat model with a script.
+
+        with ScriptedChatModel([{"name": "look", "args": {}}, "done"]) as model:
+            ...  # leaving fails where a reply is left
+
+    Safe to call from several threads and tasks; each call takes the next reply.
+    """
+
+    in_process: ClassVar[bool] = True
+
+    script_name: str = "script"
+    """What its errors call it."""
+
+    # Private, since what a pydantic field holds is copied, compared and traced.
+    _replies: list[Reply] = PrivateAttr(default_factory=list)
+    _always: Replier | None = PrivateAttr(default=None)
+    _calls: list[Call] = PrivateAttr(default_factory=list)
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+
+    def __init__(self, replies: Sequence[Reply] | Replier, *, name: str = "script") -> None:
+        """Write the script.
+
+        Args:
+            replies: one entry a call: what `as_message` takes, an exception to raise, or a
+                function from the messages to either. A function in place of the list answers
+                every call, however many there are.
+            name: what errors call the script.
+        """
+        super().__init__(script_name=name)
+        if callable(replies):
+            self._always = replies
+        else:
+            self._replies = list(replies)
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls so far, in order."""
+        with self._lock:
+            return list(self._calls)
+
+    def assert_done(self) -> None:
+        """Fail where a reply is left.
+
+        Raises:
+            ScriptError: saying how many, and the next one.
+        """
+        left = self._replies[len(self._calls) :] if self._always is None else []
+        if left:
+            raise ScriptError(
+                f"scripted/{self.script_name}: {len(left)} of {len(self._replies)} replies were "
+                f"not asked for; the next was {str(left[0])[:120]!r}."
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.assert_done()
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Bind tools; they are kept in each call's record."""
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        reply = self._next(messages, {"stop": stop, **kwargs} if stop else kwargs)
+        if callable(reply):
+            reply = reply(messages)
+        if isinstance(reply, BaseException):
+            raise reply
+        said = as_message(reply)
+        # A copy, since LangChain writes the run's id into the message it is given.
+        message = with_usage(said.model_copy(), messages, self.script_name)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        return self._generate(messages, stop, None, **kwargs)
+
+    def _next(self, messages: list[BaseMessage], kwargs: dict[str, Any]) -> Reply:
+        rest = dict(kwargs)
+        call = Call(list(messages), rest.pop("tools", []), rest.pop("response_format", None), rest)
+        with self._lock:
+            number = len(self._calls)
+            if self._always is None and number >= len(self._replies):
+                asked = message_text(messages[-1].content) if messages else ""
+                raise ScriptError(
+                    f"scripted/{self.script_name}: call {number + 1} was not expected, the script "
+                    f"has {len(self._replies)} replies; it was asked {asked[:120]!r}."
+                )
+            self._calls.append(call)
+            return self._always if self._always is not None else self._replies[number]
+
+
+_SCRIPTS: dict[str, ScriptedChatModel] = {}
+
+
+def register(name: str, replies: Sequence[Reply] | Replier) -> ScriptedChatModel:
+    """Give a script a name, so that ``scripted/NAME`` is a model; returns that model."""
+    model = ScriptedChatModel(replies, name=name)
+    _SCRIPTS[name] = model
+    return model
+
+
+def unregister(name: str) -> None:
+    """Forget a script."""
+    _SCRIPTS.pop(name, None)
+
+
+def make(name: str, options: Options) -> BaseChatModel:  # noqa: ARG001
+    """The scripted model of this name, the very one that was registered.
+
+    Raises:
+        ModelError: where no script has the name.
+    """
+    if name not in _SCRIPTS:
+        raise ModelError(
+            f"No script 'scripted/{name}'.{did_you_mean(name, _SCRIPTS)} Register one in the same "
+            "process: navloom.models.scripted.register(name, replies)."
+        )
+    return _SCRIPTS[name]

@@ -1,0 +1,211 @@
+"""The one way to a prompt: a named YAML file with declared variables, filled strictly.
+
+A prompt is ``navloom/prompts/NAME.yaml`` with exactly the keys ``name`` (the file's own name),
+``version`` (a whole number from 1, raised with every change of wording), ``description``,
+``variables`` (the names its two texts use), ``system`` and ``human`` (Jinja2 texts). What a
+variable holds is pasted as it is: texts from a scene are data and never become template code.
+
+>>> load_prompt("room_typing").name
+'room_typing'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple, TypeGuard
+
+import yaml
+from jinja2 import StrictUndefined, Template, TemplateError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from navloom.errors import PromptError, did_you_mean
+
+__all__ = ["Prompt", "Rendered", "load_prompt", "parse_prompt", "prompt_names"]
+
+_KEYS = ("name", "version", "description", "variables", "system", "human")
+_NOT_PROMPTS = frozenset({"profiles"})
+"""YAML files of the folder that prompts are filled from; see :mod:`navloom.prompts.profiles`."""
+_JINJA = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined,
+    # A prompt is read by a model, not by a browser: "&lt;->" would only puzzle it.
+    autoescape=False,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+class Rendered(NamedTuple):
+    """The two texts of a filled prompt; a graph makes the messages of them."""
+
+    system: str
+    human: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt with its declared variables.
+
+    Attributes:
+        name: its file's name without ``.yaml``.
+        version: a whole number from 1; goes into the records of runs.
+        description: what the prompt is for, for people.
+        variables: every variable its texts use.
+        system: the Jinja2 text of the system message.
+        human: the Jinja2 text of the first human message.
+    """
+
+    name: str
+    version: int
+    description: str
+    variables: tuple[str, ...]
+    system: str
+    human: str
+
+    @cached_property
+    def hash(self) -> str:
+        """The first 12 hex digits of the SHA-256 of what a model may read: shows a silent edit."""
+        text = json.dumps([self.system, self.human]).encode()
+        return hashlib.sha256(text).hexdigest()[:12]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a run writes down of it: ``{"name", "version", "hash"}``."""
+        return {"name": self.name, "version": self.version, "hash": self.hash}
+
+    def render(self, **variables: object) -> Rendered:
+        """Fill in every variable.
+
+        Args:
+            variables: a value for each declared variable, and nothing else.
+
+        Returns:
+            The system and the human text, without white space at either end.
+
+        Raises:
+            PromptError: where a variable is missing, unknown, or lacks a field the text uses.
+        """
+        missing = sorted(set(self.variables) - set(variables))
+        if missing:
+            raise PromptError(
+                f"prompt '{self.name}' needs the variables {_list(self.variables)}; "
+                f"missing: {_list(missing)}"
+            )
+        for name in sorted(set(variables) - set(self.variables)):
+            raise PromptError(
+                f"prompt '{self.name}' has no variable '{name}'; it takes {_list(self.variables)}."
+                f"{did_you_mean(name, self.variables)}"
+            )
+        try:
+            system, human = (template.render(variables).strip() for template in self._templates)
+        except TemplateError as error:
+            raise PromptError(f"prompt '{self.name}' cannot be filled: {_line(error)}") from error
+        return Rendered(system, human)
+
+    @cached_property
+    def _templates(self) -> tuple[Template, Template]:
+        return _JINJA.from_string(self.system), _JINJA.from_string(self.human)
+
+
+def prompt_names() -> tuple[str, ...]:
+    """The names of all prompts in the package, sorted."""
+    folder = files("navloom.prompts")
+    files_there = (path.name for path in folder.iterdir() if path.name.endswith(".yaml"))
+    names = {name.removesuffix(".yaml") for name in files_there}
+    return tuple(sorted(names - _NOT_PROMPTS))
+
+
+@lru_cache(maxsize=64)
+def load_prompt(name: str) -> Prompt:
+    """Read a prompt of the package; read once, kept ever after.
+
+    Args:
+        name: for example ``"room_typing"``.
+
+    Raises:
+        PromptError: where there is no such prompt, or its file breaks a rule of this module.
+    """
+    known = prompt_names()
+    if name not in known:
+        raise PromptError(f"there is no prompt '{name}'.{did_you_mean(name, known)}")
+    text = files("navloom.prompts").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    prompt = parse_prompt(text, where=f"{name}.yaml")
+    if prompt.name != name:
+        raise PromptError(f"{name}.yaml: 'name' is '{prompt.name}', expected '{name}'")
+    return prompt
+
+
+def parse_prompt(text: str, *, where: str) -> Prompt:
+    """Read a prompt's YAML text.
+
+    Args:
+        text: the content of a prompt file.
+        where: what to call the file in an error.
+
+    Raises:
+        PromptError: where the text is no YAML mapping, a key is missing, unknown or of the wrong
+            kind, a template cannot be parsed, or declared and used variables differ.
+    """
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise PromptError(f"{where}: not YAML: {_line(error)}") from error
+    if not isinstance(data, dict):
+        raise PromptError(f"{where}: expected a mapping with the keys {_list(_KEYS)}")
+    for key in data:
+        if key not in _KEYS:
+            raise PromptError(f"{where}: unknown key '{key}'.{did_you_mean(str(key), _KEYS)}")
+    for key in _KEYS:
+        _check(key, data.get(key), where)
+    prompt = Prompt(**{**data, "variables": tuple(data["variables"])})
+    _check_variables(prompt, where)
+    return prompt
+
+
+def _check(key: str, value: object, where: str) -> None:
+    if key == "version":
+        # A bare "yes" is a bool in YAML, and a bool is an int in Python.
+        good, expected = type(value) is int and value >= 1, "a whole number from 1"
+    elif key == "variables":
+        good, expected = _is_names(value), "a list of distinct names"
+    else:
+        good, expected = isinstance(value, str) and value.strip() != "", "a text"
+    if not good:
+        raise PromptError(f"{where}: '{key}' is missing or wrong, expected {expected}")
+
+
+def _is_names(value: object) -> TypeGuard[list[str]]:
+    return (
+        isinstance(value, list)
+        and all(isinstance(name, str) and name.isidentifier() for name in value)
+        and len(set(value)) == len(value)
+    )
+
+
+def _check_variables(prompt: Prompt, where: str) -> None:
+    try:
+        used = set().union(
+            *(
+                meta.find_undeclared_variables(_JINJA.parse(t))
+                for t in (prompt.system, prompt.human)
+            )
+        )
+    except TemplateError as error:
+        raise PromptError(f"{where}: a text is not a Jinja2 template: {_line(error)}") from error
+    declared = set(prompt.variables)
+    if undeclared := sorted(used - declared):
+        raise PromptError(f"{where}: used but not declared in 'variables': {_list(undeclared)}")
+    if unused := sorted(declared - used):
+        raise PromptError(f"{where}: declared in 'variables' but never used: {_list(unused)}")
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) or "none"
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,317 @@
+"""Which region each viewpoint is in, from labelled objects near it (CoNavBench 3.1.1).
+
+    voting ──> consensus ──> contiguity ──> (typing of Unknown regions: graphs/room_typing.py)
+
+Pure functions over arrays, and :func:`annotate`, which takes a scene through all three. A class is
+a region of the scene, not a room type: the paper's figure speaks of ``5-Kitchen``. What the paper
+leaves open is decided so:
+
+- Every item that knows its region votes, structure too: a door or a wall lamp tells where one is as
+  well as a cup. Only items of the viewpoint's own floor count. A tie goes to the nearest item among
+  the tied. On a floor without a labelled item a viewpoint stays without a region.
+- Consensus and contiguity read the labels of the stage before throughout, as the equations do, and
+  write all changes at once: no order of viewpoints or classes is hidden in the answer. Two
+  viewpoints that both stand alone may therefore swap, and a viewpoint without a region may take
+  one by consensus (it disagrees with every labelled neighbour).
+- Contiguity measures in space, as its equation does; voting and consensus on the ground plane, as
+  their text does. Of equally large components the one with the earliest viewpoint stays; of
+  equally near classes the first region of the scene is taken.
+- A component that was handed to a class need not touch what stays of that class, since that part
+  may have been handed on in the same step; the paper makes a single pass, and so do we.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.scene import Scene, region_id
+
+__all__ = [
+    "NEIGHBOURS",
+    "Annotated",
+    "annotate",
+    "consensus",
+    "relabel",
+    "restore",
+    "retype",
+    "vote",
+]
+
+NEIGHBOURS = 3
+"""k of instance proximal voting (CoNavBench 3.1.1)."""
+_NONE = -1
+
+Labels = NDArray[np.int64]
+"""One class number a viewpoint; -1 where it has none."""
+Points = NDArray[np.float64]
+Pairs = NDArray[np.int64]
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """What annotation made of a scene, stage by stage.
+
+    Attributes:
+        scene: the scene with its viewpoints' regions set, deleted viewpoints and their edges gone;
+            regions, links and items are as they were.
+        voted: viewpoint id -> region id after instance proximal voting, None where there is none.
+        agreed: the same after neighbourhood consensus.
+        restored: the same after contiguity restoration, without the deleted viewpoints.
+        deleted: the viewpoints that contiguity restoration deleted, in the scene's order.
+    """
+
+    scene: Scene
+    voted: dict[str, str | None]
+    agreed: dict[str, str | None]
+    restored: dict[str, str | None]
+    deleted: tuple[str, ...]
+
+
+def annotate(scene: Scene, *, k: int = NEIGHBOURS) -> Annotated:
+    """Give every viewpoint a region, from the labelled items around it.
+
+    Regions that the viewpoints had before are neither read nor kept.
+
+    Args:
+        scene: a scene with items that know their region.
+        k: how many of the nearest items vote.
+
+    Raises:
+        SceneError: where no item of the scene knows its region, so that nobody can vote.
+    """
+    regions = [region.id for region in scene.regions]
+    points = np.array([v.position for v in scene.viewpoints], dtype=np.float64).reshape(-1, 3)
+    row = {v.id: i for i, v in enumerate(scene.viewpoints)}
+    pairs = _distinct([(row[edge.a], row[edge.b]) for edge in scene.edges])
+    voted = _vote_by_floor(scene, points, k)
+    agreed = consensus(voted, pairs, points)
+    restored, gone = restore(agreed, pairs, points)
+
+    def named(labels: Labels) -> dict[str, str | None]:
+        names = [None if c == _NONE else regions[c] for c in labels.tolist()]
+        return dict(zip(row, names, strict=True))
+
+    deleted = tuple(v.id for v, lost in zip(scene.viewpoints, gone, strict=True) if lost)
+    kept = {v: region for v, region in named(restored).items() if v not in set(deleted)}
+    return Annotated(_apply(scene, kept), named(voted), named(agreed), kept, deleted)
+
+
+def vote(viewpoints: Points, objects: Points, classes: Labels, *, k: int = NEIGHBOURS) -> Labels:
+    """Instance proximal voting: the plurality class of the k nearest objects.
+
+    Args:
+        viewpoints: (n, 2) positions on the ground plane in metres.
+        objects: (m, 2) positions on the ground plane, m at least 1.
+        classes: (m,) the class of each object.
+        k: how many objects vote; all of them where there are fewer.
+
+    Returns:
+        (n,) classes. A tie goes to the nearest object among the tied.
+    """
+    _, nearest = cKDTree(objects).query(viewpoints, k=range(1, min(k, len(objects)) + 1))
+    votes = classes[nearest]
+    counts = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
+    # Columns run from the nearest object outwards, and argmax takes the first of equals.
+    best: Labels = votes[np.arange(len(votes)), counts.argmax(axis=1)]
+    return best
+
+
+def consensus(labels: Labels, pairs: Pairs, points: Points) -> Labels:
+    """Neighbourhood consensus: a viewpoint that agrees with no neighbour takes the nearest's label.
+
+    Both guards must hold: 2 to 4 neighbours, and a label unlike every neighbour's.
+
+    Args:
+        labels: (n,) classes after voting.
+        pairs: (e, 2) distinct edges of G, as rows of ``labels``.
+        points: (n, 3) positions in metres; distances are taken on the ground plane.
+
+    Returns:
+        (n,) classes. Of equally near neighbours the earlier one counts.
+    """
+    here, there = _both_ways(pairs)
+    n = len(labels)
+    degree = np.bincount(here, minlength=n)
+    agree = np.bincount(here[labels[here] == labels[there]], minlength=n)
+    eligible = (degree >= 2) & (degree <= 4) & (agree == 0)
+    useful = eligible[here] & (labels[there] != _NONE)
+    here, there = here[useful], there[useful]
+    metres = np.linalg.norm(points[here][:, [0, 2]] - points[there][:, [0, 2]], axis=1)
+    order = np.lexsort((there, metres, here))
+    who, first = np.unique(here[order], return_index=True)
+    after = labels.copy()
+    after[who] = labels[there[order][first]]
+    return after
+
+
+def restore(labels: Labels, pairs: Pairs, points: Points) -> tuple[Labels, NDArray[np.bool_]]:
+    """Contiguity restoration: of every class one connected component stays.
+
+    Any other component is deleted where it touches no other class; else it goes, whole, to the
+    adjacent class whose boundary neighbours are nearest its centroid in the mean.
+
+    Args:
+        labels: (n,) classes after consensus.
+        pairs: (e, 2) distinct edges of G, as rows of ``labels``.
+        points: (n, 3) positions in metres.
+
+    Returns:
+        (n,) classes, and (n,) True for what is deleted (its class is -1).
+    """
+    n = len(labels)
+    same = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
+    links = csr_array((np.ones(len(same)), (same[:, 0], same[:, 1])), shape=(n, n))
+    _, component = connected_components(links, directed=False)
+    here, there = _both_ways(pairs)
+    after, gone = labels.copy(), np.zeros(n, dtype=bool)
+    for members in _islands(labels, component):
+        border = np.unique(there[members[here] & ~members[there]])
+        border = border[labels[border] != _NONE]
+        if len(border) == 0:
+            after[members], gone[members] = _NONE, True
+            continue
+        metres = np.linalg.norm(points[border] - points[members].mean(axis=0), axis=1)
+        classes, of = np.unique(labels[border], return_inverse=True)
+        mean = np.bincount(of, weights=metres) / np.bincount(of)
+        after[members] = classes[mean.argmin()]
+    return after, gone
+
+
+def relabel(scene: Scene, labels: Mapping[str, str]) -> Scene:
+    """The scene with some regions' labels changed, and with them their ids, everywhere.
+
+    The number of a region stays: with ``{"Unknown_5": "bedroom"}`` it is ``Bedroom_5`` thereafter,
+    for links, items and viewpoints too.
+
+    Args:
+        scene: any scene.
+        labels: region id -> its new label.
+
+    Raises:
+        SceneError: where a region id is not there.
+    """
+    for name in labels:
+        if name not in scene.region_by_id:
+            near = did_you_mean(name, scene.region_by_id)
+            raise SceneError(f"scene {scene.uri} has no region '{name}' to label.{near}")
+    ids = {
+        r.id: region_id(labels[r.id], r.number) if r.id in labels else r.id for r in scene.regions
+    }
+
+    def moved(region: str | None) -> str | None:
+        return None if region is None else ids[region]
+
+    return scene.replace(
+        regions=tuple(
+            _with(r, id=ids[r.id], label=labels[r.id]) if r.id in labels else r
+            for r in scene.regions
+        ),
+        links=tuple(_with(link, a=ids[link.a], b=ids[link.b]) for link in scene.links),
+        items=tuple(_with(item, region=moved(item.region)) for item in scene.items),
+        viewpoints=tuple(_with(v, region=moved(v.region)) for v in scene.viewpoints),
+    )
+
+
+def retype(scene: Scene, types: Mapping[str, str | None]) -> Scene:
+    """The scene with the types that contextual typing found; see :func:`relabel`.
+
+    Args:
+        scene: the scene whose regions were typed.
+        types: region id -> room type (``"Bedroom"``), None where none was found.
+
+    Raises:
+        SceneError: where a region id is not there.
+    """
+    return relabel(scene, {r: kind.lower() for r, kind in types.items() if kind is not None})
+
+
+def _vote_by_floor(scene: Scene, points: Points, k: int) -> Labels:
+    number = {region.id: i for i, region in enumerate(scene.regions)}
+    voters = [item for item in scene.items if item.region is not None]
+    if not voters:
+        raise SceneError(
+            f"scene {scene.uri}: no item knows its region, so viewpoints cannot be annotated; "
+            "expected objects with a region"
+        )
+    classes = np.array([number[item.region or ""] for item in voters], dtype=np.int64)
+    storeys = np.array([scene.regions[c].floor for c in classes])
+    places = np.array([(item.position[0], item.position[2]) for item in voters])
+    standing = _storeys(scene)
+    labels = np.full(len(points), _NONE, dtype=np.int64)
+    for storey in np.unique(standing):
+        on, near = standing == storey, storeys == storey
+        if near.any():
+            labels[on] = vote(points[on][:, [0, 2]], places[near], classes[near], k=k)
+    return labels
+
+
+def _storeys(scene: Scene) -> Labels:
+    """Each viewpoint's storey: that of the region whose floor is nearest in height, (n,).
+
+    A storey's own height will not do: a half-landing is over a metre below its storey.
+    """
+    height = {floor.id: floor.height for floor in scene.floors}
+    levels = [(height[floor], floor) for floor in height]
+    levels += [(r.center[1] if r.box is None else r.box.bottom, r.floor) for r in scene.regions]
+    heights = np.array([level for level, _ in levels])
+    feet = np.array([v.position[1] - v.eye_height for v in scene.viewpoints])
+    nearest = np.abs(feet[:, None] - heights[None, :]).argmin(axis=1)
+    storeys: Labels = np.array([floor for _, floor in levels], dtype=np.int64)[nearest]
+    return storeys
+
+
+def _islands(labels: Labels, component: NDArray[np.int32]) -> list[NDArray[np.bool_]]:
+    """The members of every component that is not its class's largest, in the scene's order."""
+    _, first, size = np.unique(component, return_index=True, return_counts=True)
+    kept: dict[int, int] = {}
+    for c in np.argsort(first).tolist():
+        label = int(labels[first[c]])
+        if label not in kept or size[c] > size[kept[label]]:
+            kept[label] = c
+    stay = set(kept.values())
+    return [
+        component == c
+        for c in np.argsort(first).tolist()
+        if c not in stay and labels[first[c]] != _NONE
+    ]
+
+
+def _apply(scene: Scene, labels: Mapping[str, str | None]) -> Scene:
+    lost = len(scene.viewpoints) - len(labels)
+    note = f"viewpoints' regions were annotated from the items around them; {lost} were deleted"
+    return scene.replace(
+        viewpoints=tuple(
+            _with(v, region=labels[v.id], inferred=labels[v.id] is not None)
+            for v in scene.viewpoints
+            if v.id in labels
+        ),
+        edges=tuple(e for e in scene.edges if e.a in labels and e.b in labels),
+        notes=(*scene.notes, note),
+    )
+
+
+def _distinct(pairs: Sequence[tuple[int, int]]) -> Pairs:
+    rows = sorted({(min(a, b), max(a, b)) for a, b in pairs if a != b})
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def _both_ways(pairs: Pairs) -> tuple[Labels, Labels]:
+    return (
+        np.concatenate([pairs[:, 0], pairs[:, 1]]),
+        np.concatenate([pairs[:, 1], pairs[:, 0]]),
+    )
+
+
+def _with(model: M, **changes: Any) -> M:
+    return type(model)(**{**dict(model), **changes})

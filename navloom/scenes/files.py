@@ -1,0 +1,170 @@
+"""Files that nobody vouches for: bounded, checked, and refused in one line; and whole when written.
+
+Every format reads through here, so that a broken file is told of in one way: its path, the field,
+what was expected and what was found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from navloom.errors import SceneError
+
+__all__ = ["checked_id", "parse_json", "read_bytes", "short", "validated", "write_atomic"]
+
+T = TypeVar("T")
+
+MOST_BYTES = 200_000_000
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def checked_id(name: str, *, what: str) -> str:
+    """A scene's id, certain to name a file in the folder it is looked up in and in no other.
+
+    Args:
+        name: what was asked for.
+        what: the format, for the message.
+
+    Raises:
+        SceneError: where the id holds anything but letters, digits, ``.``, ``_`` and ``-``, or
+            begins with one of the signs.
+    """
+    if not _ID.fullmatch(name):
+        raise SceneError(
+            f"{short(name)} is not an id of a scene ({what}): expected letters, digits, '.', '_' "
+            "and '-' alone, and no folders."
+        )
+    return name
+
+
+def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
+    """The content of a file.
+
+    Args:
+        path: the file.
+        most: the most bytes it may hold.
+
+    Raises:
+        SceneError: where the file is not there, cannot be read or is too large.
+    """
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(most + 1)
+    except FileNotFoundError as error:
+        raise SceneError(f"{path}: there is no such file.") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SceneError(f"{path}: cannot be read: {reason}.") from error
+    if len(raw) > most:
+        raise SceneError(f"{path}: expected at most {most:,} bytes, and the file is larger.")
+    return raw
+
+
+def parse_json(raw: bytes, path: Path) -> Any:
+    """What a JSON file says.
+
+    Args:
+        raw: its content.
+        path: its path, for the message.
+
+    Raises:
+        SceneError: where it is not JSON in UTF-8, is nested beyond reason, or one object says a
+            key twice.
+    """
+    try:
+        return json.loads(raw.decode("utf-8"), object_pairs_hook=_each_key_once)
+    except UnicodeDecodeError as error:
+        raise SceneError(f"{path}: byte {error.start}: expected text in UTF-8.") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise SceneError(f"{path}: {where}: expected JSON: {error.msg}.") from error
+    except RecursionError as error:
+        raise SceneError(f"{path}: expected JSON, and it is nested beyond reason.") from error
+    except ValueError as error:
+        raise SceneError(f"{path}: {error}") from error
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in content:
+            raise ValueError(f"expected each key once in an object, and {short(key)} is twice.")
+        content[key] = value
+    return content
+
+
+def validated(adapter: TypeAdapter[T], raw: bytes, path: Path) -> T:
+    """A JSON file's content, checked against what is expected of it.
+
+    Args:
+        adapter: what is expected.
+        raw: the file's content.
+        path: its path, for the message.
+
+    Raises:
+        SceneError: the path, the first wrong field, what was expected and what was found; also
+            where :func:`parse_json` raises.
+    """
+    # Parsed apart first: pydantic's own JSON parser takes a key that is said twice.
+    parse_json(raw, path)
+    try:
+        return adapter.validate_json(raw)
+    except ValidationError as error:
+        raise SceneError(f"{path}: {first_problem(error)}.") from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first wrong field of a file, as ``rooms[3].dims: expected ..., found ...``."""
+    problems = error.errors(include_url=False, include_context=False)
+    first = problems[0]
+    field = ""
+    for part in first["loc"]:
+        field += f"[{part}]" if isinstance(part, int) else f".{short(part)[1:-1]}"
+    message = first["msg"].removeprefix("Value error, ").replace("\n", " ")
+    silent = first["type"] in ("missing", "value_error")
+    found = "" if silent else f", found {short(first['input'])}"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{field.removeprefix('.') or 'the whole file'}: {message}{found}{more}"
+
+
+def short(value: Any) -> str:
+    """A value as an error message shows it: on one line and bounded."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write a text file that is whole at every instant: the old content or the new.
+
+    Args:
+        path: the file; its folder is made where it is missing.
+        text: what it shall hold.
+
+    Raises:
+        SceneError: where it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            # mkstemp's file is its owner's alone; a file that was just written is everyone's.
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(part).chmod(0o666 & ~mask)
+            Path(part).replace(path)
+        except BaseException:
+            Path(part).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise SceneError(f"{path}: cannot be written: {error.strerror}.") from error

@@ -1,0 +1,292 @@
+"""HM3D homes as rooms, connections and objects: one JSON file a home (``docs/formats/hm3d.md``).
+
+The file has no navigation graph, no geometry for a connection and no sizes of objects. What is
+made up for them is said in the scene's ``notes``: a grid of viewpoints
+(:mod:`navloom.scenes.gridgraph`), and for each connection the point half-way between the nearest
+points of its two rooms' boxes.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Self
+
+import networkx as nx
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from navloom.errors import SceneError
+from navloom.scenes.files import checked_id, read_bytes, validated
+from navloom.scenes.gridgraph import build_viewpoints
+from navloom.scenes.lexicon import classify, unlisted
+from navloom.scenes.scene import (
+    UNKNOWN,
+    Box,
+    Floor,
+    Item,
+    Link,
+    Point3,
+    Region,
+    Scene,
+    prompt_name,
+    region_id,
+)
+
+__all__ = ["FLOOR_GAP", "HOME", "STAIRS_RISE", "Home", "Room", "Thing", "list_ids", "load"]
+
+FLOOR_GAP = 1.5
+"""Metres above the lowest room of a storey from which a room is of the next storey."""
+STAIRS_RISE = 1.0
+"""Metres between two rooms' bottoms above which their link is stairs."""
+_SKIN = 0.01
+"""Metres by which a thing may miss the box that holds it: a room's box is spanned by the centres of
+things in it, which lie on its skin but for rounding (2.7 % of all things in 35 homes)."""
+_MOST_BYTES = 20_000_000
+_MOST_AREA = 10_000.0
+"""Square metres of all rooms together: the viewpoints' distance table grows with its square. The
+largest of 35 real homes has 620."""
+_MOST_FLOORS = 99
+_MOST_NAMES = 20
+
+_Metres = Annotated[float, Field(ge=-10_000, le=10_000, allow_inf_nan=False)]
+_Length = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
+_Id = Annotated[int, Field(ge=-1, le=10_000_000)]
+_Words = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Room(_Strict):
+    """A room: a box along the axes, y up, metres."""
+
+    id: Annotated[int, Field(ge=0, le=1_000_000)]
+    label: _Words | None
+    """Its type in the source's words, ``/`` between the types of a compound; null: unknown."""
+    centroid: tuple[_Metres, _Metres, _Metres]
+    dims: tuple[_Length, _Length, _Length]
+    """Full sizes along x, y and z."""
+
+    @property
+    def box(self) -> Box:
+        """The room's box."""
+        return Box(center=self.centroid, size=self.dims)
+
+    @property
+    def region(self) -> str:
+        """The room's name as a region."""
+        return region_id(self.label or UNKNOWN, self.id)
+
+
+class Thing(_Strict):
+    """An object of the source: whatever has a name and a place."""
+
+    id: _Id
+    name: _Words
+    position: tuple[_Metres, _Metres, _Metres]
+    """Its centre."""
+    hm3dsem_region: _Id | None = None
+    """Its region's number in HM3DSem. Not used: it is no room id; see ``docs/formats/hm3d.md``."""
+
+
+class Home(_Strict):
+    """The content of one file."""
+
+    scene: Annotated[str, Field(min_length=1, max_length=100)]
+    rooms: Annotated[tuple[Room, ...], Field(min_length=1, max_length=1_000)]
+    connections: Annotated[tuple[tuple[_Id, _Id], ...], Field(max_length=20_000)]
+    """Pairs of room ids one can walk between; once or in both directions."""
+    objects: Annotated[tuple[Thing, ...], Field(max_length=50_000)]
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        _once("rooms", [room.id for room in self.rooms])
+        _once("objects", [thing.id for thing in self.objects])
+        known = {room.id for room in self.rooms}
+        for i, (a, b) in enumerate(self.connections):
+            for end in (a, b):
+                if end not in known:
+                    raise ValueError(
+                        f"connections[{i}]: expected ids of two rooms, and there is no room {end}"
+                    )
+            if a == b:
+                raise ValueError(f"connections[{i}]: expected two rooms, found {a} twice")
+        area = sum(room.dims[0] * room.dims[2] for room in self.rooms)
+        if area > _MOST_AREA:
+            raise ValueError(
+                f"rooms: expected at most {_MOST_AREA:,.0f} square metres, found {area:,.0f}"
+            )
+        return self
+
+
+HOME = TypeAdapter(Home)
+
+
+def _once(field: str, ids: list[int]) -> None:
+    seen: set[int] = set()
+    for i, each in enumerate(ids):
+        if each in seen:
+            raise ValueError(f"{field}[{i}].id: expected each id once, and {each} stands twice")
+        seen.add(each)
+
+
+def list_ids(folder: Path) -> list[str]:
+    """The ids of the homes in a folder, sorted: its ``*.json`` files; nothing is loaded."""
+    files = (path for path in folder.glob("*.json") if not path.name.startswith("."))
+    return sorted(path.stem for path in files if path.is_file())
+
+
+def load(folder: Path, scene_id: str) -> Scene:
+    """One home of a folder, as a scene.
+
+    Args:
+        folder: where the JSON files are.
+        scene_id: the file's name without ``.json``.
+
+    Returns:
+        The scene. A thing is in the smallest room box that holds it, else in the nearest. Its
+        kind is the lexicon's; a name that the lexicon does not know becomes structure, so that
+        nobody is asked to carry what nobody knows, and is told of in ``notes``.
+
+    Raises:
+        SceneError: where the file is missing, too large or broken (its path, the field, what was
+            expected and what was found), or the id would lead out of the folder.
+    """
+    path = folder / f"{checked_id(scene_id, what='hm3d')}.json"
+    home = validated(HOME, read_bytes(path, most=_MOST_BYTES), path)
+    if home.scene != scene_id:
+        raise SceneError(
+            f"{path}: scene: expected {scene_id!r}, as the file is called, found {home.scene!r}."
+        )
+    return _scene(home, path)
+
+
+def _scene(home: Home, path: Path) -> Scene:
+    floors, floor_of = _floors(home.rooms)
+    if len(floors) > _MOST_FLOORS:
+        raise SceneError(f"{path}: rooms: expected at most {_MOST_FLOORS} storeys.")
+    regions = tuple(_region(room, floor_of[room.id]) for room in home.rooms)
+    links = _links(home)
+    viewpoints, edges = build_viewpoints(regions, links)
+    return Scene(
+        id=home.scene,
+        source="hm3d",
+        floors=floors,
+        regions=regions,
+        links=links,
+        items=_items(home),
+        viewpoints=viewpoints,
+        edges=edges,
+        notes=tuple(_notes(home, links)),
+    )
+
+
+def _floors(rooms: tuple[Room, ...]) -> tuple[tuple[Floor, ...], dict[int, int]]:
+    """Storeys from the heights of the rooms' bottoms, and each room's storey.
+
+    The gap is taken from a storey's lowest room, not from the room just below: a chain of
+    half-landings would weld two storeys into one.
+    """
+    storeys: list[list[Room]] = []
+    for room in sorted(rooms, key=lambda r: (r.box.bottom, r.id)):
+        if not storeys or room.box.bottom - storeys[-1][0].box.bottom > FLOOR_GAP:
+            storeys.append([])
+        storeys[-1].append(room)
+    floors = tuple(
+        Floor(id=i, height=statistics.median_low(room.box.bottom for room in storey))
+        for i, storey in enumerate(storeys[:_MOST_FLOORS], start=1)
+    )
+    return floors, {room.id: i for i, storey in enumerate(storeys, start=1) for room in storey}
+
+
+def _region(room: Room, floor: int) -> Region:
+    x, _, z = room.centroid
+    return Region(
+        id=room.region,
+        label=room.label or UNKNOWN,
+        floor=floor,
+        center=(x, room.box.bottom, z),
+        box=room.box,
+    )
+
+
+def _links(home: Home) -> tuple[Link, ...]:
+    rooms = {room.id: room for room in home.rooms}
+    pairs = sorted({(min(pair), max(pair)) for pair in home.connections})
+    return tuple(_link(rooms[a], rooms[b]) for a, b in pairs)
+
+
+def _link(a: Room, b: Room) -> Link:
+    rise = b.box.bottom - a.box.bottom
+    return Link(
+        a=a.region,
+        b=b.region,
+        kind="stairs" if abs(rise) > STAIRS_RISE else "opening",
+        point=_crossing(a.box, b.box),
+        step=rise,
+    )
+
+
+def _crossing(a: Box, b: Box) -> Point3:
+    """Half-way between the nearest points of two upright boxes; in the middle of an overlap.
+
+    Its height is that of a walker's feet: the higher of the two floors where the boxes share it,
+    else half-way between the lower box's top and the higher one's bottom.
+    """
+
+    def shared(axis: int) -> tuple[float, float]:
+        sides = [(box.center[axis] - box.size[axis] / 2, box.size[axis]) for box in (a, b)]
+        return max(low for low, _ in sides), min(low + size for low, size in sides)
+
+    x, z = (sum(shared(axis)) / 2 for axis in (0, 2))
+    low, high = shared(1)
+    return x, low if low <= high else (low + high) / 2, z
+
+
+def _items(home: Home) -> tuple[Item, ...]:
+    boxes = [(room.region, room.box) for room in home.rooms]
+    return tuple(
+        Item(
+            id=str(thing.id),
+            name=thing.name,
+            kind=classify(thing.name) or "structure",
+            region=_room_of(thing.position, boxes),
+            position=thing.position,
+        )
+        for thing in home.objects
+    )
+
+
+def _room_of(position: Point3, boxes: list[tuple[str, Box]]) -> str:
+    around = [(box.volume, region) for region, box in boxes if box.distance(position) <= _SKIN]
+    if around:
+        return min(around, key=lambda each: each[0])[1]
+    return min(boxes, key=lambda each: each[1].distance(position))[0]
+
+
+def _notes(home: Home, links: tuple[Link, ...]) -> Iterable[str]:
+    yield (
+        "The navigation graph is approximate: it was built from the rooms' boxes and links, as a "
+        "grid of about 1.5 m."
+    )
+    yield "Sizes of items, widths of links and states of doors are not known."
+    graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)
+    graph.add_nodes_from(room.region for room in home.rooms)
+    parts = nx.number_connected_components(graph)
+    if parts > 1:
+        yield f"The home falls into {parts} parts that no link joins."
+    strange = unlisted(thing.name for thing in home.objects)
+    if strange:
+        yield _of_unknown_kind(strange)
+
+
+def _of_unknown_kind(names: Counter[str]) -> str:
+    shown = [f"{prompt_name(name)} ({n})" for name, n in names.most_common(_MOST_NAMES)]
+    rest = f" and {len(names) - _MOST_NAMES} more names" if len(names) > _MOST_NAMES else ""
+    return (
+        f"{sum(names.values())} things are kept out of tasks as structure, since the lexicon does "
+        f"not know their kind: {', '.join(shown)}{rest}."
+    )

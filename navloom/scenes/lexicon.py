@@ -1,0 +1,254 @@
+"""What a name says: asset, object or structure, and which of the paper's room types a label fits.
+
+The words are data, in ``lexicon.yaml`` beside this file. A name that is not listed is known by its
+head: the longest ending that is listed ("stack of old towels" by "towel"). A head that says too
+little is not guessed from, since a wrong kind is worse than none: it would have a robot carry a
+fuse box. Names come from scene files, so they are untrusted: they are cut to a bounded length and
+only ever looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
+
+from navloom.errors import did_you_mean
+from navloom.scenes.plainyaml import read_yaml
+from navloom.scenes.scene import ItemKind
+
+__all__ = [
+    "ROOM_TYPES",
+    "Lexicon",
+    "classify",
+    "is_surface",
+    "load_lexicon",
+    "room_types",
+    "unlisted",
+]
+
+ROOM_TYPES: tuple[str, ...] = (
+    "Bedroom",
+    "Bathroom",
+    "Kitchen",
+    "Dining Room",
+    "Living Room",
+    "Study / Office",
+    "Laundry Room",
+    "Closet / Storage Room",
+    "Hallway / Corridor",
+    "Garage",
+    "Kids Room / Nursery",
+    "Balcony / Terrace",
+    "Media Room / Home Theater",
+    "Gym / Fitness Room",
+    "Library",
+    "Meeting Room",
+    "Lounge / Waiting Room",
+    "Pantry / Bar",
+    "Dressing Room",
+    "Entryway / Foyer",
+)
+"""The types a room may have, in the paper's words and order (CoNavBench A.12)."""
+
+Group = Literal["surface", "asset", "object", "structure"]
+_GROUPS: tuple[Group, ...] = ("surface", "asset", "object", "structure")
+_NO_TYPE = "none"
+_MOST_BYTES = 500_000
+_MOST_CHARACTERS = 120
+_MOST_WORDS = 5
+"""Words in the longest ending that is looked up."""
+
+_NUMBERED = re.compile(r"\s*_\d+$")
+_ELSEWHERE = re.compile(r"\s*/\s*(other\s?room|outside)\b|\s+behind$")
+_WITH = re.compile(r"\s*/w\s+|\s+w/\s+|\s+(?:with|for|in|on|behind)\s+")
+_AND = re.compile(r"\s*/\s*|\s+(?:and|or)\s+|\s*&\s*")
+_OF = re.compile(r"\s+of\s+")
+
+
+class Lexicon(BaseModel):
+    """The content of a ``lexicon.yaml``; its own comments say what each key means."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1]
+    surface: tuple[str, ...]
+    asset: tuple[str, ...]
+    object: tuple[str, ...]
+    structure: tuple[str, ...]
+    structure_first: tuple[str, ...]
+    whole_only: tuple[str, ...]
+    measures: tuple[str, ...]
+    room_types: dict[str, tuple[str, ...]]
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        names = [name for group in _GROUPS for name in getattr(self, group)]
+        labels = [label for labels in self.room_types.values() for label in labels]
+        for each in (names, labels, self.structure_first, self.whole_only, self.measures):
+            _plain_and_once(each)
+        for name in set(self.whole_only) - set(names):
+            raise ValueError(f"whole_only: {name!r} is in no group")
+        for room_type in set(self.room_types) - {*ROOM_TYPES, _NO_TYPE}:
+            near = did_you_mean(room_type, ROOM_TYPES)
+            raise ValueError(f"room_types: {room_type!r} is not a room type of the paper.{near}")
+        return self
+
+
+def _plain_and_once(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{name!r} stands twice")
+        if _clean(name) != name or not name:
+            raise ValueError(f"{name!r} is not in plain lower case with single spaces")
+        seen.add(name)
+
+
+_LEXICON = TypeAdapter(Lexicon)
+
+
+def load_lexicon(path: Path) -> Lexicon:
+    """Read and check a lexicon.
+
+    Args:
+        path: a YAML file with the keys of :class:`Lexicon`.
+
+    Raises:
+        SceneError: where the file is not there or not YAML, a key is unknown or missing, a name
+            stands twice or is not in plain lower case, or a room type is not one of the paper's.
+    """
+    return read_yaml(path, _LEXICON, most=_MOST_BYTES)
+
+
+@cache
+def _lexicon() -> Lexicon:
+    return load_lexicon(Path(str(files("navloom.scenes").joinpath("lexicon.yaml"))))
+
+
+@cache
+def _groups() -> dict[str, Group]:
+    lexicon = _lexicon()
+    return {name: group for group in _GROUPS for name in getattr(lexicon, group)}
+
+
+def classify(name: str) -> ItemKind | None:
+    """Say whether a name means an asset, an object or structure.
+
+    Args:
+        name: a thing's name in its source's words, such as ``"stack of towels"`` or
+            ``"chair _2"``.
+
+    Returns:
+        ``"asset"`` (fixed furniture, appliances: CoNavBench A.10.1), ``"object"`` (portable),
+        ``"structure"`` (neither), or None where the lexicon cannot tell.
+
+    >>> classify("kitchen cabinet"), classify("cabinet door"), classify("stack of towels")
+    ('asset', 'structure', 'object')
+    """
+    group = _group(name)
+    return "asset" if group == "surface" else group
+
+
+def is_surface(name: str) -> bool:
+    """Whether a name means an asset that one can put a thing on, as far as a name can say.
+
+    >>> is_surface("coffee table"), is_surface("bathtub"), is_surface("cup")
+    (True, False, False)
+    """
+    return _group(name) == "surface"
+
+
+def unlisted(names: Iterable[str]) -> Counter[str]:
+    """Count the names that :func:`classify` cannot tell, most frequent first when printed."""
+    return Counter(name for name in names if classify(name) is None)
+
+
+@lru_cache(maxsize=20_000)
+def _group(name: str) -> Group | None:
+    text = _NUMBERED.sub("", name[:_MOST_CHARACTERS].casefold().strip())
+    text = _ELSEWHERE.sub("", text.strip())
+    whole = _groups().get(_clean(text))
+    if whole is not None:
+        return whole
+    text = _WITH.split(text, maxsplit=1)[0]
+    return _same([_phrase(part) for part in _AND.split(text) if part.strip()])
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"[^0-9a-z]+", " ", text.casefold()).strip()
+
+
+def _same(groups: list[Group | None]) -> Group | None:
+    """The one group of all parts; a surface and another asset make an asset."""
+    found = set(groups)
+    if found == {"surface", "asset"}:
+        return "asset"
+    return found.pop() if len(found) == 1 else None
+
+
+def _phrase(text: str) -> Group | None:
+    head, *rest = _OF.split(text, maxsplit=1)
+    if rest and _clean(head).split()[-1:] and _clean(head).split()[-1] in _lexicon().measures:
+        head = rest[0]
+    words = _clean(head).split()
+    if any(" ".join(words).startswith(f"{first} ") for first in _lexicon().structure_first):
+        return "structure"
+    return next(
+        (
+            group
+            for size in range(min(len(words), _MOST_WORDS), 0, -1)
+            if (group := _ending(words[-size:], whole=size == len(words))) is not None
+        ),
+        None,
+    )
+
+
+def _ending(words: list[str], *, whole: bool) -> Group | None:
+    for last in _singulars(words[-1]):
+        name = " ".join([*words[:-1], last])
+        if name in _groups() and (whole or name not in _lexicon().whole_only):
+            return _groups()[name]
+    return None
+
+
+def _singulars(word: str) -> list[str]:
+    """The word as it stands, then what it may be the plural of."""
+    forms = [word]
+    for ending, singular in (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", "")):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            forms.append(word.removesuffix(ending) + singular)
+    return forms
+
+
+def room_types(label: str) -> frozenset[str]:
+    """The paper's room types that a label fits.
+
+    Args:
+        label: a region's type in its source's words. A compound label, such as
+            ``"kitchen/living room"``, fits the type of each of its parts.
+
+    Returns:
+        Some of :data:`ROOM_TYPES`; empty where none fits (``"other"``, ``"Unknown"``).
+    """
+    table = _room_table()
+    whole = table.get(_clean(label[:_MOST_CHARACTERS]))
+    if whole is not None:
+        return whole
+    parts = [table.get(_clean(part), frozenset()) for part in label[:_MOST_CHARACTERS].split("/")]
+    return frozenset().union(*parts)
+
+
+@cache
+def _room_table() -> dict[str, frozenset[str]]:
+    table = {label: frozenset[str]() for label in _lexicon().room_types.get(_NO_TYPE, ())}
+    for room_type in ROOM_TYPES:
+        names = [room_type, *room_type.split("/"), *_lexicon().room_types.get(room_type, ())]
+        table.update({_clean(name): frozenset({room_type}) for name in names})
+    return table

@@ -1,0 +1,351 @@
+"""The one top-down picture: a scene's floors side by side, with what happens in it on top.
+
+x runs to the right and -z up the page, so heading 0 points up; every floor has the same scale.
+Rooms are filled by what they are for and carry their names; a scene without outlines (an R2R
+navigation graph) shows the ground its viewpoints cover. The marks are those of CoNavBench's
+figure 11: a disc where a robot starts, a triangle for the object, a diamond for where it goes, a
+star for the handoff. robot_1 is solid blue and robot_2 dashed orange, which colour-blind readers
+can tell apart; a robot's line is thick while it carries the object.
+
+Matplotlib's object-oriented API alone is used, so drawing changes no global state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from shapely.geometry import MultiPolygon, Polygon
+from shapely.geometry.base import BaseGeometry
+from shapely.ops import nearest_points
+
+from navloom.scenes.plan_labels import place_labels
+from navloom.scenes.plan_lines import COLOURS, MARKS, Mark, Route, draw_marks, draw_routes
+from navloom.scenes.plan_shapes import floor_of, region_shapes, tint
+from navloom.scenes.scene import Box, Link, Scene
+
+__all__ = ["Mark", "Rect", "Route", "draw_into", "draw_plan", "floor_of"]
+
+Rect = tuple[float, float, float, float]
+"""(left, bottom, width, height) in inches from the figure's lower left corner."""
+
+_GAP = 0.15
+_TITLE = 0.32
+_FOOT = 0.5
+"""Inches below the rooms for the numbers' key and the scale."""
+_ROW_GAP = 0.28
+_LINE = 0.19
+_ENTRY = 1.02
+"""Inches between rows of floors (a numbers' key fits in), of a legend's line and of its entry."""
+_MARGIN = 0.5
+"""Metres of paper kept free around the rooms."""
+
+
+@dataclass(frozen=True)
+class _Panel:
+    floor: int
+    shapes: dict[str, BaseGeometry]
+    bounds: tuple[float, float, float, float]
+
+    @property
+    def width(self) -> float:
+        return self.bounds[2] - self.bounds[0]
+
+    @property
+    def height(self) -> float:
+        return self.bounds[3] - self.bounds[1]
+
+
+def draw_plan(
+    scene: Scene,
+    *,
+    routes: Sequence[Route] = (),
+    marks: Sequence[Mark] = (),
+    title: str | None = None,
+    items: bool = False,
+    floors: Iterable[int] | None = None,
+    width: float = 10.0,
+    height: float = 7.0,
+) -> Figure:
+    """Draw a scene from above as a figure of its own.
+
+    Args:
+        scene: what to draw.
+        routes: where robots go.
+        marks: the points that matter.
+        title: one line above the plan.
+        items: also draw the assets, as outlines where sizes are known and dots elsewhere.
+        floors: draw these floors only; all by default.
+        width: inches the figure may be wide.
+        height: inches the figure may be high.
+
+    Returns:
+        A figure no larger than asked, cut to the plan's own proportions.
+    """
+    panels = _panels(scene, routes, marks, floors)
+    around = (_TITLE if title else 0.0) + _FOOT + _LINE
+    around += _legend_height(len(_handles(routes, marks)), width)
+    layout = _arrange(panels, width, height - around)
+    size = (max(layout.width, min(6.0, width)), layout.height + around)
+    figure = Figure(figsize=size, dpi=150)
+    draw_into(
+        figure,
+        (0.0, 0.0, *size),
+        scene,
+        routes=routes,
+        marks=marks,
+        title=title,
+        items=items,
+        floors=floors,
+    )
+    return figure
+
+
+def draw_into(
+    figure: Figure,
+    rect: Rect,
+    scene: Scene,
+    *,
+    routes: Sequence[Route] = (),
+    marks: Sequence[Mark] = (),
+    title: str | None = None,
+    items: bool = False,
+    floors: Iterable[int] | None = None,
+    legend: bool = True,
+) -> None:
+    """Draw a scene into a part of a figure; the arguments are those of :func:`draw_plan`.
+
+    Args:
+        figure: the figure to draw on.
+        rect: where on it, in inches.
+        scene: what to draw.
+        routes: where robots go.
+        marks: the points that matter.
+        title: one line above the plan.
+        items: also draw the assets.
+        floors: draw these floors only; all by default.
+        legend: say below the plan what lines and marks mean.
+    """
+    if not isinstance(figure.canvas, FigureCanvasAgg):
+        FigureCanvasAgg(figure)
+    panels = _panels(scene, routes, marks, floors)
+    left, bottom, width, height = rect
+    handles = _handles(routes, marks) if legend else []
+    below = bottom + _FOOT + _legend_height(len(handles), width)
+    room = height - (below - bottom) - (_TITLE if title else 0.0)
+    layout = _arrange(panels, width, room)
+    top = below + (room + layout.height) / 2
+    if title:
+        middle = ((left + width / 2) / figure.get_figwidth(), top / figure.get_figheight())
+        figure.text(*middle, title, ha="center", va="bottom", fontsize=9.5, parse_math=False)
+    for row in layout.rows:
+        wide = sum(panel.width for panel in row) * layout.scale + _GAP * (len(row) - 1)
+        high = max(panel.height for panel in row) * layout.scale
+        top -= layout.head + high
+        x = left + (width - wide) / 2
+        for panel in row:
+            size = (panel.width * layout.scale, panel.height * layout.scale)
+            axes = _axes(figure, (x, top + (high - size[1]) / 2, *size), panel)
+            if layout.head:
+                axes.set_title(f"floor {panel.floor}", fontsize=7.5, color="#555555", pad=3)
+            _draw_panel(axes, scene, panel, routes, marks, items)
+            x += size[0] + _GAP
+        top -= _ROW_GAP
+    _scale_bar(figure, (left + 0.2, below - _FOOT), layout.scale)
+    if handles:
+        _legend(figure, rect, handles)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Floors in rows, in inches: the scale in inches a metre and the size of it all."""
+
+    rows: list[list[_Panel]]
+    scale: float
+    head: float
+    """Inches for a floor's name above it; 0 for a single floor, which needs none."""
+
+    @property
+    def width(self) -> float:
+        return max(
+            sum(panel.width for panel in row) * self.scale + _GAP * (len(row) + 1)
+            for row in self.rows
+        )
+
+    @property
+    def height(self) -> float:
+        tall = sum(max(panel.height for panel in row) for row in self.rows) * self.scale
+        return tall + self.head * len(self.rows) + _ROW_GAP * (len(self.rows) - 1)
+
+
+def _arrange(panels: Sequence[_Panel], width: float, height: float) -> _Layout:
+    """Floors side by side, or in rows where that makes them at least a quarter larger."""
+    best: _Layout | None = None
+    head = 0.22 if len(panels) > 1 else 0.0
+    for count in range(1, len(panels) + 1):
+        size = math.ceil(len(panels) / count)
+        rows = [list(panels[i : i + size]) for i in range(0, len(panels), size)]
+        free = height - head * len(rows) - _ROW_GAP * (len(rows) - 1)
+        scale = min(
+            free / sum(max(panel.height for panel in row) for row in rows),
+            *((width - _GAP * (len(r) + 1)) / sum(p.width for p in r) for r in rows),
+        )
+        if best is None or scale > 1.25 * best.scale:
+            best = _Layout(rows, max(scale, 1e-3), head)
+    assert best is not None  # noqa: S101 - a plan has at least one panel
+    return best
+
+
+def _panels(
+    scene: Scene, routes: Sequence[Route], marks: Sequence[Mark], floors: Iterable[int] | None
+) -> list[_Panel]:
+    wanted = {region.floor for region in scene.regions} if floors is None else set(floors)
+    panels = []
+    for floor in sorted(wanted):
+        shapes = region_shapes(scene, floor)
+        spots = [(x, -z) for route in routes for at, x, z in route.points if at == floor]
+        spots += [(mark.x, -mark.z) for mark in marks if mark.floor == floor]
+        boxes = [shape.bounds for shape in shapes.values()] + [(x, y, x, y) for x, y in spots]
+        if not boxes:
+            continue
+        low_x, low_y = min(b[0] for b in boxes), min(b[1] for b in boxes)
+        high_x, high_y = max(b[2] for b in boxes), max(b[3] for b in boxes)
+        bounds = (low_x - _MARGIN, low_y - _MARGIN, high_x + _MARGIN, high_y + _MARGIN)
+        panels.append(_Panel(floor, shapes, bounds))
+    return panels or [_Panel(1, {}, (-1.0, -1.0, 1.0, 1.0))]
+
+
+def _axes(figure: Figure, box: Rect, panel: _Panel) -> Axes:
+    wide, high = figure.get_figwidth(), figure.get_figheight()
+    axes = figure.add_axes((box[0] / wide, box[1] / high, box[2] / wide, box[3] / high))
+    axes.set_xlim(panel.bounds[0], panel.bounds[2])
+    axes.set_ylim(panel.bounds[1], panel.bounds[3])
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    return axes
+
+
+def _draw_panel(
+    axes: Axes,
+    scene: Scene,
+    panel: _Panel,
+    routes: Sequence[Route],
+    marks: Sequence[Mark],
+    items: bool,
+) -> None:
+    label_of = {region.id: region.label for region in scene.regions}
+    # Small rooms lie on top of large ones: boxes overlap in real homes.
+    for region in sorted(panel.shapes, key=lambda r: -panel.shapes[r].area):
+        _fill(axes, panel.shapes[region], tint(label_of[region]))
+    for link in scene.links:
+        _draw_link(axes, panel, link)
+    if items:
+        _draw_assets(axes, scene, panel)
+    here = [mark for mark in marks if mark.floor == panel.floor]
+    spots = draw_marks(axes, here)
+    lines, words = draw_routes(axes, panel.floor, routes, spots)
+    place_labels(axes, panel.shapes, lines=lines, spots=[*spots, *words])
+
+
+def _fill(axes: Axes, shape: BaseGeometry, colour: str) -> None:
+    parts = shape.geoms if isinstance(shape, MultiPolygon) else [shape]
+    for part in parts:
+        if isinstance(part, Polygon) and not part.is_empty:
+            rings = (part.exterior, *part.interiors)
+            path = Path.make_compound_path(*(Path(ring.coords, closed=True) for ring in rings))
+            axes.add_patch(
+                PathPatch(path, facecolor=colour, edgecolor="#8a8a8a", linewidth=0.8, zorder=1)
+            )
+
+
+def _draw_link(axes: Axes, panel: _Panel, link: Link) -> None:
+    a, b = panel.shapes.get(link.a), panel.shapes.get(link.b)
+    if a is None and b is None:
+        return
+    if a is not None and b is not None:
+        near_a, near_b = nearest_points(a, b)
+        if near_a.distance(near_b) > 0.3:
+            axes.plot(
+                [near_a.x, near_b.x], [near_a.y, near_b.y], ":", color="#777777", lw=0.9, zorder=1.5
+            )
+        middle = ((near_a.x + near_b.x) / 2, (near_a.y + near_b.y) / 2)
+    elif link.point is None:
+        return
+    else:
+        middle = (link.point[0], -link.point[2])
+    x, y = (link.point[0], -link.point[2]) if link.point is not None else middle
+    if link.kind in ("stairs", "elevator"):
+        for rung in (-1, 0, 1):
+            axes.annotate("–", (x, y), xytext=(0, 2.2 * rung), textcoords="offset points",
+                          ha="center", va="center", fontsize=8, zorder=2)  # fmt: skip
+    else:
+        axes.plot(x, y, "s", ms=3.2, mfc="white", mec="#666666", mew=0.7, zorder=2)
+
+
+def _draw_assets(axes: Axes, scene: Scene, panel: _Panel) -> None:
+    for item in scene.items:
+        if item.kind != "asset" or item.region not in panel.shapes:
+            continue
+        if item.size is None or min(item.size[0], item.size[2]) < 0.05:
+            axes.plot(item.position[0], -item.position[2], ".", ms=2, color="#777777", zorder=1.8)
+            continue
+        corners = Box(center=item.position, size=item.size, yaw=item.yaw).corners()
+        xs = [x for x, _ in corners] + [corners[0][0]]
+        ys = [-z for _, z in corners] + [-corners[0][1]]
+        axes.fill(xs, ys, facecolor="#ffffff", edgecolor="#999999", lw=0.5, alpha=0.7, zorder=1.8)
+
+
+def _scale_bar(figure: Figure, at: tuple[float, float], scale: float) -> None:
+    """A bar of a round length at (x, y) inches, where one metre is ``scale`` inches."""
+    wide, high = figure.get_figwidth(), figure.get_figheight()
+    metres = max((m for m in (1, 2, 5, 10) if m * scale <= 1.2), default=1)
+    x, y = at[0] / wide, (at[1] + 0.08) / high
+    end = x + metres * scale / wide
+    figure.add_artist(Line2D([x, end], [y, y], color="#333333", lw=2))
+    words = f"{metres} m    ↑ heading 0 (−z)"
+    figure.text(end + 0.06 / wide, y, words, fontsize=6.5, va="center", color="#333333")
+
+
+def _handles(routes: Sequence[Route], marks: Sequence[Mark]) -> list[Line2D]:
+    handles: list[Line2D] = []
+    for robot, (colour, style) in COLOURS.items():
+        if any(route.robot == robot for route in routes):
+            handles.append(Line2D([], [], color=colour, ls=style, lw=1.3, label=robot))
+    if any(route.carried_from is not None for route in routes):
+        handles.append(Line2D([], [], color="#555555", lw=3, label="thick: carrying"))
+    for kind, look in MARKS.items():
+        if any(mark.kind == kind for mark in marks):
+            handle = Line2D([], [], ls="", marker=look.marker, ms=0.8 * look.size, label=look.says)
+            handle.set(markerfacecolor=look.colour, markeredgecolor="black", markeredgewidth=0.6)
+            handles.append(handle)
+    return handles
+
+
+def _legend_height(entries: int, width: float) -> float:
+    """Inches the legend takes below a plan of this width."""
+    columns = max(1, int(width / _ENTRY))
+    return _LINE * math.ceil(entries / columns) + 0.06
+
+
+def _legend(figure: Figure, rect: Rect, handles: list[Line2D]) -> None:
+    middle = (rect[0] + rect[2] / 2) / figure.get_figwidth()
+    rows = math.ceil(len(handles) / max(1, int(rect[2] / _ENTRY)))
+    figure.legend(
+        handles=handles,
+        loc="lower center",
+        bbox_to_anchor=(middle, (rect[1] + 0.04) / figure.get_figheight()),
+        ncol=math.ceil(len(handles) / rows),
+        frameon=False,
+        fontsize=7,
+        handlelength=2.2,
+        columnspacing=1.2,
+        borderaxespad=0,
+        borderpad=0,
+    )

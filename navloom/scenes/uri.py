@@ -1,0 +1,213 @@
+"""Scenes by name: one registry of formats, and the two ways in, ``load_scene`` and ``iter_scenes``.
+
+    demo:flat                        a home that ships with the package; ``demo:`` is all of them
+    hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it
+    hm3d:ID, mp3d:SCAN               the same in $NAVLOOM_DATA/hm3d and $NAVLOOM_DATA/mp3d
+    PATH.json, FOLDER                a scene.json that ``navloom scenes export`` wrote, or a folder
+
+A format is a module with ``list_ids(folder) -> list[str]`` and ``load(folder, id) -> Scene``,
+imported when it is first named. To add one is to add its line to ``FORMATS``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.files import checked_id
+from navloom.scenes.scene import Scene
+
+__all__ = ["FORMATS", "Format", "iter_scenes", "list_scenes", "load_scene"]
+
+DATA_VARIABLE = "NAVLOOM_DATA"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(.*)", re.DOTALL)
+
+
+class Reader(Protocol):
+    """What the module of a format offers."""
+
+    def list_ids(self, folder: Path) -> list[str]:
+        """The ids of the scenes in a folder, sorted; nothing is loaded."""
+        ...
+
+    def load(self, folder: Path, scene_id: str) -> Scene:
+        """One scene of a folder."""
+        ...
+
+
+@dataclass(frozen=True)
+class Format:
+    """One line of the registry.
+
+    Attributes:
+        module: where its ``list_ids`` and ``load`` live.
+        data: its folder under ``$NAVLOOM_DATA``; None where its scenes ship with the package.
+    """
+
+    module: str
+    data: str | None
+
+    def reader(self) -> Reader:
+        """The module, imported now."""
+        return cast(Reader, import_module(self.module))
+
+
+FORMATS: dict[str, Format] = {
+    "demo": Format("navloom.scenes.demo", None),
+    "hm3d": Format("navloom.scenes.hm3d", "hm3d"),
+    "mp3d": Format("navloom.scenes.mp3d", "mp3d"),
+}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a spec points: some scenes of one folder, read by one reader."""
+
+    reader: Reader
+    folder: Path
+    prefix: str
+    ids: tuple[str, ...]
+    suffix: str = ""
+
+    def uris(self) -> list[str]:
+        return [f"{self.prefix}{each}{self.suffix}" for each in self.ids]
+
+
+def list_scenes(spec: str) -> list[str]:
+    """The URIs of the scenes a spec names, sorted; nothing is loaded.
+
+    Args:
+        spec: any form of the module's docstring, for one scene or many.
+
+    Raises:
+        SceneError: where the format, the folder or the scene is not there, or a folder is empty.
+    """
+    return sorted(_resolve(spec).uris())
+
+
+def load_scene(uri: str) -> Scene:
+    """Load one scene.
+
+    Args:
+        uri: any form of the module's docstring that names one scene.
+
+    Raises:
+        SceneError: where it names none or several, or the scene's files are broken.
+    """
+    place = _resolve(uri)
+    if len(place.ids) != 1:
+        raise SceneError(
+            f"'{uri}' names {len(place.ids)} scenes and one was expected: "
+            f"for example '{min(place.uris())}'."
+        )
+    return place.reader.load(place.folder, place.ids[0])
+
+
+def iter_scenes(spec: str) -> Iterator[Scene]:
+    """The scenes a spec names, in the order of their URIs, each loaded when it is asked for.
+
+    Args:
+        spec: any form of the module's docstring, for one scene or many.
+
+    Raises:
+        SceneError: at once where the spec is wrong; while iterating where a scene is broken.
+    """
+    place = _resolve(spec)
+    return (place.reader.load(place.folder, each) for each in sorted(place.ids))
+
+
+def _resolve(spec: str) -> _Place:
+    if not spec.strip() or "\0" in spec:
+        raise SceneError("An empty scene name: expected for example 'demo:flat' or 'hm3d:DIR/ID'.")
+    match = _SCHEME.fullmatch(spec)
+    if match is None:
+        return _resolve_path(spec)
+    scheme, rest = match[1], match[2]
+    if scheme not in FORMATS:
+        if Path(spec).exists():
+            return _resolve_path(spec)
+        raise SceneError(
+            f"'{spec}': '{scheme}' is not a scene format, expected one of {', '.join(FORMATS)}."
+            + did_you_mean(scheme, FORMATS)
+        )
+    known = FORMATS[scheme]
+    if known.data is None:
+        return _pick(known.reader(), Path(), f"{scheme}:", rest or None, scheme)
+    return _resolve_folder(scheme, known, rest)
+
+
+def _resolve_folder(scheme: str, known: Format, rest: str) -> _Place:
+    given = Path(rest).expanduser()
+    if rest and given.is_dir():
+        return _pick(known.reader(), given, f"{scheme}:{rest.rstrip('/') or '/'}/", None, scheme)
+    if "/" not in rest and os.sep not in rest:
+        return _pick(
+            known.reader(), _data_folder(scheme, known), f"{scheme}:", rest or None, scheme
+        )
+    folder, _, name = rest.rpartition("/")
+    if not Path(folder or "/").expanduser().is_dir():
+        raise SceneError(f"'{scheme}:{rest}': there is no folder {folder or '/'} to read from.")
+    where = Path(folder or "/").expanduser()
+    return _pick(known.reader(), where, f"{scheme}:{folder}/", name, scheme)
+
+
+def _data_folder(scheme: str, known: Format) -> Path:
+    base = os.environ.get(DATA_VARIABLE)
+    if not base:
+        raise SceneError(
+            f"'{scheme}:' without a folder reads ${DATA_VARIABLE}/{known.data}, and "
+            f"{DATA_VARIABLE} is not set: set it, or write '{scheme}:FOLDER/ID'."
+        )
+    folder = Path(base).expanduser() / str(known.data)
+    if not folder.is_dir():
+        raise SceneError(
+            f"'{scheme}:' without a folder reads {folder} (${DATA_VARIABLE}/{known.data}), "
+            "and there is no such folder."
+        )
+    return folder
+
+
+def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str) -> _Place:
+    if name is not None:
+        checked_id(name, what=what)
+    ids = reader.list_ids(folder)
+    if name is None:
+        if not ids:
+            raise SceneError(f"{folder} holds no {what} scene.")
+        return _Place(reader, folder, prefix, tuple(ids))
+    if name not in ids:
+        where = f"{folder} holds" if folder != Path() else "There is"
+        raise SceneError(
+            f"{where} no {what} scene '{name}' ({len(ids)} known).{did_you_mean(name, ids)}"
+        )
+    return _Place(reader, folder, prefix, (name,))
+
+
+def _resolve_path(spec: str) -> _Place:
+    path = Path(spec).expanduser()
+    reader = cast(Reader, import_module("navloom.scenes.archive"))
+    if path.is_dir():
+        folder = spec.rstrip("/") or "/"
+        ids = tuple(reader.list_ids(path))
+        if not ids:
+            raise SceneError(f"{path} holds no scene: expected *.json files in it.")
+        return _Place(reader, path, f"{folder}/", ids, ".json")
+    if path.is_file():
+        if path.suffix != ".json":
+            raise SceneError(f"{path} is not a scene: expected a file whose name ends in .json.")
+        return _Place(reader, path.parent, spec[: -len(path.name)], (path.stem,), ".json")
+    near = did_you_mean(spec, [*(f"{scheme}:" for scheme in FORMATS), *_demo_uris()])
+    raise SceneError(
+        f"There is no file or folder '{spec}', and it names no scene format "
+        f"({', '.join(f'{scheme}:' for scheme in FORMATS)}).{near}"
+    )
+
+
+def _demo_uris() -> list[str]:
+    return [f"demo:{name}" for name in FORMATS["demo"].reader().list_ids(Path())]

@@ -1,0 +1,23 @@
+"""For tests: a loopback server that speaks OpenAI's and Anthropic's protocols and can misbehave.
+
+    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+        model = get_model("openai/any", base_url=server.openai_url, api_key="test")
+
+It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody.
+"""
+
+from navloom.testing.brain import brain
+from navloom.testing.faults import Delay, Drop, Fault, Garble, Status, seeded_plan
+from navloom.testing.server import Call, ModelServer
+
+__all__ = [
+    "Call",
+    "Delay",
+    "Drop",
+    "Fault",
+    "Garble",
+    "ModelServer",
+    "Status",
+    "brain",
+    "seeded_plan",
+]

@@ -1,0 +1,290 @@
+"""The two protocols, as JSON: what a request asks, what a reply looks like, whole and streamed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+    convert_to_messages,
+)
+
+from navloom.models.answer import message_text
+from navloom.models.binding import ANSWER_TOOL
+from navloom.models.builtin.base import estimate_tokens
+
+__all__ = ["WIRES", "Anthropic", "Asked", "OpenAI", "Wire"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks, whichever protocol it came by.
+
+    Attributes:
+        messages: the conversation.
+        tools: the tools, in OpenAI's form.
+        schema: the JSON schema of the final answer, with its title, if one was sent.
+        answer_tool: the tool that has to carry the final answer, if one was offered.
+    """
+
+    messages: list[BaseMessage]
+    tools: list[dict[str, Any]]
+    schema: dict[str, Any] | None = None
+    answer_tool: str | None = None
+
+
+class Wire:
+    """One protocol."""
+
+    name: str
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        """Read a request."""
+        raise NotImplementedError
+
+    def reply(self, body: Mapping[str, Any], said: AIMessage, number: int) -> dict[str, Any]:
+        """Write a whole reply."""
+        raise NotImplementedError
+
+    def stream(self, body: Mapping[str, Any], said: AIMessage, number: int) -> Iterator[bytes]:
+        """Write a reply as server-sent events."""
+        raise NotImplementedError
+
+    def error(self, text: str, code: str | None = None) -> dict[str, Any]:
+        """Write an error."""
+        raise NotImplementedError
+
+    def usage(self, body: Mapping[str, Any], said: AIMessage) -> tuple[int, int]:
+        """Tokens read and written: what the message says, else an estimate."""
+        if said.usage_metadata is not None:
+            return said.usage_metadata["input_tokens"], said.usage_metadata["output_tokens"]
+        asked = self.asked(body)
+        return estimate_tokens(asked.messages, asked.tools), estimate_tokens([said])
+
+
+class OpenAI(Wire):
+    """OpenAI's chat completions."""
+
+    name = "openai"
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        """Read a request, vLLM's with an answer tool too."""
+        tools = [t for t in body.get("tools") or [] if not _is_answer(t["function"]["name"])]
+        messages = convert_to_messages(body["messages"])
+        for tool in body.get("tools") or []:
+            function = tool["function"]
+            if _is_answer(function["name"]):
+                title = function["name"].removeprefix(ANSWER_TOOL)
+                schema = {"title": title, **function["parameters"]}
+                return Asked(messages, tools, schema, function["name"])
+        named = (body.get("response_format") or {}).get("json_schema")
+        shape = {"title": named.get("name"), **named["schema"]} if named else None
+        return Asked(messages, tools, shape)
+
+    def reply(self, body: Mapping[str, Any], said: AIMessage, number: int) -> dict[str, Any]:
+        """Write a whole reply."""
+        calls = [
+            {"id": id_, "type": "function", "function": {"name": name, "arguments": args}}
+            for id_, name, args in _calls(said, number)
+        ]
+        message: dict[str, Any] = {"role": "assistant", "content": message_text(said.content)}
+        if calls:
+            message |= {"content": message["content"] or None, "tool_calls": calls}
+        choice = {"index": 0, "message": message, "finish_reason": _finish(said, _OPENAI_FINISH)}
+        return {
+            **self._head(body, number, "chat.completion"),
+            "choices": [choice],
+            "usage": self._usage(body, said),
+        }
+
+    def stream(self, body: Mapping[str, Any], said: AIMessage, number: int) -> Iterator[bytes]:
+        """Write a reply as chunks: the text by words, then each call, then the usage if asked."""
+        head = self._head(body, number, "chat.completion.chunk")
+
+        def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+            choice = {"index": 0, "delta": delta, "finish_reason": finish}
+            return _event({**head, "choices": [choice]})
+
+        yield chunk({"role": "assistant", "content": ""})
+        for part in _parts(message_text(said.content)):
+            yield chunk({"content": part})
+        for index, (id_, name, args) in enumerate(_calls(said, number)):
+            function = {"name": name, "arguments": ""}
+            call = {"index": index, "id": id_, "type": "function", "function": function}
+            yield chunk({"tool_calls": [call]})
+            for part in _parts(args):
+                yield chunk({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
+        yield chunk({}, _finish(said, _OPENAI_FINISH))
+        if (body.get("stream_options") or {}).get("include_usage"):
+            yield _event({**head, "choices": [], "usage": self._usage(body, said)})
+        yield b"data: [DONE]\n\n"
+
+    def error(self, text: str, code: str | None = None) -> dict[str, Any]:
+        """Write an error."""
+        return {"error": {"message": text, "type": "planned", "param": None, "code": code}}
+
+    def _head(self, body: Mapping[str, Any], number: int, kind: str) -> dict[str, Any]:
+        return {
+            "id": f"chatcmpl-{number}",
+            "object": kind,
+            "created": 0,
+            "model": body.get("model", ""),
+        }
+
+    def _usage(self, body: Mapping[str, Any], said: AIMessage) -> dict[str, int]:
+        read, written = self.usage(body, said)
+        return {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        }
+
+
+class Anthropic(Wire):
+    """Anthropic's messages."""
+
+    name = "anthropic"
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        """Read a request."""
+        messages: list[BaseMessage] = []
+        if body.get("system"):
+            messages.append(SystemMessage(content=message_text(body["system"])))
+        for turn in body["messages"]:
+            messages += _turn(turn)
+        tools = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool["name"],
+                    "description": tool.get("description", ""),
+                    "parameters": tool["input_schema"],
+                },
+            }
+            for tool in body.get("tools") or []
+        ]
+        shape = (body.get("output_config") or {}).get("format") or {}
+        return Asked(messages, tools, shape.get("schema"))
+
+    def reply(self, body: Mapping[str, Any], said: AIMessage, number: int) -> dict[str, Any]:
+        """Write a whole reply."""
+        read, written = self.usage(body, said)
+        return {
+            **self._head(body, number),
+            "content": self._blocks(said, number),
+            "stop_reason": _finish(said, _ANTHROPIC_FINISH),
+            "usage": {"input_tokens": read, "output_tokens": written},
+        }
+
+    def stream(self, body: Mapping[str, Any], said: AIMessage, number: int) -> Iterator[bytes]:
+        """Write a reply as Anthropic's events."""
+        read, written = self.usage(body, said)
+        start = {**self._head(body, number), "content": [], "stop_reason": None}
+        start["usage"] = {"input_tokens": read, "output_tokens": 0}
+        yield _named_event("message_start", {"message": start})
+        for index, block in enumerate(self._blocks(said, number)):
+            is_text = block["type"] == "text"
+            empty = {**block, "text": ""} if is_text else {**block, "input": {}}
+            yield _named_event("content_block_start", {"index": index, "content_block": empty})
+            for part in _parts(block["text"] if is_text else json.dumps(block["input"])):
+                delta = (
+                    {"type": "text_delta", "text": part}
+                    if is_text
+                    else {"type": "input_json_delta", "partial_json": part}
+                )
+                yield _named_event("content_block_delta", {"index": index, "delta": delta})
+            yield _named_event("content_block_stop", {"index": index})
+        stop = {"stop_reason": _finish(said, _ANTHROPIC_FINISH), "stop_sequence": None}
+        usage = {"input_tokens": read, "output_tokens": written}
+        yield _named_event("message_delta", {"delta": stop, "usage": usage})
+        yield _named_event("message_stop", {})
+
+    def error(self, text: str, code: str | None = None) -> dict[str, Any]:
+        """Write an error."""
+        return {"type": "error", "error": {"type": code or "planned", "message": text}}
+
+    def _head(self, body: Mapping[str, Any], number: int) -> dict[str, Any]:
+        return {
+            "id": f"msg_{number}",
+            "type": "message",
+            "role": "assistant",
+            "model": body.get("model", ""),
+            "stop_sequence": None,
+        }
+
+    def _blocks(self, said: AIMessage, number: int) -> list[dict[str, Any]]:
+        text = message_text(said.content)
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+        for id_, name, args in _calls(said, number):
+            blocks.append({"type": "tool_use", "id": id_, "name": name, "input": json.loads(args)})
+        return blocks
+
+
+WIRES: dict[str, Wire] = {
+    "/v1/chat/completions": OpenAI(),
+    "/chat/completions": OpenAI(),
+    "/v1/messages": Anthropic(),
+}
+"""The protocol spoken at each path."""
+
+_OPENAI_FINISH = ("tool_calls", "stop")
+_ANTHROPIC_FINISH = ("tool_use", "end_turn")
+
+
+def _finish(said: AIMessage, names: tuple[str, str]) -> str:
+    metadata = said.response_metadata
+    told = metadata.get("finish_reason") or metadata.get("stop_reason")
+    called = bool(said.tool_calls or said.invalid_tool_calls)
+    return str(told) if told else names[0 if called else 1]
+
+
+def _calls(said: AIMessage, number: int) -> Iterator[tuple[str, str, str]]:
+    calls = [(c["id"], c["name"], json.dumps(c["args"])) for c in said.tool_calls]
+    calls += [(c["id"], c["name"] or "", c["args"] or "") for c in said.invalid_tool_calls]
+    for index, (id_, name, args) in enumerate(calls):
+        yield id_ or f"call_{number}_{index}", name, args
+
+
+def _is_answer(name: str) -> bool:
+    return name.startswith(ANSWER_TOOL)
+
+
+def _turn(turn: Mapping[str, Any]) -> list[BaseMessage]:
+    content = turn["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if turn["role"] == "assistant":
+        calls = [
+            {"name": b["name"], "args": b["input"], "id": b["id"]}
+            for b in blocks
+            if b["type"] == "tool_use"
+        ]
+        return [AIMessage(content=message_text(blocks), tool_calls=calls)]
+    results: list[BaseMessage] = [
+        ToolMessage(content=message_text(b.get("content", "")), tool_call_id=b["tool_use_id"])
+        for b in blocks
+        if b["type"] == "tool_result"
+    ]
+    rest = [b for b in blocks if b["type"] != "tool_result"]
+    if all(b["type"] == "text" for b in rest):
+        return results + [HumanMessage(content=b["text"]) for b in rest]
+    return [*results, HumanMessage(content=rest)]
+
+
+def _parts(text: str, size: int = 12) -> Iterator[str]:
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
+
+
+def _event(data: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(data).encode() + b"\n\n"
+
+
+def _named_event(name: str, data: dict[str, Any]) -> bytes:
+    return f"event: {name}\n".encode() + _event({"type": name, **data})

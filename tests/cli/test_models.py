@@ -1,0 +1,86 @@
+"""``navloom models`` and ``navloom doctor``: what is ready, and no key in sight."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from navloom.cli import doctor
+from navloom.cli.main import main
+
+KEY = "sk-this-is-a-secret-0123"
+
+
+@pytest.mark.parametrize(
+    "words", [["models"], ["models", "--json"], ["doctor"], ["doctor", "--json"]]
+)
+def test_no_key_is_ever_printed(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert KEY not in out + err
+    assert "openai" in out
+
+
+def test_models_say_what_is_ready(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert main(["models", "--json"]) == 0
+    ready = {row["provider"]: row["ready"] for row in json.loads(capsys.readouterr().out)}
+    assert ready["builtin"]
+    assert ready["openai"]
+    assert not ready["anthropic"]
+    assert main(["models"]) == 0
+    out = capsys.readouterr().out
+    assert "builtin/heuristic" in out
+    assert "set ANTHROPIC_API_KEY" in out
+
+
+def found(folder: Path) -> dict[str, doctor.Finding]:
+    return {finding.what.strip(): finding for finding in doctor.findings(folder)}
+
+
+def test_doctor_without_data_or_keys_is_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("NAVLOOM_DATA", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "VLLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("missing  NAVLOOM_DATA") and "export" in line for line in lines)
+    assert any(line.startswith("ok       langgraph ") for line in lines)
+    assert all(f.todo for f in found(tmp_path).values() if f.state != "ok")
+
+
+def test_doctor_counts_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hm3d").mkdir()
+    (tmp_path / "hm3d" / "x.json").write_text("{}")
+    monkeypatch.setenv("NAVLOOM_DATA", str(tmp_path))
+    seen = found(tmp_path)
+    assert seen["hm3d:"].state == "ok"
+    assert seen["hm3d:"].found.startswith("1 scenes in ")
+    assert seen["mp3d:"].state == "missing"
+    monkeypatch.setenv("NAVLOOM_DATA", str(tmp_path / "nowhere"))
+    assert found(tmp_path)["NAVLOOM_DATA"].state == "missing"
+
+
+def test_doctor_fails_where_a_package_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "_required", lambda: ["no-such-package-9"])
+    assert main(["doctor"]) == 1
+    assert "pip install 'no-such-package-9'" in capsys.readouterr().out
+
+
+def test_doctor_sees_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    assert found(tmp_path)["write access"].state == "ok"
+    finding = doctor._writable(tmp_path / "nowhere")
+    assert finding.state == "missing"
+    assert finding.todo

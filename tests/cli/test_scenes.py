@@ -1,0 +1,121 @@
+"""``navloom scenes``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from navloom.cli.main import main
+from navloom.scenes.uri import load_scene
+from tests.cli.small import small_file, small_scene
+
+
+def test_list_counts_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small_file(tmp_path, "one")
+    small_file(tmp_path, "two")
+    assert main(["scenes", "list", str(tmp_path), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["scene"] for row in rows] == ["made:one", "made:two"]
+    assert rows[0] == {
+        "scene": "made:one",
+        "floors": 1,
+        "regions": 3,
+        "links": 1,
+        "objects": 1,
+        "assets": 2,
+        "viewpoints": 2,
+        "edges": 1,
+        "components": 2,
+    }
+    assert main(["scenes", "list", str(tmp_path)]) == 0
+    assert "made:two" in capsys.readouterr().out
+
+
+def test_a_broken_home_is_said_and_the_others_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_file(tmp_path, "good")
+    (tmp_path / "bad.json").write_text('{"version": "navloom.scene/1"}')
+    assert main(["scenes", "list", str(tmp_path)]) == 1
+    out, err = capsys.readouterr()
+    assert "made:good" in out
+    assert "bad.json" in err
+    assert err.count("\n") == 1
+
+
+def test_show_and_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    uri = small_file(tmp_path)
+    assert main(["scenes", "show", uri]) == 0
+    out = capsys.readouterr().out
+    assert "Kitchen_0" in out
+    assert "tea_cup" in out
+    assert "note: made up" in out
+    assert main(["scenes", "show", uri, "--prompt"]) == 0
+    assert json.loads(capsys.readouterr().out) == small_scene().to_prompt()
+    assert main(["scenes", "show", uri, "--json"]) == 0
+    rooms = json.loads(capsys.readouterr().out)["rooms"]
+    assert rooms[0]["leads_to"] == ["Hallway_1"]
+
+
+def test_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    uri, plan = small_file(tmp_path), tmp_path / "plan.png"
+    assert main(["scenes", "show", uri, "--plan", str(plan)]) == 0
+    assert plan.read_bytes().startswith(b"\x89PNG")
+    for bad in ("plan.docx", "no/such/folder/plan.png"):
+        capsys.readouterr()
+        assert main(["scenes", "show", uri, "--plan", str(tmp_path / bad)]) == 1
+        assert capsys.readouterr().err.startswith("navloom: cannot draw to ")
+
+
+def test_export_round_trips(tmp_path: Path) -> None:
+    uri, out = small_file(tmp_path), tmp_path / "out.json"
+    assert main(["scenes", "export", uri, "--out", str(out)]) == 0
+    assert load_scene(str(out)) == small_scene()
+
+
+def test_annotate_places_viewpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    uri, out = small_file(tmp_path), tmp_path / "out.json"
+    assert main(["scenes", "annotate", uri, "--out", str(out)]) == 0
+    assert "2 viewpoints placed" in capsys.readouterr().err
+    assert {v.id for v in load_scene(str(out)).viewpoints} == {"a", "b"}
+
+
+def test_annotate_types_unknown_rooms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from navloom.scenes.annotate import relabel
+    from navloom.scenes.archive import save
+
+    scene = relabel(small_scene(), {"Kitchen_0": "Unknown"})
+    uri, out = str(save(scene, tmp_path / "in.json")), tmp_path / "out.json"
+    assert main(["scenes", "annotate", uri, "--out", str(out)]) == 0
+    assert "1 of 1 unknown rooms typed" in capsys.readouterr().err
+    assert not any(r.label == "Unknown" for r in load_scene(str(out)).regions)
+
+
+def test_annotate_needs_to_know_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_file(tmp_path, "one")
+    small_file(tmp_path, "two")
+    assert main(["scenes", "annotate", str(tmp_path)]) == 1
+    assert "--out" in capsys.readouterr().err
+    assert main(["scenes", "annotate", str(tmp_path), "--out", str(tmp_path / "x.json")]) == 1
+    assert "give --out a folder" in capsys.readouterr().err
+    folder = tmp_path / "done"
+    assert main(["scenes", "annotate", str(tmp_path), "--out", str(folder)]) == 0
+    assert sorted(p.name for p in folder.iterdir()) == ["one.json", "two.json"]
+
+
+def test_annotate_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenes", "annotate", small_file(tmp_path), "--evaluate", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["scene"] == "made:small"
+
+
+def test_import_of_folders_that_are_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--rooms", str(tmp_path / "r"), "--objects", str(tmp_path), "--out", str(tmp_path)]
+    assert main(["scenes", "import", "hm3d", *words]) == 1
+    assert capsys.readouterr().err.startswith("navloom: ")

@@ -1,0 +1,143 @@
+"""A batch to run in tests: a graph of eight steps that writes down every call it makes.
+
+Run as a program it is the process that tests kill: ``python -m tests.evals.dummy RUN LOG ...``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.runtime import Runtime
+
+from navloom.evals.batch import Sample, run_batch
+from navloom.evals.run import RunFolder, make_id, sample_seed
+
+STEPS = 8
+
+
+class State(TypedDict, total=False):
+    seed: int
+    messages: Annotated[list[AnyMessage], add_messages]
+    status: str
+    result: dict[str, Any]
+
+
+@dataclass
+class Context:
+    name: str
+    log: Path | None = None
+    delay: float = 0.0
+    breaks_at: int | None = None
+
+
+def step(number: int) -> Any:
+    async def call(state: State, runtime: Runtime[Context]) -> State:
+        context = runtime.context
+        if context.breaks_at == number:
+            raise ValueError("two\nlines")
+        if context.delay:
+            await asyncio.sleep(context.delay)
+        if context.log is not None:
+            # Written when the answer is there, as a paid call is: what follows must be kept.
+            fd = os.open(context.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.write(fd, f"{context.name} {number}\n".encode())
+            os.close(fd)
+        usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
+        told = AIMessage(f"{number}:" + "x" * 800, id=f"{number}", usage_metadata=usage)
+        update: State = {"messages": [told]}
+        if number == STEPS - 1:
+            odd = state["seed"] % 2
+            update["status"] = "failed" if odd else "ok"
+            update["result"] = {"said": [str(m.content)[:2] for m in state["messages"][1:]]}
+        return update
+
+    return call
+
+
+def build(checkpointer: Any = None, steps: int = STEPS) -> Any:
+    builder = StateGraph(State, context_schema=Context)
+    before = START
+    for number in range(steps):
+        builder.add_node(f"step_{number}", step(number))
+        builder.add_edge(before, f"step_{number}")
+        before = f"step_{number}"
+    builder.add_edge(before, END)
+    return builder.compile(checkpointer=checkpointer)
+
+
+class DummyJob:
+    model = "builtin/heuristic"
+
+    def __init__(
+        self,
+        log: Path | None = None,
+        delay: float = 0.0,
+        breaks: Mapping[str, int] | None = None,
+    ) -> None:
+        self.log = log
+        self.delay = delay
+        self.breaks = dict(breaks or {})
+
+    def build(self, checkpointer: Any) -> Any:
+        return build(checkpointer)
+
+    def input(self, sample: Sample) -> dict[str, Any]:
+        return {"seed": sample.seed, "messages": [HumanMessage("p" * 4000, id="first")]}
+
+    def context(self, sample: Sample) -> Context:
+        return Context(sample.id, self.log, self.delay, self.breaks.get(sample.id))
+
+    def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
+        odd = state["status"] == "failed"
+        return {
+            "status": state["status"],
+            "reason": "odd" if odd else None,
+            "result": None if odd else state["result"],
+        }
+
+
+def make_samples(count: int, seed: int = 7) -> list[Sample]:
+    made = []
+    for number in range(count):
+        scene = f"demo:{('flat', 'house', 'villa')[number % 3]}"
+        name = make_id(scene, number // 3)
+        made.append(Sample(name, sample_seed(seed, name), scene, number // 3))
+    return made
+
+
+def open_folder(path: Path, **request: Any) -> RunFolder:
+    return RunFolder(path, kind="dummy", request={"n": 1, **request}, seed=7)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("run", type=Path)
+    parser.add_argument("log", type=Path)
+    parser.add_argument("--count", type=int, default=12)
+    parser.add_argument("--delay", type=float, default=0.02)
+    parser.add_argument("--connections", type=int, default=4)
+    asked = parser.parse_args()
+    with open_folder(asked.run) as folder:
+        print("open", flush=True)
+        summary = asyncio.run(
+            run_batch(
+                folder,
+                make_samples(asked.count),
+                DummyJob(asked.log, asked.delay),
+                max_connections=asked.connections,
+            )
+        )
+    return summary.exit_code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,231 @@
+"""Calls that go wrong: what is tried again, how often, and the one line that is left."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage
+
+from navloom.errors import ModelError
+from navloom.models.call import acall, model_of
+from navloom.models.registry import get_model
+from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
+from navloom.models.scripted import ScriptedChatModel
+from navloom.testing import Delay, Drop, Fault, Garble, ModelServer, Status
+
+KEY = "canary-key-0123456789"
+QUICK = RetryPolicy(first_wait=0.01, attempt_timeout=20)
+ASK = [HumanMessage("x")]
+
+
+@pytest.fixture(params=["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "vllm/q/m"])
+def spec(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _model(spec: str, server: ModelServer) -> BaseChatModel:
+    url = server.url if spec.startswith("anthropic") else server.openai_url
+    return get_model(spec, base_url=url, api_key=KEY)
+
+
+async def _ask(
+    spec: str, faults: list[Fault | None], policy: RetryPolicy = QUICK
+) -> tuple[str, int, list[Retry]]:
+    """The answer, or the line of the error; how many calls the server got; the retries told."""
+    retries: list[Retry] = []
+    with ModelServer(lambda call: "ok", faults=faults) as server:
+        try:
+            reply = await acall(_model(spec, server), ASK, policy=policy, on_retry=retries.append)
+            said = str(reply.content)
+        except ModelError as error:
+            said = str(error)
+        return said, len(server.calls), retries
+
+
+def _different(status: int) -> list[Fault | None]:
+    return [Status(status, text=f"error number {i}") for i in "abcdef"]
+
+
+@pytest.mark.parametrize(
+    ("faults", "calls", "said"),
+    [
+        ([Status(408)], 2, "ok"),
+        ([Status(409)], 2, "ok"),
+        ([Status(429)] * 3, 4, "ok"),
+        ([Status(429)] * 4, 4, "too much to do"),
+        ([Status(429, retry_after=0.02)] * 3, 4, "ok"),
+        ([Status(429, retry_after=301)], 1, "asks to wait 301 s, longer than 300 s"),
+        ([Status(529)] * 3, 4, "ok"),
+        ([Status(529)] * 4, 4, "HTTP 529"),
+        ([Status(500)], 2, "ok"),
+        ([Status(500)] * 4, 2, "HTTP 500, 2 attempts: planned fault"),
+        ([Status(502)] * 4, 2, "HTTP 502"),
+        ([Status(503)] * 4, 2, "HTTP 503"),
+        ([Status(503, retry_after=0.02)] * 3, 4, "ok"),
+        ([Status(500), Status(502), Status(500)], 4, "ok"),
+        (_different(500), 4, "HTTP 500, 4 attempts: error number d"),
+        ([Status(400)], 1, "--no-constrain"),
+        ([Status(401)], 1, "the key was refused; check"),
+        ([Status(403)], 1, "the key was refused; check"),
+        ([Status(404)], 1, "no such model at http://127.0.0.1"),
+        ([Status(413)], 1, "HTTP 413"),
+        ([Status(422)], 1, "HTTP 422"),
+        ([Drop()] * 3, 4, "ok"),
+        ([Drop()] * 4, 4, "no connection to the server at http://127.0.0.1"),
+        ([Garble()], 2, "ok"),
+        ([Garble()] * 4, 2, "gave no usable reply"),
+        ([Garble(b"<html>", "text/html")] * 4, 2, "gave no usable reply"),
+        ([Garble(b"\xff\xfe\x00")] * 4, 2, "gave no usable reply"),
+        ([Garble(b"{}")] * 4, 2, "gave no usable reply"),
+        ([Garble(b"null")] * 4, 2, "gave no usable reply"),
+    ],
+)
+async def test_each_row_of_the_table(
+    spec: str, faults: list[Fault | None], calls: int, said: str
+) -> None:
+    answer, got, retries = await _ask(spec, faults)
+    assert (got, len(retries)) == (calls, calls - 1)
+    assert said in answer
+    if said != "ok":
+        assert answer.startswith(f"{spec}: ")
+        assert "\n" not in answer
+
+
+async def test_empty_choices_are_no_reply() -> None:
+    said, calls, _ = await _ask("openai/gpt-4o", [Garble(b'{"choices": []}')] * 4)
+    assert calls == 2
+    assert "gave no usable reply" in said
+
+
+async def test_an_account_without_credit_is_not_tried_again() -> None:
+    said, calls, _ = await _ask("openai/gpt-4o", [Status(429, code="insufficient_quota")])
+    assert calls == 1
+    assert "no credit left" in said
+
+
+async def test_a_request_id_does_not_make_a_failure_new() -> None:
+    faults: list[Fault | None] = [
+        Status(500, text=f"Sorry. Mention request req_{i}f00dbeef0123456789abcdef0123.")
+        for i in range(4)
+    ]
+    _, calls, _ = await _ask("openai/gpt-4o", faults)
+    assert calls == 2
+
+
+async def test_retry_after_is_waited_for(spec: str) -> None:
+    begun = time.monotonic()
+    said, calls, retries = await _ask(spec, [Status(429, retry_after=0.3)])
+    assert (said, calls) == ("ok", 2)
+    assert time.monotonic() - begun >= 0.3
+    assert (retries[0].attempt, retries[0].wait, retries[0].failure.status) == (1, 0.3, 429)
+
+
+async def test_retry_after_may_be_a_date_or_milliseconds() -> None:
+    date = formatdate(time.time() + 100, usegmt=True)
+    policy = RetryPolicy(first_wait=0.01, longest_asked=50)
+    said, calls, _ = await _ask("openai/gpt-4o", [Status(429, retry_after=date)], policy)
+    assert calls == 1
+    assert "asks to wait" in said
+    faults: list[Fault | None] = [Status(429, headers={"retry-after-ms": "150"})]
+    assert (await _ask("openai/gpt-4o", faults))[2][0].wait == pytest.approx(0.15)
+    for nonsense in ("soon", "-3", "inf", "nan"):
+        said, calls, _ = await _ask("openai/gpt-4o", [Status(429, retry_after=nonsense)])
+        assert (said, calls) == ("ok", 2)
+
+
+async def test_no_answer_in_time_is_said_with_the_time(spec: str) -> None:
+    policy = RetryPolicy(attempts=2, first_wait=0.01, attempt_timeout=0.3)
+    said, _, retries = await _ask(spec, [Delay(1)] * 2, policy)
+    assert [retry.failure.kind for retry in retries] == ["timeout"]
+    assert "no answer within 0.3 s; raise the attempt timeout (timeout, 2 attempts" in said
+
+
+async def test_a_refused_connection_names_the_address_and_the_variable(spec: str) -> None:
+    with ModelServer(["x"]) as server:
+        model = _model(spec, server)
+    with pytest.raises(ModelError) as caught:
+        await acall(model, ASK, policy=QUICK)
+    line = str(caught.value)
+    assert "no connection to the server at http://127.0.0.1" in line
+    assert f"check {spec.partition('/')[0].upper()}_BASE_URL" in line
+    assert "4 attempts" in line
+    assert "\n" not in line
+
+
+async def test_a_base_url_of_something_else(spec: str) -> None:
+    with ModelServer(["x"]) as server:
+        model = get_model(spec, base_url=f"{server.url}/elsewhere", api_key=KEY)
+        with pytest.raises(ModelError, match=r"_BASE_URL \(.*HTTP 404"):
+            await acall(model, ASK, policy=QUICK)
+
+
+async def test_the_key_never_stands_in_the_line(spec: str) -> None:
+    for fault in (Status(401, text=f"bad key {KEY}"), Status(400, text=f"{KEY} {'x' * 900}")):
+        said, _, _ = await _ask(spec, [fault])
+        assert KEY not in said
+        assert "[key]" in said
+        assert len(said) < 600
+
+
+async def test_the_models_own_policy_is_used() -> None:
+    with ModelServer(lambda call: "ok", faults=_different(500)) as server:
+        model = get_model("openai/m", base_url=server.openai_url, api_key=KEY, max_retries=0)
+        with pytest.raises(ModelError):
+            await acall(model, ASK)
+        assert len(server.calls) == 1
+    with ModelServer(lambda call: "ok", faults=[Delay(1)]) as server:
+        model = get_model(
+            "openai/m", base_url=server.openai_url, api_key=KEY, max_retries=0, attempt_timeout=0.1
+        )
+        with pytest.raises(ModelError, match=r"no answer within 0\.1 s"):
+            await acall(model, ASK)
+
+
+async def test_cancelling_a_call_is_not_a_failure() -> None:
+    with ModelServer(lambda call: "ok", faults=[Delay(1)] * 4) as server:
+        task = asyncio.create_task(acall(_model("openai/m", server), ASK))
+        while not server.calls:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(server.calls) == 1
+
+
+def test_a_defect_in_process_is_not_a_failure_of_a_model() -> None:
+    assert read_failure(KeyError("x"), remote=False) is None
+    assert read_failure(RuntimeError("x")) is None
+    assert read_failure(KeyError("x")) == Failure("garbled", "KeyError: 'x'")
+
+
+async def test_the_waits_double_up_to_the_longest_and_are_jittered() -> None:
+    waits: list[float] = []
+    policy = RetryPolicy(attempts=6, first_wait=0.004, longest_wait=0.016)
+
+    async def fail() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await with_retries(fail, policy, on_retry=lambda retry: waits.append(retry.wait))
+    assert len(waits) == 5
+    for wait, most in zip(waits, (0.004, 0.008, 0.016, 0.016, 0.016), strict=True):
+        assert 0.002 <= wait <= most
+
+
+async def test_what_is_no_message_is_refused() -> None:
+    from langchain_core.runnables import RunnableLambda
+
+    with pytest.raises(ModelError, match="gave a str, not a message"):
+        await acall(ScriptedChatModel(["x"]) | RunnableLambda(lambda m: str(m.content)), ASK)
+
+
+def test_the_model_is_found_inside_its_wrappers() -> None:
+    model = ScriptedChatModel(["x"])
+    wrapped: Any = model.bind(stop=["y"]).with_config(tags=["t"]) | (lambda message: message)
+    assert model_of(wrapped) is model
+    assert model_of("no model") == "no model"

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from navloom.errors import ModelError
+from navloom.models import scripted
+from navloom.models.call import model_name, policy_of
+from navloom.models.registry import Provider, get_model, list_providers, register_provider
+from navloom.models.scripted import ScriptedChatModel
+
+VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in (*VARIABLES, "VLLM_BASE_URL", "VLLM_API_KEY", "OPENAI_API_BASE"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_naming_a_model_is_what_imports_its_sdk() -> None:
+    code = (
+        "import sys, navloom.models, navloom.models.registry as r; r.list_providers();"
+        "heavy = {'langchain_core', 'langchain_openai', 'openai', 'anthropic', 'pydantic'};"
+        "print(sorted(heavy & set(sys.modules)))"
+        "; r.get_model('builtin/heuristic')"
+        "; print(sorted({'langchain_openai', 'openai', 'anthropic'} & set(sys.modules)))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert said.stdout.split("\n")[:2] == ["[]", "[]"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("opnai/gpt-4o", "Did you mean 'openai/gpt-4o'"),
+        ("heuristic", "Did you mean 'builtin/heuristic'"),
+        ("nobody/x", "providers: builtin, scripted, openai, anthropic, vllm"),
+        ("openai", "write openai/NAME, such as openai/gpt-4o"),
+        ("openai/", "names no model"),
+        ("", "provider/name"),
+        ("builtin/heuristc", "Did you mean 'heuristic'? There are: builtin/heuristic"),
+        ("scripted/none", "No script 'scripted/none'"),
+    ],
+)
+def test_a_wrong_name_is_one_line_with_what_there_is(spec: str, said: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        get_model(spec)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "variable"),
+    [
+        ("openai/gpt-4o", "OPENAI_API_KEY"),
+        ("anthropic/claude-haiku-4-5", "ANTHROPIC_API_KEY"),
+        ("vllm/Qwen/Qwen2.5-VL-7B-Instruct", "VLLM_BASE_URL"),
+    ],
+)
+def test_what_is_missing_is_said_by_its_variable_before_any_call(
+    spec: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = next(p for p in list_providers() if spec.startswith(p.name))
+    assert provider.lacks() == variable
+    with pytest.raises(ModelError, match=f"^{spec} needs .*{variable}"):
+        get_model(spec)
+    monkeypatch.setenv(variable, "  ")
+    with pytest.raises(ModelError, match=variable):
+        get_model(spec)
+    monkeypatch.setenv(variable, "http://127.0.0.1:9/v1")
+    assert provider.lacks() is None
+    assert model_name(get_model(spec)) == spec
+
+
+def test_a_key_with_a_line_end_or_a_foreign_letter() -> None:
+    assert get_model("openai/gpt-4o", api_key=" sk-x\n").openai_api_key.get_secret_value() == "sk-x"  # type: ignore[attr-defined]
+    with pytest.raises(ModelError, match="copy the key again"):
+        get_model("openai/gpt-4o", api_key="sk-é")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"temprature": 1}, "takes no option 'temprature'. Did you mean 'temperature'"),
+        ({"temperature": 3}, "temperature must be from 0 to 2, got 3"),
+        ({"temperature": float("nan")}, "temperature"),
+        ({"temperature": True}, "temperature"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"attempt_timeout": -1}, "attempt_timeout"),
+        ({"max_retries": -1}, "max_retries"),
+        ({"base_url": "localhost:8000"}, "base_url must begin with http://"),
+        ({"extra": {"n": 0}}, "cannot be made with these options"),
+    ],
+)
+def test_a_wrong_option_is_one_line(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        get_model("openai/gpt-4o", api_key="sk-x", **options)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_builtin_model_takes_no_option_that_would_do_nothing() -> None:
+    with pytest.raises(ModelError, match="takes no option 'temperature'"):
+        get_model("builtin/heuristic", temperature=0.5)
+    assert get_model("builtin/heuristic", temperature=None, max_retries=1) is not None
+
+
+def test_retries_and_timeout_travel_with_the_model() -> None:
+    model = get_model("openai/gpt-4o", api_key="sk-x", max_retries=1, attempt_timeout=7)
+    assert model.max_retries == 0  # type: ignore[attr-defined]
+    assert (policy_of(model).attempts, policy_of(model).attempt_timeout) == (2, 7)
+    plain = get_model("anthropic/claude-haiku-4-5", api_key="sk-x")
+    assert plain.max_retries == 0  # type: ignore[attr-defined]
+    assert (policy_of(plain).attempts, policy_of(plain).attempt_timeout) == (4, 600)
+
+
+def test_a_scripted_model_is_found_by_its_name() -> None:
+    model = scripted.register("t1", ["hello"])
+    try:
+        assert get_model("scripted/t1") is model
+        assert model.invoke("hi").content == "hello"
+    finally:
+        scripted.unregister("t1")
+    with pytest.raises(ModelError):
+        get_model("scripted/t1")
+
+
+def test_a_third_party_provider_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("navloom.models.registry._PROVIDERS", {})
+    made = ScriptedChatModel([AIMessage("x")])
+    register_provider(Provider("mine", "a test", lambda name, options: made))
+    assert get_model("mine/any/thing") is made
+    assert model_name(made) == "mine/any/thing"

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from navloom.errors import ModelError
+from navloom.models.schema import MOST_ENUM_VALUES, NotStrictError, schema_title, strict_schema
+from tests.models.wire_rules import complaints
+
+NAMES = st.text("abcdef_", min_size=1, max_size=6)
+LEAVES = st.one_of(
+    st.fixed_dictionaries({"type": st.just("integer")}, optional={"minimum": st.integers(0, 9)}),
+    st.fixed_dictionaries(
+        {"type": st.just("string")},
+        optional={"pattern": st.just("^x"), "default": st.just("x"), "maxLength": st.just(3)},
+    ),
+    st.lists(NAMES, min_size=1, unique=True).map(lambda e: {"type": "string", "enum": e}),
+)
+
+
+def _objects(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    def closed(properties: dict[str, Any], asked: list[str]) -> dict[str, Any]:
+        required = [name for name in asked if name in properties]
+        return {"type": "object", "properties": properties, "required": required}
+
+    return st.one_of(
+        st.builds(closed, st.dictionaries(NAMES, parts, max_size=4), st.lists(NAMES)),
+        parts.map(lambda part: {"type": "array", "items": part, "minItems": 2}),
+        st.lists(parts, min_size=1, max_size=3).map(lambda many: {"oneOf": many}),
+    )
+
+
+SCHEMAS = st.builds(
+    lambda properties: {"title": "job", "type": "object", "properties": properties},
+    st.dictionaries(NAMES, st.recursive(LEAVES, _objects, max_leaves=8), max_size=4),
+)
+
+
+@given(SCHEMAS)
+def test_any_closed_schema_becomes_strict_and_stays_valid(schema: dict[str, Any]) -> None:
+    before = copy.deepcopy(schema)
+    strict = strict_schema(schema)
+    assert complaints(strict) == []
+    jsonschema.Draft202012Validator.check_schema(strict)
+    assert schema == before
+    assert strict_schema(strict) == strict
+
+
+def test_optional_properties_may_be_null_and_required_ones_may_not() -> None:
+    strict = strict_schema(
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "b": {"enum": ["x"]}},
+            "required": ["a"],
+        }
+    )
+    validator = jsonschema.Draft202012Validator(strict)
+    assert validator.is_valid({"a": "s", "b": None})
+    assert validator.is_valid({"a": "s", "b": "x"})
+    assert not validator.is_valid({"a": None, "b": "x"})
+    assert not validator.is_valid({"a": "s"})
+    assert not validator.is_valid({"a": "s", "b": "x", "c": 1})
+
+
+def test_a_tools_optional_argument_is_required_and_not_null() -> None:
+    tool = {"type": "object", "properties": {"tau": {"type": "integer", "default": 2}}}
+    strict = strict_schema(tool, optional="required")
+    assert strict["required"] == ["tau"]
+    assert strict["properties"]["tau"] == {"type": "integer", "description": "(default: 2)"}
+
+
+def test_what_cannot_be_enforced_is_told_in_the_description() -> None:
+    schema = {"type": "array", "items": {"type": "string"}, "minItems": 2, "description": "a path"}
+    assert strict_schema({"type": "object", "properties": {"p": schema}, "required": ["p"]})[
+        "properties"
+    ]["p"] == {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "a path (minItems: 2)",
+    }
+
+
+def test_definitions_are_made_strict_and_references_stand_alone() -> None:
+    strict = strict_schema(
+        {
+            "type": "object",
+            "properties": {"r": {"$ref": "#/$defs/room", "description": "a room"}},
+            "required": ["r"],
+            "$defs": {"room": {"type": "string", "enum": ["Bedroom_1"], "minLength": 1}},
+        }
+    )
+    assert complaints(strict) == []
+    assert strict["properties"]["r"] == {"$ref": "#/$defs/room"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "object"},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {"type": "object", "properties": {}, "additionalProperties": {"type": "string"}},
+        {"allOf": [{"type": "string"}, {"minLength": 2}]},
+        "a string",
+    ],
+)
+def test_what_strict_output_cannot_say_is_refused(part: Any) -> None:
+    with pytest.raises(NotStrictError):
+        strict_schema({"type": "object", "properties": {"free": part}})
+
+
+def test_a_schema_nested_without_end_is_refused() -> None:
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(200):
+        deep = {"type": "array", "items": deep}
+    with pytest.raises(NotStrictError, match="64 levels"):
+        strict_schema({"type": "object", "properties": {"d": deep}})
+
+
+def test_the_longest_enumerations_are_given_up_beyond_the_providers_limit() -> None:
+    small = [f"Room_{i}" for i in range(40)]
+    large = [f"thing {i}" for i in range(MOST_ENUM_VALUES)]
+    strict = strict_schema(
+        {
+            "type": "object",
+            "properties": {
+                "room": {"type": "string", "enum": small},
+                "thing": {"type": "string", "enum": large},
+            },
+        },
+        optional="required",
+    )
+    assert strict["properties"]["room"]["enum"] == small
+    assert strict["properties"]["thing"] == {
+        "type": "string",
+        "description": "(one of 1000 names given in the prompt)",
+    }
+
+
+def test_an_enumeration_of_long_names_is_given_up_by_its_characters() -> None:
+    names = [f"{'x' * 100}{i}" for i in range(251)]
+    schema = {"type": "object", "properties": {"n": {"enum": names}}, "required": ["n"]}
+    assert "enum" not in strict_schema(schema)["properties"]["n"]
+    schema["properties"]["n"]["enum"] = names[:250]
+    assert len(strict_schema(schema)["properties"]["n"]["enum"]) == 250
+
+
+@pytest.mark.parametrize("title", [None, "", "two words", 3, "a.b"])
+def test_a_response_schema_needs_a_title_that_is_a_name(title: Any) -> None:
+    with pytest.raises(ModelError, match="title"):
+        schema_title({"title": title})
+    assert schema_title(json.loads('{"title": "phase_1"}')) == "phase_1"

@@ -1,0 +1,42 @@
+"""The published rules of the strict schema dialects, as a checker that knows no Navloom code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_ALLOWED = {
+    "title",
+    "description",
+    "type",
+    "enum",
+    "const",
+    "anyOf",
+    "items",
+    "properties",
+    "required",
+    "additionalProperties",
+    "$defs",
+    "$ref",
+}
+
+
+def complaints(node: Any, where: str = "$") -> list[str]:
+    """What a strict backend would refuse in a schema."""
+    if not isinstance(node, dict):
+        return [f"{where}: not an object"]
+    found = [f"{where}: keyword {key}" for key in node if key not in _ALLOWED]
+    if "$ref" in node and set(node) - {"$ref", "$defs"}:
+        found.append(f"{where}: siblings of $ref")
+    if node.get("type") == "object":
+        properties = node.get("properties", {})
+        if node.get("additionalProperties") is not False:
+            found.append(f"{where}: open object")
+        if set(node.get("required", ())) != set(properties):
+            found.append(f"{where}: optional properties")
+    for name, part in {**node.get("properties", {}), **node.get("$defs", {})}.items():
+        found += complaints(part, f"{where}.{name}")
+    for part in node.get("anyOf", ()):
+        found += complaints(part, f"{where}|")
+    if "items" in node:
+        found += complaints(node["items"], f"{where}[]")
+    return found

@@ -1,0 +1,186 @@
+"""The navigation graph that is built for homes without one."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from navloom.scenes.gridgraph import build_viewpoints
+from navloom.scenes.scene import (
+    Box,
+    Edge,
+    Floor,
+    Link,
+    Point2,
+    Region,
+    Scene,
+    Viewpoint,
+    distance_2d,
+)
+from navloom.scenes.tables import metre_table
+
+
+def room(number: int, x: float, z: float, width: float, depth: float, y: float = 0.0) -> Region:
+    box = Box(center=(x, y + 1.25, z), size=(width, 2.5, depth))
+    return Region(id=f"Room_{number}", center=(x, y, z), box=box)
+
+
+def graph_of(viewpoints: tuple[Viewpoint, ...], edges: tuple[Edge, ...]) -> nx.Graph:
+    graph: nx.Graph = nx.Graph((edge.a, edge.b) for edge in edges)
+    graph.add_nodes_from(viewpoint.id for viewpoint in viewpoints)
+    return graph
+
+
+def test_a_room_is_filled_with_a_grid_inside_its_walls() -> None:
+    viewpoints, edges = build_viewpoints([room(7, 10, 20, 6, 3, y=2.0)], [])
+    assert [v.id for v in viewpoints] == [f"7_{i}" for i in range(8)]
+    assert {v.region for v in viewpoints} == {"Room_7"}
+    assert {v.position[1] for v in viewpoints} == {2.0}
+    assert {v.position[0] for v in viewpoints} == {7.75, 9.25, 10.75, 12.25}
+    assert {v.position[2] for v in viewpoints} == {19.25, 20.75}
+    assert len(edges) == 6 + 4 + 6  # along, across, diagonal
+
+
+def test_a_cupboard_has_one_viewpoint_in_its_middle() -> None:
+    viewpoints, edges = build_viewpoints([room(1, 0, 0, 0.6, 0.4)], [])
+    assert [v.position for v in viewpoints] == [(0, 0, 0)]
+    assert edges == ()
+
+
+def test_a_region_without_shape_has_one_viewpoint() -> None:
+    viewpoints, _ = build_viewpoints([Region(id="Hall_3", center=(1, 2, 3))], [])
+    assert viewpoints == (Viewpoint(id="3_0", position=(1, 2, 3), region="Hall_3"),)
+
+
+def test_linked_rooms_are_joined_and_others_are_not() -> None:
+    rooms = [room(1, 0, 0, 4, 4), room(2, 4, 0, 4, 4), room(3, 8, 0, 4, 4)]
+    link = Link(a="Room_1", b="Room_2", point=(2, 0, 0))
+    viewpoints, edges = build_viewpoints(rooms, [link])
+    graph = graph_of(viewpoints, edges)
+    assert nx.number_connected_components(graph) == 2
+    region = {v.id: v.region for v in viewpoints}
+    across = {frozenset((region[e.a], region[e.b])) for e in edges if region[e.a] != region[e.b]}
+    assert across == {frozenset(("Room_1", "Room_2"))}
+
+
+def test_ways_are_near_to_straight_lines_through_the_crossing() -> None:
+    rooms = [room(1, 0, 0, 6, 4), room(2, 6, 0, 6, 4)]
+    link = Link(a="Room_1", b="Room_2", point=(3, 0, 0))
+    viewpoints, edges = build_viewpoints(rooms, [link])
+    scene = Scene(
+        id="x",
+        floors=(Floor(id=1, height=0),),
+        regions=tuple(rooms),
+        links=(link,),
+        viewpoints=viewpoints,
+        edges=edges,
+    )
+    table = metre_table(scene)
+    for a in scene.viewpoints_by_region["Room_1"]:
+        for b in scene.viewpoints_by_region["Room_2"]:
+            straight = distance_2d(a.position, (3, 0, 0)) + distance_2d((3, 0, 0), b.position)
+            assert straight - 1.0 <= table.distance(a.id, b.id) <= 1.1 * straight + 1.0
+
+
+def test_a_link_without_a_point_joins_the_nearest() -> None:
+    rooms = [room(1, 0, 0, 6, 1), room(2, 6, 0, 6, 1)]
+    _, edges = build_viewpoints(rooms, [Link(a="Room_1", b="Room_2")])
+    assert [(e.a, e.b) for e in edges if e.a[0] != e.b[0]] == [("1_3", "2_0")]
+
+
+def test_rooms_over_each_other_share_no_place() -> None:
+    rooms = [room(1, 0, 0, 6, 6), room(2, 0, 0, 6, 6), room(3, 0, 0, 6, 6)]
+    viewpoints, _ = build_viewpoints(rooms, [])
+    assert len({v.position for v in viewpoints}) == len(viewpoints) == 48
+    for viewpoint in viewpoints:
+        assert max(abs(viewpoint.position[0]), abs(viewpoint.position[2])) < 3
+
+
+def test_a_turned_box_is_filled_along_its_own_sides() -> None:
+    box = Box(center=(5, 1, 5), size=(6, 2, 1), yaw=math.pi / 2)
+    viewpoints, _ = build_viewpoints([Region(id="Hall_1", center=(5, 0, 5), box=box)], [])
+    assert len(viewpoints) == 4
+    assert all(abs(v.position[0] - 5) < 1e-9 for v in viewpoints)
+    assert all(box.contains((v.position[0], 1, v.position[2])) for v in viewpoints)
+
+
+L_SHAPE: tuple[Point2, ...] = ((0, 0), (9, 0), (9, 3), (3, 3), (3, 9), (0, 9))
+U_SHAPE: tuple[Point2, ...] = (
+    (0, 0), (9, 0), (9, 9), (7, 9), (7, 1), (2, 1), (2, 9), (0, 9),
+)  # fmt: skip
+BOW_TIE: tuple[Point2, ...] = ((0, 0), (6, 6), (6, 0), (0, 6))
+LINE: tuple[Point2, ...] = ((0, 0), (3, 0), (6, 0))
+
+
+@pytest.mark.parametrize("outline", [L_SHAPE, U_SHAPE, BOW_TIE, LINE])
+def test_any_outline_is_connected_in_itself(outline: tuple[Point2, ...]) -> None:
+    region = Region(id="Room_1", center=(1, 0.5, 1), polygon=outline)
+    viewpoints, edges = build_viewpoints([region], [])
+    assert nx.is_connected(graph_of(viewpoints, edges))
+    assert {v.position[1] for v in viewpoints} == {0.5}
+
+
+def test_an_l_shaped_room_is_not_crossed_outside_its_walls() -> None:
+    region = Region(id="Room_1", center=(1, 0, 1), polygon=L_SHAPE)
+    viewpoints, edges = build_viewpoints([region], [])
+    assert all(v.position[0] <= 3 or v.position[2] <= 3 for v in viewpoints)
+    at = {v.id: v.position for v in viewpoints}
+    for edge in edges:
+        middle = [(at[edge.a][i] + at[edge.b][i]) / 2 for i in (0, 2)]
+        assert middle[0] <= 3 or middle[1] <= 3
+
+
+# A wall stands in the room from below, to three quarters of its depth.
+SLOT: tuple[Point2, ...] = (
+    (0, 0), (2.9, 0), (2.9, 4.5), (3.1, 4.5), (3.1, 0), (6, 0), (6, 6), (0, 6),
+)  # fmt: skip
+
+
+def test_an_edge_does_not_go_through_a_wall_of_the_outline() -> None:
+    region = Region(id="Room_1", center=(1, 0, 1), polygon=SLOT)
+    viewpoints, edges = build_viewpoints([region], [])
+    at = {v.id: v.position for v in viewpoints}
+    ends = [sorted((at[edge.a], at[edge.b])) for edge in edges]
+    across = {(a[2], b[2]) for a, b in ends if a[0] < 3 < b[0]}
+    assert across == {(5.25, 5.25)}
+
+
+def test_parts_that_the_grid_misses_the_way_between_are_joined() -> None:
+    neck: tuple[Point2, ...] = (
+        (0, 0), (9, 0), (9, 3), (6, 3), (6, 0.2), (3, 0.2), (3, 3), (0, 3),
+    )  # fmt: skip
+    region = Region(id="Room_1", center=(1, 0, 1), polygon=neck)
+    viewpoints, edges = build_viewpoints([region], [])
+    assert {v.position[0] for v in viewpoints} == {0.75, 2.25, 6.75, 8.25}
+    assert nx.is_connected(graph_of(viewpoints, edges))
+
+
+boxes = st.tuples(
+    st.floats(-20, 20), st.floats(-20, 20), st.floats(0.2, 15), st.floats(0.2, 15)
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(boxes, min_size=1, max_size=6), st.data())
+def test_its_parts_are_the_parts_of_the_home(
+    shapes: list[tuple[float, float, float, float]], data: st.DataObject
+) -> None:
+    rooms = [room(i, *shape) for i, shape in enumerate(shapes)]
+    pairs = [(a.id, b.id) for a in rooms for b in rooms if a.id < b.id]
+    chosen = data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    links = [Link(a=a, b=b, point=(0, 0, 0)) for a, b in chosen]
+    viewpoints, edges = build_viewpoints(rooms, links)
+    assert (viewpoints, edges) == build_viewpoints(rooms, links)
+    home: nx.Graph = nx.Graph(chosen)
+    home.add_nodes_from(each.id for each in rooms)
+    graph = graph_of(viewpoints, edges)
+    assert nx.number_connected_components(graph) == nx.number_connected_components(home)
+    assert {v.region for v in viewpoints} == {each.id for each in rooms}
+    for viewpoint in viewpoints:
+        box = rooms[int(viewpoint.id.split("_")[0])].box
+        assert box is not None
+        assert box.distance(viewpoint.position) < 1e-9
