@@ -36,7 +36,9 @@ app = typer.Typer(
 
 _GROUPS = {
     "navloom.cli.scenes": "scenes",
+    "navloom.cli.demo": None,
     "navloom.cli.synth": "synth",
+    "navloom.cli.study": "study",
     "navloom.cli.report": None,
     "navloom.cli.models": None,
     "navloom.cli.doctor": None,

@@ -8,16 +8,14 @@ when it was made, so that a run gives the same bytes however often it was interr
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UsageError, did_you_mean
-from navloom.evals.lines import cannot_write
 from navloom.evals.run import read_run, read_samples
+from navloom.evals.whole import write_whole
 
 __all__ = ["FORMATS", "export_lines", "export_run"]
 
@@ -91,7 +89,7 @@ def export_run(run_dir: Path | str, out: Path | str, format: str = "navcraft") -
         raise UsageError(f"--out {target} is a folder: give a file, such as {target}/tasks.jsonl")
     lines = export_lines(run_dir)
     text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    _write_whole(target, text.encode())
+    write_whole(target, text.encode())
     return len(lines)
 
 
@@ -160,17 +158,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value
-
-
-def _write_whole(target: Path, data: bytes) -> None:
-    half = target.with_name(f".{target.name}.{os.getpid()}.half")
-    try:
-        with half.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        half.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            half.unlink()
-        raise cannot_write(target, error) from error

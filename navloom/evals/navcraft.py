@@ -76,7 +76,7 @@ def wilson(hits: int, of: int) -> Interval | None:
 
 
 def bootstrap_mean(values: Sequence[float]) -> Interval | None:
-    """The 95 % percentile interval of a mean, resampled with a fixed seed; None below two values."""
+    """A mean's 95 % percentile interval, resampled with a fixed seed; None below two values."""
     if len(values) < 2:
         return None
     given = np.asarray(values, dtype=np.float64)
@@ -170,7 +170,7 @@ class RunScore:
         name: the run's folder.
         kind: ``single`` or ``collab``.
         model: ``provider/name``.
-        scenes: homes with at least one attempt.
+        scenes: names of the homes with at least one attempt.
         single: valid single tasks per attempt; None of a run that lifted those of another.
         relays: relays per valid single task.
         relays_per_attempt: relays per attempt.
@@ -191,7 +191,7 @@ class RunScore:
     name: str
     kind: str
     model: str
-    scenes: int
+    scenes: frozenset[str]
     single: Rate | None
     relays: Rate
     relays_per_attempt: Rate
@@ -256,7 +256,7 @@ def score_samples(
         name=name,
         kind=str(run.get("kind")),
         model=str(request.get("model", "unknown")),
-        scenes=len({sample["scene"] for sample in samples}),
+        scenes=frozenset(sample["scene"] for sample in samples),
         single=None if request.get("source") else Rate(len(singles), len(samples)),
         relays=Rate(len(relays), len(singles) if collab else 0),
         relays_per_attempt=Rate(len(relays), len(samples)),

@@ -155,15 +155,27 @@ def _worth(rest: Mapping[str, Any]) -> str:
     )
 
 
-def task_picture(scene: Scene, row: Mapping[str, Any], *, width: float = 9.0) -> Figure:
+def task_picture(scene: Scene, row: Mapping[str, Any], *, width: float = 6.6) -> Figure:
     """One task on its scene's plan, on the floors it uses.
 
     Raises:
         SceneError: as :func:`task_routes`.
     """
     routes, marks = task_routes(scene, row)
-    used = _floors(routes, marks)
-    return draw_plan(scene, routes=routes, marks=marks, floors=used, width=width, height=6.0)
+    return draw_plan(
+        scene,
+        routes=routes,
+        marks=marks,
+        items=_has_sizes(scene),
+        floors=_floors(routes, marks),
+        width=width,
+        height=6.5,
+    )
+
+
+def _has_sizes(scene: Scene) -> bool:
+    """Furniture of known size helps the eye; dots for the rest only hide the routes."""
+    return any(item.size is not None for item in scene.items)
 
 
 def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
@@ -226,6 +238,7 @@ def _cell(
         scene,
         routes=routes,
         marks=marks,
+        items=_has_sizes(scene),
         floors=_floors(routes, marks),
         title=f"{number}.  {row['scene']}  ({kind})",
     )

@@ -52,6 +52,8 @@ class SynthRequest:
     seed: int = 0
     max_turns: int = 12
     max_repairs: int = 3
+    homes: int | None = None
+    """Only the first so many scenes of the spec."""
     source: str | None = None
     """A run of single tasks to make relays from, instead of crafting errands anew."""
 
@@ -239,7 +241,7 @@ def _surveyed(
             raise RunError(f"{kept} is broken: delete it, and it is made anew") from None
     scenes: dict[str, str] = {}
     skipped: dict[str, str] = {}
-    uris = list_scenes(request.spec)
+    uris = list_scenes(request.spec)[: request.homes]
     display.note(f"looking for possible errands in {len(uris)} scenes of {request.spec}")
     for uri in uris:
         scene = load_scene(uri)

@@ -22,8 +22,7 @@ from jsonschema.exceptions import ValidationError
 from navloom.errors import SceneError, UsageError
 from navloom.evals.ground import Ground
 from navloom.evals.rules import check_task
-from navloom.scenes.scene import Scene
-from navloom.scenes.uri import iter_scenes, list_scenes, load_scene
+from navloom.evals.scene_names import SceneNames
 
 __all__ = ["Finding", "Validation", "check_file", "schema", "validate_file"]
 
@@ -111,7 +110,7 @@ def check_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> V
         UsageError: the file cannot be read.
         SceneError: ``scenes`` names none.
     """
-    known = _Scenes(scenes)
+    known = _Grounds(scenes)
     kept: list[Finding] = []
     tasks = valid = left_out = 0
     ids: dict[str, int] = {}
@@ -169,7 +168,7 @@ def _skip(file: BinaryIO) -> None:
 
 
 def _check_line(
-    number: int, raw: bytes | None, known: _Scenes, ids: dict[str, int]
+    number: int, raw: bytes | None, known: _Grounds, ids: dict[str, int]
 ) -> Iterator[Finding]:
     if raw is None:
         yield Finding(number, "", f"longer than {MOST_BYTES} bytes: not read")
@@ -230,7 +229,7 @@ def _say(error: ValidationError) -> str:
     return error.message
 
 
-def _check_scene(line: dict[str, Any], known: _Scenes) -> list[tuple[str, str]]:
+def _check_scene(line: dict[str, Any], known: _Grounds) -> list[tuple[str, str]]:
     try:
         ground = known.ground(line["scene"])
     except SceneError as error:
@@ -252,26 +251,18 @@ def _cut(text: str, most: int = _MOST_TEXT) -> str:
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
-class _Scenes:
-    """Scenes by their portable names, loaded when first asked for.
-
-    A name in a file is untrusted: it only ever picks from what a spec lists, or goes to
-    ``load_scene`` in the form ``scheme:ID``, which the schema holds it to.
-    """
+class _Grounds:
+    """The grounds of scenes, made when first asked for; a few are kept."""
 
     def __init__(self, specs: str | Sequence[str] | None) -> None:
-        given = [specs] if isinstance(specs, str) else list(specs or ())
-        self._where: dict[str, str] = {}
-        for spec in given:
-            for uri in list_scenes(spec):
-                self._where[_portable(uri)] = uri
-        self._given = given
+        self._scenes = SceneNames(specs)
         self._kept: OrderedDict[str, Ground | SceneError] = OrderedDict()
 
     def ground(self, name: str) -> Ground:
+        """The ground of a scene; one that could not be had fails the same way again."""
         if name not in self._kept:
             try:
-                self._kept[name] = Ground(self._load(name))
+                self._kept[name] = Ground(self._scenes.load(name))
             except SceneError as error:
                 self._kept[name] = error
             if len(self._kept) > _SCENES_KEPT:
@@ -281,33 +272,3 @@ class _Scenes:
         if isinstance(found, SceneError):
             raise found
         return found
-
-    def _load(self, name: str) -> Scene:
-        if name in self._where:
-            scene = load_scene(self._where[name])
-        elif not self._given or name.startswith("demo:"):
-            scene = load_scene(name)
-        else:
-            scene = self._search(name)
-        if scene.uri != name:
-            raise SceneError(f"'{name}' was asked for and the scene there is '{scene.uri}'")
-        return scene
-
-    def _search(self, name: str) -> Scene:
-        """Look into scene.json files, whose names say nothing of the scenes in them."""
-        for spec in self._given:
-            if not _has_scheme(spec):
-                for scene in iter_scenes(spec):
-                    if scene.uri == name:
-                        return scene
-        raise SceneError(f"'{name}' is not a scene of {', '.join(self._given)}")
-
-
-def _has_scheme(spec: str) -> bool:
-    return ":" in spec.split("/")[0]
-
-
-def _portable(uri: str) -> str:
-    """``hm3d:some/where/ID`` is ``hm3d:ID``."""
-    scheme, colon, rest = uri.partition(":")
-    return f"{scheme}:{rest.rstrip('/').rpartition('/')[2]}" if colon else uri

@@ -17,7 +17,7 @@ _REACH = 0.6
 
 _TINTS: tuple[tuple[str, str], ...] = (
     (r"bath|toilet|shower|spa|sauna|wash|powder", "#cfe5ef"),
-    (r"bed|nursery|dressing|sleep|dorm", "#dcd7ee"),
+    (r"bed|nursery|dressing|sleep|dorm|kid|child", "#dcd7ee"),
     (r"kitchen|dining|pantry|bar|breakfast", "#f6e3c5"),
     (r"living|lounge|family|tv|rec|game|theat|den|sitting|media|library", "#d9ead3"),
     (r"office|study|work|meeting|conference|class", "#e3e8c4"),

@@ -6,7 +6,8 @@ therefore spur + table + spur, and no graph is ever built.
 
 Where a region has no viewpoint, its items hang on the nearest viewpoint of the same floor; where
 the floor has none either, they cannot be reached and have no anchor. A robot starts at the
-viewpoint nearest its region's centre; in a region without viewpoints none can start.
+viewpoint nearest its region's centre; in a region without viewpoints none can start. Of viewpoints
+equally near, the first in the scene is meant.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.scene import Scene, Viewpoint
+from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_2d
 from navloom.scenes.tables import DistanceTable, metre_table, per_scene
 
 __all__ = ["ITEM_NODE", "Anchor", "MetricGraph", "metric_graph"]
@@ -105,8 +106,7 @@ def _start_anchors(scene: Scene, table: DistanceTable) -> dict[str, Anchor]:
     for region in scene.regions:
         viewpoints = scene.viewpoints_by_region[region.id]
         if viewpoints:
-            metres = _ground_distances([region.center], viewpoints)[0]
-            chosen = viewpoints[int(np.argmin(metres))]
+            chosen, _ = _nearest(region.center, viewpoints)
             starts[region.id] = Anchor(chosen.id, table.index[chosen.id], 0.0)
     return starts
 
@@ -114,15 +114,10 @@ def _start_anchors(scene: Scene, table: DistanceTable) -> dict[str, Anchor]:
 def _item_anchors(scene: Scene, table: DistanceTable) -> dict[str, Anchor]:
     anchors: dict[str, Anchor] = {}
     for region in scene.regions:
-        items = scene.items_in(region.id)
         viewpoints = scene.viewpoints_by_region[region.id] or _on_floor(scene, region.floor)
-        if not items or not viewpoints:
-            continue
-        metres = _ground_distances([item.position for item in items], viewpoints)
-        for row, (item, nearest) in enumerate(zip(items, metres.argmin(axis=1), strict=True)):
-            viewpoint = table.index[viewpoints[nearest].id]
-            spur = float(metres[row, nearest])
-            anchors[item.id] = Anchor(f"{ITEM_NODE}{item.id}", viewpoint, spur)
+        for item in scene.items_in(region.id) if viewpoints else ():
+            chosen, spur = _nearest(item.position, viewpoints)
+            anchors[item.id] = Anchor(f"{ITEM_NODE}{item.id}", table.index[chosen.id], spur)
     return anchors
 
 
@@ -135,12 +130,8 @@ def _on_floor(scene: Scene, floor: int) -> tuple[Viewpoint, ...]:
     )
 
 
-def _ground_distances(
-    points: list[tuple[float, float, float]], viewpoints: tuple[Viewpoint, ...]
-) -> NDArray[np.float64]:
-    here = np.array(points, dtype=np.float64)[:, None, :]
-    there = np.array([v.position for v in viewpoints], dtype=np.float64)[None, :, :]
-    metres: NDArray[np.float64] = np.hypot(
-        here[..., 0] - there[..., 0], here[..., 2] - there[..., 2]
-    )
-    return metres
+def _nearest(point: Point3, viewpoints: tuple[Viewpoint, ...]) -> tuple[Viewpoint, float]:
+    """The nearest viewpoint on the ground plane and how far it is; of equals, the scene's first."""
+    metres = [distance_2d(viewpoint.position, point) for viewpoint in viewpoints]
+    least = min(metres)
+    return viewpoints[metres.index(least)], least

@@ -241,7 +241,7 @@ async def test_a_drained_run_repeats_no_step(tmp_path: Path) -> None:
     stop = Stop()
     display = StopAfter(stop, 3)
     summary = await finish(
-        tmp_path / "r", 12, DummyJob(log, 0.002), stop=stop, display=display, max_connections=4
+        tmp_path / "r", 12, DummyJob(log, 0.05), stop=stop, display=display, max_connections=4
     )
     assert summary.interrupted
     assert summary.exit_code == 130

@@ -13,6 +13,7 @@ from navloom.evals.validate import check_file
 from tests.evals import checker, tiny
 from tests.evals.corruptions import CORRUPTIONS
 
+_VALIDATE = ("claim", "ground", "rates", "rules", "scene_names")
 SCENE = json.loads(tiny.home().model_dump_json())
 
 
@@ -57,8 +58,8 @@ def test_the_checker_imports_nothing_of_ours():
 
 def test_validate_shares_nothing_with_generation_but_the_scene_loaders():
     folder = Path(navloom.evals.__file__).parent
-    own = {f"navloom.evals.{name}" for name in ("claim", "ground", "rates", "rules")}
+    own = {f"navloom.evals.{name}" for name in _VALIDATE}
     allowed = own | {"navloom.errors", "navloom.scenes.scene", "navloom.scenes.uri"}
-    for name in ("validate", "claim", "ground", "rates", "rules"):
+    for name in ("validate", *_VALIDATE):
         ours = {each for each in _imports(folder / f"{name}.py") if each.startswith("navloom")}
         assert ours <= allowed, name

@@ -261,3 +261,11 @@ def test_a_read_only_folder_is_told_of(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(SceneError, match="cannot be written"):
         archive.save(demo.load(Path(), "flat"), tmp_path / "scene.json")
+
+
+def test_the_example_in_the_documentation_loads(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "formats" / "scene-json.md"
+    example = page.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    path = tmp_path / "scene.json"
+    path.write_text(example)
+    assert archive.load_file(path).regions[0].id == "Kitchen_3"

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import Collab
 from navloom.errors import UsageError
-from navloom.scenes.scene import Item, Link, Region, Scene
+from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint
 from navloom.tools.gplus import metric_graph
 from navloom.tools.relay import RelayTask, check_collab_path_efficient, guard_violations
 from navloom.tools.task import usable_surface
@@ -249,6 +249,16 @@ def test_an_item_hangs_on_a_viewpoint_of_its_own_region() -> None:
     anchor = metric_graph(scene).items["shelf"]
     assert scene.viewpoints[anchor.viewpoint].id == "vLiving_room_3"
     assert anchor.spur == pytest.approx(3)
+
+
+def test_of_viewpoints_equally_near_the_first_is_meant() -> None:
+    scene = row_house(item("shelf", "asset", "Hall_2", 6.5, 0))
+    twins = [Viewpoint(id=f"twin{x}", position=(x, 0, 0), region="Hall_2") for x in (6.25, 6.75)]
+    anchors = []
+    for first, second in (twins, reversed(twins)):
+        g_plus = metric_graph(scene.replace(viewpoints=(first, second, *scene.viewpoints)))
+        anchors.append(g_plus.table.nodes[g_plus.items["shelf"].viewpoint])
+    assert anchors == ["twin6.25", "twin6.75"]
 
 
 def closet(floor: int) -> Scene:

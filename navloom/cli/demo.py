@@ -1,0 +1,54 @@
+"""``navloom demo``: the whole way, on the homes that ship with the package, without a key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from navloom.cli.common import DisplayOption, say
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True)
+
+ERRANDS = 30
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", help="Where to put the runs, the dataset and the pictures.")
+    ] = Path("demo"),
+    display: DisplayOption = None,
+) -> None:
+    """Craft errands and relays in the demo homes, check them, and report with pictures.
+
+    The generator is builtin/heuristic, a rule-based baseline in the place of a language model: the
+    same commands with --model openai/gpt-4o-mini use one.
+    """
+    from navloom.errors import NavloomError
+    from navloom.evals.export import export_run
+    from navloom.evals.progress import make_display
+    from navloom.evals.report import markdown, write_report
+    from navloom.evals.synth import SynthRequest, synthesise
+    from navloom.evals.validate import check_file
+    from navloom.prompts.profiles import profile_names
+
+    run, tasks = out / "run", out / "tasks.jsonl"
+    say(f"1. {ERRANDS} errands in three homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
+    asked = SynthRequest(kind="collab", spec="demo:", n=ERRANDS, profiles=profile_names())
+    synthesise(asked, run, display=make_display(display))
+    say("2. a dataset, checked against its schema and its homes")
+    export_run(run, tasks)
+    checked = check_file(tasks)
+    say(f"   {checked.summary}")
+    if checked.findings:
+        raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
+    say("3. a report")
+    report, written = write_report([run], out)
+    print(markdown(report), end="")
+    say("look at:")
+    for path in (*written, tasks):
+        say(f"   {path}")

@@ -1,0 +1,64 @@
+"""``navloom study``: questions about the generator that one command answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from navloom.cli.common import DisplayOption, ModelOption, OutOption, SeedOption, SpecArgument, say
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Answer a question about the generators.")
+
+
+@app.command()
+def relays(
+    spec: SpecArgument,
+    out: OutOption,
+    n: Annotated[int, typer.Option("--n", min=1, help="Attempts a model.")] = 200,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="PROVIDER/NAME",
+            help="A model; may be given several times. Without it: heuristic and random.",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    display: DisplayOption = None,
+) -> None:
+    """How far are relays from the best there is? Gain and regret of several models."""
+    from navloom.evals.progress import make_display
+    from navloom.evals.studies import study_relays
+    from navloom.evals.synth import SynthRequest
+
+    request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
+    models = model or ["builtin/heuristic", "builtin/random"]
+    for table in study_relays(request, models, out, display=make_display(display)):
+        print(table.markdown())
+    say(f"wrote {out / 'report.html'}")
+
+
+@app.command()
+def profiles(
+    spec: SpecArgument,
+    out: OutOption,
+    homes: Annotated[
+        int, typer.Option("--homes", min=1, help="How many homes, the first of SPEC.")
+    ] = 20,
+    model: ModelOption = "builtin/heuristic",
+    seed: SeedOption = 0,
+    display: DisplayOption = None,
+) -> None:
+    """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
+    from navloom.evals.progress import make_display
+    from navloom.evals.studies import study_profiles
+    from navloom.evals.synth import SynthRequest
+    from navloom.scenes.uri import list_scenes
+
+    request = SynthRequest(kind="single", spec=spec, n=1, model=model, seed=seed)
+    homes = min(homes, len(list_scenes(spec)))
+    for table in study_profiles(request, homes, out, display=make_display(display)):
+        print(f"{table.markdown()}\n")

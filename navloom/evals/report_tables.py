@@ -1,0 +1,243 @@
+"""A report's tables: the paper's Table 4 for some runs, regret, diversity, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from navloom.evals.navcraft import PUBLISHED, Interval, Rate, RunScore, Spread
+
+__all__ = ["Table", "all_tables", "headline", "score_json"]
+
+NOTHING = "–"
+_MOST_REASONS = 30
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of plain text.
+
+    Attributes:
+        title: what it shows.
+        note: how to read it.
+        header: the columns.
+        rows: the cells; the first of a row is its name.
+        pale: how many rows at the end are not ours.
+    """
+
+    title: str
+    note: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    pale: int = 0
+
+    def markdown(self) -> str:
+        """The table as markdown; cells are escaped."""
+        lines = [self.header, tuple("---" if i == 0 else "---:" for i in range(len(self.header)))]
+        body = "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in [*lines, *self.rows])
+        return f"## {self.title}\n\n{body}\n\n{self.note}"
+
+
+def _cell(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+
+
+def headline(scores: Sequence[RunScore], valid: int) -> str:
+    """What happened, in a sentence or two."""
+    attempts = sum(score.attempts for score in scores)
+    scenes = len({scene for score in scores for scene in score.scenes})
+    said = f"{valid} valid tasks from {attempts} attempts in {scenes} homes."
+    if not valid:
+        said = f"No valid task in {attempts} attempts: the tables below say why."
+    errors = sum(score.errors for score in scores)
+    if errors:
+        said += f" {errors} samples ended in an error of the machinery and count for nothing."
+    if any(score.is_baseline for score in scores):
+        said += " builtin models are baselines: rules in the place of a language model."
+    return said
+
+
+def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
+    """Every table there is something to say in."""
+    yield _table_4(scores)
+    if any(score.regret_g.values for score in scores):
+        yield _regret(scores)
+    if any(score.diversity and score.diversity[0].tasks for score in scores):
+        yield _diversity(scores)
+    yield from _outcomes(scores)
+
+
+def _table_4(scores: Sequence[RunScore]) -> Table:
+    ours = [_scored(score) for score in scores]
+    theirs = [
+        (
+            f"{row.model} (published)",
+            f"{row.single:.0%}",
+            f"{row.collab:.2%}",
+            NOTHING,
+            f"{row.gain_max:.2%}",
+            f"{row.gain_mean:.2%}",
+            NOTHING,
+            NOTHING,
+            f"{row.cost_usd:.3f}",
+            f"{row.seconds:.2f}",
+        )
+        for row in PUBLISHED
+    ]
+    header = (
+        "model",
+        "single",
+        "collab, a valid single",
+        "collab, an attempt",
+        "gain max",
+        "gain mean",
+        "1 − g max",
+        "1 − g mean",
+        "cost $",
+        "s an iteration",
+    )
+    note = (
+        "Success of task generation, as in CoNavBench's Table 4; brackets are 95 % intervals"
+        " (Wilson for shares, bootstrap for means). Gain is 1 − alpha, the part of robot_1's way"
+        " that a relay spares; 1 − g is what it spares in time, below zero where two robots are"
+        " slower than one. Cost is of the whole run; published rows are as printed there, on other"
+        " homes."
+    )
+    return Table("Table 4", note, header, (*ours, *theirs), pale=len(theirs))
+
+
+def _scored(score: RunScore) -> tuple[str, ...]:
+    label = f"{score.name}: {score.model}" + (
+        ", baseline (rule-based)" if score.is_baseline else ""
+    )
+    relays = score.kind == "collab"
+    return (
+        label,
+        _rate(score.single),
+        _rate(score.relays) if relays else NOTHING,
+        _rate(score.relays_per_attempt) if relays else NOTHING,
+        _share(score.gain_alpha.max),
+        _mean(score.gain_alpha),
+        _share(score.gain_g.max),
+        _mean(score.gain_g),
+        "unknown" if score.cost_usd is None else f"{score.cost_usd:.3f}",
+        NOTHING if score.seconds.mean is None else f"{score.seconds.mean:.2f}",
+    )
+
+
+def _rate(rate: Rate | None) -> str:
+    if rate is None or rate.share is None:
+        return NOTHING
+    return f"{rate.share:.1%} ({rate.hits}/{rate.of}){_within(rate.interval)}"
+
+
+def _mean(spread: Spread) -> str:
+    return NOTHING if spread.mean is None else f"{spread.mean:.2%}{_within(spread.interval)}"
+
+
+def _within(interval: Interval | None) -> str:
+    return "" if interval is None else f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+
+
+def _share(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2%}"
+
+
+def _regret(scores: Sequence[RunScore]) -> Table:
+    rows = []
+    for score in scores:
+        for words, spread in (("g_rate", score.regret_g), ("alpha", score.regret_alpha)):
+            if spread.values:
+                numbers = (spread.median, spread.mean, spread.p90, spread.max)
+                rows.append((f"{score.name}: {words}", *(f"{n or 0.0:.3f}" for n in numbers)))
+    note = (
+        "How much worse a relay is than the best there is for its task, over all guarded helper"
+        " starts, transfer assets and types: g_rate over the best g_rate, minus 1; alpha minus the"
+        " best alpha. 0 is the best."
+    )
+    return Table("Regret", note, ("regret of", "median", "mean", "p90", "max"), tuple(rows))
+
+
+def _diversity(scores: Sequence[RunScore]) -> Table:
+    rows = tuple(
+        (
+            f"{score.name}: {each.profile}",
+            str(each.tasks),
+            str(each.objects),
+            str(each.instructions),
+            str(each.pairs),
+            f"{each.type_a1 / each.relays:.0%} / {1 - each.type_a1 / each.relays:.0%}"
+            if each.relays
+            else NOTHING,
+        )
+        for score in scores
+        for each in score.diversity
+        if each.tasks
+    )
+    header = ("valid tasks for", "tasks", "objects", "instructions", "room pairs", "A1 / A2")
+    note = (
+        "Different names of objects, different instructions, and different pairs of target and end"
+        " region; A1: the helper fetches, A2: the helper delivers."
+    )
+    return Table("Diversity", note, header, rows)
+
+
+def _outcomes(scores: Sequence[RunScore]) -> Iterator[Table]:
+    rows: list[tuple[str, ...]] = []
+    for score in scores:
+        if score.not_worth_it:
+            what = "finding: no relay is worth it"
+            rows.append((f"{score.name}: {what}", str(score.not_worth_it)))
+        rows += [
+            (f"{score.name}: failed: {reason}", str(count))
+            for reason, count in score.reasons[:_MOST_REASONS]
+        ]
+        rows += [
+            (f"{score.name}: error: {message}", str(count))
+            for message, count in score.error_messages[:_MOST_REASONS]
+        ]
+    if rows:
+        note = (
+            "A finding is an answer and no failure; a failure counts against the model; an error is"
+            " the machinery's and counts for nothing."
+        )
+        yield Table("What did not become a task", note, ("what", "samples"), tuple(rows))
+
+
+def score_json(score: RunScore) -> dict[str, Any]:
+    """A run's score for programs: the numbers of the tables, without every relay's own."""
+    spreads = {
+        name: {
+            "mean": spread.mean,
+            "mean_95": spread.interval,
+            "median": spread.median,
+            "p90": spread.p90,
+            "max": spread.max,
+            "n": len(spread.values),
+        }
+        for name in ("gain_alpha", "gain_g", "regret_g", "regret_alpha", "seconds")
+        for spread in [getattr(score, name)]
+    }
+    rates = {
+        name: rate and {**asdict(rate), "share": rate.share, "share_95": rate.interval}
+        for name in ("single", "relays", "relays_per_attempt")
+        for rate in [getattr(score, name)]
+    }
+    return {
+        "name": score.name,
+        "kind": score.kind,
+        "model": score.model,
+        "baseline": score.is_baseline,
+        "scenes": len(score.scenes),
+        **rates,
+        **spreads,
+        "not_worth_it": score.not_worth_it,
+        "errors": score.errors,
+        "cost_usd": score.cost_usd,
+        "tokens": {"input": score.tokens[0], "output": score.tokens[1]},
+        "failed": dict(score.reasons),
+        "broken": dict(score.error_messages),
+        "diversity": [asdict(each) for each in score.diversity],
+    }
