@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -236,12 +237,19 @@ class StopAfter(NoDisplay):
         self.notes.append(text)
 
 
+class Staggered(DummyJob):
+    """No two samples finish together, so that a stop always meets some in the middle."""
+
+    def context(self, sample: Sample) -> Any:
+        return replace(super().context(sample), delay=0.01 + sample.seed % 97 / 2000)
+
+
 async def test_a_drained_run_repeats_no_step(tmp_path: Path) -> None:
     log = tmp_path / "log"
     stop = Stop()
     display = StopAfter(stop, 3)
     summary = await finish(
-        tmp_path / "r", 12, DummyJob(log, 0.05), stop=stop, display=display, max_connections=4
+        tmp_path / "r", 12, Staggered(log), stop=stop, display=display, max_connections=4
     )
     assert summary.interrupted
     assert summary.exit_code == 130

@@ -221,3 +221,41 @@ def test_whatever_stands_in_a_line_the_check_ends_and_speaks_plainly(
     result = check(tmp_path, scenes, row)
     assert result.tasks == 1
     assert all("\n" not in finding.text("f") for finding in result.findings)
+
+
+@pytest.mark.parametrize("name", ["flat", "house", "villa"])
+def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
+    from navloom.evals.export import export_run
+    from navloom.evals.synth import SynthRequest, synthesise
+    from navloom.scenes.uri import load_scene
+    from tests.evals import checker
+
+    asked = SynthRequest(kind="collab", spec=f"demo:{name}", n=8, seed=5)
+    synthesise(asked, tmp_path / "run")
+    count = export_run(tmp_path / "run", tmp_path / "tasks.jsonl")
+    assert count > 0
+    assert check_file(tmp_path / "tasks.jsonl").findings == ()
+    scene = json.loads(load_scene(f"demo:{name}").model_dump_json())
+    for line in (tmp_path / "tasks.jsonl").read_text().splitlines():
+        assert checker.check(json.loads(line), scene) == []
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(("scheme", "n"), [("hm3d", 70), ("mp3d", 25)])
+def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
+    from navloom.evals.export import export_run
+    from navloom.evals.synth import SynthRequest, synthesise
+    from navloom.scenes.uri import load_scene
+    from tests.evals import checker
+
+    spec, file = f"{scheme}:{data_dir / scheme}", tmp_path / "tasks.jsonl"
+    synthesise(SynthRequest(kind="collab", spec=spec, n=n, seed=5), tmp_path / "run")
+    assert export_run(tmp_path / "run", file) > n // 2
+    assert check_file(file, spec).findings == ()
+    scenes = {}
+    for line in file.read_text().splitlines():
+        row = json.loads(line)
+        uri = row["scene"].replace(f"{scheme}:", f"{spec}/")
+        if uri not in scenes:
+            scenes[uri] = json.loads(load_scene(uri).model_dump_json())
+        assert checker.check(row, scenes[uri]) == []

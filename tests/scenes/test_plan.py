@@ -175,7 +175,7 @@ def test_names_in_the_same_floor_do_not_overlap():
 
 def test_a_name_that_fits_nowhere_becomes_a_number_that_is_explained():
     hall = _room("Hall_1", 0, 0, size=30.0)
-    tiny_box = Box(center=(0, 1, 3), size=(0.8, 2, 0.8))
+    tiny_box = Box(center=(0, 1, 3), size=(0.4, 2, 0.4))
     closet = Region(id="Walk_in_closet_35", label="closet", center=(0, 0, 3), box=tiny_box)
     scene = _home(regions=(hall, closet), links=(), items=(), viewpoints=(), edges=())
     said = _texts(draw_plan(scene))
