@@ -169,8 +169,8 @@ def synthesise(
     model_of(request.model)  # a missing key is said before anything is written
     with RunFolder(out, kind=request.kind, request=request.record(), seed=request.seed) as folder:
         made = _plan(request, folder.path, display)
-        for scene, why in made.skipped.items():
-            display.note(f"skipped {scene}: {why}")
+        for line in _skipped(made):
+            display.note(line)
         job = _Job(request, made)
         return asyncio.run(
             run_batch(
@@ -184,6 +184,19 @@ def synthesise(
                 stop=stop,
             )
         )
+
+
+def _skipped(made: Plan) -> list[str]:
+    """One line a reason; all names are in ``scenes.json``."""
+    names: dict[str, list[str]] = {}
+    for scene, why in made.skipped.items():
+        names.setdefault(why, []).append(scene)
+    known = len(made.scenes) + len(made.skipped)
+    return [
+        f"skipped {len(those)} of {known} scenes: {why} ({', '.join(those[:3])}"
+        f"{', ...' if len(those) > 3 else ''})"
+        for why, those in names.items()
+    ]
 
 
 def _plan(request: SynthRequest, folder: Path, display: Display) -> Plan:
@@ -260,10 +273,10 @@ def why_no_errand(scene: Scene, *, tau: int) -> str | None:
     """Why no errand is possible in a scene; None where one is."""
     for kind in ("object", "asset"):
         if not any(item.kind == kind and item.region for item in scene.items):
-            return f"it has no {kind}s"
+            return f"there are no {kind}s"
     if not count_admissible_triples(scene, tau):
         return (
-            f"it has no start, target and end region at least {max(2, tau)} links apart with an "
-            "object in the target and an asset in the end"
+            f"there are no start, target and end regions at least {max(2, tau)} links apart with "
+            "an object in the target and an asset in the end"
         )
     return None

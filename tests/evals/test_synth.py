@@ -72,8 +72,8 @@ def test_homes_without_an_errand_are_said_and_left_out(tmp_path: Path) -> None:
 
     synthesise(asked(spec=str(homes), n=3), tmp_path / "r", display=Notes())
     assert {row["scene"] for row in read_samples(tmp_path / "r")} == {"test:row"}
-    assert "skipped test:bare: it has no objects" in said
-    assert any("test:apart: it has no start, target and end" in line for line in said)
+    assert "skipped 1 of 3 scenes: there are no objects (test:bare)" in said
+    assert any("links apart" in line and "(test:apart)" in line for line in said)
     with pytest.raises(SceneError, match="no errand is possible in any scene"):
         synthesise(asked(spec=str(homes / "b.json")), tmp_path / "r2")
 
