@@ -214,6 +214,7 @@ def _draw(scene: Scene, path: Path) -> None:
 
     figure = draw_plan(scene, title=scene.uri, items=True)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot draw to {path}: {error}") from error

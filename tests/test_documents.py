@@ -1,0 +1,89 @@
+"""What the documents say is true: commands and Python run, links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from navloom.cli.main import main
+from navloom.models import get_model
+from navloom.testing import ModelServer, brain
+from tests.cli.help_page import page
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+KEYS = {"OPENAI_API_KEY": "k" * 24}
+
+
+def blocks(language: str) -> list[object]:
+    found = []
+    for path in PAGES:
+        for number, match in enumerate(FENCED.finditer(path.read_text("utf-8"))):
+            if match.group(1) == language:
+                name = f"{path.relative_to(ROOT)}:{number}"
+                marks = [pytest.mark.realdata] if "NAVLOOM_DATA" in match.group(2) else []
+                found.append(pytest.param(match.group(2), id=name, marks=marks))
+    return found
+
+
+@pytest.mark.parametrize("block", blocks("sh"))
+def test_commands_run(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if "NAVLOOM_DATA" in block:
+        request.getfixturevalue("data_dir")
+    monkeypatch.chdir(tmp_path)
+    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        for line in block.splitlines():
+            words = shlex.split(os.path.expandvars(line))
+            match words:
+                case ["export", setting]:
+                    name = setting.partition("=")[0]
+                    monkeypatch.setenv(name, KEYS.get(name) or os.environ[name])
+                case ["make", target]:
+                    made = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True)
+                    assert made.returncode == 0, made.stderr.decode()
+                case ["navloom", *arguments]:
+                    assert main(arguments) == 0, line
+                case _:
+                    pytest.fail(f"a document names a command that no test knows: {line}")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_python_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a page run one after another, as a reader would type them."""
+    monkeypatch.chdir(tmp_path)
+    typed: dict[str, object] = {"__name__": "document"}
+    for match in FENCED.finditer(path.read_text("utf-8")):
+        if match.group(1) == "python":
+            exec(compile(match.group(2), str(path), "exec"), typed)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text("utf-8"))
+    missing = [t for t in targets if "://" not in t and not (path.parent / t).exists()]
+    assert not missing
+
+
+def test_help_page_is_the_help() -> None:
+    assert (ROOT / "docs/cli.md").read_text("utf-8") == page(), (
+        "the command line changed: .venv/bin/python -m tests.cli.help_page > docs/cli.md"
+    )
+
+
+def test_every_room_has_a_page() -> None:
+    rooms = {p.parent.name for p in (ROOT / "navloom").glob("*/__init__.py")} - {"testing"}
+    assert rooms <= {path.stem for path in PAGES}
+
+
+def test_pictures_are_small() -> None:
+    for picture in (ROOT / "docs/img").iterdir():
+        assert picture.stat().st_size < 500_000, picture
