@@ -158,9 +158,15 @@ async def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return await tool_turn(
         said(state),
         _tools(scene, context),
-        failed=lambda call: call.result is None or not call.result.get("valid"),
+        failed=_failed,
         advise=lambda call, before: _advice(call, before, scene),
     )
+
+
+def _failed(call: Call) -> bool:
+    # Of the two tools only the one over three regions says "valid"; the other says "connect".
+    result = call.result or {}
+    return not result.get("valid", result.get("connect"))
 
 
 def _advice(call: Call, before: list[Call], scene: Scene) -> str:

@@ -24,7 +24,7 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from navloom.models.answer import message_text
+from navloom.models.answer import answered_calls, message_text
 from navloom.prompts.load import Rendered
 from navloom.tools.violations import Violation
 
@@ -49,6 +49,7 @@ MODEL_TIMEOUT_S = 900.0
 
 MOST_CALLS = 8
 """Tool calls answered in one turn; further ones are told to wait."""
+_LATER = f"Only {MOST_CALLS} calls are answered at a time. Call again later."
 _MOST_ARGUMENTS = 2_000
 REPEATED = "repeated_call"
 REJECTED = "Your answer breaks these rules:"
@@ -100,17 +101,15 @@ def turns(messages: Sequence[AnyMessage]) -> int:
 
 
 def calls_made(messages: Sequence[AnyMessage]) -> list[Call]:
-    """Every tool call that was answered, in the order of the answers."""
-    made: list[Call] = []
-    asked: dict[str | None, ToolCall] = {}
-    for message in messages:
-        if isinstance(message, AIMessage):
-            # Some servers number the calls of every turn from zero: an id holds for one turn.
-            asked = {call["id"]: call for call in message.tool_calls}
-        elif isinstance(message, ToolMessage) and message.tool_call_id in asked:
-            call = asked[message.tool_call_id]
-            made.append(Call(call["name"], call["args"], _json_of(message)))
-    return made
+    """Every tool call that was looked at, in the order of the answers.
+
+    Calls that were told to wait are none: to make them again is not to repeat a failing call.
+    """
+    return [
+        Call(call["name"], call["args"], _json_of(answer))
+        for call, answer in answered_calls(messages)
+        if answer.content != _LATER
+    ]
 
 
 def _json_of(message: ToolMessage) -> dict[str, Any] | None:
@@ -205,7 +204,7 @@ async def tool_turn(
 
 def _refusal(place: int, call: Call) -> str | None:
     if place >= MOST_CALLS:
-        return f"Only {MOST_CALLS} calls are answered at a time. Call again later."
+        return _LATER
     if len(json.dumps(call.args, default=str)) > _MOST_ARGUMENTS:
         return f"The arguments are over {_MOST_ARGUMENTS} characters long. Pass plain names."
     return None

@@ -1,16 +1,25 @@
-"""The JSON in what a model said, found tolerantly and bounded strictly.
+"""What a model said: its text, the JSON in it, and which tool call got which answer.
 
-Models wrap their JSON in thoughts, fences and courtesies. What is looked for is one JSON object;
-nothing is repaired, evaluated or guessed.
+Models wrap their JSON in thoughts, fences and courtesies. What is looked for is one JSON object,
+found tolerantly and bounded strictly; nothing is repaired, evaluated or guessed.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["MOST_CHARACTERS", "AnswerError", "message_text", "read_json_object"]
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+
+__all__ = [
+    "MOST_CHARACTERS",
+    "AnswerError",
+    "answered_calls",
+    "message_text",
+    "read_json_object",
+]
 
 MOST_CHARACTERS = 200_000
 """A longer answer is refused unread."""
@@ -29,6 +38,17 @@ def message_text(content: Any) -> str:
     blocks = content if isinstance(content, list) else []
     parts = [b if isinstance(b, str) else b.get("text", "") for b in blocks if b]
     return "".join(part for part in parts if isinstance(part, str))
+
+
+def answered_calls(messages: Sequence[BaseMessage]) -> Iterator[tuple[ToolCall, ToolMessage]]:
+    """Each tool call of a conversation with its answer, in the order of the answers."""
+    asked: dict[str | None, ToolCall] = {}
+    for message in messages:
+        if isinstance(message, AIMessage):
+            # Some servers number the calls of every turn from zero: an id holds for one turn.
+            asked = {call["id"]: call for call in message.tool_calls}
+        elif isinstance(message, ToolMessage) and message.tool_call_id in asked:
+            yield asked[message.tool_call_id], message
 
 
 def read_json_object(text: str) -> dict[str, Any]:

@@ -75,6 +75,23 @@ def test_a_good_call_may_be_repeated() -> None:
         assert craft(model)["status"] == "ok"
 
 
+def test_the_path_tool_may_be_asked_again_too() -> None:
+    args = {"region_a": "Attic_6", "region_b": "Hall_2"}
+    path = {"name": "check_path_and_adjacency", "args": args}
+    with ScriptedChatModel([path, path, path, CHECK, phase_1()]) as model:
+        assert craft(model)["status"] == "ok"
+
+
+def test_calls_that_were_told_to_wait_did_not_fail() -> None:
+    flood = [*([CHECK] * 8), {**CHECK, "args": {**CHECK["args"], "end_region": "Bedroom_1"}}]
+    with ScriptedChatModel([flood, flood[-1], flood[-1], flood[-1], phase_1()]) as model:
+        end = craft(model)
+    assert end["status"] == "ok"
+    answers = [m.content for m in end["messages"] if isinstance(m, ToolMessage)]
+    assert "Only 8 calls" in answers[8]
+    assert [json.loads(answer)["valid"] for answer in answers[9:]] == [True, True, True]
+
+
 def test_call_ids_that_start_over_each_turn_are_told_apart() -> None:
     def call(which: dict[str, Any]) -> AIMessage:
         return AIMessage("", tool_calls=[{**which, "id": "0"}])

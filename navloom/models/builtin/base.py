@@ -16,14 +16,14 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, SkipValidation
 
 from navloom.errors import ModelError, did_you_mean
-from navloom.models.answer import message_text
+from navloom.models.answer import answered_calls, message_text
 
 __all__ = ["BuiltinChatModel", "Policy", "Request", "ToolResult", "estimate_tokens", "with_usage"]
 
@@ -76,11 +76,6 @@ class Request:
         return self.humans[0] if self.humans else ""
 
     @property
-    def last_human(self) -> str:
-        """The last human message: the task, or what was wrong with the last answer."""
-        return self.humans[-1] if self.humans else ""
-
-    @property
     def rejected(self) -> bool:
         """Whether the last answer was turned down: a human has spoken after the model did."""
         spoke = any(isinstance(m, AIMessage) for m in self.messages)
@@ -121,19 +116,10 @@ class Request:
 
     @cached_property
     def _results(self) -> list[ToolResult]:
-        asked = {
-            call["id"]: call
-            for message in self.messages
-            if isinstance(message, AIMessage)
-            for call in message.tool_calls
-        }
-        results = []
-        for message in self.messages:
-            if isinstance(message, ToolMessage) and message.tool_call_id in asked:
-                call = asked[message.tool_call_id]
-                text = message_text(message.content)
-                results.append(ToolResult(call["name"], dict(call["args"]), _parsed(text)))
-        return results
+        return [
+            ToolResult(call["name"], dict(call["args"]), _parsed(message_text(answer.content)))
+            for call, answer in answered_calls(self.messages)
+        ]
 
     def tool_results(self, name: str | None = None) -> list[ToolResult]:
         """The tool calls answered so far, in the order of their answers; of one tool if named."""
