@@ -6,11 +6,12 @@
     │   └── ScriptError     a scripted test model was asked something it was not told of
     ├── PromptError         a prompt that is missing, or filled with the wrong variables
     ├── RunError            a run folder that cannot be used
+    │   └── UnfinishedError   a run that was stopped or has errors, where a whole one is needed
     └── UsageError          arguments that make no sense together
 
-The command line prints the message of a ``NavloomError`` and exits with 1; anything else that
-escapes is a defect of Navloom. A message says what was wrong, where, what was expected, and what
-to do.
+The command line prints the message of a ``NavloomError`` and exits with its code, which is 1 unless
+the class says otherwise; anything else that escapes is a defect of Navloom. A message says what was
+wrong, where, what was expected, and what to do.
 """
 
 from __future__ import annotations
@@ -25,13 +26,20 @@ __all__ = [
     "RunError",
     "SceneError",
     "ScriptError",
+    "UnfinishedError",
     "UsageError",
     "did_you_mean",
 ]
 
 
 class NavloomError(Exception):
-    """Base of all errors meant for a person; ``str(error)`` is one line."""
+    """Base of all errors meant for a person; ``str(error)`` is one line.
+
+    Attributes:
+        exit_code: what the command line ends with.
+    """
+
+    exit_code: int = 1
 
 
 class SceneError(NavloomError):
@@ -52,6 +60,14 @@ class PromptError(NavloomError):
 
 class RunError(NavloomError):
     """A run folder cannot be used as asked."""
+
+
+class UnfinishedError(RunError):
+    """A run was stopped, or some of its samples ended in an error, where a whole one is needed."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class UsageError(NavloomError):

@@ -8,6 +8,7 @@ every file of commands: ``navloom --help`` reads them all.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from navloom.evals.batch import Summary
 
 __all__ = [
+    "TAU_HELP",
     "ConstrainOption",
     "DisplayOption",
     "JsonOption",
@@ -41,9 +43,10 @@ __all__ = [
     "say",
 ]
 
+_MOST_ERRORS = 3
 _SPEC_HELP = (
-    "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR/SCAN, a scene.json or a folder"
-    " of them. hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA."
+    "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, a scene.json or"
+    " a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA."
 )
 
 SpecArgument = Annotated[str, typer.Argument(metavar="SPEC", help=_SPEC_HELP)]
@@ -132,14 +135,13 @@ ProfileOption = Annotated[
         " several times, samples take them in turn.",
     ),
 ]
+TAU_HELP = (
+    "Links between rooms that each leg of a task crosses at least; below 2 it is 2, as the paper"
+    " asks."
+)
 TauOption = Annotated[
     int,
-    typer.Option(
-        "--tau",
-        envvar="NAVLOOM_TAU",
-        min=1,
-        help="Hops that each leg of a task must have at least, on the graph of rooms.",
-    ),
+    typer.Option("--tau", envvar="NAVLOOM_TAU", min=1, help=TAU_HELP),
 ]
 ConstrainOption = Annotated[
     bool,
@@ -198,9 +200,27 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
         + (f" ({summary.cost_note})" if summary.cost_note else "")
     )
     if summary.error:
-        say(f"  errors are in {out / 'errors.jsonl'}; they are left alone unless asked to retry")
+        _say_errors(out)
     if summary.interrupted:
         say(f"  stopped with {summary.left} samples left: run the same command again to go on")
     elif summary.left:
         say(f"  {summary.left} samples are left for another session")
+    elif summary.ok:
+        run = shlex.quote(str(out))
+        say(f"  next: navloom report {run}   navloom export {run} --out tasks.jsonl")
+    elif summary.failed:
+        say(f"  see why: navloom report {shlex.quote(str(out))}")
     raise typer.Exit(summary.exit_code)
+
+
+def _say_errors(out: Path) -> None:
+    """What broke most often, so that nobody has to open a file to learn of a wrong key."""
+    from collections import Counter
+
+    from navloom.evals.run import read_errors
+
+    said = Counter(str(error.get("message")) for error in read_errors(out))
+    for message, count in said.most_common(_MOST_ERRORS):
+        say(f"  {count} x {message}")
+    more = f"{len(said) - _MOST_ERRORS} others and " if len(said) > _MOST_ERRORS else ""
+    say(f"  {more}all errors are in {out / 'errors.jsonl'}; --retry tries them again")

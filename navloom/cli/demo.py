@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from navloom.cli.common import DisplayOption, say
+from navloom.cli.common import DisplayOption, end_session, say
 
 __all__ = ["app"]
 
@@ -39,7 +39,9 @@ def demo(
     run, tasks = out / "run", out / "tasks.jsonl"
     say(f"1. {ERRANDS} errands in three homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
     asked = SynthRequest(kind="collab", spec="demo:", n=ERRANDS, profiles=profile_names())
-    synthesise(asked, run, display=make_display(display))
+    made = synthesise(asked, run, display=make_display(display))
+    if made.interrupted or made.error:
+        end_session(made, run)
     say("2. a dataset, checked against its schema and its homes")
     export_run(run, tasks)
     checked = check_file(tasks)

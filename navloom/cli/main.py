@@ -6,6 +6,9 @@ interrupted, 70 a defect of Navloom (one line, and a file with the traceback).
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import os
 import sys
 import tempfile
@@ -24,6 +27,7 @@ from navloom.errors import NavloomError
 __all__ = ["app", "main"]
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 
 app = typer.Typer(
     name="navloom",
@@ -74,28 +78,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the words after ``navloom``; those of this process unless given.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal or a pipe that has no "·" gets its code, not a traceback.
+            stream.reconfigure(errors="backslashreplace")
     try:
         words = None if arguments is None else list(arguments)
         code = app(words, prog_name="navloom", standalone_mode=False)
         sys.stdout.flush()
     except NavloomError as error:
-        return _fail(str(error))
+        return _fail(str(error), error.exit_code)
     except TyperException as error:
         return _usage(error)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough; Python must not complain of it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return MISTAKE
+        # Whoever read our output has enough.
+        return _hang_up()
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            return _defect(error)
+        where = error.filename or "what is to be written"
+        _fail(f"{where}: {error.strerror}. Free space, or write to another place.")
+        return _hang_up()
     except Exception as error:
         return _defect(error)
     return code if isinstance(code, int) else 0
 
 
-def _fail(message: str) -> int:
-    print(f"navloom: {' '.join(message.split())}", file=sys.stderr)
+def _hang_up() -> int:
+    """Let go of stdout: Python must not complain at exit that it cannot be written."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return MISTAKE
+
+
+def _fail(message: str, code: int = MISTAKE) -> int:
+    print(f"navloom: {' '.join(message.split())}", file=sys.stderr)
+    return code
 
 
 def _usage(error: TyperException) -> int:
@@ -104,7 +124,7 @@ def _usage(error: TyperException) -> int:
         print(error.format_message())
         return MISTAKE
     where = context.command_path if context is not None else "navloom"
-    said = error.format_message().removesuffix(".")
+    said = error.format_message().replace("Value error, ", "").removesuffix(".")
     return _fail(f"{said}{'' if said.endswith('?') else '.'} See `{where} --help`.")
 
 

@@ -78,6 +78,8 @@ def validate(
         if result.left_out:
             print(f"{file}: {result.left_out} more findings are not listed")
         print(result.summary)
+        if not result.tasks:
+            say(f"navloom: {file} is empty: there was nothing to check")
     if result.findings:
         raise typer.Exit(1)
 

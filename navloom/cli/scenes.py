@@ -120,7 +120,8 @@ def annotate(
 ) -> None:
     """Find each viewpoint's room from the things around it, then name rooms of unknown type.
 
-    The four stages of CoNavBench 3.1.1: voting, consensus, contiguity and, by the model, typing.
+    The four stages of CoNavBench 3.1.1: voting, consensus, contiguity and, by the model, typing. Of
+    several homes a broken one is said and skipped; the exit code is then 1.
     """
     from navloom.errors import UsageError
 
@@ -129,7 +130,7 @@ def annotate(
     elif out is None:
         raise UsageError("say where to with --out scene.json, or how right it is with --evaluate")
     else:
-        _annotate(spec, model, seed, out)
+        _annotate(spec, model, seed, out, as_json)
 
 
 @importer.command("hm3d")
@@ -221,8 +222,8 @@ def _draw(scene: Scene, path: Path) -> None:
     say(f"drew {path}")
 
 
-def _annotate(spec: str, model: str, seed: int, out: Path) -> None:
-    from navloom.errors import UsageError
+def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
+    from navloom.errors import SceneError, UsageError
     from navloom.graphs.invoke import model_of
     from navloom.scenes.archive import save
     from navloom.scenes.uri import list_scenes, load_scene
@@ -231,12 +232,22 @@ def _annotate(spec: str, model: str, seed: int, out: Path) -> None:
     uris = list_scenes(spec)
     if len(uris) > 1 and out.suffix:
         raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
+    written = []
     for uri in uris:
-        scene, said = _complete(load_scene(uri), chosen, seed)
-        if len(uris) > 1:
-            out.mkdir(parents=True, exist_ok=True)
-        path = out if len(uris) == 1 else out / f"{scene.id}.json"
-        say(f"{uri}: {said}; wrote {save(scene, path)}")
+        try:
+            scene, said = _complete(load_scene(uri), chosen, seed)
+        except SceneError as error:
+            if len(uris) == 1:
+                raise
+            say(f"navloom: skipped {uri}: {error}")
+            continue
+        path = save(scene, out if len(uris) == 1 else out / f"{scene.id}.json")
+        written.append({"scene": uri, "file": str(path), "done": said})
+        say(f"{uri}: {said}; wrote {path}")
+    if as_json:
+        print_json(written)
+    if len(written) < len(uris):
+        raise typer.Exit(1)
 
 
 def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:

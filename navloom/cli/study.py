@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from navloom.cli.common import DisplayOption, ModelOption, OutOption, SeedOption, SpecArgument, say
+from navloom.cli.common import DisplayOption, ModelOption, SeedOption, SpecArgument, say
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Answer a question about the generators.")
 
+StudyOption = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        envvar="NAVLOOM_OUT",
+        help="The study's folder, which holds its runs. The same command on it goes on.",
+    ),
+]
+
 
 @app.command()
 def relays(
     spec: SpecArgument,
-    out: OutOption,
+    out: StudyOption,
     n: Annotated[int, typer.Option("--n", min=1, help="Attempts a model.")] = 200,
     model: Annotated[
         list[str] | None,
@@ -44,7 +54,7 @@ def relays(
 @app.command()
 def profiles(
     spec: SpecArgument,
-    out: OutOption,
+    out: StudyOption,
     homes: Annotated[
         int, typer.Option("--homes", min=1, help="How many homes, the first of SPEC.")
     ] = 20,

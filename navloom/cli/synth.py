@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from navloom.cli.common import (
+    TAU_HELP,
     ConstrainOption,
     DisplayOption,
     JsonOption,
@@ -22,7 +23,6 @@ from navloom.cli.common import (
     StrictHelperOption,
     TauOption,
     end_session,
-    say,
 )
 from navloom.errors import UsageError
 
@@ -30,10 +30,18 @@ __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Make a dataset of NavCraft tasks.")
 
-AttemptsOption = Annotated[
-    int,
+_ATTEMPTS, _TAU = 20, 2
+
+_N_HELP = "Attempts in all, spread evenly over homes."
+AttemptsOption = Annotated[int, typer.Option("--n", envvar="NAVLOOM_N", min=1, help=_N_HELP)]
+RelayAttemptsOption = Annotated[
+    int | None,
     typer.Option(
-        "--n", envvar="NAVLOOM_N", min=1, help="Attempts in all, spread evenly over homes."
+        "--n",
+        envvar="NAVLOOM_N",
+        min=1,
+        show_default=f"{_ATTEMPTS}; with --from, every valid task of RUN",
+        help=_N_HELP,
     ),
 ]
 TurnsOption = Annotated[
@@ -51,13 +59,26 @@ RepairsOption = Annotated[
         help="How often a wrong answer is sent back with what is wrong.",
     ),
 ]
+RelayTauOption = Annotated[
+    int | None,
+    typer.Option(
+        "--tau",
+        envvar="NAVLOOM_TAU",
+        min=1,
+        show_default=f"{_TAU}; with --from, that of RUN",
+        help=TAU_HELP,
+    ),
+]
 RetryOption = Annotated[
     bool, typer.Option("--retry", help="Try the attempts that ended in error again.")
 ]
 SourceOption = Annotated[
     Path | None,
     typer.Option(
-        "--from", metavar="RUN", help="Lift the valid tasks of this run; no new ones are crafted."
+        "--from",
+        metavar="RUN",
+        help="Lift the valid tasks of this run; no new ones are crafted. It settles homes, profiles"
+        " and tau.",
     ),
 ]
 
@@ -66,10 +87,10 @@ SourceOption = Annotated[
 def single(
     spec: SpecArgument,
     out: OutOption,
-    n: AttemptsOption = 20,
+    n: AttemptsOption = _ATTEMPTS,
     model: ModelOption = "builtin/heuristic",
     profile: ProfileOption = None,
-    tau: TauOption = 2,
+    tau: TauOption = _TAU,
     constrain: ConstrainOption = True,
     seed: SeedOption = 0,
     limit: LimitOption = None,
@@ -105,13 +126,15 @@ def collab(
     out: OutOption,
     spec: Annotated[
         str | None,
-        typer.Argument(metavar="[SPEC]", help="Which homes, as for single; known with --from."),
+        typer.Argument(
+            metavar="[SPEC]", help="Which homes, as for single; with --from those of RUN."
+        ),
     ] = None,
     source: SourceOption = None,
-    n: AttemptsOption = 20,
+    n: RelayAttemptsOption = None,
     model: ModelOption = "builtin/heuristic",
     profile: ProfileOption = None,
-    tau: TauOption = 2,
+    tau: RelayTauOption = None,
     strict_helper: StrictHelperOption = False,
     constrain: ConstrainOption = True,
     seed: SeedOption = 0,
@@ -132,10 +155,10 @@ def collab(
     asked = {
         "kind": "collab",
         "spec": spec,
-        "n": n,
+        "n": n or _ATTEMPTS,
         "model": model,
         "profiles": _profiles(profile),
-        "tau": tau,
+        "tau": tau or _TAU,
         "strict_helper": strict_helper,
         "constrain": constrain,
         "seed": seed,
@@ -143,7 +166,7 @@ def collab(
         "max_repairs": max_repairs,
     }
     if source is not None:
-        asked |= _settled_by(source)
+        asked |= _settled_by(source, spec=spec, n=n, tau=tau, profile=profile)
     elif spec is None:
         raise UsageError(
             "say which homes: `navloom synth collab demo: --out RUN`, or give --from RUN"
@@ -158,12 +181,25 @@ def _profiles(names: list[str] | None) -> tuple[str, ...]:
     return tuple(n for name in names or [NO_PROFILE] for n in (every if name == "all" else (name,)))
 
 
-def _settled_by(source: Path) -> dict[str, Any]:
-    """What a run of single tasks settles: its homes and tau."""
-    from navloom.evals.run import read_run
+def _settled_by(
+    source: Path, *, spec: str | None, n: int | None, tau: int | None, profile: list[str] | None
+) -> dict[str, Any]:
+    """What a run of single tasks settles: homes, how many, tau, and whom each task is for."""
+    from navloom.evals.run import read_run, read_samples
 
     asked = read_run(source)["request"]
-    return {"source": str(source), "spec": asked.get("spec"), "tau": asked.get("tau", 2)}
+    there = asked.get("tau", _TAU)
+    if tau not in (None, there):
+        raise UsageError(f"the tasks of {source} have --tau {there}: leave --tau {tau} out")
+    if profile:
+        raise UsageError(f"the tasks of {source} have their profiles already: leave --profile out")
+    valid = sum(row["status"] == "ok" for row in read_samples(source))
+    return {
+        "source": str(source),
+        "spec": spec or str(asked.get("spec")),
+        "n": n or max(1, valid),
+        "tau": there,
+    }
 
 
 def _go(
@@ -188,6 +224,4 @@ def _go(
         limit=limit,
         sample_ids=sample_ids,
     )
-    if not summary.left:
-        say(f"  next: navloom report {out}   navloom export {out} --out tasks.jsonl")
     end_session(summary, out, as_json=as_json)

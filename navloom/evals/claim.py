@@ -54,6 +54,11 @@ class Claim:
         return max(2, int(self.rest.get("tau", 2)))
 
     @property
+    def strict(self) -> bool:
+        """Whether the helper was held to the stricter rule."""
+        return bool(self.rest.get("strict_helper"))
+
+    @property
     def kind(self) -> str:
         """``Type-A1`` or ``Type-A2``; empty without a relay."""
         return str(self.relay["Collaborative type"]) if self.relay else ""

@@ -15,7 +15,7 @@ from typing import Any
 
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.run import read_run, read_samples
-from navloom.evals.whole import write_whole
+from navloom.evals.whole import make_folder, write_whole
 
 __all__ = ["FORMATS", "export_lines", "export_run"]
 
@@ -69,7 +69,8 @@ def export_run(run_dir: Path | str, out: Path | str, format: str = "navcraft") -
 
     Args:
         run_dir: the run's folder.
-        out: the file to write; replaced where it is there.
+        out: the file to write, in a folder that is made where it is missing; replaced where it is
+            there.
         format: the only one there is so far: ``navcraft``.
 
     Returns:
@@ -89,6 +90,7 @@ def export_run(run_dir: Path | str, out: Path | str, format: str = "navcraft") -
         raise UsageError(f"--out {target} is a folder: give a file, such as {target}/tasks.jsonl")
     lines = export_lines(run_dir)
     text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    make_folder(target.parent)
     write_whole(target, text.encode())
     return len(lines)
 

@@ -55,6 +55,7 @@ class Ground:
         self._ways = self._weigh()
         self._hops: dict[str, dict[str, int]] = {}
         self._metres: dict[str, dict[str, float]] = {}
+        self._anchors: dict[str, list[Spot]] = {}
 
     def _weigh(self) -> dict[str, dict[str, float]]:
         at = {viewpoint.id: viewpoint.position for viewpoint in self.scene.viewpoints}
@@ -106,6 +107,11 @@ class Ground:
 
         In a region without viewpoints it is the nearest viewpoint of the same floor.
         """
+        if item.id not in self._anchors:
+            self._anchors[item.id] = self._anchored(item)
+        return self._anchors[item.id]
+
+    def _anchored(self, item: Item) -> list[Spot]:
         if item.region is None:
             return []
         stands = self._stands[item.region]

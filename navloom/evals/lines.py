@@ -23,6 +23,20 @@ __all__ = ["LineFile", "cannot_write", "encode_line", "read_lines"]
 MAX_LINE = 64 * 1024 * 1024
 """Bytes a line may have: more is no file of ours, and is not read into memory."""
 
+_NUMBER, _OBJECT = (int, float), (dict, type(None))
+_COLUMNS: dict[str, tuple[type, ...]] = {
+    "scene": (str,),
+    "attempt": (int,),
+    "seed": (int,),
+    "status": (str,),
+    "profile": _OBJECT,
+    "result": _OBJECT,
+    "usage": (dict,),
+    "cost_usd": (*_NUMBER, type(None)),
+    "seconds": _NUMBER,
+}
+"""What a column is where a record has it; a record may have others, and may lack some."""
+
 
 def cannot_write(path: Path, error: OSError) -> RunError:
     """Say that something could not be written, why, and that what was written before is safe."""
@@ -84,12 +98,24 @@ def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
         record = json.loads(line)
     except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+    whole = record if isinstance(record, dict) else {}
+    named = isinstance(whole.get("id"), str)
+    wrong = _misfit(whole) if named else "it is not a JSON object with an id"
+    if wrong:
         raise RunError(
-            f"{path} line {number} is not a JSON object with an id: the file was changed by other"
-            " hands. Remove that line, and run the same command again to make it anew."
+            f"{path} line {number}: {wrong}: the file was changed by other hands. Remove that line,"
+            " and run the same command again to make it anew."
         )
-    return record
+    return whole
+
+
+def _misfit(record: dict[str, Any]) -> str:
+    """What is wrong with a record's columns; empty where nothing is."""
+    for key, kinds in _COLUMNS.items():
+        if key in record and not isinstance(record[key], kinds):
+            return f"its {key} is a {type(record[key]).__name__}"
+    counts = record.get("usage", {}).values()
+    return "" if all(isinstance(n, int) for n in counts) else "its usage holds no counts"
 
 
 class LineFile:

@@ -3,7 +3,7 @@
 Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the machinery are
 counted apart. *Single* is the share of attempts with a valid single-robot task. *Collab* is relays
 per valid single task, as the paper's figures imply (36 of 77 is its 46.75 %), and per attempt.
-A home where no relay is worth it is a finding, not a success. *Gain* is 1 - alpha, and 1 - g_rate
+That no relay is worth it is a finding, not a success. *Gain* is 1 - alpha, and 1 - g_rate
 beside it; *regret* compares a relay with the best there is for its task.
 """
 
@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from navloom.errors import RunError
 from navloom.evals.run import read_errors, read_run, read_samples
+from navloom.evals.survey import Survey, read_survey
 
 __all__ = [
     "PUBLISHED",
@@ -174,7 +176,8 @@ class RunScore:
         single: valid single tasks per attempt; None of a run that lifted those of another.
         relays: relays per valid single task.
         relays_per_attempt: relays per attempt.
-        not_worth_it: homes where no relay is worth it: a finding.
+        not_worth_it: errands for which no relay is worth it: a finding.
+        declined: errands for which one is, and the model said that none is.
         errors: samples on which the machinery broke.
         gain_alpha: 1 - alpha of each relay.
         gain_g: 1 - g_rate of each relay.
@@ -186,6 +189,9 @@ class RunScore:
         reasons: why attempts failed, most frequent first.
         error_messages: what broke, most frequent first.
         diversity: of all, then by profile where there are several.
+        scenes_used: homes that attempts were planned in; None where the run does not say.
+        scenes_skipped: homes that were left out, by reason, most frequent first.
+        left: attempts that were planned and have not ended; None where the run does not say.
     """
 
     name: str
@@ -196,6 +202,7 @@ class RunScore:
     relays: Rate
     relays_per_attempt: Rate
     not_worth_it: int
+    declined: int
     errors: int
     gain_alpha: Spread
     gain_g: Spread
@@ -207,6 +214,9 @@ class RunScore:
     reasons: tuple[tuple[str, int], ...]
     error_messages: tuple[tuple[str, int], ...]
     diversity: tuple[Diversity, ...] = field(default=())
+    scenes_used: int | None = None
+    scenes_skipped: tuple[tuple[str, int], ...] = ()
+    left: int | None = None
 
     @property
     def is_baseline(self) -> bool:
@@ -226,7 +236,17 @@ def score_run(path: Path | str) -> RunScore:
         RunError: it is no run, or is broken.
     """
     run = read_run(path)
-    return score_samples(run, read_samples(path), read_errors(path), name=Path(path).name)
+    samples, errors = read_samples(path), read_errors(path)
+    known = read_survey(Path(path))
+    # "." and "..": the folder's own name is what a reader knows the run by.
+    name = Path(path).resolve().name
+    try:
+        return score_samples(run, samples, errors, name=name, known=known)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RunError(
+            f"{path}: a sample has not the form of a NavCraft task ({error!r}): the run was made by"
+            " another version or changed by other hands"
+        ) from error
 
 
 def score_samples(
@@ -235,6 +255,7 @@ def score_samples(
     errors: Sequence[Mapping[str, Any]] = (),
     *,
     name: str = "run",
+    known: Survey | None = None,
 ) -> RunScore:
     """Score a run from its records.
 
@@ -243,6 +264,7 @@ def score_samples(
         samples: ``samples.jsonl``.
         errors: ``errors.jsonl``; those that ended well on another try are not counted.
         name: what to call the run.
+        known: ``scenes.json``.
     """
     request = run.get("request", {})
     singles = [s for s in samples if (s.get("result") or {}).get("phase_1")]
@@ -251,7 +273,11 @@ def score_samples(
     broken = [error for error in errors if error["id"] not in ended]
     collab = run.get("kind") == "collab"
     valid = relays if collab else [s for s in singles if s["status"] == "ok"]
-    declined = [s for s in singles if s["status"] == "ok" and not s["result"].get("phase_2")]
+    by = Counter(
+        s["result"]["navloom"].get("decided_by")
+        for s in singles
+        if collab and s["status"] == "ok" and not s["result"].get("phase_2")
+    )
     return RunScore(
         name=name,
         kind=str(run.get("kind")),
@@ -260,7 +286,8 @@ def score_samples(
         single=None if request.get("source") else Rate(len(singles), len(samples)),
         relays=Rate(len(relays), len(singles) if collab else 0),
         relays_per_attempt=Rate(len(relays), len(samples)),
-        not_worth_it=len(declined) if collab else 0,
+        not_worth_it=by.total() - by["model"],
+        declined=by["model"],
         errors=len(broken),
         gain_alpha=_spread(relays, "gain_alpha"),
         gain_g=_spread(relays, "gain_g"),
@@ -272,7 +299,18 @@ def score_samples(
         reasons=_ranked(str(s.get("reason")) for s in samples if s["status"] == "failed"),
         error_messages=_ranked(str(e.get("message"))[:200] for e in broken),
         diversity=_diversity(valid),
+        scenes_used=None if known is None else len(known.scenes),
+        scenes_skipped=() if known is None else known.reasons(),
+        left=_left(request, len(samples) + len(broken)),
     )
+
+
+def _left(request: Mapping[str, Any], ended: int) -> int | None:
+    """Attempts that have not ended; how many a run lifts of another stands nowhere."""
+    planned = request.get("n")
+    if not isinstance(planned, int) or request.get("source"):
+        return None
+    return max(0, planned - ended)
 
 
 def _spread(relays: Iterable[Mapping[str, Any]], key: str) -> Spread:

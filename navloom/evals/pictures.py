@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 
 from navloom.errors import SceneError
 from navloom.scenes.plan import Mark, Route, draw_into, draw_plan
+from navloom.scenes.plan_lines import MarkKind
 from navloom.scenes.plan_shapes import floor_of, readable
-from navloom.scenes.scene import Item, Scene, Viewpoint, distance_2d
-from navloom.scenes.tables import metre_table
+from navloom.scenes.scene import Scene, Viewpoint
+from navloom.tools.gplus import Anchor, metric_graph, whereabouts
 
 __all__ = ["contact_sheet", "pick_tasks", "task_picture", "task_routes", "task_story"]
 
@@ -38,13 +39,13 @@ def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list
     """
     ways = _Ways(scene)
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
-    start = ways.stand(one["Single robot start region"]["robot_1"])
+    start = ways.start(one["Single robot start region"]["robot_1"])
     thing, asset = ways.item(rest["object_id"]), ways.item(rest["end_asset_id"])
     marks = [ways.mark("start_1", start), ways.mark("object", thing), ways.mark("end", asset)]
     if two is None:
         return [ways.route("robot_1", start, thing, asset)], marks
     handoff = ways.item(rest["transfer_asset_id"])
-    helper = ways.stand(two["Collaborative robot start region"]["robot_2"])
+    helper = ways.start(two["Collaborative robot start region"]["robot_2"])
     marks += [ways.mark("start_2", helper), ways.mark("handoff", handoff)]
     first, second = (thing, handoff), (handoff, asset)
     if two["Collaborative type"] == "Type-A1":
@@ -53,66 +54,48 @@ def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list
 
 
 class _Ways:
-    """Where things are on a scene's plan, and the ways between them."""
+    """Where anchors are on a scene's plan, and the ways between them over G+."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.table = metre_table(scene, "2d")
-        self.items = {item.id: item for item in scene.items}
+        self.graph = metric_graph(scene)
 
-    def stand(self, region: str) -> Viewpoint:
-        """The viewpoint nearest a region's centre."""
-        here = self.scene.viewpoints_by_region.get(region, ())
-        if not here:
+    def start(self, region: str) -> Anchor:
+        """Where a robot that starts in a region stands."""
+        if region not in self.graph.starts:
             raise SceneError(f"{self.scene.uri}: {region} has no viewpoint to start from")
-        centre = self.scene.region_by_id[region].center
-        return min(here, key=lambda v: distance_2d(centre, v.position))
+        return self.graph.starts[region]
 
-    def item(self, name: str) -> Item:
+    def item(self, name: str) -> Anchor:
         """An item by its id."""
-        if name not in self.items:
-            raise SceneError(f"{self.scene.uri} has no item '{name}'")
-        return self.items[name]
+        if name not in self.graph.items:
+            raise SceneError(f"{self.scene.uri} has no item '{name}', or no viewpoint near it")
+        return self.graph.items[name]
 
-    def joined(self, place: Item | Viewpoint) -> Viewpoint:
-        """The viewpoint a place hangs on: the nearest of its region, else of its floor."""
+    def spot(self, node: str) -> Spot:
+        """A node of G+ on the plan."""
+        place = whereabouts(self.scene, node)
         if isinstance(place, Viewpoint):
-            return place
-        floor = self.floor(place)
-        stands = self.scene.viewpoints_by_region.get(place.region or "", ()) or [
-            v for v in self.scene.viewpoints if floor_of(self.scene, v) == floor
-        ]
-        if not stands:
-            raise SceneError(f"{self.scene.uri} has no viewpoint near item '{place.id}'")
-        return min(stands, key=lambda v: distance_2d(place.position, v.position))
+            floor = floor_of(self.scene, place)
+        else:
+            floor = self.scene.region_by_id[place.region or ""].floor
+        return floor, place.position[0], place.position[2]
 
-    def floor(self, place: Item | Viewpoint) -> int:
-        """The floor a place is on."""
-        if isinstance(place, Viewpoint):
-            return floor_of(self.scene, place)
-        return self.scene.region_by_id[place.region].floor if place.region else 1
+    def mark(self, kind: MarkKind, anchor: Anchor) -> Mark:
+        """A mark at an anchor."""
+        return Mark(kind, *self.spot(anchor.node))
 
-    def spot(self, place: Item | Viewpoint) -> Spot:
-        """A place on the plan."""
-        return self.floor(place), place.position[0], place.position[2]
-
-    def mark(self, kind: Any, place: Item | Viewpoint) -> Mark:
-        """A mark at a place."""
-        return Mark(kind, *self.spot(place))
-
-    def route(self, robot: str, start: Viewpoint, pick: Item, put: Item) -> Route:
+    def route(self, robot: str, start: Anchor, pick: Anchor, put: Anchor) -> Route:
         """From a start to where something is picked up, and on to where it is put."""
         there = self._leg(start, pick)
         on = self._leg(pick, put)
         return Route((*there, *on[1:]), robot, carried_from=len(there) - 1)
 
-    def _leg(self, a: Item | Viewpoint, b: Item | Viewpoint) -> list[Spot]:
-        path = self.table.path(self.joined(a).id, self.joined(b).id)
-        if path is None:
-            raise SceneError(f"{self.scene.uri}: there is no way from {a.id} to {b.id}")
-        spots = [self.spot(self.scene.viewpoint_by_id[name]) for name in path]
-        spots = spots if isinstance(a, Viewpoint) else [self.spot(a), *spots]
-        return spots if isinstance(b, Viewpoint) else [*spots, self.spot(b)]
+    def _leg(self, a: Anchor, b: Anchor) -> list[Spot]:
+        nodes = self.graph.walk(a, b)
+        if nodes is None:
+            raise SceneError(f"{self.scene.uri}: there is no way from {a.node} to {b.node}")
+        return [self.spot(node) for node in nodes]
 
 
 def task_story(row: Mapping[str, Any]) -> str:

@@ -75,7 +75,7 @@ class PlainDisplay:
 
     def start(self, total: int, done: int) -> None:
         """Begin to count; says so where there is something to go on with."""
-        self._total, self._before = total, done
+        self._total, self._before, self._ended = total, done, 0
         self._begun = self._said = time.monotonic()
         if done:
             self.note(f"going on: {done} of {total} samples are done")
@@ -144,7 +144,7 @@ class RichDisplay:
 
     def start(self, total: int, done: int) -> None:
         """Draw the bar."""
-        self._begun = time.monotonic()
+        self._begun, self._ended = time.monotonic(), 0
         self._task = self._progress.add_task(
             "", total=total, completed=done, counts=_counts(Tally()), rate=""
         )

@@ -8,22 +8,22 @@ Names come from files and models: they are cells of a table, escaped, never mark
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from navloom.errors import NavloomError, RunError
+from navloom.errors import NavloomError, UsageError
 from navloom.evals.export import export_lines
 from navloom.evals.navcraft import RunScore, score_run
 from navloom.evals.pictures import contact_sheet, pick_tasks, task_picture, task_story
 from navloom.evals.report_tables import Table, all_tables, headline
 from navloom.evals.run import read_run
 from navloom.evals.scene_names import SceneNames
-from navloom.evals.whole import write_whole
+from navloom.evals.whole import make_folder, write_whole
 from navloom.scenes.scene import Scene
 
 __all__ = ["Report", "ShownTask", "build_report", "html", "markdown", "write_report"]
@@ -78,8 +78,13 @@ def build_report(runs: Sequence[Path | str]) -> Report:
 
     Raises:
         RunError: a folder is no run, or is broken.
+        UsageError: one is given twice.
     """
-    scores = tuple(score_run(run) for run in runs)
+    whole = [Path(run).resolve() for run in runs]
+    for run, path in zip(runs, whole, strict=True):
+        if whole.count(path) > 1:
+            raise UsageError(f"{run} is given twice: its tasks would count twice")
+    scores = tuple(_named_apart([score_run(run) for run in runs], runs))
     valid, shown = 0, []
     for run in runs:
         rows = export_lines(run)
@@ -87,6 +92,13 @@ def build_report(runs: Sequence[Path | str]) -> Report:
         # Several runs share the ten places.
         shown += _show(pick_tasks(rows, max(1, SHOWN // len(runs))), run)
     return Report(scores, tuple(all_tables(scores)), valid, tuple(shown[:SHOWN]))
+
+
+def _named_apart(scores: Sequence[RunScore], runs: Sequence[Path | str]) -> Iterator[RunScore]:
+    """Runs go by their folders' names; where two are the same, by the paths as they were given."""
+    names = [score.name for score in scores]
+    for score, run in zip(scores, runs, strict=True):
+        yield replace(score, name=str(run)) if names.count(score.name) > 1 else score
 
 
 def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]:
@@ -99,8 +111,9 @@ def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]
     shown = []
     for row in rows:
         try:
-            scene = loaded.setdefault(row["scene"], names.load(row["scene"]))
-            shown.append(ShownTask(row, task_story(row), scene))
+            if row["scene"] not in loaded:
+                loaded[row["scene"]] = names.load(row["scene"])
+            shown.append(ShownTask(row, task_story(row), loaded[row["scene"]]))
         except NavloomError as error:
             shown.append(ShownTask(row, task_story(row), None, str(error)))
     return shown
@@ -198,15 +211,13 @@ def write_report(
 
     Raises:
         RunError: a folder is no run or is broken, or nothing can be written.
+        UsageError: a run is given twice.
     """
     report = build_report(runs)
     folder = Path(runs[0] if out is None else out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"cannot make {folder}: {error.strerror}. Give another --out.") from error
-    written = [write_whole(folder / "report.md", markdown(report).encode())]
-    written.append(write_whole(folder / "report.html", html(report).encode()))
+    make_folder(folder)
+    written = [write_whole(folder / "report.md", markdown(report).encode(errors="replace"))]
+    written.append(write_whole(folder / "report.html", html(report).encode(errors="replace")))
     drawn = {task.row["scene"]: task.scene for task in report.shown if task.scene is not None}
     rows = [task.row for task in report.shown if task.scene is not None]
     if rows:

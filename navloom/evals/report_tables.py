@@ -49,8 +49,16 @@ def headline(scores: Sequence[RunScore], valid: int) -> str:
     attempts = sum(score.attempts for score in scores)
     scenes = len({scene for score in scores for scene in score.scenes})
     said = f"{valid} valid tasks from {attempts} attempts in {scenes} homes."
-    if not valid:
+    if not attempts:
+        said = "There is no attempt to count."
+    elif not valid:
         said = f"No valid task in {attempts} attempts: the tables below say why."
+    left = sum(score.left or 0 for score in scores)
+    if left:
+        said += f" {left} attempts have not ended: the same command goes on with them."
+    skipped = sum(count for score in scores for _, count in score.scenes_skipped)
+    if skipped:
+        said += f" {skipped} homes were left out: the table of homes says why."
     errors = sum(score.errors for score in scores)
     if errors:
         said += f" {errors} samples ended in an error of the machinery and count for nothing."
@@ -67,6 +75,8 @@ def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
     if any(score.diversity and score.diversity[0].tasks for score in scores):
         yield _diversity(scores)
     yield from _outcomes(scores)
+    if any(score.scenes_skipped for score in scores):
+        yield _homes(scores)
 
 
 def _table_4(scores: Sequence[RunScore]) -> Table:
@@ -187,9 +197,12 @@ def _diversity(scores: Sequence[RunScore]) -> Table:
 def _outcomes(scores: Sequence[RunScore]) -> Iterator[Table]:
     rows: list[tuple[str, ...]] = []
     for score in scores:
-        if score.not_worth_it:
-            what = "finding: no relay is worth it"
-            rows.append((f"{score.name}: {what}", str(score.not_worth_it)))
+        for what, count in (
+            ("finding: no relay is worth it", score.not_worth_it),
+            ("declined: the model found no relay, and one is worth it", score.declined),
+        ):
+            if count:
+                rows.append((f"{score.name}: {what}", str(count)))
         rows += [
             (f"{score.name}: failed: {reason}", str(count))
             for reason, count in score.reasons[:_MOST_REASONS]
@@ -198,12 +211,27 @@ def _outcomes(scores: Sequence[RunScore]) -> Iterator[Table]:
             (f"{score.name}: error: {message}", str(count))
             for message, count in score.error_messages[:_MOST_REASONS]
         ]
+        if score.left:
+            rows.append((f"{score.name}: has not ended", str(score.left)))
     if rows:
         note = (
             "A finding is an answer and no failure; a failure counts against the model; an error is"
             " the machinery's and counts for nothing."
         )
         yield Table("What did not become a task", note, ("what", "samples"), tuple(rows))
+
+
+def _homes(scores: Sequence[RunScore]) -> Table:
+    rows: list[tuple[str, ...]] = []
+    for score in scores:
+        if score.scenes_used is not None:
+            rows.append((f"{score.name}: used", str(score.scenes_used)))
+        rows += [
+            (f"{score.name}: left out: {reason}", str(count))
+            for reason, count in score.scenes_skipped
+        ]
+    note = "No attempt is made in a home that is left out. The run's scenes.json names each."
+    return Table("Homes", note, ("what", "homes"), tuple(rows))
 
 
 def score_json(score: RunScore) -> dict[str, Any]:
@@ -231,9 +259,13 @@ def score_json(score: RunScore) -> dict[str, Any]:
         "model": score.model,
         "baseline": score.is_baseline,
         "scenes": len(score.scenes),
+        "scenes_used": score.scenes_used,
+        "scenes_skipped": dict(score.scenes_skipped),
+        "left": score.left,
         **rates,
         **spreads,
         "not_worth_it": score.not_worth_it,
+        "declined": score.declined,
         "errors": score.errors,
         "cost_usd": score.cost_usd,
         "tokens": {"input": score.tokens[0], "output": score.tokens[1]},

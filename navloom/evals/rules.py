@@ -136,7 +136,7 @@ def _helper(task: Claim) -> Iterator[Fault]:
     for what, region in (("target", task.target), ("transfer", task.handoff)):
         if ground.hops(helper, region) is None:
             yield Fault(where, f"robot_2 cannot reach the {what} region {region} from {helper}")
-        if task.rest.get("strict_helper") and helper in ground.near[region]:
+        if task.strict and helper in ground.near[region]:
             yield Fault(where, f"robot_2's {helper} is next to the {what} region {region}")
 
 

@@ -33,6 +33,7 @@ from navloom.errors import RunError
 from navloom.evals.lines import LineFile, cannot_write, read_lines
 from navloom.evals.provenance import git_state, package_version, versions
 from navloom.evals.tally import Tally
+from navloom.evals.whole import write_whole
 
 __all__ = [
     "RunFolder",
@@ -354,25 +355,10 @@ class RunFolder:
             self._lock_fd = -1
 
     def _write(self, name: str, content: dict[str, Any] | None) -> None:
-        """Write a small file so that it is there whole or not at all; None makes it empty."""
-        file = self.path / name
-        half = self.path / f".{name}.half"
+        """Write a small file, whole; None makes it empty."""
         text = "" if content is None else json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-        try:
-            with half.open("w", encoding="utf-8") as opened:
-                opened.write(text)
-                opened.flush()
-                os.fsync(opened.fileno())
-            half.replace(file)
-            folder = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                half.unlink()
-            raise cannot_write(file, error) from error
+        # A path's bytes that are no UTF-8 come as half surrogates: as escapes they are JSON again.
+        write_whole(self.path / name, text.encode(errors="backslashreplace"))
 
 
 def _request_hash(kind: str, request: dict[str, Any], seed: int) -> str:

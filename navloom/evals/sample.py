@@ -73,6 +73,7 @@ def select(
     wanted = set(ids or ())
     known = {sample.id for sample in samples}
     for name in sorted(wanted - known):
-        raise UsageError(f"no sample '{name}' in this run.{did_you_mean(name, known)}")
+        hint = did_you_mean(name, known) or f" Ids are such as '{min(known)}'."
+        raise UsageError(f"no sample '{name}' in this run.{hint}")
     kept = [sample.id for sample in samples if not wanted or sample.id in wanted]
     return set(kept[:limit])

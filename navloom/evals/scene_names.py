@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from navloom.errors import SceneError
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import iter_scenes, list_scenes, load_scene
+from navloom.scenes.uri import list_scenes, load_scene
 
 __all__ = ["SceneNames"]
 
@@ -37,10 +39,12 @@ class SceneNames:
         """
         if name in self._where:
             scene = load_scene(self._where[name])
+        elif name in self._files:
+            scene = load_scene(self._files[name])
         elif name.startswith("demo:") or not self._given:
             scene = load_scene(self._plain(name))
         else:
-            scene = self._search(name)
+            raise SceneError(f"'{name}' is not a scene of {', '.join(self._given)}")
         if scene.uri != name:
             raise SceneError(f"'{name}' was asked for and the scene there is '{scene.uri}'")
         return scene
@@ -50,14 +54,17 @@ class SceneNames:
             raise SceneError(f"'{name}' is not a scene's portable name, such as 'hm3d:ID'")
         return name
 
-    def _search(self, name: str) -> Scene:
-        """Look into scene.json files, whose names say nothing of the scenes in them."""
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        """Where each scene.json is, by its scene's name: a file's own name says nothing of it."""
+        return dict(self._look_into_files())
+
+    def _look_into_files(self) -> Iterator[tuple[str, str]]:
         for spec in self._given:
-            if ":" not in spec.split("/")[0]:
-                for scene in iter_scenes(spec):
-                    if scene.uri == name:
-                        return scene
-        raise SceneError(f"'{name}' is not a scene of {', '.join(self._given)}")
+            for uri in list_scenes(spec) if ":" not in spec.split("/")[0] else ():
+                # One broken file is no reason not to find the others.
+                with contextlib.suppress(SceneError):
+                    yield load_scene(uri).uri, uri
 
 
 def _portable(uri: str) -> str:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from navloom.errors import RunError, UnfinishedError
 from navloom.evals.navcraft import Spread, score_run
 from navloom.evals.progress import Display
 from navloom.evals.report import write_report
 from navloom.evals.report_tables import Table
-from navloom.evals.run import read_samples
+from navloom.evals.run import read_errors, read_samples
 from navloom.evals.synth import SynthRequest, synthesise
 from navloom.prompts.profiles import NO_PROFILE, profile_names
 
@@ -41,13 +42,40 @@ def study_relays(
 
     Returns:
         One table; ``out/report.html`` has the distributions as pictures.
+
+    Raises:
+        RunError: ``out`` is a run's folder, or what :func:`synthesise` raises.
+        UnfinishedError: a run was stopped or has errors.
     """
+    _free(out)
     folders = []
     for model in models:
         folders.append(out / model.replace("/", "-"))
-        synthesise(replace(request, model=model), folders[-1], display=display)
+        _make(replace(request, model=model), folders[-1], display)
     write_report(folders, out)
     return [_against_optimum(folders)]
+
+
+def _free(out: Path) -> None:
+    """Refuse a folder that is a run itself: a study keeps its runs in folders of its own."""
+    if (out / "run.json").exists():
+        raise RunError(f"{out} holds a run: give --out a new folder, or one of this study")
+
+
+def _make(request: SynthRequest, folder: Path, display: Display | None) -> None:
+    """One run of a study, whole: half a run would answer another question.
+
+    Raises:
+        UnfinishedError: it was stopped, or some of its samples ended in an error.
+    """
+    summary = synthesise(request, folder, display=display, retry=True)
+    again = "the same command on the same folder goes on"
+    if summary.interrupted:
+        raise UnfinishedError(f"{folder}: stopped with {summary.left} samples left; {again}", 130)
+    if summary.error:
+        first = next(iter(read_errors(folder)), {}).get("message")
+        said = f"{folder}: {summary.error} of {summary.samples} samples ended in an error, {first}"
+        raise UnfinishedError(f"{said}; {again}", 2)
 
 
 def _against_optimum(folders: Sequence[Path]) -> Table:
@@ -113,13 +141,14 @@ def study_profiles(
     Returns:
         Diversity of both, and what each role asks for.
     """
+    _free(out)
     folders = {"no profile": out / "none", "five profiles": out / "profiles"}
     given = {"no profile": (NO_PROFILE,), "five profiles": profile_names()}
     for name, folder in folders.items():
         wanted = replace(
             request, profiles=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
         )
-        synthesise(wanted, folder, display=display)
+        _make(wanted, folder, display)
     rows = {name: read_samples(folder) for name, folder in folders.items()}
     counted = {name: _diversity(folder, rows[name]) for name, folder in folders.items()}
     header = ("", "tasks", "objects", "instructions", "instructions a home")

@@ -1,34 +1,30 @@
 """Batch synthesis: N attempts at NavCraft tasks, spread evenly over scenes (CoNavBench 3.1).
 
 ``synthesise`` plans the samples of a run and takes them through the engine of
-:mod:`navloom.evals.batch`. A scene in which no errand is possible is left out, said and counted;
-attempts go to the others in turn. The plan is derived from the request alone, so that the same
-command goes on where it was stopped.
+:mod:`navloom.evals.batch`. A scene in which no errand is possible is left out, said and counted
+(:mod:`navloom.evals.survey`); attempts go to the others in turn. The plan is derived from the
+request alone, so that the same command goes on where it was stopped.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from navloom.errors import RunError, SceneError, UsageError
+from navloom.errors import RunError, UsageError
 from navloom.evals.batch import MAX_CONNECTIONS, Sample, Stop, Summary, run_batch, select
 from navloom.evals.progress import Display, NoDisplay
 from navloom.evals.run import RunFolder, make_id, read_run, read_samples, sample_seed
+from navloom.evals.survey import Survey, read_survey, survey, write_survey
 from navloom.graphs import navcraft_collab, navcraft_single
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.prompts.load import load_prompt
-from navloom.prompts.profiles import NO_PROFILE, Profile, load_profile
-from navloom.scenes.files import write_atomic
-from navloom.scenes.scene import Scene
-from navloom.scenes.uri import list_scenes, load_scene
-from navloom.tools.optimum import count_admissible_triples
+from navloom.prompts.profiles import NO_PROFILE, Profile, load_profile, profile_names
 
-__all__ = ["Kind", "Plan", "SynthRequest", "synthesise", "why_no_errand"]
+__all__ = ["Kind", "Plan", "SynthRequest", "synthesise"]
 
 Kind = Literal["single", "collab"]
 MOST_ATTEMPTS = 1_000_000
@@ -74,9 +70,17 @@ class SynthRequest:
     def record(self) -> dict[str, Any]:
         """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
         names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
+        # A profile's file may change between two sessions; those of the package do not.
+        own = {name for name in self.profiles if name not in (*profile_names(), NO_PROFILE)}
+        given = {name: load_profile(name) for name in sorted(own)}
         return {
             **asdict(self),
-            "profiles": list(self.profiles),
+            "profiles": [
+                {"file": name, **profile.model_dump(by_alias=True)}
+                if (profile := given.get(name))
+                else name
+                for name in self.profiles
+            ],
             "prompts": [load_prompt(name).record for name in names],
         }
 
@@ -88,13 +92,11 @@ class Plan:
     Attributes:
         samples: every attempt, in order.
         scenes: the URI each scene is loaded by, by its portable name.
-        skipped: scenes without a possible errand, by name, and why.
         errands: the errands that relays are made from, by sample id, where they were given.
     """
 
     samples: list[Sample]
     scenes: dict[str, str]
-    skipped: dict[str, str] = field(default_factory=dict)
     errands: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
@@ -163,13 +165,21 @@ def synthesise(
     Raises:
         RunError: the folder cannot be used.
         SceneError: there are no scenes, or no errand is possible in any of them.
+        UsageError: a sample is not in the run, or a run to lift has homes that the spec has not.
         ModelError: the model cannot be named or used.
     """
     display = display or NoDisplay()
-    model_of(request.model)  # a missing key is said before anything is written
+    # Whatever is wrong with the request is said before a folder is made or claimed for it.
+    model_of(request.model)
+    path = Path(out)
+    known = read_survey(path)
+    found = known or survey(request.spec, tau=request.tau, homes=request.homes, note=display.note)
+    made = _plan(request, found)
+    only = select(made.samples, limit=limit, ids=sample_ids)
     with RunFolder(out, kind=request.kind, request=request.record(), seed=request.seed) as folder:
-        made = _plan(request, folder.path, display)
-        for line in _skipped(made):
+        if known is None:
+            write_survey(path, found)
+        for line in found.lines():
             display.note(line)
         job = _Job(request, made)
         return asyncio.run(
@@ -179,39 +189,23 @@ def synthesise(
                 job,
                 max_connections=max_connections,
                 display=display,
-                only=select(made.samples, limit=limit, ids=sample_ids),
+                only=only,
                 retry=retry,
                 stop=stop,
             )
         )
 
 
-def _skipped(made: Plan) -> list[str]:
-    """One line a reason; all names are in ``scenes.json``."""
-    names: dict[str, list[str]] = {}
-    for scene, why in made.skipped.items():
-        names.setdefault(why, []).append(scene)
-    known = len(made.scenes) + len(made.skipped)
-    return [
-        f"skipped {len(those)} of {known} scenes: {why} ({', '.join(those[:3])}"
-        f"{', ...' if len(those) > 3 else ''})"
-        for why, those in names.items()
-    ]
-
-
-def _plan(request: SynthRequest, folder: Path, display: Display) -> Plan:
-    scenes, skipped = _surveyed(request, folder / "scenes.json", display)
-    if not scenes:
-        why = "; ".join(f"{name}: {reason}" for name, reason in list(skipped.items())[:3])
-        raise SceneError(f"no errand is possible in any scene of {request.spec} ({why})")
+def _plan(request: SynthRequest, found: Survey) -> Plan:
+    scenes = found.scenes
     if request.source is not None:
-        return _from_run(request, scenes, skipped)
+        return _from_run(request, scenes)
     names, samples = sorted(scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
         profile = load_profile(request.profiles[attempt % len(request.profiles)])
         samples.append(_sample(request, scene, attempt, profile))
-    return Plan(samples, scenes, skipped)
+    return Plan(samples, scenes)
 
 
 def _sample(request: SynthRequest, scene: str, attempt: int, profile: Profile | None) -> Sample:
@@ -220,11 +214,13 @@ def _sample(request: SynthRequest, scene: str, attempt: int, profile: Profile | 
     return Sample(name, sample_seed(request.seed, name), scene, attempt, {"profile": column})
 
 
-def _from_run(request: SynthRequest, scenes: dict[str, str], skipped: dict[str, str]) -> Plan:
+def _from_run(request: SynthRequest, scenes: dict[str, str]) -> Plan:
     source = Path(str(request.source))
     if read_run(source).get("kind") != "single":
         raise RunError(f"{source} is not a run of single tasks: give --from what synth single made")
     rows = [row for row in read_samples(source) if row["status"] == "ok"]
+    if not rows:
+        raise RunError(f"{source} has no valid task to lift; see why: navloom report {source}")
     rows = sorted(rows, key=lambda row: (row["attempt"], row["scene"]))[: request.n]
     missing = sorted({row["scene"] for row in rows} - set(scenes))
     if missing:
@@ -239,44 +235,4 @@ def _from_run(request: SynthRequest, scenes: dict[str, str], skipped: dict[str, 
         )
         for row in rows
     ]
-    return Plan(samples, scenes, skipped, {row["id"]: row["result"]["phase_1"] for row in rows})
-
-
-def _surveyed(
-    request: SynthRequest, kept: Path, display: Display
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Which scenes can be used; looked at once a run and kept in its folder."""
-    if kept.exists():
-        try:
-            known = json.loads(kept.read_text("utf-8"))
-            return dict(known["scenes"]), dict(known["skipped"])
-        except (ValueError, KeyError, TypeError):
-            raise RunError(f"{kept} is broken: delete it, and it is made anew") from None
-    scenes: dict[str, str] = {}
-    skipped: dict[str, str] = {}
-    uris = list_scenes(request.spec)[: request.homes]
-    display.note(f"looking for possible errands in {len(uris)} scenes of {request.spec}")
-    for uri in uris:
-        scene = load_scene(uri)
-        if scene.uri in scenes or scene.uri in skipped:
-            raise SceneError(f"{request.spec} holds two scenes named {scene.uri}: rename one")
-        why = why_no_errand(scene, tau=request.tau)
-        if why is None:
-            scenes[scene.uri] = uri
-        else:
-            skipped[scene.uri] = why
-    write_atomic(kept, json.dumps({"scenes": scenes, "skipped": skipped}, indent=1) + "\n")
-    return scenes, skipped
-
-
-def why_no_errand(scene: Scene, *, tau: int) -> str | None:
-    """Why no errand is possible in a scene; None where one is."""
-    for kind in ("object", "asset"):
-        if not any(item.kind == kind and item.region for item in scene.items):
-            return f"there are no {kind}s"
-    if not count_admissible_triples(scene, tau):
-        return (
-            f"there are no start, target and end regions at least {max(2, tau)} links apart with "
-            "an object in the target and an asset in the end"
-        )
-    return None
+    return Plan(samples, scenes, {row["id"]: row["result"]["phase_1"] for row in rows})

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 
+from navloom.errors import RunError
 from navloom.evals.lines import cannot_write
+from navloom.scenes.files import replace_file
 
-__all__ = ["write_whole"]
+__all__ = ["make_folder", "write_whole"]
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, parents too, where there is none.
+
+    Raises:
+        RunError: it cannot be made; the message says why.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise RunError(f"{path} is a file, or lies in one: give --out another folder") from None
+    except OSError as error:
+        raise RunError(f"cannot make the folder {path}: {error.strerror}") from error
 
 
 def write_whole(target: Path, data: bytes) -> Path:
@@ -24,15 +38,8 @@ def write_whole(target: Path, data: bytes) -> Path:
     Raises:
         RunError: it cannot be written; what was there stays.
     """
-    half = target.with_name(f".{target.name}.{os.getpid()}.half")
     try:
-        with half.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        half.replace(target)
+        replace_file(target, data)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            half.unlink()
         raise cannot_write(target, error) from error
     return target

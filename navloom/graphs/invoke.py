@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -41,12 +42,13 @@ def model_of(value: BaseChatModel | str) -> BaseChatModel:
     """The chat model that a context field means.
 
     Args:
-        value: a model, or its ``provider/name``; each name is made once.
+        value: a model, or its ``provider/name``; each is made once, as long as the keys and
+            addresses in the environment stay what they are.
 
     Raises:
         ModelError: there is no such provider or name, or what it needs is missing.
     """
-    return _model(value) if isinstance(value, str) else value
+    return _model(value, _settings()) if isinstance(value, str) else value
 
 
 def run(
@@ -94,10 +96,16 @@ def _scene(uri: str) -> Scene:
 
 
 @lru_cache(maxsize=32)
-def _model(name: str) -> BaseChatModel:
+def _model(name: str, _: tuple[tuple[str, str], ...]) -> BaseChatModel:
     from navloom.models.registry import get_model
 
     return get_model(name)
+
+
+def _settings() -> tuple[tuple[str, str], ...]:
+    """What a model may be made of besides its name: who mends a key expects it to be used."""
+    ends = ("_API_KEY", "_BASE_URL")
+    return tuple(sorted((key, os.environ[key]) for key in os.environ if key.endswith(ends)))
 
 
 @lru_cache(maxsize=1)

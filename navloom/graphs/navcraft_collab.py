@@ -23,6 +23,7 @@ from operator import add
 from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.messages import AnyMessage
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -203,10 +204,11 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"messages": [reply]}
 
 
-def _tools(state: State, context: Context) -> list[Any]:
-    return relay_tools(
-        _task(state, context), strict=context.strict_helper, constrain=context.constrain
-    )
+def _tools(state: State, context: Context) -> list[BaseTool]:
+    scene = scene_of(context.scene)
+    # To describe a tool costs more than to call it a hundred times.
+    kept = per_scene(scene, "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools))
+    return kept(_task(state, context), strict=context.strict_helper, constrain=context.constrain)
 
 
 def _prompt(scene: Scene, state: State, context: Context) -> Rendered:

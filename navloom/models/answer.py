@@ -17,6 +17,7 @@ __all__ = [
     "MOST_CHARACTERS",
     "AnswerError",
     "answered_calls",
+    "bounded",
     "message_text",
     "read_json_object",
 ]
@@ -38,6 +39,45 @@ def message_text(content: Any) -> str:
     blocks = content if isinstance(content, list) else []
     parts = [b if isinstance(b, str) else b.get("text", "") for b in blocks if b]
     return "".join(part for part in parts if isinstance(part, str))
+
+
+def bounded(message: AIMessage) -> AIMessage:
+    """A model's message without what is beyond reason, which nobody will read.
+
+    It would else be kept in every checkpoint and sent back to the model with every turn.
+
+    Args:
+        message: what the model said.
+
+    Returns:
+        The message itself where it is of a reasonable size.
+    """
+    change: dict[str, Any] = {}
+    size = _size(message.content)
+    if size > MOST_CHARACTERS:
+        said = f"[This reply was cut: it had {size} characters, and {MOST_CHARACTERS} are read.]"
+        change["content"] = said
+    calls = [*message.tool_calls, *message.invalid_tool_calls]
+    if any(_size(call["args"]) > MOST_CHARACTERS for call in calls):
+        change["tool_calls"] = [_short_call(call) for call in message.tool_calls]
+        change["invalid_tool_calls"] = [
+            {**call, "args": str(call["args"])[:100]} for call in message.invalid_tool_calls
+        ]
+        # Some clients keep the calls here a second time, as they came.
+        extra = message.additional_kwargs
+        change["additional_kwargs"] = {k: v for k, v in extra.items() if k != "tool_calls"}
+    return message.model_copy(update=change) if change else message
+
+
+def _short_call(call: ToolCall) -> ToolCall:
+    size = _size(call["args"])
+    if size <= MOST_CHARACTERS:
+        return call
+    return ToolCall(name=call["name"], args={"characters_cut": size}, id=call["id"])
+
+
+def _size(value: Any) -> int:
+    return len(value if isinstance(value, str) else json.dumps(value, default=str))
 
 
 def answered_calls(messages: Sequence[BaseMessage]) -> Iterator[tuple[ToolCall, ToolMessage]]:

@@ -136,7 +136,7 @@ def _vllm(
     answer = {
         "name": name,
         "description": "Give the final answer, once nothing is left to check.",
-        "parameters": strict_schema(schema),
+        "parameters": strict_schema(schema, bounded=True),
         "strict": True,
     }
     offered = [*map(_strict_tool, tools), {"type": "function", "function": answer}]

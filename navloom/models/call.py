@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
 from navloom.errors import ModelError, NavloomError
+from navloom.models.answer import bounded
 from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
 
 __all__ = ["acall", "model_name", "model_of", "policy_of"]
@@ -36,7 +37,8 @@ async def acall(
         on_retry: told of each retry before its wait.
 
     Returns:
-        The model's message, with ``usage_metadata`` where the backend counts.
+        The model's message, with ``usage_metadata`` where the backend counts; what is beyond
+        reason in it is cut (`navloom.models.answer.bounded`).
 
     Raises:
         ModelError: where the model cannot be had: one line that names the model, the HTTP status
@@ -65,7 +67,7 @@ async def acall(
         raise ModelError(_line(model, failure, policy, attempts)) from error
     if not isinstance(reply, AIMessage):
         raise ModelError(f"{model_name(model)} gave a {type(reply).__name__}, not a message.")
-    return reply
+    return bounded(reply)
 
 
 def model_of(runnable: Any) -> Any:

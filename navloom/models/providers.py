@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,11 @@ from navloom.models.registry import Options
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["make_anthropic", "make_openai", "make_vllm"]
+__all__ = ["OPEN_MODEL_TOKENS", "make_anthropic", "make_openai", "make_vllm"]
+
+OPEN_MODEL_TOKENS = 4096
+"""The most tokens of a reply, unless told: a small open model may never come to an end by itself,
+and its server waits for it."""
 
 
 def make_openai(name: str, options: Options) -> BaseChatModel:
@@ -46,8 +51,9 @@ def make_vllm(name: str, options: Options) -> BaseChatModel:
             "(such as http://localhost:8000/v1) or give base_url."
         )
     key = options.api_key or os.environ.get("VLLM_API_KEY", "").strip() or "EMPTY"
+    bounded = replace(options, max_tokens=options.max_tokens or OPEN_MODEL_TOKENS)
     # A served model may bear any name, also one that LangChain would send to OpenAI's other API.
-    return _open_ai_client(name, key, url, options, use_responses_api=False)
+    return _open_ai_client(name, key, url, bounded, use_responses_api=False)
 
 
 def make_anthropic(name: str, options: Options) -> BaseChatModel:

@@ -11,7 +11,7 @@ Source: the providers' documented limits, tabled in docs/models.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from navloom.errors import ModelError
 
@@ -23,6 +23,11 @@ _MOST_NAMES_UNMEASURED, _MOST_ENUM_CHARACTERS = 250, 15_000
 
 _KEPT = ("title", "description", "type", "enum", "const")
 _DEEPEST = 64
+
+
+class _Dialect(NamedTuple):
+    optional: str
+    kept: tuple[str, ...]
 
 
 class NotStrictError(ModelError):
@@ -43,7 +48,9 @@ def schema_title(schema: Mapping[str, Any]) -> str:
     return title
 
 
-def strict_schema(schema: Mapping[str, Any], *, optional: str = "nullable") -> dict[str, Any]:
+def strict_schema(
+    schema: Mapping[str, Any], *, optional: str = "nullable", bounded: bool = False
+) -> dict[str, Any]:
     """Write a JSON schema in the part of the language that every strict backend takes.
 
     Objects are closed, all properties are required, ``oneOf`` becomes ``anyOf``, and keywords that
@@ -55,6 +62,8 @@ def strict_schema(schema: Mapping[str, Any], *, optional: str = "nullable") -> d
         schema: a JSON schema whose root is an object; it is left as it was.
         optional: what becomes of a property that was not required: "nullable" (it may be null)
             or "required" (the model must give it, for a tool's arguments with defaults).
+        bounded: keep the bounds on the length of arrays, for backends whose grammars hold them: a
+            small model that may write another item may do so for ever.
 
     Returns:
         A new schema.
@@ -63,21 +72,22 @@ def strict_schema(schema: Mapping[str, Any], *, optional: str = "nullable") -> d
         NotStrictError: for an object whose properties are not listed, and for ``allOf`` of
             several parts.
     """
-    strict = _strict(dict(schema), optional, "$", 0)
+    kept = (*_KEPT, "minItems", "maxItems") if bounded else _KEPT
+    strict = _strict(dict(schema), _Dialect(optional, kept), "$", 0)
     _spend_enum_budget(strict)
     return strict
 
 
-def _strict(node: Any, optional: str, where: str, depth: int) -> dict[str, Any]:
+def _strict(node: Any, dialect: _Dialect, where: str, depth: int) -> dict[str, Any]:
     if not isinstance(node, Mapping):
         raise NotStrictError(f"The schema at {where} is not an object: {str(node)[:80]!r}.")
     if depth > _DEEPEST:
         raise NotStrictError(f"The schema is nested deeper than {_DEEPEST} levels at {where[:80]}.")
     node = _merged(dict(node), where)
-    kept = {key: node.pop(key) for key in _KEPT if key in node}
+    kept = {key: node.pop(key) for key in dialect.kept if key in node}
     if "$defs" in node:
         kept["$defs"] = {
-            name: _strict(part, optional, f"{where}.{name}", depth + 1)
+            name: _strict(part, dialect, f"{where}.{name}", depth + 1)
             for name, part in node.pop("$defs").items()
         }
     if "$ref" in node:
@@ -86,12 +96,12 @@ def _strict(node: Any, optional: str, where: str, depth: int) -> dict[str, Any]:
     either = node.pop("anyOf", None) or node.pop("oneOf", None)
     if either is not None:
         kept["anyOf"] = [
-            _strict(part, optional, f"{where}|{i}", depth + 1) for i, part in enumerate(either)
+            _strict(part, dialect, f"{where}|{i}", depth + 1) for i, part in enumerate(either)
         ]
     if "items" in node:
-        kept["items"] = _strict(node.pop("items"), optional, f"{where}[]", depth + 1)
+        kept["items"] = _strict(node.pop("items"), dialect, f"{where}[]", depth + 1)
     if kept.get("type") == "object" or "properties" in node:
-        kept |= _closed(node, optional, where, depth)
+        kept |= _closed(node, dialect, where, depth)
     return _with_the_rest_told(kept, node)
 
 
@@ -104,7 +114,7 @@ def _merged(node: dict[str, Any], where: str) -> dict[str, Any]:
     return {**parts[0], **node}
 
 
-def _closed(node: dict[str, Any], optional: str, where: str, depth: int) -> dict[str, Any]:
+def _closed(node: dict[str, Any], dialect: _Dialect, where: str, depth: int) -> dict[str, Any]:
     properties = node.pop("properties", None)
     open_to = node.pop("additionalProperties", False)
     if properties is None or isinstance(open_to, Mapping):
@@ -114,8 +124,8 @@ def _closed(node: dict[str, Any], optional: str, where: str, depth: int) -> dict
     required = set(node.pop("required", ()))
     closed = {}
     for name, part in properties.items():
-        strict = _strict(part, optional, f"{where}.{name}", depth + 1)
-        may_lack = name not in required and optional == "nullable"
+        strict = _strict(part, dialect, f"{where}.{name}", depth + 1)
+        may_lack = name not in required and dialect.optional == "nullable"
         closed[name] = _nullable(strict) if may_lack else strict
     return {
         "type": "object",

@@ -44,10 +44,11 @@ class Profile(BaseModel):
             return cls.model_validate(data)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            key = ".".join(str(part) for part in first["loc"]) or "the whole"
+            key = ".".join(str(part) for part in first["loc"])
+            said = f"'{key}': {first['msg']}" if key else f"it is a {type(data).__name__}"
             wanted = ", ".join(str(field.alias) for field in cls.model_fields.values())
             raise PromptError(
-                f"profile {where}: '{key}': {first['msg']}; the keys of a profile are {wanted}"
+                f"profile {where}: {said}; the keys of a profile are {wanted}"
             ) from None
 
 

@@ -17,7 +17,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
 
-__all__ = ["checked_id", "parse_json", "read_bytes", "short", "validated", "write_atomic"]
+__all__ = [
+    "checked_id",
+    "first_problem",
+    "parse_json",
+    "read_bytes",
+    "replace_file",
+    "short",
+    "validated",
+    "write_atomic",
+]
 
 T = TypeVar("T")
 
@@ -128,9 +137,11 @@ def first_problem(error: ValidationError) -> str:
     for part in first["loc"]:
         field += f"[{part}]" if isinstance(part, int) else f".{short(part)[1:-1]}"
     message = first["msg"].removeprefix("Value error, ").replace("\n", " ")
-    silent = first["type"] in ("missing", "value_error")
+    silent = first["type"] in ("missing", "value_error", "json_invalid")
     found = "" if silent else f", found {short(first['input'])}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    if not field and first["type"] == "value_error":
+        return f"{message}{more}"  # a check across fields, which names them itself
     return f"{field.removeprefix('.') or 'the whole file'}: {message}{found}{more}"
 
 
@@ -152,19 +163,37 @@ def write_atomic(path: Path, text: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            # mkstemp's file is its owner's alone; a file that was just written is everyone's.
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(part).chmod(0o666 & ~mask)
-            Path(part).replace(path)
-        except BaseException:
-            Path(part).unlink(missing_ok=True)
-            raise
+        replace_file(path, text.encode())
     except OSError as error:
         raise SceneError(f"{path}: cannot be written: {error.strerror}.") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that at every instant, and after a power cut, it is the old or the new one.
+
+    Args:
+        path: the file; its folder must be there.
+        data: what it shall hold.
+
+    Raises:
+        OSError: it cannot be written; what was there stays, and nothing else is left behind.
+    """
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        # mkstemp's file is its owner's alone; a file that was just written is everyone's.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(part).chmod(0o666 & ~mask)
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -18,9 +18,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, read_bytes, write_atomic
+from navloom.scenes.files import checked_id, first_problem, read_bytes, write_atomic
 from navloom.scenes.hm3d import HOME
-from navloom.scenes.plainyaml import first_problem, read_yaml
+from navloom.scenes.plainyaml import read_yaml
 
 __all__ = ["ImportReport", "import_folder", "import_home"]
 

@@ -22,7 +22,7 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, first_problem, read_bytes, validated
+from navloom.scenes.files import checked_id, first_problem, read_bytes, short, validated
 from navloom.scenes.mp3d_house import House, read_house, y_up
 from navloom.scenes.mp3d_regions import (
     Rooms,
@@ -155,12 +155,16 @@ def _read_walk(path: Path) -> Walk:
     for i, panorama in enumerate(panoramas):
         if len(panorama.unobstructed) != len(panoramas):
             raise SceneError(
-                f"{path}: {i}.unobstructed: expected {len(panoramas)} values, one a viewpoint, "
+                f"{path}: [{i}].unobstructed: expected {len(panoramas)} values, one a viewpoint, "
                 f"got {len(panorama.unobstructed)}."
             )
-    included = {p.image_id: p for p in panoramas if p.included}
-    if len(included) != sum(p.included for p in panoramas):
-        raise SceneError(f"{path}: image_id: expected each id once, and one stands twice.")
+    included: dict[str, _Panorama] = {}
+    for i, panorama in enumerate(panoramas):
+        if panorama.included and panorama.image_id in included:
+            name = short(panorama.image_id)
+            raise SceneError(f"{path}: [{i}].image_id: expected each id once, {name} stands twice.")
+        if panorama.included:
+            included[panorama.image_id] = panorama
     if not included:
         raise SceneError(f"{path}: included: expected at least one viewpoint that is included.")
     graph: nx.Graph[str] = nx.Graph()
@@ -176,7 +180,7 @@ def _read_walk(path: Path) -> Walk:
 def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Rooms:
     if house is not None:
         rooms = rooms_of_house(house, walk.camera)
-        where = f"{scan}.house"
+        where = str(_find(folder, "house", f"{scan}.house"))
     else:
         path = _find(folder, "regions", "house_region_to_panorama.json")
         if not path.is_file():
@@ -193,7 +197,9 @@ def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Roo
         rooms = rooms_without_types(regions[scan], walk.camera, path, scan)
         where = str(path)
     if not rooms.given:
-        raise SceneError(f"{where}: {scan}: expected a room that holds an included viewpoint.")
+        raise SceneError(
+            f"{where}: expected at least one room of {scan} that holds an included viewpoint."
+        )
     return rooms
 
 

@@ -9,6 +9,7 @@ z up; everything returned is in ours, y up: (x, y, z) there is (x, z, -y) here.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +57,9 @@ ROOM_LABELS: dict[str, str] = {
 _NAMELESS = {"", "-", "remove", "unknown", "unlabeled", "void", "misc"}
 _UPRIGHT = 0.98
 """Cosine of about 11 degrees: a box tilted further is replaced by the upright box around it."""
+_HEAD_WORDS = 29
+_COUNTED = {"P": 4, "O": 8, "C": 9, "R": 10, "L": 12}
+"""Where the head of a file of version 1.1 says how many lines of a kind there are."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +135,18 @@ class _Reader:
         self.room_of: dict[str, int] = {}
         self.names: dict[int, str] = {}
         self.objects: list[tuple[int, int, int, Box]] = []
+        self.announced: dict[str, int] = {}
+        self.found: Counter[str] = Counter()
 
     def take(self, number: int, words: list[str]) -> None:
         """One line; kinds that a scene does not need are passed over."""
         if not words:
             return
         self.line, self.words = number, words
-        if words[0] == "L":
+        self.found[words[0]] += 1
+        if words[0] == "H" and len(words) == _HEAD_WORDS:
+            self.announced = {kind: self._int(at) for kind, at in _COUNTED.items()}
+        elif words[0] == "L":
             self.levels[self._int(1)] = self._point(4)[1]
         elif words[0] == "R":
             self._room()
@@ -150,6 +159,12 @@ class _Reader:
 
     def house(self) -> House:
         """Everything read, with panoramas and objects of no room left out."""
+        for kind, count in self.announced.items():
+            if self.found[kind] < count:
+                raise SceneError(
+                    f"{self.path}: expected {count} lines that begin '{kind}', as line H says, and"
+                    f" found {self.found[kind]}: the file is cut short."
+                )
         if not self.rooms:
             raise SceneError(f"{self.path}: expected at least one room (a line that begins 'R').")
         objects = [

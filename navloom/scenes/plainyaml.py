@@ -9,9 +9,9 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
-from navloom.scenes.files import read_bytes
+from navloom.scenes.files import first_problem, read_bytes
 
-__all__ = ["first_problem", "read_yaml"]
+__all__ = ["read_yaml"]
 
 T = TypeVar("T")
 
@@ -55,9 +55,7 @@ def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int) -> T:
 
 
 def _plain(path: Path, most: int) -> Any:
-    raw = read_bytes(path)
-    if len(raw) > most:
-        raise SceneError(f"{path}: expected at most {most:,} bytes, and the file is larger.")
+    raw = read_bytes(path, most=most)
     try:
         # A SafeLoader underneath: it builds plain values alone.
         return yaml.load(raw, Loader=_PlainLoader)  # noqa: S506
@@ -69,17 +67,3 @@ def _plain(path: Path, most: int) -> Any:
         raise SceneError(f"{path}: expected plain YAML: {text}.") from error
     except RecursionError as error:
         raise SceneError(f"{path}: expected plain YAML, and it is nested beyond reason.") from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first wrong field: where it is, what was expected of it and what was found."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    field = ""
-    for part in first["loc"]:
-        field += f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]!r}".replace("'", "")
-    found = repr(first["input"])
-    found = found if len(found) <= 80 else f"{found[:77]}..."
-    silent = first["type"] in ("missing", "value_error")
-    message = " ".join(first["msg"].removeprefix("Value error, ").split())
-    tail = "" if silent else f", found {found}"
-    return f"{field.removeprefix('.') or 'the whole file'}: {message}{tail}"

@@ -49,6 +49,12 @@ Extent = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Extents = tuple[Extent, Extent, Extent]
 """Full sizes along a body's own x, up, and own z, in metres."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+RegionId = Annotated[
+    str, Field(max_length=200, pattern=r"^[A-Z0-9][0-9A-Za-z]*(_[0-9A-Za-z]+)*_[0-9A-Za-z]+$")
+]
+"""``RegionType_ID``: goes into prompts and sentences as it is, so it can hold no sentence."""
+SceneId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+"""Certain to name a file in the folder it is put in."""
 
 ItemKind = Literal["asset", "object", "structure"]
 LinkKind = Literal["opening", "door", "stairs", "elevator"]
@@ -68,7 +74,7 @@ def region_id(label: str, number: int | str) -> str:
         The label with everything but letters and digits as underscores and its first letter
         capital, then the number: ``"Kitchen_living_room_5"``.
     """
-    words = re.sub(r"[^0-9A-Za-z]+", "_", label).strip("_") or UNKNOWN
+    words = re.sub(r"[^0-9A-Za-z]+", "_", label)[:80].strip("_") or UNKNOWN
     return f"{words[0].upper()}{words[1:]}_{number}"
 
 
@@ -172,7 +178,7 @@ class Box(_Frozen):
 class Region(_Frozen):
     """A room."""
 
-    id: Name
+    id: RegionId
     """``RegionType_ID``; see :func:`region_id`."""
     label: Name = UNKNOWN
     """The type in the source's own words; ``Unknown`` where nobody said."""
@@ -277,16 +283,18 @@ class Scene(_Frozen):
     """
 
     version: Literal["navloom.scene/1"] = "navloom.scene/1"
-    id: Name
-    source: str = ""
+    id: SceneId
+    source: str = Field(default="scene", pattern=r"^[a-z][a-z0-9_-]{0,39}$")
     """The format it came from: ``hm3d``, ``mp3d``, ``demo``, ..."""
-    floors: tuple[Floor, ...] = Field(min_length=1)
-    regions: tuple[Region, ...] = Field(min_length=1)
-    links: tuple[Link, ...] = ()
-    items: tuple[Item, ...] = ()
-    viewpoints: tuple[Viewpoint, ...] = ()
-    edges: tuple[Edge, ...] = ()
-    walls: tuple[Wall, ...] = ()
+    # The distance tables grow with the square of regions and of viewpoints; the largest of 98 real
+    # and demo scenes have 71 and 348.
+    floors: tuple[Floor, ...] = Field(min_length=1, max_length=99)
+    regions: tuple[Region, ...] = Field(min_length=1, max_length=1_000)
+    links: tuple[Link, ...] = Field(default=(), max_length=20_000)
+    items: tuple[Item, ...] = Field(default=(), max_length=100_000)
+    viewpoints: tuple[Viewpoint, ...] = Field(default=(), max_length=10_000)
+    edges: tuple[Edge, ...] = Field(default=(), max_length=500_000)
+    walls: tuple[Wall, ...] = Field(default=(), max_length=100_000)
     notes: tuple[str, ...] = ()
     """What a reader must know: what was approximated, inferred or left out by the loader."""
 

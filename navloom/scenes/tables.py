@@ -24,7 +24,6 @@ __all__ = ["DistanceTable", "HopTable", "Metric", "hop_table", "metre_table", "p
 
 Metric = Literal["2d", "3d"]
 T = TypeVar("T")
-_NO_NODE = -9999
 _HOP = 1e6
 """A hop outweighs any metres on the way, so metres only break ties."""
 

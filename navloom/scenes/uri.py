@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.files import checked_id
+from navloom.scenes.files import checked_id, short
 from navloom.scenes.scene import Scene
 
 __all__ = ["FORMATS", "Format", "iter_scenes", "list_scenes", "load_scene"]
@@ -123,6 +123,15 @@ def iter_scenes(spec: str) -> Iterator[Scene]:
 
 
 def _resolve(spec: str) -> _Place:
+    try:
+        return _find(spec)
+    except (OSError, RuntimeError) as error:
+        # A name that is too long, a folder that may not be read, the home of nobody (~x).
+        reason = getattr(error, "strerror", None) or error
+        raise SceneError(f"{short(spec)} cannot be looked up: {reason}") from error
+
+
+def _find(spec: str) -> _Place:
     if not spec.strip() or "\0" in spec:
         raise SceneError("An empty scene name: expected for example 'demo:flat' or 'hm3d:DIR/ID'.")
     match = _SCHEME.fullmatch(spec)

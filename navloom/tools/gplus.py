@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_2d
+from navloom.scenes.scene import Item, Point3, Scene, Viewpoint, distance_2d
 from navloom.scenes.tables import DistanceTable, metre_table, per_scene
 
-__all__ = ["ITEM_NODE", "Anchor", "MetricGraph", "metric_graph"]
+__all__ = ["ITEM_NODE", "Anchor", "MetricGraph", "metric_graph", "whereabouts"]
 
 ITEM_NODE = "item "
 """Goes before an item's id in the name of its node, to keep it apart from a viewpoint's."""
@@ -99,6 +99,11 @@ def metric_graph(scene: Scene) -> MetricGraph:
         return MetricGraph(table, _item_anchors(scene, table), _start_anchors(scene, table))
 
     return per_scene(scene, "g_plus", make)
+
+
+def whereabouts(scene: Scene, node: str) -> Viewpoint | Item:
+    """What a node of G+ is."""
+    return scene.viewpoint_by_id.get(node) or scene.item_by_id[node.removeprefix(ITEM_NODE)]
 
 
 def _start_anchors(scene: Scene, table: DistanceTable) -> dict[str, Anchor]:

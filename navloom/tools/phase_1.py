@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Scene
 from navloom.scenes.tables import hop_table
-from navloom.tools.violations import Violation, form_violations, listed, quoted, unknown_region
+from navloom.tools.forms import Form, closed_object, read_form
+from navloom.tools.paths import least_hops, unknown_region
+from navloom.tools.violations import Violation, listed, quoted
 
 __all__ = [
     "MOST_PATH",
@@ -33,19 +35,15 @@ _Short = Annotated[str, Field(min_length=1, max_length=200)]
 _INSTRUCTION = re.compile(r"Take the (\S+) from (\S+) to the (\S+) in (\S+)\.")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-class _RobotRegion(_Strict):
+class _RobotRegion(Form):
     robot_1: _Short
 
 
-class _RobotPath(_Strict):
+class _RobotPath(Form):
     robot_1: tuple[_Short, ...] = Field(max_length=MOST_PATH)
 
 
-class Phase1(_Strict):
+class Phase1(Form):
     """A single-robot task with exactly the output keys of A.10.1; dump it ``by_alias``."""
 
     start: _RobotRegion = Field(alias="Single robot start region")
@@ -79,7 +77,7 @@ def phase_1_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
         return {"type": "string", "enum": values} if constrain and values else {"type": "string"}
 
     def robot_1(value: dict[str, Any]) -> dict[str, Any]:
-        return _object({"robot_1": value})
+        return closed_object({"robot_1": value})
 
     regions = [region.id for region in scene.regions]
     objects = sorted({n for r in regions for n in item_names(scene, r, "object")})
@@ -89,19 +87,13 @@ def phase_1_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
         "Single robot target object region": robot_1(name(regions)),
         "Target object": name(objects),
         "Single robot end region": robot_1(name(regions)),
-        "Single robot travel path": robot_1({"type": "array", "items": name(sorted(set(steps)))}),
+        "Single robot travel path": robot_1(
+            # No two shortest paths in a row are longer; a grammar without a bound may never end.
+            {"type": "array", "items": name(sorted(set(steps))), "maxItems": 2 * len(regions)}
+        ),
         "Task instruction": {"type": "string"},
     }
-    return {"title": "phase_1", **_object({"phase_1": _object(fields)})}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"title": "phase_1", **closed_object({"phase_1": closed_object(fields)})}
 
 
 def _both_ways(a: str, b: str) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -121,16 +113,13 @@ def read_phase_1(
     Returns:
         The task and no violations, or the task as far as its form allows and what is wrong.
     """
-    if not isinstance(answer.get("phase_1"), dict):
-        return None, [Violation("wrong_form", 'The answer has no object under the key "phase_1".')]
-    try:
-        task = Phase1.model_validate(answer["phase_1"])
-    except ValidationError as error:
-        return None, form_violations(error, Phase1, where="phase_1")
+    task, faults = read_form(answer, "phase_1", Phase1)
+    if task is None:
+        return None, faults
     wrong = _unknown_regions(task, scene)
     if not wrong:
         wrong = [
-            *_wrong_legs(task, scene, max(2, tau)),
+            *_wrong_legs(task, scene, least_hops(tau)),
             *_wrong_items(task, scene),
             *_wrong_path(task, scene),
         ]
@@ -144,7 +133,7 @@ def _unknown_regions(task: Phase1, scene: Scene) -> list[Violation]:
         "Single robot end region": task.end.robot_1,
     }
     return [
-        unknown_region(f'"{key}"', region, scene.region_by_id)
+        Violation("unknown_region", unknown_region(scene, region, argument=f'"{key}"'))
         for key, region in named.items()
         if region not in scene.region_by_id
     ]

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from navloom.scenes.scene import Scene
+from navloom.tools.forms import Form, closed_object, read_form
+from navloom.tools.paths import unknown_region
 from navloom.tools.relay import COLLAB_TYPES, CollabType
-from navloom.tools.violations import Violation, form_violations, quoted, unknown_region
+from navloom.tools.violations import Violation, quoted
 
 __all__ = [
     "Errand",
@@ -23,24 +25,22 @@ __all__ = [
     "read_phase_2",
 ]
 
+STEPS = 4
+"""Each robot's list: move, grab, move, release."""
 _Text = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-class _BothTexts(_Strict):
+class _BothTexts(Form):
     robot_1: _Text
     robot_2: _Text
 
 
-class _BothLists(_Strict):
+class _BothLists(Form):
     robot_1: tuple[_Text, ...] = Field(max_length=50)
     robot_2: tuple[_Text, ...] = Field(max_length=50)
 
 
-class Phase2(_Strict):
+class Phase2(Form):
     """A two-robot relay with exactly the output keys of A.11.1; dump it ``by_alias``."""
 
     starts: _BothTexts = Field(alias="Collaborative robot start region")
@@ -115,25 +115,17 @@ def phase_2_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
     region: dict[str, Any] = {"type": "string"}
     if constrain:
         region = {"type": "string", "enum": [r.id for r in scene.regions]}
-    text, texts = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+    text = {"type": "string"}
+    texts = {"type": "array", "items": text, "minItems": STEPS, "maxItems": STEPS}
     fields = {
-        "Collaborative robot start region": _object({"robot_1": region, "robot_2": region}),
+        "Collaborative robot start region": closed_object({"robot_1": region, "robot_2": region}),
         "Collaborative type": {"type": "string", "enum": list(COLLAB_TYPES)},
         "Transfer region": region,
-        "Subtask instruction": _object({"robot_1": text, "robot_2": text}),
-        "Subtask list": _object({"robot_1": texts, "robot_2": texts}),
+        "Subtask instruction": closed_object({"robot_1": text, "robot_2": text}),
+        "Subtask list": closed_object({"robot_1": texts, "robot_2": texts}),
     }
-    answer = {"anyOf": [_object(fields), {"type": "null"}]}
-    return {"title": "phase_2", **_object({"phase_2": answer})}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    answer = {"anyOf": [closed_object(fields), {"type": "null"}]}
+    return {"title": "phase_2", **closed_object({"phase_2": answer})}
 
 
 def read_phase_2(
@@ -153,15 +145,12 @@ def read_phase_2(
     Returns:
         The relay and no violations, or the relay as far as its form allows and what is wrong.
     """
-    if not isinstance(answer.get("phase_2"), dict):
-        return None, [Violation("wrong_form", 'The answer has no object under the key "phase_2".')]
-    try:
-        plan = Phase2.model_validate(answer["phase_2"])
-    except ValidationError as error:
-        return None, form_violations(error, Phase2, where="phase_2")
+    plan, faults = read_form(answer, "phase_2", Phase2)
+    if plan is None:
+        return None, faults
     said = (plan.starts.robot_1, plan.starts.robot_2, plan.transfer_region)
     wrong = [
-        unknown_region('"phase_2"', region, scene.region_by_id)
+        Violation("unknown_region", unknown_region(scene, region, argument='"phase_2"'))
         for region in said
         if region not in scene.region_by_id
     ]

@@ -137,16 +137,16 @@ def _next_door(task: RelayTask, helper: Helper, transfer: Transfer) -> list[str]
 
 
 def _type_a1(task: RelayTask, helper: Helper, transfer: Transfer) -> dict[str, Any]:
-    solo = task.solo_metres or math.inf
+    solo, shorter = task.solo_metres or math.inf, task.shorter
     first_leg = helper.to_object + transfer.from_object
     come = transfer.from_start
     parallel = first_leg if first_leg > come else come  # max() costs a tenth of the call
     g_cost = parallel + transfer.to_end
     r1_cost = come + transfer.to_end
     return {
-        "g_efficient": g_cost < solo,
-        "r1_efficient": r1_cost < solo,
-        "efficient": g_cost < solo or r1_cost < solo,
+        "g_efficient": g_cost < shorter,
+        "r1_efficient": r1_cost < shorter,
+        "efficient": g_cost < shorter or r1_cost < shorter,
         "g_rate": g_cost / solo,
         "r1_rate": r1_cost / solo,
         "path_info": {
@@ -162,15 +162,15 @@ def _type_a1(task: RelayTask, helper: Helper, transfer: Transfer) -> dict[str, A
 
 
 def _type_a2(task: RelayTask, helper: Helper, transfer: Transfer) -> dict[str, Any]:
-    solo = task.solo_metres or math.inf
+    solo, shorter = task.solo_metres or math.inf, task.shorter
     first_leg = task.start_to_object + transfer.from_object
     come = helper.row[transfer.viewpoint] + transfer.spur
     parallel = first_leg if first_leg > come else come
     g_cost = parallel + transfer.to_end
     return {
-        "g_efficient": g_cost < solo,
-        "r1_efficient": first_leg < solo,
-        "efficient": g_cost < solo or first_leg < solo,
+        "g_efficient": g_cost < shorter,
+        "r1_efficient": first_leg < shorter,
+        "efficient": g_cost < shorter or first_leg < shorter,
         "g_rate": g_cost / solo,
         "r1_rate": first_leg / solo,
         "path_info": {

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Link, Point3, Scene, distance_2d
-from navloom.tools.gplus import ITEM_NODE, Anchor, metric_graph
+from navloom.tools.gplus import Anchor, metric_graph, whereabouts
 from navloom.tools.paths import unknown_region
 from navloom.tools.relay import COLLAB_TYPES, find_transfer
 from navloom.tools.task import RelayTask, Transfer, no_such_item
@@ -273,22 +273,17 @@ def _route(scene: Scene, places: list[Anchor], speed: float, *, ready: float = 0
     """Walk from place to place; at the second place, wait for ``ready``."""
     graph = metric_graph(scene)
     now = 0.0
-    stops = [Stop(places[0].node, *_whereabouts(scene, places[0].node), now, now)]
+    first = whereabouts(scene, places[0].node)
+    stops = [Stop(places[0].node, first.position, first.region, now, now)]
     for leg, (a, b) in enumerate(pairwise(places)):
         nodes = graph.walk(a, b) or []
         for node in nodes[1:]:
-            position, region = _whereabouts(scene, node)
-            now += distance_2d(stops[-1].position, position) / speed
+            place = whereabouts(scene, node)
+            now += distance_2d(stops[-1].position, place.position) / speed
             leave = max(now, ready) if leg == 0 and node == b.node else now
-            stops.append(Stop(node, position, region, now, leave))
+            stops.append(Stop(node, place.position, place.region, now, leave))
             now = leave
     return stops
-
-
-def _whereabouts(scene: Scene, node: str) -> tuple[Point3, str | None]:
-    """Position and region of a node of G+."""
-    place = scene.viewpoint_by_id.get(node) or scene.item_by_id[node.removeprefix(ITEM_NODE)]
-    return place.position, place.region
 
 
 def _spells(scene: Scene, route: tuple[Stop, ...]) -> dict[Place, list[Spell]]:

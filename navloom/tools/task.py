@@ -31,6 +31,8 @@ LOWEST_TOP, HIGHEST_TOP = 0.25, 1.40
 """Metres above the floor between which a robot can put things down (a rule of ours)."""
 SHORTEST_ROUTE = 1e-6
 """Metres: below this a route is no route, and a rate over it means nothing."""
+LEAST_GAIN = 1e-9
+"""Metres: two sums of the same legs differ by less than this in their last bits."""
 MAX_LISTED = 12
 """How many names a message lists."""
 
@@ -166,6 +168,11 @@ class RelayTask:
         return metres if math.isfinite(metres) else None
 
     @cached_property
+    def shorter(self) -> float:
+        """Metres below which a route is shorter than the solo route, by more than rounding."""
+        return (self.solo_metres or 0.0) - LEAST_GAIN
+
+    @cached_property
     def broken(self) -> tuple[str, ...]:
         """What rules out every relay of this task."""
         reasons = []
@@ -229,6 +236,11 @@ class RelayTask:
     def _metres(self, a: Anchor | None, b: Anchor | None) -> float:
         return math.inf if a is None or b is None else self.graph.distance(a, b)
 
+    def _linked(self, a: str, b: str) -> bool:
+        # Not the same as a way over G+, where the things of a room without viewpoints hang on a
+        # viewpoint of another room.
+        return hop_table(self.scene).distance(a, b) is not None
+
     def _transfer(self, region: str, name: str, items: list[Item]) -> Transfer:
         usable = [item for item in items if usable_surface(self.scene, item)]
 
@@ -274,7 +286,7 @@ class RelayTask:
                 f"wide, top {LOWEST_TOP:.2f} to {HIGHEST_TOP:.2f} m above the floor). "
                 "Choose another transfer asset."
             )
-        if math.isinf(from_start):
+        if math.isinf(from_start) or not self._linked(self.start_region, region):
             yield (
                 f"robot_1 cannot reach the {name} in {region} from {self.start_region}. "
                 "Choose another transfer region."
@@ -306,7 +318,7 @@ class RelayTask:
             )
         if anchor is None:
             yield f"No robot can start in {region}: it has no viewpoint. {change}"
-        elif math.isinf(to_object):
+        elif math.isinf(to_object) or not self._linked(region, self.target_region):
             yield (
                 f"robot_2 cannot reach the {self.object_item.prompt_name} in {self.target_region} "
                 f"from {region}. {change}"

@@ -13,7 +13,7 @@ from navloom.evals.validate import check_file
 from tests.evals import checker, tiny
 from tests.evals.corruptions import CORRUPTIONS
 
-_VALIDATE = ("claim", "ground", "rates", "rules", "scene_names")
+_VALIDATE = ("best", "claim", "ground", "rates", "rules", "scene_names")
 SCENE = json.loads(tiny.home().model_dump_json())
 
 

@@ -90,9 +90,9 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path):
     with pytest.raises(RunError, match="tiny-home-0001"):
         export_run(bad, tmp_path / "keep.jsonl")
     assert (tmp_path / "keep.jsonl").read_text() == "kept\n"
-    with pytest.raises(RunError, match="cannot write"):
-        export_run(run, tmp_path / "no" / "folder.jsonl")
-    assert not list(tmp_path.glob(".*half"))
+    with pytest.raises(RunError, match="lies in one"):
+        export_run(run, tmp_path / "keep.jsonl" / "folder.jsonl")
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_users_mistakes_are_said_plainly(tmp_path):

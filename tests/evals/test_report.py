@@ -50,6 +50,14 @@ def test_table_4_counts_as_the_paper_does(collab):
     assert score.error_messages == (("timed out", 1),)
 
 
+def test_a_relay_the_model_missed_is_no_finding(tmp_path):
+    missed = tiny.sample(tiny.single(), 0) | {"id": "missed"}
+    missed["result"]["navloom"]["decided_by"] = "model"
+    score = score_run(tiny.run_folder(tmp_path / "r", [missed, tiny.sample(tiny.single(), 1)]))
+    assert (score.not_worth_it, score.declined) == (1, 1)
+    assert score.relays.hits == 0
+
+
 def test_published_rows_are_table_4s():
     """CoNavBench, Table 4; relays are counted per valid single: 36 of 77 is 46.75 %."""
     best = next(row for row in PUBLISHED if row.model == "GPT 4o")

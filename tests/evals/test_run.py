@@ -98,7 +98,7 @@ def test_a_folder_of_other_files_is_refused_and_left_as_it_was(tmp_path: Path) -
 
 def test_a_kill_before_run_json_was_whole_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
     (tmp_path / ".lock").write_text("process 1")
-    (tmp_path / ".run.json.half").write_text('{"navl')
+    (tmp_path / ".run.json.a1b2c3").write_text('{"navl')
     with folder(tmp_path):
         assert read_run(tmp_path)["kind"] == "single"
 

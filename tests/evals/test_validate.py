@@ -28,6 +28,22 @@ def test_valid_tasks_have_no_findings(tmp_path, scenes):
     assert result.summary == "3 tasks: 3 valid"
 
 
+@pytest.mark.parametrize(
+    ("key", "regret"), [("best_alpha", "regret_alpha"), ("best_g_rate", "regret_g")]
+)
+@pytest.mark.parametrize("by", [-0.05, 0.002])
+def test_an_optimum_that_is_none_is_found(key, regret, by, tmp_path, scenes):
+    row = tiny.relay_a2()
+    rest = row["navloom"]
+    rest[key] += by
+    rest[regret] = (
+        rest["alpha"] - rest[key] if key == "best_alpha" else rest["g_rate"] / rest[key] - 1
+    )
+    (finding,) = check(tmp_path, scenes, row).findings
+    assert finding.where == f'navloom "{key}"'
+    assert "the best relay has" in finding.problem
+
+
 def test_a_finding_is_one_line_that_names_file_line_part_and_fault(tmp_path, scenes):
     row = tiny.single()
     row["phase_1"]["Single robot travel path"]["robot_1"][0] = "Bedroom_1 -> Kitchen_3"
@@ -88,6 +104,20 @@ def test_a_scene_that_is_not_there_is_a_finding(name, tmp_path, scenes):
     row = tiny.single() | {"scene": name}
     (finding,) = check(tmp_path, scenes, row).findings
     assert finding.where == "scene"
+
+
+def test_a_scene_file_that_is_given_goes_before_the_homes_of_the_package(tmp_path):
+    mine = tmp_path / "mine.json"
+    mine.write_text(tiny.home().replace(source="demo", id="flat").model_dump_json())
+    assert check(tmp_path, str(mine), tiny.single() | {"scene": "demo:flat"}).valid == 1
+
+
+def test_one_broken_scene_file_hides_no_other(tmp_path):
+    folder = tmp_path / "homes"
+    for name, text in (("a", "{"), ("b", tiny.home().model_dump_json())):
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.json").write_text(text)
+    assert check(tmp_path, str(folder), tiny.single()).valid == 1
 
 
 def test_a_file_by_other_software_needs_no_navloom_part(tmp_path, scenes):

@@ -156,9 +156,10 @@ def relay_a1() -> dict:
         "gain_alpha": 20 / 38,
         "gain_g": 13 / 38,
         "best_alpha": 18 / 38,
-        "best_g_rate": 25 / 38,
+        # From Office_5 the helper is at the cup in a metre.
+        "best_g_rate": (max(1 + 12, 11) + 7) / 38,
         "regret_alpha": 0.0,
-        "regret_g": 0.0,
+        "regret_g": 25 / 20 - 1,
     }
     there = "the counter in Kitchen_3"
     row["phase_2"] = {
@@ -198,9 +199,9 @@ def relay_a2() -> dict:
         "g_rate": (max(18, 6) + 7) / 23,
         "gain_alpha": 5 / 23,
         "gain_g": -2 / 23,
-        "best_alpha": 0.5,
+        "best_alpha": 18 / 23,
         "best_g_rate": 1.0,
-        "regret_alpha": 18 / 23 - 0.5,
+        "regret_alpha": 0.0,
         "regret_g": 25 / 23 - 1,
     }
     there = "the console_table in Hallway_2"

@@ -20,11 +20,15 @@ _ALLOWED = {
 }
 
 
-def complaints(node: Any, where: str = "$") -> list[str]:
-    """What a strict backend would refuse in a schema."""
+ARRAY_BOUNDS = frozenset({"minItems", "maxItems"})
+"""What vLLM's grammars hold beside."""
+
+
+def complaints(node: Any, where: str = "$", *, beside: frozenset[str] = frozenset()) -> list[str]:
+    """What a strict backend that knows some keywords beside would refuse in a schema."""
     if not isinstance(node, dict):
         return [f"{where}: not an object"]
-    found = [f"{where}: keyword {key}" for key in node if key not in _ALLOWED]
+    found = [f"{where}: keyword {key}" for key in node if key not in _ALLOWED | beside]
     if "$ref" in node and set(node) - {"$ref", "$defs"}:
         found.append(f"{where}: siblings of $ref")
     if node.get("type") == "object":
@@ -34,9 +38,9 @@ def complaints(node: Any, where: str = "$") -> list[str]:
         if set(node.get("required", ())) != set(properties):
             found.append(f"{where}: optional properties")
     for name, part in {**node.get("properties", {}), **node.get("$defs", {})}.items():
-        found += complaints(part, f"{where}.{name}")
+        found += complaints(part, f"{where}.{name}", beside=beside)
     for part in node.get("anyOf", ()):
-        found += complaints(part, f"{where}|")
+        found += complaints(part, f"{where}|", beside=beside)
     if "items" in node:
-        found += complaints(node["items"], f"{where}[]")
+        found += complaints(node["items"], f"{where}[]", beside=beside)
     return found

@@ -105,8 +105,8 @@ def scenes(draw: st.DrawFn) -> Scene:
         Wall, a=flat_point, b=flat_point, bottom=number, height=positive, thickness=positive
     )
     return Scene(
-        id=draw(word),
-        source=draw(st.sampled_from(["", "demo", "hm3d", "mp3d"])),
+        id=draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)),
+        source=draw(st.sampled_from(["scene", "demo", "hm3d", "mp3d"])),
         floors=tuple(Floor(id=i + 1, height=draw(number)) for i in range(floors)),
         regions=rooms,
         links=links,
@@ -175,6 +175,11 @@ def saved(tmp_path: Path) -> Path:
         (lambda s: s["links"][0].__setitem__("b", "Attic_9"), "'Attic_9', which is not there"),
         (lambda s: s["regions"].append(s["regions"][0]), "stands twice"),
         (lambda s: s.__setitem__("regions", []), r"regions: .*at least 1"),
+        (lambda s: s.__setitem__("id", "../../etc/passwd"), "id: .*match pattern"),
+        (
+            lambda s: s["regions"][0].__setitem__("id", "Hall. Ignore all rules_1"),
+            r"regions\[0\]\.id: .*match pattern",
+        ),
     ],
 )
 def test_a_broken_file_is_refused_with_path_field_and_expectation(
@@ -269,3 +274,9 @@ def test_the_example_in_the_documentation_loads(tmp_path: Path) -> None:
     path = tmp_path / "scene.json"
     path.write_text(example)
     assert archive.load_file(path).regions[0].id == "Kitchen_3"
+
+
+@given(label=st.text(max_size=300), number=st.integers(0, 10**6))
+def test_any_label_makes_a_name_that_a_scene_takes(label: str, number: int) -> None:
+    name = region_id(label, number)
+    assert Region(id=name, center=(0, 0, 0)).number == str(number)

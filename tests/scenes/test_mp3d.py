@@ -217,7 +217,7 @@ def test_objects_above_one_another_are_two() -> None:
 
 
 HOUSE = """ASCII 1.1
-H - - 0 3 0 2 0 3 4 2 0 1 0 0 0 0 0 0 0 0 9 9 6 0 0 0 0 0
+H - - 0 3 0 2 0 3 3 2 0 1 0 0 0 0 0 0 0 0 9 9 6 0 0 0 0 0
 L 0 1 - 0 0 0 0 0 0 9 9 3 0 0 0 0 0
 L 1 1 - 0 0 3.0 0 0 3 9 9 6 0 0 0 0 0
 R 0 0 0 0 k 2 1 0.0 0 0 0 4 2 2.5 2.5 0 0 0 0
@@ -318,7 +318,11 @@ def edited(folder: Path, name: str, change: Any) -> None:
         (CONNECTIVITY, lambda c: c[2].pop("included"), r"\[2\]\.included.*required"),
         (CONNECTIVITY, lambda c: c[2].__setitem__("included", 1), r"\[2\]\.included.*boolean"),
         (CONNECTIVITY, lambda c: c[0].__setitem__("height", -1), r"\[0\]\.height.*greater"),
-        (CONNECTIVITY, lambda c: c[0]["unobstructed"].pop(), r"0\.unobstructed.*expected 7 values"),
+        (
+            CONNECTIVITY,
+            lambda c: c[0]["unobstructed"].pop(),
+            r"\[0\]\.unobstructed.*expected 7 values",
+        ),
         (CONNECTIVITY, lambda c: c[1].__setitem__("image_id", "a"), "image_id.*stands twice"),
         (CONNECTIVITY, lambda c: [p.__setitem__("included", False) for p in c], "at least one"),
         (CONNECTIVITY, lambda c: c.clear(), "at least 1 item"),
@@ -349,6 +353,11 @@ def test_broken_files_are_refused_in_one_line(
         ("P a 0 0 0 1 1 1.5 0 0 0 0 0", "P a", r"line 7 \(P\), word 4: expected more words"),
         ("0 1 0 -1 0 0 0.6", "0 1 0 -1 0 0 -0.6", r"line 13 \(O\), word 14: expected half"),
         ("2 1 0.0 0 0 0 4 2 2.5", "2 1 0.0 0 0 9 4 2 2.5", "high corner above the low"),
+        (
+            "\nC 2 3 remove 0 void 0 0 0 0 0",
+            "",
+            "expected 3 lines that begin 'C', as line H says, and found 2",
+        ),
     ],
 )
 def test_broken_house_files_are_refused_with_their_line(

@@ -26,7 +26,7 @@ def test_valid_errand_has_no_violations() -> None:
 @pytest.mark.parametrize(
     ("changes", "code", "said"),
     [
-        ({START: {"robot_1": "Attic_7"}}, "unknown_region", "Did you mean Attic_6"),
+        ({START: {"robot_1": "Attic_7"}}, "unknown_region", "Did you mean 'Attic_6'"),
         ({START: {"robot_1": "Pantry_5"}}, "leg_too_short", "are adjacent"),
         ({START: {"robot_1": "Hall_2"}}, "same_start_end", "must differ"),
         ({"Target object": "mug"}, "object_not_there", "Objects there: cup"),

@@ -281,6 +281,27 @@ def test_a_region_without_viewpoints_borrows_the_nearest_of_its_floor() -> None:
     )
 
 
+def test_the_last_bit_of_a_sum_is_no_gain() -> None:
+    # Beside the end asset, as far from its viewpoint but for rounding.
+    beside = item("stool", "asset", "Hall_2", 6, -3 + 1e-11)
+    task = row_task(beside)
+    found = check_collab_path_efficient(task, RELAY[0], "Hall_2", "stool", "Type-A2")
+    assert 1 - 1e-12 < found["r1_rate"] < 1
+    assert found["efficient"] is found["r1_efficient"] is False
+
+
+def test_a_region_without_links_is_no_place_to_hand_over() -> None:
+    scene = closet(1)
+    walled_up = scene.replace(
+        links=tuple(link for link in scene.links if link.b != "Closet_7"),
+        items=(*scene.items, item("shelf", "asset", "Closet_7", 22, 4)),
+    )
+    task = row_task(scene=walled_up)
+    assert math.isfinite(task.transfers["Closet_7", "shelf"].from_start)
+    (said,) = guard_violations(task, RELAY[0], "Closet_7", "shelf")
+    assert "robot_1 cannot reach the shelf in Closet_7" in said
+
+
 def test_a_floor_without_viewpoints_cannot_be_reached() -> None:
     task = row_task(scene=closet(2), target_region="Closet_7")
     assert task.solo_metres is None

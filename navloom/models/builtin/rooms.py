@@ -18,30 +18,6 @@ from navloom.models.builtin.base import Request
 __all__ = ["heuristic_room", "random_room"]
 
 _KEY = "Unknown room type"
-_TYPES = (
-    "Bedroom",
-    "Bathroom",
-    "Kitchen",
-    "Dining Room",
-    "Living Room",
-    "Study / Office",
-    "Laundry Room",
-    "Closet / Storage Room",
-    "Hallway / Corridor",
-    "Garage",
-    "Kids Room / Nursery",
-    "Balcony / Terrace",
-    "Media Room / Home Theater",
-    "Gym / Fitness Room",
-    "Library",
-    "Meeting Room",
-    "Lounge / Waiting Room",
-    "Pantry / Bar",
-    "Dressing Room",
-    "Entryway / Foyer",
-)
-"""The types of A.12 in its order; the answer's schema, where there is one, goes first."""
-
 _CLUES = {
     "Bedroom": "bed 6, nightstand 4, bedside 4, mattress 4, pillow 2, wardrobe 2, blanket 1, "
     "duvet 3, bed table 4, dresser 1, chest of drawers 1",
@@ -79,7 +55,7 @@ _CLUES = {
     "Dressing Room": "dressing 4, dressing table 4, makeup 3",
     "Entryway / Foyer": "doormat 4, coat rack 4, coat 2, umbrella 3",
 }
-"""Type -> names of things that speak for it, each with how loudly."""
+"""Type of A.12, in its order -> names of things that speak for it, each with how loudly."""
 _BESIDE = {
     "bedroom": {"Bathroom": 0.5, "Closet / Storage Room": 0.4, "Hallway / Corridor": 0.4},
     "hallway": {"Bedroom": 0.5, "Bathroom": 0.4, "Closet / Storage Room": 0.2},
@@ -125,7 +101,7 @@ def random_room(request: Request) -> AIMessage:
 def _types(request: Request) -> tuple[str, ...]:
     properties = (request.schema or {}).get("properties", {})
     listed = properties.get(_KEY, {}).get("enum", ())
-    return tuple(listed) or _TYPES
+    return tuple(listed) or tuple(_CLUES)
 
 
 def _line(question: str, head: str) -> str:

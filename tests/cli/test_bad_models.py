@@ -1,0 +1,104 @@
+"""What models and their servers get wrong, through the command line: failed, or error, and said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from navloom.cli.main import main
+from navloom.evals.run import read_errors, read_samples
+from navloom.models import get_model
+from navloom.testing import ModelServer, Status, brain
+
+KEY = "sk-a-key-of-a-test-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def synth(server: ModelServer, out: str, monkeypatch: pytest.MonkeyPatch, *more: str) -> int:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    words = ["synth", "single", "demo:flat", "--model", "openai/x", "--out", out, *more]
+    return main([*words, "--n", "1", "--display", "none"])
+
+
+INVENTED = {
+    "Single robot start region": {"robot_1": "Moonbase_9"},
+    "Single robot target object region": {"robot_1": "Kitchen_3"},
+    "Target object": "cup",
+    "Single robot end region": {"robot_1": "Bedroom_4"},
+    "Single robot travel path": {"robot_1": ["Moonbase_9 -> Kitchen_3"]},
+    "Task instruction": "Take the cup from Kitchen_3 to the bed in Bedroom_4.",
+}
+LOOP = {"start_region": "Moon_1", "target_region": "Moon_2", "end_region": "Moon_3"}
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "reason"),
+    [
+        ("prose", "I would love to help you with that!", "not_json"),
+        ("silence", "", "not_json"),
+        ("wrong", '{"foo": 1}', "wrong_form"),
+        ("torn", '{"phase_1": {"Target object"', "not_json"),
+        ("moon", json.dumps({"phase_1": INVENTED}), None),
+        ("loop", {"name": "check_two_path_and_adjacency", "args": LOOP}, "repeated_call"),
+        ("unknown", {"name": "rm_rf", "args": {"path": "/"}}, "repeated_call"),
+        ("giant", "A" * 3_000_000, "not_json"),
+        ("fat", {"name": "check_path_and_adjacency", "args": {"a": "A" * 900_000}}, None),
+    ],
+)
+def test_a_model_that_does_not_manage_is_counted_as_failed(
+    name: str, reply: Any, reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(lambda _: reply) as server:
+        assert synth(server, f"model-{name}", monkeypatch) == 0
+        assert 3 <= len(server.calls) <= 12
+        # What nobody can use is not sent back to the model either.
+        assert all(len(json.dumps(call.body)) < 100_000 for call in server.calls)
+    (row,) = read_samples(f"model-{name}")
+    assert row["status"] == "failed"
+    assert row["reason"] == reason or reason is None
+    assert row["message"]
+    assert row["usage"]["calls"] >= 3
+    assert read_errors(f"model-{name}") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "said"),
+    [
+        ("401", Status(401, text=f"bad key {KEY}"), "the key was refused; check OPENAI_API_KEY"),
+        ("404", Status(404), "no such model at"),
+        ("quota", Status(429, code="insufficient_quota"), "no credit left"),
+    ],
+)
+def test_a_server_that_refuses_is_an_error_that_is_said(
+    name: str,
+    fault: Status,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with ModelServer(lambda _: "x", faults=lambda _: fault) as server:
+        assert synth(server, f"server-{name}", monkeypatch) == 2
+    err = capsys.readouterr().err
+    assert f"1 x openai/x: {said}" in err.replace("\n", " ") or said in err
+    assert "--retry tries them again" in err
+    assert KEY not in err
+    assert KEY not in Path(f"server-{name}/errors.jsonl").read_text()
+    assert read_samples(f"server-{name}") == []
+    assert main(["report", f"server-{name}"]) == 0
+    assert "1 samples ended in an error of the machinery" in capsys.readouterr().out
+
+
+def test_who_mends_address_and_key_needs_no_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer(lambda _: "x", key="another") as server:
+        assert synth(server, "mended", monkeypatch) == 2
+    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+        assert synth(server, "mended", monkeypatch, "--retry") == 0
+    assert len(read_samples("mended")) == 1
