@@ -3,6 +3,7 @@
     NavloomError            base: the message is one clear line for a person
     ├── SceneError          a scene that is missing, broken or unknown
     ├── ModelError          a model that cannot be named, reached or used
+    │   ├── ModelRefusedError   every call would be refused alike: key, name or credit
     │   └── ScriptError     a scripted test model was asked something it was not told of
     ├── PromptError         a prompt that is missing, or filled with the wrong variables
     ├── RunError            a run folder that cannot be used
@@ -21,6 +22,7 @@ from difflib import get_close_matches
 
 __all__ = [
     "ModelError",
+    "ModelRefusedError",
     "NavloomError",
     "PromptError",
     "RunError",
@@ -48,6 +50,10 @@ class SceneError(NavloomError):
 
 class ModelError(NavloomError):
     """A model cannot be named, reached or used."""
+
+
+class ModelRefusedError(ModelError):
+    """The key, the model's name or the account is refused, so every further call would be too."""
 
 
 class ScriptError(ModelError):

@@ -9,7 +9,8 @@ What survives, step by step:
   is there already, which is swept away;
 - an exception from a graph is a line in ``errors.jsonl``; its thread stays, so that a retry goes on
   from the last good step. The other samples are not disturbed;
-- a folder that cannot be written ends the session with one ``RunError``.
+- a folder that cannot be written ends the session with one ``RunError``, a model that refuses
+  every call with one ``ModelRefusedError``; the same command goes on once that is mended.
 
 The first Ctrl-C or SIGTERM drains: each sample under way finishes its step and stops at a
 checkpoint. The second cancels.
@@ -33,7 +34,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
-from navloom.errors import NavloomError, RunError
+from navloom.errors import ModelRefusedError, NavloomError, RunError
 from navloom.evals.checkpoints import begun, open_checkpoints
 from navloom.evals.lines import cannot_write
 from navloom.evals.progress import Display, NoDisplay
@@ -142,6 +143,7 @@ async def run_batch(
 
     Raises:
         RunError: the folder cannot be written, or two samples have one id.
+        ModelRefusedError: the key, the model's name or the account is refused.
     """
     started = time.monotonic()
     display = display or NoDisplay()
@@ -344,8 +346,9 @@ class _Engine:
         }
 
     async def _broke(self, sample: Sample, error: Exception, seconds: float) -> None:
-        """Write an error line, or end the session where the folder itself is the trouble."""
-        if isinstance(error, RunError | sqlite3.Error):
+        """Write an error line, or end the session where the folder or the model is no use."""
+        # A refused key would be refused for every sample that is left, at a call each.
+        if isinstance(error, RunError | ModelRefusedError | sqlite3.Error):
             raise error
         if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
             raise cannot_write(self.folder.path, error) from error

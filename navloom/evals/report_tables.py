@@ -112,8 +112,8 @@ def _table_4(scores: Sequence[RunScore]) -> Table:
         "Success of task generation, as in CoNavBench's Table 4; brackets are 95 % intervals"
         " (Wilson for shares, bootstrap for means). Gain is 1 − alpha, the part of robot_1's way"
         " that a relay spares; 1 − g is what it spares in time, below zero where two robots are"
-        " slower than one. Cost is of the whole run; published rows are as printed there, on other"
-        " homes."
+        " slower than one. Cost is of the whole run; seconds are by the clock,"
+        " with other attempts under way beside; published rows are as printed there, on other homes."
     )
     return Table("Table 4", note, header, (*ours, *theirs), pale=len(theirs))
 

@@ -9,8 +9,10 @@ request alone, so that the same command goes on where it was stopped.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +26,7 @@ from navloom.graphs.invoke import model_of, scene_of
 from navloom.prompts.load import load_prompt
 from navloom.prompts.profiles import NO_PROFILE, Profile, load_profile, profile_names
 
-__all__ = ["Kind", "Plan", "SynthRequest", "synthesise"]
+__all__ = ["Kind", "Plan", "SynthRequest", "asynthesise", "synthesise"]
 
 Kind = Literal["single", "collab"]
 MOST_ATTEMPTS = 1_000_000
@@ -99,6 +101,13 @@ class Plan:
     scenes: dict[str, str]
     errands: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    def record(self) -> dict[str, Any]:
+        """What ``run.json`` keeps of given errands: a source that grew is another request."""
+        if not self.errands:
+            return {}
+        given = json.dumps(self.errands, sort_keys=True).encode()
+        return {"errands": {"count": len(self.errands), "sha256": sha256(given).hexdigest()}}
+
 
 @dataclass(frozen=True)
 class _Job:
@@ -139,7 +148,7 @@ class _Job:
         return {key: state.get(key) for key in ("status", "reason", "message", "result")}
 
 
-def synthesise(
+async def asynthesise(
     request: SynthRequest,
     out: Path | str,
     *,
@@ -176,24 +185,28 @@ def synthesise(
     found = known or survey(request.spec, tau=request.tau, homes=request.homes, note=display.note)
     made = _plan(request, found)
     only = select(made.samples, limit=limit, ids=sample_ids)
-    with RunFolder(out, kind=request.kind, request=request.record(), seed=request.seed) as folder:
+    asked = {**request.record(), **made.record()}
+    with RunFolder(out, kind=request.kind, request=asked, seed=request.seed) as folder:
         if known is None:
             write_survey(path, found)
         for line in found.lines():
             display.note(line)
         job = _Job(request, made)
-        return asyncio.run(
-            run_batch(
-                folder,
-                made.samples,
-                job,
-                max_connections=max_connections,
-                display=display,
-                only=only,
-                retry=retry,
-                stop=stop,
-            )
+        return await run_batch(
+            folder,
+            made.samples,
+            job,
+            max_connections=max_connections,
+            display=display,
+            only=only,
+            retry=retry,
+            stop=stop,
         )
+
+
+def synthesise(request: SynthRequest, out: Path | str, **options: Any) -> Summary:
+    """:func:`asynthesise` for callers without an event loop: the same arguments and errors."""
+    return asyncio.run(asynthesise(request, out, **options))
 
 
 def _plan(request: SynthRequest, found: Survey) -> Plan:

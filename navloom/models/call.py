@@ -11,13 +11,15 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
-from navloom.errors import ModelError, NavloomError
+from navloom.errors import ModelError, ModelRefusedError, NavloomError
 from navloom.models.answer import bounded
 from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
 
 __all__ = ["acall", "model_name", "model_of", "policy_of"]
 
 _MOST_WRAPPERS = 16
+_REFUSED = frozenset({401, 403, 404})
+"""A key or a name that is refused once is refused again."""
 
 
 async def acall(
@@ -43,6 +45,7 @@ async def acall(
     Raises:
         ModelError: where the model cannot be had: one line that names the model, the HTTP status
             and what to do. An answer that is merely bad is returned, not raised.
+        ModelRefusedError: where every further call would end the same way.
     """
     model = model_of(bound)
     policy = policy or policy_of(model)
@@ -64,7 +67,9 @@ async def acall(
         failure = read_failure(error, remote=remote)
         if failure is None:
             raise
-        raise ModelError(_line(model, failure, policy, attempts)) from error
+        refused = failure.kind == "quota" or failure.status in _REFUSED
+        kind = ModelRefusedError if refused else ModelError
+        raise kind(_line(model, failure, policy, attempts)) from error
     if not isinstance(reply, AIMessage):
         raise ModelError(f"{model_name(model)} gave a {type(reply).__name__}, not a message.")
     return bounded(reply)

@@ -18,7 +18,7 @@ import pytest
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.export import export_run
 from navloom.evals.run import read_run, read_samples
-from navloom.evals.synth import SynthRequest, synthesise
+from navloom.evals.synth import SynthRequest, asynthesise, synthesise
 from navloom.models import get_model
 from navloom.scenes.archive import save
 from navloom.testing import ModelServer, brain
@@ -85,6 +85,13 @@ def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
     rows = read_samples(tmp_path / "c")
     assert len(rows) == 4
     assert all(row["result"]["phase_1"] == errands[row["id"]] for row in rows)
+    # A source that has grown since is another request, not a longer one.
+    samples = tmp_path / "s" / "samples.jsonl"
+    line = json.loads(samples.read_text().splitlines()[0])
+    with samples.open("a") as file:
+        file.write(json.dumps({**line, "id": "demo-flat-00000-again", "attempt": 0}) + "\n")
+    with pytest.raises(RunError, match="errands was"):
+        synthesise(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
     with pytest.raises(RunError, match="not a run of single tasks"):
         synthesise(asked(kind="collab", source=str(tmp_path / "c")), tmp_path / "x")
 
@@ -178,3 +185,8 @@ def kill_after(seconds: float, process: subprocess.Popen[bytes]) -> None:
 def read_finished(out: Path) -> None:
     if (out / "run.json").exists():
         read_samples(out)
+
+
+async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
+    summary = await asynthesise(asked(n=2), tmp_path / "r")
+    assert summary.ok == 2
