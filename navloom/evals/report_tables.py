@@ -113,7 +113,7 @@ def _table_4(scores: Sequence[RunScore]) -> Table:
         " (Wilson for shares, bootstrap for means). Gain is 1 − alpha, the part of robot_1's way"
         " that a relay spares; 1 − g is what it spares in time, below zero where two robots are"
         " slower than one. Cost is of the whole run; seconds are by the clock,"
-        " with other attempts under way beside; published rows are as printed there, on other homes."
+        " other attempts beside; published rows are as printed there, on other homes."
     )
     return Table("Table 4", note, header, (*ours, *theirs), pale=len(theirs))
 
