@@ -47,6 +47,8 @@ __all__ = ["Job", "Sample", "Stop", "Summary", "one_line", "run_batch", "select"
 MAX_CONNECTIONS = 8
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 _MAX_MESSAGE = 500
+GRACE_S = 30.0
+"""How long samples under way may take to finish their step when the session ends for a fault."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +245,7 @@ class _Engine:
         self.stop = stop
         self.controls: set[RunControl] = set()
         self.workers: list[asyncio.Task[None]] = []
+        self.over = stop.requests > 0
         stop.listen(self._stopped)
 
     async def run(self, todo: list[Sample], most: int) -> None:
@@ -252,7 +255,11 @@ class _Engine:
             asyncio.create_task(self._work(waiting)) for _ in range(min(most, len(todo)))
         ]
         try:
-            done, _ = await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
+            done, going = await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
+            if going:
+                # One has failed for good. Cut short, the others would leave half a transaction.
+                self._drain()
+                await asyncio.wait(going, timeout=GRACE_S)
         finally:
             for worker in self.workers:
                 worker.cancel()
@@ -261,21 +268,25 @@ class _Engine:
             if not worker.cancelled() and (error := worker.exception()) is not None:
                 raise error
 
+    def _drain(self) -> None:
+        self.over = True
+        for control in self.controls:
+            control.request_drain("stopped")
+
     def _stopped(self, requests: int) -> None:
         if requests == 1:
             self.display.note(
                 f"stopping: {len(self.controls)} samples finish the step they are at"
                 " (Ctrl-C again stops at once; nothing that is finished is lost)"
             )
-            for control in self.controls:
-                control.request_drain("stopped")
+            self._drain()
         else:
             for worker in self.workers:
                 worker.cancel()
 
     async def _work(self, waiting: Iterator[Sample]) -> None:
         for sample in waiting:
-            if self.stop.requests:
+            if self.over:
                 return
             await self._sample(sample)
 
