@@ -20,3 +20,9 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.fail(f"NAVLOOM_DATA={where} is not a folder")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads replies that another test, or the person at this machine, paid for."""
+    monkeypatch.setenv("NAVLOOM_NO_CACHE", "1")

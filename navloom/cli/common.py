@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TAU_HELP",
+    "CompactOption",
     "ConstrainOption",
     "DisplayOption",
     "JsonOption",
@@ -151,6 +152,15 @@ ConstrainOption = Annotated[
         help="List the home's names in the schema that the model is held to.",
     ),
 ]
+CompactOption = Annotated[
+    bool,
+    typer.Option(
+        "--compact",
+        envvar="NAVLOOM_COMPACT",
+        help="For small models: show the home in one line a room and ask for one choice at a time;"
+        " paths and sentences are filled in, and checked like any.",
+    ),
+]
 StrictHelperOption = Annotated[
     bool,
     typer.Option(
@@ -182,7 +192,7 @@ def print_table(table: Table) -> None:
 
 
 def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoReturn:
-    """Say how a batch ended and leave with its exit code: 0, 2 some errors, 130 interrupted.
+    """Say how a batch ended and leave with its exit code: 0, 2 some errors or a limit, 130.
 
     Args:
         summary: what ``run_batch`` returned.
@@ -201,7 +211,14 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
     )
     if summary.error:
         _say_errors(out)
-    if summary.interrupted:
+    if used := _used(summary):
+        say(f"  {used}")
+    if summary.limit:
+        say(
+            f"  {summary.limit}, {summary.left} samples are left: the same command with a higher"
+            " limit goes on"
+        )
+    elif summary.interrupted:
         say(f"  stopped with {summary.left} samples left: run the same command again to go on")
     elif summary.left:
         say(f"  {summary.left} samples are left for another session")
@@ -211,6 +228,14 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
     elif summary.failed:
         say(f"  see why: navloom report {shlex.quote(str(out))}")
     raise typer.Exit(summary.exit_code)
+
+
+def _used(summary: Summary) -> str:
+    """Calls that were not made, and calls that were made again, where there are any."""
+    cached, again = summary.usage.get("cached_calls", 0), summary.usage.get("retries", 0)
+    said = [f"{cached} replies from the cache"] if cached else []
+    said += [f"{again} attempts made again"] if again else []
+    return ", ".join(said)
 
 
 def _say_errors(out: Path) -> None:
@@ -223,4 +248,5 @@ def _say_errors(out: Path) -> None:
     for message, count in said.most_common(_MOST_ERRORS):
         say(f"  {count} x {message}")
     more = f"{len(said) - _MOST_ERRORS} others and " if len(said) > _MOST_ERRORS else ""
-    say(f"  {more}all errors are in {out / 'errors.jsonl'}; --retry tries them again")
+    again = f"navloom retry {shlex.quote(str(out))}"
+    say(f"  {more}all errors are in {out / 'errors.jsonl'}; {again} tries them again")

@@ -12,10 +12,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from navloom.cli.common import JsonOption, print_json
+
+if TYPE_CHECKING:
+    from navloom.models.registry import Provider
 
 __all__ = ["Finding", "app", "findings"]
 
@@ -175,11 +179,41 @@ def _providers() -> Iterator[Finding]:
     from navloom.models.registry import list_providers
 
     for provider in list_providers():
-        lacking = provider.lacks()
-        if provider.needs is None:
-            yield Finding(f"{provider.name}/", "ok", "needs no key")
+        what, lacking = f"{provider.name}/", provider.lacks()
+        if provider.fault:
+            todo = "mend or uninstall the package; nothing else is touched"
+            yield Finding(what, "missing", provider.fault, todo)
+        elif provider.package:
+            yield from _packaged(provider)
+        elif provider.needs is None:
+            yield Finding(what, "ok", "needs no key")
         elif lacking:
-            todo = f"to use it: export {lacking}=..."
-            yield Finding(f"{provider.name}/", "missing", f"{lacking} is not set", todo)
+            todo = f"to use it: export {provider.needs}=..."
+            yield Finding(what, "missing", f"{provider.needs} is not set", todo)
         else:
-            yield Finding(f"{provider.name}/", "ok", f"{provider.needs} is set")
+            yield Finding(what, "ok", f"{provider.needs} is set")
+    yield _serve()
+
+
+def _packaged(provider: Provider) -> Iterator[Finding]:
+    lacking = provider.lacks()
+    if lacking:
+        yield Finding(f"{provider.name}/", "missing", "not ready", f"to use it: {lacking}")
+        return
+    yield Finding(f"{provider.name}/", "ok", f"{provider.package} is installed")
+    for model in provider.beside:
+        what, lacking = f"{provider.name}/{model}", provider.lacks(model)
+        if lacking:
+            yield Finding(what, "missing", "its package is not installed", f"to use it: {lacking}")
+        else:
+            yield Finding(what, "ok", "is here")
+
+
+def _serve() -> Finding:
+    from navloom.cli.serve import find_vllm
+
+    where = find_vllm()
+    if where is not None:
+        return Finding("navloom serve", "ok", where)
+    todo = "only to serve models here, with a GPU: pip install 'navloom[vllm]'"
+    return Finding("navloom serve", "missing", "vllm is not installed", todo)

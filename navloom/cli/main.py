@@ -1,7 +1,8 @@
 """The door: ``navloom``, its commands, and what becomes of an error.
 
-Exit codes: 0 done, 1 a user's mistake (one line on stderr), 2 some samples ended in error, 130
-interrupted, 70 a defect of Navloom (one line, and a file with the traceback).
+Exit codes: 0 done, 1 a user's mistake (one line on stderr), 2 some samples ended in error or a
+limit was reached, 130 interrupted, 70 a defect of Navloom (one line, and a file with the
+traceback). No secret is in any of these lines.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from navloom.errors import NavloomError
+from navloom.models.secrets import load_keys, redact, redact_logs
 
 __all__ = ["app", "main"]
 
@@ -42,9 +45,12 @@ _GROUPS = {
     "navloom.cli.scenes": "scenes",
     "navloom.cli.demo": None,
     "navloom.cli.synth": "synth",
+    "navloom.cli.retry": None,
     "navloom.cli.study": "study",
     "navloom.cli.report": None,
     "navloom.cli.models": None,
+    "navloom.cli.serve": None,
+    "navloom.cli.cache": "cache",
     "navloom.cli.doctor": None,
 }
 """Modules with an ``app``, and the word before its commands (None: they stand alone)."""
@@ -82,7 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal or a pipe that has no "·" gets its code, not a traceback.
             stream.reconfigure(errors="backslashreplace")
+    redact_logs()
     try:
+        load_keys(Path(".env"))
         words = None if arguments is None else list(arguments)
         code = app(words, prog_name="navloom", standalone_mode=False)
         sys.stdout.flush()
@@ -114,7 +122,7 @@ def _hang_up() -> int:
 
 
 def _fail(message: str, code: int = MISTAKE) -> int:
-    print(f"navloom: {' '.join(message.split())}", file=sys.stderr)
+    print(f"navloom: {' '.join(redact(message).split())}", file=sys.stderr)
     return code
 
 
@@ -129,7 +137,7 @@ def _usage(error: TyperException) -> int:
 
 
 def _defect(error: Exception) -> int:
-    said = "".join(traceback.format_exception(error))
+    said = redact("".join(traceback.format_exception(error)))
     if os.environ.get("NAVLOOM_DEBUG"):
         print(said, file=sys.stderr)
         where = "above"
@@ -139,7 +147,7 @@ def _defect(error: Exception) -> int:
         ) as file:
             file.write(said)
         where = f"in {file.name} (NAVLOOM_DEBUG=1 prints it)"
-    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    what = " ".join(redact(f"{type(error).__name__}: {error}").split())[:300]
     print(
         f"navloom: a defect in Navloom, not in what you typed: {what}. The traceback is {where};"
         " please report it.",

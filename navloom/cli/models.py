@@ -12,6 +12,7 @@ app = typer.Typer()
 @app.command("models")
 def models(as_json: JsonOption = False) -> None:
     """List the providers of models, what each needs, and which are ready."""
+    from rich.markup import escape
     from rich.table import Table
 
     from navloom.models.registry import list_providers
@@ -26,6 +27,11 @@ def models(as_json: JsonOption = False) -> None:
                     "any_other_name": provider.is_open,
                     "needs": provider.needs,
                     "ready": provider.lacks() is None,
+                    "todo": {
+                        f"{provider.name}/{name}": provider.lacks(name)
+                        for name in (*provider.models, "...")
+                        if provider.lacks(name)
+                    },
                     "about": provider.about,
                 }
                 for provider in providers
@@ -35,10 +41,11 @@ def models(as_json: JsonOption = False) -> None:
     table = Table("model", "ready", "what", box=None, header_style="bold")
     for provider in providers:
         names = [*provider.models, *(["..."] if provider.is_open else [])]
-        lacking = provider.lacks()
-        table.add_row(
+        cells = (
             "\n".join(f"{provider.name}/{name}" for name in names),
-            f"set {lacking}" if lacking else "yes",
+            "\n".join(provider.lacks(name) or "yes" for name in names),
             provider.about,
         )
+        # Escaped: rich would take 'navloom[local]' for a style.
+        table.add_row(*map(escape, cells))
     print_table(table)

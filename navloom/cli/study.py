@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from navloom.cli.common import DisplayOption, ModelOption, SeedOption, SpecArgument, say
+from navloom.cli.common import (
+    DisplayOption,
+    MaxConnectionsOption,
+    ModelOption,
+    SeedOption,
+    SpecArgument,
+    say,
+)
 
 __all__ = ["app"]
 
@@ -72,3 +79,45 @@ def profiles(
     homes = min(homes, len(list_scenes(spec)))
     for table in study_profiles(request, homes, out, display=make_display(display)):
         print(f"{table.markdown()}\n")
+
+
+@app.command()
+def ablation(
+    spec: SpecArgument,
+    out: StudyOption,
+    model: ModelOption,
+    n: Annotated[int, typer.Option("--n", min=1, help="Attempts of an arm.")] = 15,
+    n_full: Annotated[int, typer.Option("--n-full", min=1, help="Of the full setting.")] = 40,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option("--arm", help="Only this arm; may be given several times. Without it: all."),
+    ] = None,
+    max_connections: MaxConnectionsOption = 1,
+    seed: SeedOption = 0,
+    display: DisplayOption = None,
+) -> None:
+    """Which help does a small model need? One run an arm: names held, scene, adjacency, repairs.
+
+    Made for a night: stop it at any moment, and the same command goes on.
+    """
+    from navloom.errors import UsageError, did_you_mean
+    from navloom.evals.ablation import ARMS, study_ablation
+    from navloom.evals.progress import make_display
+    from navloom.evals.synth import SynthRequest
+
+    for name in arm or ():
+        if name not in ARMS:
+            raise UsageError(
+                f"no arm '{name}': choose {', '.join(ARMS)}.{did_you_mean(name, ARMS)}"
+            )
+    request = SynthRequest(kind="collab", spec=spec, n=1, model=model, seed=seed)
+    table = study_ablation(
+        request,
+        out,
+        n=n,
+        n_full=n_full,
+        arms=arm or tuple(ARMS),
+        max_connections=max_connections,
+        display=make_display(display),
+    )
+    print(table.markdown())

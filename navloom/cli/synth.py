@@ -1,14 +1,17 @@
 """``navloom synth``: make a dataset of NavCraft tasks."""
 
+# ruff: noqa: ARG001  typer reads the options from the signature, the session from the context
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from navloom.cli.common import (
     TAU_HELP,
+    CompactOption,
     ConstrainOption,
     DisplayOption,
     JsonOption,
@@ -23,14 +26,35 @@ from navloom.cli.common import (
     StrictHelperOption,
     TauOption,
     end_session,
+    print_json,
+    say,
+)
+from navloom.cli.session import (
+    AttemptTimeoutOption,
+    CacheOption,
+    CostLimitOption,
+    MaxRetriesOption,
+    ModelRoleOption,
+    NoCacheOption,
+    RunConfigOption,
+    TimeLimitOption,
+    TokenLimitOption,
+    limits_of,
+    model_of_roles,
+    settings_of,
 )
 from navloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from navloom.evals.dry import DryRun
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Make a dataset of NavCraft tasks.")
 
 _ATTEMPTS, _TAU = 20, 2
+ROLES = ("generator",)
+"""What models are used for here."""
 
 _N_HELP = "Attempts in all, spread evenly over homes."
 AttemptsOption = Annotated[int, typer.Option("--n", envvar="NAVLOOM_N", min=1, help=_N_HELP)]
@@ -72,6 +96,13 @@ RelayTauOption = Annotated[
 RetryOption = Annotated[
     bool, typer.Option("--retry", help="Try the attempts that ended in error again.")
 ]
+DryRunOption = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Show the prompts, count the calls and bound the cost; call nobody, write nothing.",
+    ),
+]
 SourceOption = Annotated[
     Path | None,
     typer.Option(
@@ -85,20 +116,32 @@ SourceOption = Annotated[
 
 @app.command()
 def single(
+    context: typer.Context,
     spec: SpecArgument,
     out: OutOption,
     n: AttemptsOption = _ATTEMPTS,
     model: ModelOption = "builtin/heuristic",
+    model_role: ModelRoleOption = None,
     profile: ProfileOption = None,
     tau: TauOption = _TAU,
     constrain: ConstrainOption = True,
+    compact: CompactOption = False,
     seed: SeedOption = 0,
     limit: LimitOption = None,
     sample_id: SampleIdOption = None,
     max_turns: TurnsOption = 12,
     max_repairs: RepairsOption = 3,
     max_connections: MaxConnectionsOption = 8,
+    max_retries: MaxRetriesOption = None,
+    attempt_timeout: AttemptTimeoutOption = None,
+    token_limit: TokenLimitOption = None,
+    time_limit: TimeLimitOption = None,
+    cost_limit: CostLimitOption = None,
+    cache: CacheOption = None,
+    no_cache: NoCacheOption = False,
     retry: RetryOption = False,
+    dry_run: DryRunOption = False,
+    run_config: RunConfigOption = None,
     display: DisplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -106,23 +149,12 @@ def single(
 
     The same command on the same folder goes on with a run that was stopped.
     """
-    asked = {
-        "kind": "single",
-        "spec": spec,
-        "n": n,
-        "model": model,
-        "profiles": _profiles(profile),
-        "tau": tau,
-        "constrain": constrain,
-        "seed": seed,
-        "max_turns": max_turns,
-        "max_repairs": max_repairs,
-    }
-    _go(asked, out, max_connections, retry, display, limit, sample_id, as_json)
+    _go({"kind": "single", "profiles": _profiles(profile)}, context.params)
 
 
 @app.command()
 def collab(
+    context: typer.Context,
     out: OutOption,
     spec: Annotated[
         str | None,
@@ -133,17 +165,28 @@ def collab(
     source: SourceOption = None,
     n: RelayAttemptsOption = None,
     model: ModelOption = "builtin/heuristic",
+    model_role: ModelRoleOption = None,
     profile: ProfileOption = None,
     tau: RelayTauOption = None,
     strict_helper: StrictHelperOption = False,
     constrain: ConstrainOption = True,
+    compact: CompactOption = False,
     seed: SeedOption = 0,
     limit: LimitOption = None,
     sample_id: SampleIdOption = None,
     max_turns: TurnsOption = 12,
     max_repairs: RepairsOption = 3,
     max_connections: MaxConnectionsOption = 8,
+    max_retries: MaxRetriesOption = None,
+    attempt_timeout: AttemptTimeoutOption = None,
+    token_limit: TokenLimitOption = None,
+    time_limit: TimeLimitOption = None,
+    cost_limit: CostLimitOption = None,
+    cache: CacheOption = None,
+    no_cache: NoCacheOption = False,
     retry: RetryOption = False,
+    dry_run: DryRunOption = False,
+    run_config: RunConfigOption = None,
     display: DisplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -152,26 +195,15 @@ def collab(
     Each attempt crafts its own errand first, unless --from names a run of single tasks. The same
     command on the same folder goes on with a run that was stopped.
     """
-    asked = {
-        "kind": "collab",
-        "spec": spec,
-        "n": n or _ATTEMPTS,
-        "model": model,
-        "profiles": _profiles(profile),
-        "tau": tau or _TAU,
-        "strict_helper": strict_helper,
-        "constrain": constrain,
-        "seed": seed,
-        "max_turns": max_turns,
-        "max_repairs": max_repairs,
-    }
+    asked: dict[str, Any] = {"kind": "collab", "profiles": _profiles(profile)}
+    asked |= {"n": n or _ATTEMPTS, "tau": tau or _TAU}
     if source is not None:
         asked |= _settled_by(source, spec=spec, n=n, tau=tau, profile=profile)
     elif spec is None:
         raise UsageError(
             "say which homes: `navloom synth collab demo: --out RUN`, or give --from RUN"
         )
-    _go(asked, out, max_connections, retry, display, limit, sample_id, as_json)
+    _go(asked, context.params)
 
 
 def _profiles(names: list[str] | None) -> tuple[str, ...]:
@@ -202,26 +234,71 @@ def _settled_by(
     }
 
 
-def _go(
-    asked: dict[str, Any],
-    out: Path,
-    max_connections: int,
-    retry: bool,
-    display: str | None,
-    limit: int | None,
-    sample_ids: list[str] | None,
-    as_json: bool,
-) -> None:
+_REQUEST = (
+    "spec",
+    "n",
+    "tau",
+    "constrain",
+    "compact",
+    "strict_helper",
+    "seed",
+    "max_turns",
+    "max_repairs",
+)
+
+
+def _go(asked: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Make the run, or say what it would be.
+
+    Args:
+        asked: the parts of the request that are settled already.
+        given: all of the command's parameters, by name.
+    """
     from navloom.evals.progress import make_display
     from navloom.evals.synth import SynthRequest, synthesise
 
+    roles = model_of_roles(given["model"], given["model_role"], ROLES)
+    typed = {name: given[name] for name in _REQUEST if name in given}
+    request = SynthRequest(**{**typed, "model": roles["generator"], **asked})
+    limit, sample_ids = given["limit"], given["sample_id"]
+    display = make_display(given["display"])
+    if given["dry_run"]:
+        from navloom.evals.dry import dry_run
+
+        _show(
+            dry_run(request, limit=limit, sample_ids=sample_ids, display=display),
+            as_json=given["as_json"],
+        )
+        return
     summary = synthesise(
-        SynthRequest(**asked),
-        out,
-        max_connections=max_connections,
-        display=make_display(display),
-        retry=retry,
+        request,
+        given["out"],
+        max_connections=given["max_connections"],
+        display=display,
+        retry=given["retry"],
         limit=limit,
         sample_ids=sample_ids,
+        settings=settings_of(given, display.note),
+        limits=limits_of(given),
     )
-    end_session(summary, out, as_json=as_json)
+    end_session(summary, given["out"], as_json=given["as_json"])
+
+
+def _show(dry: DryRun, *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    if as_json:
+        print_json(asdict(dry))
+        return
+    for prompt in dry.prompts:
+        print(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
+        for who, text in prompt.messages:
+            print(f"--- {who}\n{text}")
+    (least, most), (few, many) = dry.calls, dry.input_tokens
+    say(f"{dry.model}: {dry.samples} attempts in {dry.scenes} homes, nobody was called")
+    say(f"  calls: {least} at least, {most} at most, retries not counted")
+    say(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
+    if dry.cost_usd is None:
+        say(f"  cost: unknown, no price is known for {dry.model}")
+    else:
+        say(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")

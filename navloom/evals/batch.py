@@ -10,7 +10,8 @@ What survives, step by step:
 - an exception from a graph is a line in ``errors.jsonl``; its thread stays, so that a retry goes on
   from the last good step. The other samples are not disturbed;
 - a folder that cannot be written ends the session with one ``RunError``, a model that refuses
-  every call with one ``ModelRefusedError``; the same command goes on once that is mended.
+  every call with one ``ModelRefusedError``; the same command goes on once that is mended;
+- a limit that is reached drains the session; the same command with a higher one goes on.
 
 The first Ctrl-C or SIGTERM drains: each sample under way finishes its step and stops at a
 checkpoint. The second cancels.
@@ -21,13 +22,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import os
-import re
 import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -35,12 +34,17 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from navloom.errors import ModelRefusedError, NavloomError, RunError
+from navloom.evals.around import Around
 from navloom.evals.checkpoints import begun, open_checkpoints
 from navloom.evals.lines import cannot_write
 from navloom.evals.progress import Display, NoDisplay
 from navloom.evals.run import RunFolder
 from navloom.evals.sample import Job, Sample, select
-from navloom.evals.tally import price_of, usage_of
+from navloom.evals.summary import Summary, summarise
+from navloom.models.call import CallSettings, call_settings
+from navloom.models.limits import LimitReachedError, Limits
+from navloom.models.secrets import redact
+from navloom.models.usage import ModelUsage, by_model, merged, total_cost, usage_of
 
 __all__ = ["Job", "Sample", "Stop", "Summary", "one_line", "run_batch", "select"]
 
@@ -49,42 +53,6 @@ _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 _MAX_MESSAGE = 500
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a run adds up to after a session; ``summary.json`` has the same keys.
-
-    Attributes:
-        samples: how many the run is to have.
-        ok: ended well.
-        failed: the agent did not manage.
-        error: the machinery broke; tried again only when asked.
-        left: neither finished nor in error.
-        interrupted: whether this session was stopped.
-        usage: ``calls``, ``input_tokens``, ``output_tokens``.
-        cost_usd: None where the model's price is unknown.
-        cost_note: says so.
-        sample_seconds: the samples' seconds, added up.
-        session_seconds: this session's, by the clock.
-    """
-
-    samples: int
-    ok: int
-    failed: int
-    error: int
-    left: int
-    interrupted: bool
-    usage: dict[str, int]
-    cost_usd: float | None
-    cost_note: str | None
-    sample_seconds: float
-    session_seconds: float
-
-    @property
-    def exit_code(self) -> int:
-        """0 done, 2 some samples ended in error, 130 interrupted."""
-        return 130 if self.interrupted else 2 if self.error else 0
 
 
 class Stop:
@@ -106,11 +74,8 @@ class Stop:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception as one bounded line, without the value of any key in the environment."""
-    text = " ".join(str(error).split())
-    for name, value in os.environ.items():
-        if len(value) >= 8 and re.search(r"(KEY|TOKEN|SECRET|PASSWORD)$", name):
-            text = text.replace(value, f"<{name}>")
+    """An exception as one bounded line, without any secret."""
+    text = redact(" ".join(str(error).split()))
     if not isinstance(error, NavloomError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
@@ -126,6 +91,8 @@ async def run_batch(
     only: Set[str] | None = None,
     retry: bool = False,
     stop: Stop | None = None,
+    settings: CallSettings | None = None,
+    limits: Limits | None = None,
 ) -> Summary:
     """Run what is left of a run: call it again after anything at all, and it goes on.
 
@@ -139,6 +106,8 @@ async def run_batch(
         only: run no others than these ids now (see ``select``); the rest stays for another session.
         retry: try those in ``errors.jsonl`` again.
         stop: to end early; SIGINT and SIGTERM request it too where this is the main thread.
+        settings: what stands around each model call: a cache, how often to try again.
+        limits: when to end the session; no part of what the run is.
 
     Returns:
         The run's totals, as written to ``summary.json``.
@@ -159,37 +128,19 @@ async def run_batch(
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
+    around = Around(settings or CallSettings(), limits or Limits(), display)
+    around.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
     try:
         if todo:
             with _signals(stop):
-                await _run(folder, todo, job, max_connections, display, stop)
+                await _run(folder, todo, job, max_connections, stop, around)
     finally:
         display.close()
-        summary = _summarise(folder, ids, job, stop.requests > 0, time.monotonic() - started)
+        seconds = time.monotonic() - started
+        summary = summarise(folder, ids, job, stop.requests > 0, seconds, around.reached)
     folder.write_summary(asdict(summary))
     return summary
-
-
-def _summarise(
-    folder: RunFolder, ids: set[str], job: Job, stopped: bool, seconds: float
-) -> Summary:
-    tally = folder.tally
-    left = len(ids - folder.finished - folder.errored)
-    unknown = f"no price is known for {job.model}" if tally.cost_usd is None else None
-    return Summary(
-        samples=len(ids),
-        ok=tally.counts.get("ok", 0),
-        failed=tally.counts.get("failed", 0),
-        error=tally.counts.get("error", 0),
-        left=left,
-        interrupted=stopped and left > 0,
-        usage=tally.usage,
-        cost_usd=tally.cost_usd,
-        cost_note=unknown,
-        sample_seconds=round(tally.seconds, 3),
-        session_seconds=round(seconds, 3),
-    )
 
 
 @contextlib.contextmanager
@@ -213,13 +164,15 @@ def _signals(stop: Stop) -> Iterator[None]:
 
 
 async def _run(
-    folder: RunFolder, todo: list[Sample], job: Job, most: int, display: Display, stop: Stop
+    folder: RunFolder, todo: list[Sample], job: Job, most: int, stop: Stop, around: Around
 ) -> None:
     async with open_checkpoints(folder.checkpoints) as saver:
         threads = await begun(saver)
         for name in sorted(threads & folder.finished):
             await saver.adelete_thread(name)
-        engine = _Engine(folder, job, job.build(saver), saver, threads, display, stop)
+        engine = _Engine(folder, job, job.build(saver), saver, threads, stop, around)
+        if around.counts:
+            await engine.count_before(todo)
         await engine.run(todo, max(1, most))
 
 
@@ -233,24 +186,37 @@ class _Engine:
         graph: Any,
         saver: AsyncSqliteSaver,
         begun: set[str],
-        display: Display,
         stop: Stop,
+        around: Around,
     ) -> None:
         self.folder = folder
         self.job = job
         self.graph = graph
         self.saver = saver
         self.begun = begun
-        self.display = display
-        self.stop = stop
+        self.around = around
+        self.display = around.display
         self.controls: set[RunControl] = set()
         self.workers: list[asyncio.Task[None]] = []
         self.over = stop.requests > 0
         stop.listen(self._stopped)
 
+    async def count_before(self, todo: list[Sample]) -> None:
+        """Begin the budget with what the run has used: also of samples that are not finished."""
+        budget = self.around.begin(self.folder.tally)
+        for sample in todo:
+            if sample.id in self.begun:
+                there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+                for part in by_model(_spoken(there.values), model=self.job.model):
+                    budget.count(part.model, part.record())
+
     async def run(self, todo: list[Sample], most: int) -> None:
         """Take every sample to its end, at most so many at once."""
         waiting = iter(todo)
+        seconds = self.around.limits.time_limit
+        clock = seconds and asyncio.get_running_loop().call_later(
+            seconds, self._limited, f"--time-limit {seconds:g} s is reached"
+        )
         self.workers = [
             asyncio.create_task(self._work(waiting)) for _ in range(min(most, len(todo)))
         ]
@@ -261,6 +227,8 @@ class _Engine:
                 self._drain()
                 await asyncio.wait(going, timeout=GRACE_S)
         finally:
+            if clock:
+                clock.cancel()
             for worker in self.workers:
                 worker.cancel()
             await asyncio.gather(*self.workers, return_exceptions=True)
@@ -272,6 +240,12 @@ class _Engine:
         self.over = True
         for control in self.controls:
             control.request_drain("stopped")
+
+    def _limited(self, said: str) -> None:
+        if self.around.reached is None:
+            self.around.reached = said
+            self.display.note(f"{said}: {len(self.controls)} samples finish the step they are at")
+            self._drain()
 
     def _stopped(self, requests: int) -> None:
         if requests == 1:
@@ -294,17 +268,21 @@ class _Engine:
         control = RunControl()
         self.controls.add(control)
         began = time.monotonic()
+        lost: list[ModelUsage] = []
         try:
-            state = await self._state(sample, control)
-            line = self._line(sample, state, time.monotonic() - began)
+            with call_settings(self.around.of_sample(lost)):
+                state = await self._state(sample, control)
+            line = self._line(sample, state, time.monotonic() - began, lost)
             line |= self.job.record(sample, state)
             if line["status"] not in ("ok", "failed"):
                 raise ValueError(f"the graph ended without a status, got {line['status']!r}")
             self.folder.add_sample(line)
         except GraphDrained:
             return
+        except LimitReachedError as error:
+            self._limited(str(error))
         except Exception as error:
-            await self._broke(sample, error, time.monotonic() - began)
+            await self._broke(sample, error, time.monotonic() - began, lost)
             self.display.step(self.folder.tally)
         else:
             self.display.step(self.folder.tally)
@@ -335,11 +313,15 @@ class _Engine:
         )
         return state
 
-    def _line(self, sample: Sample, state: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    def _line(
+        self, sample: Sample, state: Mapping[str, Any], seconds: float, lost: list[ModelUsage]
+    ) -> dict[str, Any]:
         """The columns that every line has, whatever became of the sample."""
-        # A graph may keep several conversations: what each said was paid for.
-        spoken = [m for value in state.values() if isinstance(value, list) for m in value]
+        spoken = _spoken(state)
         usage = usage_of(spoken)
+        models = merged([*by_model(spoken, model=self.job.model), *lost])
+        if retries := sum(part.retries for part in models):
+            usage["retries"] = retries
         return {
             "id": sample.id,
             "scene": sample.scene,
@@ -352,11 +334,14 @@ class _Engine:
             "result": None,
             **sample.columns,
             "usage": usage,
-            "cost_usd": price_of(self.job.model, usage),
+            "cost_usd": total_cost(models),
             "seconds": round(seconds, 4),
+            "models": [part.record() for part in models],
         }
 
-    async def _broke(self, sample: Sample, error: Exception, seconds: float) -> None:
+    async def _broke(
+        self, sample: Sample, error: Exception, seconds: float, lost: list[ModelUsage]
+    ) -> None:
         """Write an error line, or end the session where the folder or the model is no use."""
         # A refused key would be refused for every sample that is left, at a call each.
         if isinstance(error, RunError | ModelRefusedError | sqlite3.Error):
@@ -364,6 +349,11 @@ class _Engine:
         if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
             raise cannot_write(self.folder.path, error) from error
         there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
-        line = self._line(sample, there.values, seconds)
+        line = self._line(sample, there.values, seconds, lost)
         line |= {"reason": type(error).__name__, "message": one_line(error)}
         self.folder.add_error(line)
+
+
+def _spoken(state: Mapping[str, Any]) -> list[Any]:
+    """All messages of a state: a graph may keep several conversations, and each was paid for."""
+    return [m for value in state.values() if isinstance(value, list) for m in value]

@@ -21,6 +21,7 @@ import numpy as np
 from navloom.errors import RunError
 from navloom.evals.run import read_errors, read_run, read_samples
 from navloom.evals.survey import Survey, read_survey
+from navloom.models.usage import ModelUsage, merged
 
 __all__ = [
     "PUBLISHED",
@@ -186,6 +187,7 @@ class RunScore:
         cost_usd: what all attempts and errors cost; None where a price is not known.
         seconds: of each attempt.
         tokens: input and output tokens.
+        models: calls, tokens, seconds and cost by model and role.
         reasons: why attempts failed, most frequent first.
         error_messages: what broke, most frequent first.
         diversity: of all, then by profile where there are several.
@@ -217,6 +219,7 @@ class RunScore:
     scenes_used: int | None = None
     scenes_skipped: tuple[tuple[str, int], ...] = ()
     left: int | None = None
+    models: tuple[ModelUsage, ...] = ()
 
     @property
     def is_baseline(self) -> bool:
@@ -296,6 +299,7 @@ def score_samples(
         cost_usd=_cost([*samples, *broken]),
         seconds=Spread(tuple(float(s.get("seconds") or 0.0) for s in samples)),
         tokens=_tokens([*samples, *broken]),
+        models=_models([*samples, *broken]),
         reasons=_ranked(str(s.get("reason")) for s in samples if s["status"] == "failed"),
         error_messages=_ranked(str(e.get("message"))[:200] for e in broken),
         diversity=_diversity(valid),
@@ -333,6 +337,11 @@ def _tokens(records: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
         sum(int(usage.get("input_tokens", 0)) for usage in usages),
         sum(int(usage.get("output_tokens", 0)) for usage in usages),
     )
+
+
+def _models(records: Iterable[Mapping[str, Any]]) -> tuple[ModelUsage, ...]:
+    parts = (ModelUsage.read(p) for record in records for p in record.get("models") or ())
+    return tuple(merged(parts))
 
 
 def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:

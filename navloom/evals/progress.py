@@ -53,7 +53,10 @@ class NoDisplay:
 
 def _counts(tally: Tally) -> str:
     named = {"ok": "ok", "failed": "failed", "error": "errors"}
-    return ", ".join(f"{tally.counts.get(key, 0)} {word}" for key, word in named.items())
+    said = [f"{tally.counts.get(key, 0)} {word}" for key, word in named.items()]
+    more = {"retries": "retries", "cached_calls": "cached calls"}
+    said += [f"{count} {word}" for key, word in more.items() if (count := tally.usage.get(key))]
+    return ", ".join(said)
 
 
 class PlainDisplay:

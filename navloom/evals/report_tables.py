@@ -8,7 +8,7 @@ from typing import Any
 
 from navloom.evals.navcraft import PUBLISHED, Interval, Rate, RunScore, Spread
 
-__all__ = ["Table", "all_tables", "headline", "score_json"]
+__all__ = ["Table", "all_tables", "headline", "rate_cell", "score_json"]
 
 NOTHING = "–"
 _MOST_REASONS = 30
@@ -77,6 +77,8 @@ def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
     yield from _outcomes(scores)
     if any(score.scenes_skipped for score in scores):
         yield _homes(scores)
+    if any(score.models for score in scores):
+        yield _calls(scores)
 
 
 def _table_4(scores: Sequence[RunScore]) -> Table:
@@ -125,9 +127,9 @@ def _scored(score: RunScore) -> tuple[str, ...]:
     relays = score.kind == "collab"
     return (
         label,
-        _rate(score.single),
-        _rate(score.relays) if relays else NOTHING,
-        _rate(score.relays_per_attempt) if relays else NOTHING,
+        rate_cell(score.single),
+        rate_cell(score.relays) if relays else NOTHING,
+        rate_cell(score.relays_per_attempt) if relays else NOTHING,
         _share(score.gain_alpha.max),
         _mean(score.gain_alpha),
         _share(score.gain_g.max),
@@ -137,7 +139,8 @@ def _scored(score: RunScore) -> tuple[str, ...]:
     )
 
 
-def _rate(rate: Rate | None) -> str:
+def rate_cell(rate: Rate | None) -> str:
+    """A share with its counts and its 95 % interval."""
     if rate is None or rate.share is None:
         return NOTHING
     return f"{rate.share:.1%} ({rate.hits}/{rate.of}){_within(rate.interval)}"
@@ -221,6 +224,29 @@ def _outcomes(scores: Sequence[RunScore]) -> Iterator[Table]:
         yield Table("What did not become a task", note, ("what", "samples"), tuple(rows))
 
 
+def _calls(scores: Sequence[RunScore]) -> Table:
+    rows = tuple(
+        (
+            f"{score.name}: {part.model}, {part.role}",
+            str(part.calls),
+            str(part.cached_calls),
+            str(part.retries),
+            str(part.input_tokens),
+            str(part.output_tokens),
+            f"{part.seconds:.1f}",
+            "unknown" if part.cost_usd is None else f"{part.cost_usd:.4f}",
+        )
+        for score in scores
+        for part in score.models
+    )
+    header = ("model and role", "calls", "cached", "retries", "tokens in", "out", "s", "cost $")
+    note = (
+        "Replies from the cache were paid for by an earlier run and cost nothing here. Seconds are"
+        " those that calls took, added up. A price that nobody knows is unknown, not nothing."
+    )
+    return Table("Calls", note, header, rows)
+
+
 def _homes(scores: Sequence[RunScore]) -> Table:
     rows: list[tuple[str, ...]] = []
     for score in scores:
@@ -269,6 +295,7 @@ def score_json(score: RunScore) -> dict[str, Any]:
         "errors": score.errors,
         "cost_usd": score.cost_usd,
         "tokens": {"input": score.tokens[0], "output": score.tokens[1]},
+        "models": [part.record() for part in score.models],
         "failed": dict(score.reasons),
         "broken": dict(score.error_messages),
         "diversity": [asdict(each) for each in score.diversity],

@@ -34,6 +34,7 @@ from navloom.evals.lines import LineFile, cannot_write, read_lines
 from navloom.evals.provenance import git_state, package_version, versions
 from navloom.evals.tally import Tally
 from navloom.evals.whole import write_whole
+from navloom.models.secrets import redacted
 
 __all__ = [
     "RunFolder",
@@ -210,6 +211,7 @@ class RunFolder:
             RunError: its id is there already, or it cannot be written.
         """
         check_id(record["id"])
+        record = redacted(record)
         self._samples.append(record)
         self._done.add(record)
 
@@ -220,6 +222,7 @@ class RunFolder:
             RunError: its id is there already, or it cannot be written.
         """
         check_id(record["id"])
+        record = redacted(record)
         self._errors.append(record)
         self._broken.add(record)
 
@@ -356,7 +359,8 @@ class RunFolder:
 
     def _write(self, name: str, content: dict[str, Any] | None) -> None:
         """Write a small file, whole; None makes it empty."""
-        text = "" if content is None else json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        clean = redacted(content)
+        text = "" if clean is None else json.dumps(clean, indent=2, ensure_ascii=False) + "\n"
         # A path's bytes that are no UTF-8 come as half surrogates: as escapes they are JSON again.
         write_whole(self.path / name, text.encode(errors="backslashreplace"))
 

@@ -22,7 +22,15 @@ from navloom.evals.run import read_errors, read_samples
 from navloom.evals.synth import SynthRequest, synthesise
 from navloom.prompts.profiles import NO_PROFILE, profile_names
 
-__all__ = ["Role", "roles", "study_profiles", "study_relays", "total_variation"]
+__all__ = [
+    "Role",
+    "check_free",
+    "roles",
+    "study_profiles",
+    "study_relays",
+    "total_variation",
+    "whole_run",
+]
 
 ATTEMPTS_A_HOME = 20
 """Attempts a home of each half of the profile study; A.8 found 18 to 21 instructions a home."""
@@ -47,28 +55,32 @@ def study_relays(
         RunError: ``out`` is a run's folder, or what :func:`synthesise` raises.
         UnfinishedError: a run was stopped or has errors.
     """
-    _free(out)
+    check_free(out)
     folders = []
     for model in models:
         folders.append(out / model.replace("/", "-"))
-        _make(replace(request, model=model), folders[-1], display)
+        whole_run(replace(request, model=model), folders[-1], display)
     write_report(folders, out)
     return [_against_optimum(folders)]
 
 
-def _free(out: Path) -> None:
+def check_free(out: Path) -> None:
     """Refuse a folder that is a run itself: a study keeps its runs in folders of its own."""
     if (out / "run.json").exists():
         raise RunError(f"{out} holds a run: give --out a new folder, or one of this study")
 
 
-def _make(request: SynthRequest, folder: Path, display: Display | None) -> None:
+def whole_run(
+    request: SynthRequest, folder: Path, display: Display | None, *, max_connections: int = 8
+) -> None:
     """One run of a study, whole: half a run would answer another question.
 
     Raises:
         UnfinishedError: it was stopped, or some of its samples ended in an error.
     """
-    summary = synthesise(request, folder, display=display, retry=True)
+    summary = synthesise(
+        request, folder, display=display, retry=True, max_connections=max_connections
+    )
     again = "the same command on the same folder goes on"
     if summary.interrupted:
         raise UnfinishedError(f"{folder}: stopped with {summary.left} samples left; {again}", 130)
@@ -141,14 +153,14 @@ def study_profiles(
     Returns:
         Diversity of both, and what each role asks for.
     """
-    _free(out)
+    check_free(out)
     folders = {"no profile": out / "none", "five profiles": out / "profiles"}
     given = {"no profile": (NO_PROFILE,), "five profiles": profile_names()}
     for name, folder in folders.items():
         wanted = replace(
             request, profiles=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
         )
-        _make(wanted, folder, display)
+        whole_run(wanted, folder, display)
     rows = {name: read_samples(folder) for name, folder in folders.items()}
     counted = {name: _diversity(folder, rows[name]) for name, folder in folders.items()}
     header = ("", "tasks", "objects", "instructions", "instructions a home")

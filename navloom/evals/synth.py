@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -23,13 +23,17 @@ from navloom.evals.run import RunFolder, make_id, read_run, read_samples, sample
 from navloom.evals.survey import Survey, read_survey, survey, write_survey
 from navloom.graphs import navcraft_collab, navcraft_single
 from navloom.graphs.invoke import model_of, scene_of
+from navloom.models.call import CallSettings
+from navloom.models.limits import Limits
 from navloom.prompts.load import load_prompt
 from navloom.prompts.profiles import NO_PROFILE, Profile, load_profile, profile_names
 
-__all__ = ["Kind", "Plan", "SynthRequest", "asynthesise", "synthesise"]
+__all__ = ["Kind", "Plan", "SynthJob", "SynthRequest", "asynthesise", "plan", "synthesise"]
 
 Kind = Literal["single", "collab"]
 MOST_ATTEMPTS = 1_000_000
+_HELP = ("constrain", "compact", "show_adjacency", "precise_repairs", "recommend")
+_COMPACT_ONLY = {"show_adjacency": True, "recommend": False}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +50,11 @@ class SynthRequest:
     """Names or files; attempts in a scene take them in turn."""
     tau: int = 2
     constrain: bool = True
+    compact: bool = False
+    """Ask for small choices instead of whole answers; see :mod:`navloom.graphs.choices`."""
+    show_adjacency: bool = True
+    precise_repairs: bool = True
+    recommend: bool = False
     strict_helper: bool = False
     seed: int = 0
     max_turns: int = 12
@@ -64,14 +73,44 @@ class SynthRequest:
         ):
             if not least <= value <= MOST_ATTEMPTS:
                 raise UsageError(f"{name} is {value}: expected {least} to {MOST_ATTEMPTS}")
+        for name, usual in _COMPACT_ONLY.items():
+            if not self.compact and getattr(self, name) != usual:
+                raise UsageError(
+                    f"{name}={not usual} goes with compact=True: whole answers have none"
+                )
         if self.source is not None and self.kind != "collab":
             raise UsageError("--from goes with collab: single tasks are made from scenes")
         for profile in self.profiles:
             load_profile(profile)
 
+    @classmethod
+    def read(cls, run: Path | str) -> SynthRequest:
+        """The request that made a run, from its ``run.json``.
+
+        Raises:
+            RunError: the folder is no run, or none that a synthesis of this version made.
+        """
+        said = read_run(run)
+        asked, known = said["request"], {each.name for each in fields(cls)}
+        strange = sorted(asked.keys() - known - {"prompts", "errands"})
+        if said.get("kind") not in ("single", "collab") or strange:
+            what = f"its request has '{strange[0]}'" if strange else f"it is a '{said.get('kind')}'"
+            raise RunError(
+                f"{run} is no run of `navloom synth` of this version: {what}."
+                " Give the command that made it once more, with --retry."
+            )
+        given = {key: value for key, value in asked.items() if key in known}
+        named = given.get("profiles") or [NO_PROFILE]
+        given["profiles"] = tuple(p["file"] if isinstance(p, dict) else p for p in named)
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise RunError(f"{run}/run.json is broken: {error}. Use another folder.") from None
+
     def record(self) -> dict[str, Any]:
         """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
         names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
+        names = [f"{name}_choices" for name in names] if self.compact else names
         # A profile's file may change between two sessions; those of the package do not.
         own = {name for name in self.profiles if name not in (*profile_names(), NO_PROFILE)}
         given = {name: load_profile(name) for name in sorted(own)}
@@ -110,7 +149,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class _Job:
+class SynthJob:
     """How :func:`run_batch` runs one attempt."""
 
     request: SynthRequest
@@ -118,25 +157,29 @@ class _Job:
 
     @property
     def model(self) -> str:
+        """The model whose calls are counted."""
         return self.request.model
 
     def build(self, checkpointer: Any) -> Any:
+        """The generator's graph."""
         module = navcraft_single if self.request.kind == "single" else navcraft_collab
         return module.build_graph(checkpointer)
 
     def input(self, sample: Sample) -> dict[str, Any]:
+        """The seed and, of a relay, the errand where it was given."""
         if self.request.kind == "single":
             return {"seed": sample.seed}
         return {"seed": sample.seed, "phase_1": self.plan.errands.get(sample.id)}
 
-    def context(self, sample: Sample) -> navcraft_single.Context:
+    def context(self, sample: Sample, model: Any = None) -> navcraft_single.Context:
+        """The generator's context; ``model`` stands in for the request's."""
         request = self.request
         common: dict[str, Any] = {
             "scene": scene_of(self.plan.scenes[sample.scene]),
-            "model": model_of(request.model),
+            "model": model or model_of(request.model),
             "profile": sample.columns["profile"] and Profile.read(sample.columns["profile"], "run"),
             "tau": request.tau,
-            "constrain": request.constrain,
+            **{name: getattr(request, name) for name in _HELP},
             "max_turns": request.max_turns,
             "max_repairs": request.max_repairs,
         }
@@ -145,6 +188,7 @@ class _Job:
         return navcraft_collab.Context(**common, strict_helper=request.strict_helper)
 
     def record(self, _: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
+        """How the attempt ended and what it made."""
         return {key: state.get(key) for key in ("status", "reason", "message", "result")}
 
 
@@ -158,6 +202,8 @@ async def asynthesise(
     limit: int | None = None,
     sample_ids: Sequence[str] | None = None,
     stop: Stop | None = None,
+    settings: CallSettings | None = None,
+    limits: Limits | None = None,
 ) -> Summary:
     """Make a run, or go on with one that was stopped.
 
@@ -170,6 +216,8 @@ async def asynthesise(
         limit: do only the first so many attempts; a later call may do the others.
         sample_ids: do only these attempts.
         stop: to end early from another thread or a test.
+        settings: what stands around each model call, such as a response cache; none unless given.
+        limits: when to end the session; a later call with higher ones goes on.
 
     Raises:
         RunError: the folder cannot be used.
@@ -180,10 +228,11 @@ async def asynthesise(
     display = display or NoDisplay()
     # Whatever is wrong with the request is said before a folder is made or claimed for it.
     model_of(request.model)
+    (limits or Limits()).check_price(request.model)
     path = Path(out)
     known = read_survey(path)
     found = known or survey(request.spec, tau=request.tau, homes=request.homes, note=display.note)
-    made = _plan(request, found)
+    made = plan(request, found)
     only = select(made.samples, limit=limit, ids=sample_ids)
     asked = {**request.record(), **made.record()}
     with RunFolder(out, kind=request.kind, request=asked, seed=request.seed) as folder:
@@ -191,7 +240,7 @@ async def asynthesise(
             write_survey(path, found)
         for line in found.lines():
             display.note(line)
-        job = _Job(request, made)
+        job = SynthJob(request, made)
         return await run_batch(
             folder,
             made.samples,
@@ -201,6 +250,8 @@ async def asynthesise(
             only=only,
             retry=retry,
             stop=stop,
+            settings=settings,
+            limits=limits,
         )
 
 
@@ -209,7 +260,13 @@ def synthesise(request: SynthRequest, out: Path | str, **options: Any) -> Summar
     return asyncio.run(asynthesise(request, out, **options))
 
 
-def _plan(request: SynthRequest, found: Survey) -> Plan:
+def plan(request: SynthRequest, found: Survey) -> Plan:
+    """Every attempt that a request means, over the homes that a survey found fit.
+
+    Raises:
+        RunError: the run to lift is none of single tasks, or has no valid one.
+        UsageError: it has homes that the spec has not.
+    """
     scenes = found.scenes
     if request.source is not None:
         return _from_run(request, scenes)

@@ -32,6 +32,7 @@ from langgraph.runtime import Runtime
 
 from navloom.errors import UsageError
 from navloom.graphs import navcraft_single
+from navloom.graphs.choices import relay_choice, relay_question
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.turns import (
     MODEL_TIMEOUT_S,
@@ -55,7 +56,14 @@ from navloom.scenes.scene import Scene, prompt_name
 from navloom.scenes.tables import per_scene
 from navloom.tools.agent_tools import relay_tools
 from navloom.tools.phase_1 import Phase1, end_asset_of, read_phase_1
-from navloom.tools.phase_2 import Errand, Phase2, RelayChoice, phase_2_schema, read_phase_2
+from navloom.tools.phase_2 import (
+    Errand,
+    Phase2,
+    RelayChoice,
+    phase_2_of,
+    phase_2_schema,
+    read_phase_2,
+)
 from navloom.tools.relay import RelayTask
 from navloom.tools.relay_record import is_worth_it, relay_record
 from navloom.tools.violations import Violation, listed
@@ -190,18 +198,25 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Let the model speak: call tools, or answer."""
     context = runtime.context
     scene = scene_of(context.scene)
+    if context.compact:
+        task, names, strict = _task(state, context), _errand(state, context), context.strict_helper
+        rendered, schema = relay_question(state, task, names, context, strict=strict)
+    else:
+        rendered, schema = _prompt(scene, state, context), _schema(scene, context.constrain)
     bound = bind(
         model_of(context.model),
-        tools=_tools(state, context),
-        schema=per_scene(
-            scene,
-            f"phase_2_schema_{context.constrain}",
-            lambda: phase_2_schema(scene, constrain=context.constrain),
-        ),
+        tools=[] if context.compact else _tools(state, context),
+        schema=schema,
         constrain=context.constrain,
     )
-    reply = await acall(bound, [*opening(_prompt(scene, state, context)), *said(state)])
+    reply = await acall(bound, [*opening(rendered), *said(state)])
     return {"messages": [reply]}
+
+
+def _schema(scene: Scene, constrain: bool) -> dict[str, Any]:
+    return per_scene(
+        scene, f"phase_2_schema_{constrain}", lambda: phase_2_schema(scene, constrain=constrain)
+    )
 
 
 def _tools(state: State, context: Context) -> list[BaseTool]:
@@ -262,18 +277,28 @@ async def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check the model's answer; accept it, send it back, or give up."""
     context = runtime.context
     confirmed = confirmed_relay(said(state))
+    names = _errand(state, context)
     try:
         answer = read_json_object(message_text(said(state)[-1].content))
     except AnswerError as error:
-        plan, wrong = None, [Violation("not_json", str(error))]
-    else:
-        if "phase_2" in answer and answer["phase_2"] is None and confirmed is None:
-            return _not_worth_it(state, context, by="model")
-        names = _errand(state, context)
-        plan, wrong = read_phase_2(answer, scene_of(context.scene), names, confirmed)
+        return sent_back(state, [Violation("not_json", str(error))], context)
+    if "phase_2" in answer and answer["phase_2"] is None and confirmed is None:
+        return _not_worth_it(state, context, by="model")
+    if context.compact:
+        task, strict = _task(state, context), context.strict_helper
+        confirmed, update = relay_choice(answer, state, task, context, strict=strict)
+        if confirmed is None:
+            return update
+        answer = {"phase_2": phase_2_of(names, confirmed).model_dump(mode="json", by_alias=True)}
+    plan, wrong = read_phase_2(answer, scene_of(context.scene), names, confirmed)
     if plan is not None and confirmed is not None and not wrong:
         return {"status": "ok", "reason": None, "result": _result(plan, confirmed, state, context)}
     return sent_back(state, wrong, context)
+
+
+def prompt_name_of(context: Context) -> str:
+    """Which prompt a context asks for a relay with."""
+    return "navcraft_collab_choices" if context.compact else "navcraft_collab"
 
 
 def _result(plan: Phase2, relay: RelayChoice, state: State, context: Context) -> dict[str, Any]:
@@ -285,7 +310,7 @@ def _result(plan: Phase2, relay: RelayChoice, state: State, context: Context) ->
         "relay_violations_mended": state.get("violations", []),
         "turns": turns(spoken),
         "tool_calls": len(calls_made(spoken)),
-        "prompt_collab": load_prompt("navcraft_collab").record,
+        "prompt_collab": load_prompt(prompt_name_of(context)).record,
     }
     return {
         "phase_1": state["phase_1"],

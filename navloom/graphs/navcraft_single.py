@@ -30,11 +30,11 @@ from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from navloom.graphs.choices import ChoiceSettings, errand_answer, errand_question
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.turns import (
     MODEL_TIMEOUT_S,
     Call,
-    TurnLimits,
     after_propose,
     calls_made,
     go_on,
@@ -74,6 +74,10 @@ class State(Input, total=False):
     """The conversation after the opening."""
     violations: Annotated[list[str], add]
     """Codes of the violations told back so far."""
+    refused: Annotated[list[str], add]
+    """With ``compact``: names that were sent back."""
+    picked: Annotated[list[list[str]], add]
+    """With ``compact``: the object chosen, then the end asset, each as [name, region]."""
     repairs: Annotated[int, add]
     """How many times an answer was sent back."""
     status: Literal["ok", "failed"]
@@ -87,7 +91,7 @@ class State(Input, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context(TurnLimits):
+class Context(ChoiceSettings):
     """What does not change during a run."""
 
     scene: Scene | str
@@ -98,8 +102,6 @@ class Context(TurnLimits):
     """Who the errand is for: a profile, its name or file, or nobody."""
     tau: int = 2
     """Hop threshold of 3.1.2: a leg has at least ``max(2, tau)`` hops."""
-    constrain: bool = True
-    """Hold the model to names that exist, where its backend can."""
 
 
 def profile_of(context: Context) -> Profile | None:
@@ -117,13 +119,18 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Let the model speak: call tools, or answer."""
     context = runtime.context
     scene = scene_of(context.scene)
+    if context.compact:
+        least, profile = max(2, context.tau), profile_of(context)
+        rendered, schema = errand_question(state, scene, context, profile, least)
+    else:
+        rendered, schema = _prompt(scene, state, context), _schema(scene, context.constrain)
     bound = bind(
         model_of(context.model),
-        tools=_tools(scene, context),
-        schema=_schema(scene, context.constrain),
+        tools=[] if context.compact else _tools(scene, context),
+        schema=schema,
         constrain=context.constrain,
     )
-    reply = await acall(bound, [*opening(_prompt(scene, state, context)), *said(state)])
+    reply = await acall(bound, [*opening(rendered), *said(state)])
     return {"messages": [reply]}
 
 
@@ -204,6 +211,11 @@ async def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     except AnswerError as error:
         task, wrong = None, [Violation("not_json", str(error))]
     else:
+        if context.compact:
+            whole, update = errand_answer(answer, state, scene, context, max(2, context.tau))
+            if whole is None:
+                return update
+            answer = whole
         task, wrong = read_phase_1(answer, scene, tau=context.tau)
         wrong += [] if wrong or task is None else _cannot_walk(_laid_out(task, scene))
     if task is not None and not wrong:
@@ -246,9 +258,14 @@ def _result(task: Phase1, scene: Scene, state: State, context: Context) -> dict[
             "violations_mended": state.get("violations", []),
             "turns": turns(said(state)),
             "tool_calls": len(calls),
-            "prompt": load_prompt("navcraft_single").record,
+            "prompt": load_prompt(prompt_name_of(context)).record,
         },
     }
+
+
+def prompt_name_of(context: Context) -> str:
+    """Which prompt a context asks with."""
+    return "navcraft_single_choices" if context.compact else "navcraft_single"
 
 
 def _legs(task: Phase1, target: str) -> list[int]:

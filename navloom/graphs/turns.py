@@ -53,6 +53,7 @@ _LATER = f"Only {MOST_CALLS} calls are answered at a time. Call again later."
 _MOST_ARGUMENTS = 2_000
 REPEATED = "repeated_call"
 REJECTED = "Your answer breaks these rules:"
+AGAIN = "Your answer breaks the rules. Answer again."
 
 
 class Call(NamedTuple):
@@ -77,6 +78,8 @@ class TurnLimits:
     """Model calls at most."""
     max_repairs: int = 3
     """Answers sent back at most."""
+    precise_repairs: bool = True
+    """Say what is wrong with an answer that is sent back, not only that it is."""
 
 
 def said(state: Mapping[str, Any]) -> list[AnyMessage]:
@@ -127,7 +130,7 @@ def sent_back(
     if state.get("repairs", 0) >= limits.max_repairs:
         return given_up(wrong[0].code, wrong[0].message)
     lines = "\n".join(f"- {violation.message}" for violation in wrong)
-    text = f"{REJECTED}\n{lines}\nMend it and answer again."
+    text = f"{REJECTED}\n{lines}\nMend it and answer again." if limits.precise_repairs else AGAIN
     return {
         "messages": [HumanMessage(text)],
         "violations": [violation.code for violation in wrong],

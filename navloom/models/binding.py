@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from navloom.models.abilities import check_abilities
 from navloom.models.schema import NotStrictError, schema_title, strict_schema
 
 __all__ = ["ANSWER_TOOL", "backend_of", "bind"]
@@ -34,8 +35,14 @@ def bind(
     tools: Sequence[BaseTool] = (),
     schema: Mapping[str, Any] | None = None,
     constrain: bool = True,
+    images: bool = False,
 ) -> Runnable[Any, AIMessage]:
     """Bind tools and a response schema to a chat model.
+
+    A model that knows best how it is held to a schema has a method ``bind_agent(tools=[...],
+    schema={...} | None, constrain=bool) -> Runnable``: it gets the tools as OpenAI's
+    ``{"type": "function", "function": {...}}`` dictionaries and the response schema as it is, and
+    returns a runnable from messages to an AIMessage as described below.
 
     Args:
         model: any LangChain chat model.
@@ -44,6 +51,7 @@ def bind(
             where the answer is prose.
         constrain: hold the model to the schemas where its backend can. Where False, a real model
             gets plain tools and no response schema: the prompt has to state the answer's shape.
+        images: whether the messages will hold images; it changes nothing that is sent.
 
     Returns:
         A runnable from messages to an AIMessage: either it has tool calls, or its content is the
@@ -51,10 +59,16 @@ def bind(
 
     Raises:
         ModelError: for a schema without a usable title, or one that no backend can enforce.
+        ModelRefusedError: where the model is known to take no tool calls, or no images.
     """
+    check_abilities(model, tools=bool(tools), images=images)
     if schema is not None:
         schema_title(schema)
     backend = backend_of(model)
+    if backend == "own":
+        forms = [_openai_tool(tool) for tool in tools]
+        shape = None if schema is None else dict(schema)
+        return model.bind_agent(tools=forms, schema=shape, constrain=constrain)  # type: ignore[attr-defined, no-any-return]
     if backend == "in_process":
         return _in_process(model, tools, schema)
     if not constrain or not (tools or schema):
@@ -69,7 +83,9 @@ def bind(
 
 
 def backend_of(model: BaseChatModel) -> str:
-    """How a model is bound: "in_process", "openai", "anthropic", "vllm" or "other"."""
+    """How a model is bound: "own", "in_process", "openai", "anthropic", "vllm" or "other"."""
+    if callable(getattr(model, "bind_agent", None)):
+        return "own"
     if getattr(type(model), "in_process", False):
         return "in_process"
     named = str((model.metadata or {}).get("navloom_provider", ""))
@@ -166,6 +182,10 @@ def _answer_as_content(message: BaseMessage, name: str) -> AIMessage:
         return message
     calls = {key: v for key, v in message.additional_kwargs.items() if key != "tool_calls"}
     update: dict[str, Any] = {"tool_calls": others, "invalid_tool_calls": broken}
+    if isinstance(message, AIMessageChunk):
+        # A streamed message makes its calls anew from its chunks when it is added to another.
+        chunks = [chunk for chunk in message.tool_call_chunks if chunk["name"] != name]
+        update["tool_call_chunks"] = chunks
     if not others and not broken:
         # A tool was called together with the answer where others is not empty: its result may
         # change the answer, so the answer is asked for again.

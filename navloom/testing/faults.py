@@ -1,8 +1,9 @@
 """Ways for the loopback server to misbehave, one class each.
 
-A fault may act at three moments: before the request is answered (`before`), on the message that is
-to be said (`message`), on the bytes of a whole reply (`body`). The plan of a server says which
-fault, if any, each call meets.
+A fault may act at five moments: before the request is answered (`before`), on the message that is
+to be said (`message`), on the JSON of a whole reply (`reply`) and its bytes (`body`), and while
+bytes are sent (`pieces`). The plan of a server says which fault, if any, each call meets. The
+sixteen kinds that are tested for by name are in `navloom.testing.catalogue`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,42 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from langchain_core.messages import AIMessage
 
 if TYPE_CHECKING:
-    from navloom.testing.server import Exchange
+    from navloom.testing.server import Call, Exchange
 
-__all__ = ["Delay", "Drop", "Fault", "Garble", "Plan", "Status", "plan_of", "seeded_plan"]
+__all__ = [
+    "BadArguments",
+    "CallPlan",
+    "Cut",
+    "Delay",
+    "Drop",
+    "Empty",
+    "Fault",
+    "Filtered",
+    "Garble",
+    "HungUpError",
+    "Outage",
+    "Plan",
+    "Silence",
+    "Stall",
+    "Status",
+    "UnknownTool",
+    "plan_of",
+    "seeded_plan",
+]
+
+HUGE = 300_000
+"""Characters of a huge argument: more than anything in Navloom reads."""
+
+
+class HungUpError(Exception):
+    """The server closes the connection before the reply is whole."""
 
 
 class Fault:
@@ -33,9 +60,21 @@ class Fault:
         """Change what is said."""
         return message
 
+    def reply(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Change the JSON of a reply that is not streamed."""
+        return reply
+
     def body(self, body: bytes) -> bytes:
         """Change the bytes of a reply that is not streamed."""
         return body
+
+    def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002
+        """Send a reply piece by piece: the events of a stream, or the halves of a whole reply.
+
+        Raises:
+            HungUpError: to close the connection at this place.
+        """
+        yield from pieces
 
 
 @dataclass(frozen=True)
@@ -87,6 +126,119 @@ class Drop(Fault):
 
 
 @dataclass(frozen=True)
+class Silence(Fault):
+    """No answer for some seconds, then none at all: what a client's read time-out is for."""
+
+    seconds: float
+
+    def before(self, exchange: Exchange) -> bool:
+        """Wait, then close the connection."""
+        exchange.model_server.wait(self.seconds)
+        exchange.drop()
+        return True
+
+
+@dataclass(frozen=True)
+class Outage(Fault):
+    """The server goes away with this call: for some seconds every new connection is refused."""
+
+    seconds: float
+
+    def before(self, exchange: Exchange) -> bool:
+        """Stop listening, drop this call, listen again after a while."""
+        exchange.model_server.outage(self.seconds, exchange.drop)
+        return True
+
+
+@dataclass(frozen=True)
+class Cut(Fault):
+    """The reply ends in the middle.
+
+    Attributes:
+        politely: a stream is closed as if that had been all of it, as some proxies do.
+    """
+
+    politely: bool = False
+
+    def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002
+        """Send the first half and hang up."""
+        yield from pieces[: max(1, len(pieces) // 2)]
+        if not self.politely:
+            raise HungUpError
+
+
+@dataclass(frozen=True)
+class Stall(Fault):
+    """The reply stops in the middle for some seconds, and never goes on."""
+
+    seconds: float
+
+    def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:
+        """Send the first half, wait, hang up."""
+        yield from pieces[: max(1, len(pieces) // 2)]
+        exchange.model_server.wait(self.seconds)
+        raise HungUpError
+
+
+class Empty(Fault):
+    """A reply without choices; in Anthropic's protocol, without content."""
+
+    def reply(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Take out what was said."""
+        return {**reply, ("choices" if "choices" in reply else "content"): []}
+
+
+@dataclass(frozen=True)
+class UnknownTool(Fault):
+    """The model calls a tool that it was not offered."""
+
+    name: str = "teleport"
+
+    def message(self, message: AIMessage) -> AIMessage:
+        """Put the call in the place of what was said."""
+        call = {"name": self.name, "args": {"to": "Kitchen_1"}, "id": "call_unknown"}
+        return message.model_copy(update={"content": "", "tool_calls": [call]})
+
+
+@dataclass(frozen=True)
+class BadArguments(Fault):
+    """Tool calls with arguments that mean nothing; an answer in JSON is spoiled likewise.
+
+    Attributes:
+        how: "broken" (JSON that is cut off), "wrong" (other keys and types) or "huge".
+    """
+
+    how: str = "broken"
+
+    def message(self, message: AIMessage) -> AIMessage:
+        """Spoil what was said."""
+        if not message.tool_calls:
+            text = str(message.content)
+            said = {"broken": text[: len(text) // 2], "wrong": "[1, 2]", "huge": "x" * HUGE}
+            return message.model_copy(update={"content": said[self.how]})
+        if self.how == "broken":
+            broken = [
+                {"name": c["name"], "args": json.dumps(c["args"])[:-9], "id": c["id"], "error": ""}
+                for c in message.tool_calls
+            ]
+            return message.model_copy(update={"tool_calls": [], "invalid_tool_calls": broken})
+        args = {"wrong": {"regoin": [None, -1]}, "huge": {"start_region": "x" * HUGE}}[self.how]
+        calls = [{**call, "args": args} for call in message.tool_calls]
+        return message.model_copy(update={"tool_calls": calls})
+
+
+class Filtered(Fault):
+    """The model stops for a content filter: a whole reply that says nothing."""
+
+    def message(self, message: AIMessage) -> AIMessage:
+        """Say nothing, and why."""
+        stop = {"finish_reason": "content_filter", "stop_reason": "refusal"}
+        return message.model_copy(
+            update={"content": "", "tool_calls": [], "response_metadata": stop}
+        )
+
+
+@dataclass(frozen=True)
 class Garble(Fault):
     """A reply that cannot be read.
 
@@ -113,6 +265,13 @@ class Garble(Fault):
 
 Plan: TypeAlias = Callable[[int], Fault | None]
 """Says which fault a call meets, by its number from 0; safe to ask from several threads."""
+
+
+class CallPlan(Protocol):
+    """Says which fault a call meets by what is in the call; safe to ask from several threads."""
+
+    def meet(self, call: Call) -> Fault | None:
+        """The fault that a call meets."""
 
 
 def plan_of(faults: Plan | Sequence[Fault | None]) -> Plan:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -15,12 +17,13 @@ from langchain_core.messages import AIMessage
 
 from navloom.errors import ScriptError
 from navloom.models.scripted import Said, as_message
-from navloom.testing.faults import Fault, Plan, plan_of
+from navloom.testing.faults import CallPlan, Fault, HungUpError, Plan, plan_of
 from navloom.testing.wire import WIRES, Wire
 
 __all__ = ["Call", "Exchange", "ModelServer"]
 
 _LARGEST_REQUEST = 64 * 1024 * 1024
+_BETWEEN_OUTAGES_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class ModelServer:
         self,
         replies: Sequence[Said] | Replier,
         *,
-        faults: Plan | Sequence[Fault | None] = (),
+        faults: Plan | CallPlan | Sequence[Fault | None] = (),
         key: str | None = None,
     ) -> None:
         """Set the server up; it listens from `start` or ``with`` on.
@@ -69,17 +72,31 @@ class ModelServer:
             replies: what to say to each call that meets no final fault, in order: texts, tool
                 calls, messages (see `navloom.models.scripted.as_message`); or a function of the
                 call, such as `navloom.testing.brain` makes.
-            faults: the fault that each call meets, in order, or a plan by the call's number.
+            faults: the fault that each call meets, in order, or a plan by the call's number, or
+                one by what is in the call (`navloom.testing.plan.ConversationPlan`).
             key: the key that a request must bear; None takes any.
         """
         self.errors: list[str] = []
         self._replies = replies if callable(replies) else list(replies)
-        self._plan = plan_of(faults)
+        self._plan = self._planned(faults)
         self._key = key
         self._calls: list[Call] = []
         self._said = 0
         self._lock = threading.Lock()
         self._http: _Http | None = None
+        self._connections = _Connections()
+        self._turn = threading.Lock()
+        self._over = threading.Event()
+        self._up_since = 0.0
+
+    @staticmethod
+    def _planned(
+        faults: Plan | CallPlan | Sequence[Fault | None],
+    ) -> Callable[[Call], Fault | None]:
+        if hasattr(faults, "meet"):
+            return faults.meet
+        plan = plan_of(faults)
+        return lambda call: plan(call.number)
 
     @property
     def url(self) -> str:
@@ -101,19 +118,49 @@ class ModelServer:
 
     def start(self) -> Self:
         """Listen, on a thread of its own."""
-        self._http = _Http(("127.0.0.1", 0), _Handler)
-        self._http.model_server = self
-        threading.Thread(
-            target=self._http.serve_forever, args=(0.02,), name="model-server", daemon=True
-        ).start()
+        self._listen(0)
         return self
+
+    def _listen(self, port: int) -> None:
+        self._http = http = _Http(("127.0.0.1", port), _Handler)
+        http.model_server, http.connections = self, self._connections
+        threading.Thread(
+            target=http.serve_forever, args=(0.02,), name="model-server", daemon=True
+        ).start()
 
     def stop(self) -> None:
         """Stop listening and close every connection."""
-        if self._http is not None:
+        self._over.set()
+        with self._turn:
+            if self._http is not None:
+                self._http.shutdown()
+                self._connections.hang_up()
+                self._http.server_close()
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but not longer than the server lives."""
+        self._over.wait(seconds)
+
+    def outage(self, seconds: float, meanwhile: Callable[[], None]) -> None:
+        """Refuse every new connection for some seconds; kept ones go on.
+
+        Args:
+            seconds: how long. Nothing goes down within half a second of the last time, so that
+                outages which come together do not add up.
+            meanwhile: done once the port is closed, or at once where it stays open.
+        """
+        with self._turn:
+            rested = time.monotonic() - self._up_since > _BETWEEN_OUTAGES_S
+            if self._http is None or not rested or self._over.is_set():
+                meanwhile()
+                return
+            port = int(self._http.server_address[1])
             self._http.shutdown()
-            self._http.hang_up()
             self._http.server_close()
+            meanwhile()
+            self.wait(seconds)
+            self._listen(port)
+            self._up_since = time.monotonic()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -140,7 +187,7 @@ class ModelServer:
 
     def fault(self, call: Call) -> Fault:
         """The fault that a call meets."""
-        return self._plan(call.number) or Fault()
+        return self._plan(call) or Fault()
 
     def answer(self, call: Call) -> AIMessage:
         """What is said to a call.
@@ -157,35 +204,43 @@ class ModelServer:
             return as_message(self._replies[self._said - 1])
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 1024
-    model_server: ModelServer
+class _Connections:
+    """The connections that are open, whichever listener took them."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self) -> None:
         self._open: set[socket.socket] = set()
         self._guard = threading.Lock()
 
-    def process_request(self, request: Any, client_address: Any) -> None:
+    def add(self, connection: socket.socket) -> None:
         with self._guard:
-            self._open.add(request)
-        super().process_request(request, client_address)
+            self._open.add(connection)
 
-    def shutdown_request(self, request: Any) -> None:
+    def discard(self, connection: socket.socket) -> None:
         with self._guard:
-            self._open.discard(request)
-        super().shutdown_request(request)
+            self._open.discard(connection)
 
     def hang_up(self) -> None:
         """Wake the threads that wait on connections kept alive; they close them."""
         with self._guard:
             left = list(self._open)
         for connection in left:
-            try:
+            with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                continue
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 1024
+    model_server: ModelServer
+    connections: _Connections
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.connections.discard(request)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: a client that hangs up in the middle is part of what is tested."""
@@ -201,21 +256,33 @@ class Exchange(BaseHTTPRequestHandler):
     wire: Wire
     content_type: str
 
+    @property
+    def model_server(self) -> ModelServer:
+        """The server that this is an exchange with."""
+        return self.server.model_server
+
     def send_json(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
         """Send a whole JSON reply."""
         self.send(status, json.dumps(body).encode(), headers)
 
     def send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         """Send a whole reply."""
+        self.send_pieces(status, len(body), [body], headers)
+
+    def send_pieces(
+        self, status: int, length: int, pieces: Iterable[bytes], headers: Mapping[str, str]
+    ) -> None:
+        """Send a reply of a known length as its pieces come."""
         self.send_response(status)
         self.send_header("Content-Type", self.content_type)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(length))
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        for piece in pieces:
+            self.wfile.write(piece)
 
-    def send_stream(self, events: Sequence[bytes]) -> None:
+    def send_stream(self, events: Iterable[bytes]) -> None:
         """Send server-sent events, each as a chunk of its own."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -228,7 +295,8 @@ class Exchange(BaseHTTPRequestHandler):
     def drop(self) -> None:
         """Close the connection without a word."""
         self.close_connection = True
-        self.connection.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Write no log."""
@@ -253,7 +321,7 @@ class _Handler(Exchange):
             self.send_json(status, {"error": {"message": text}}, {})
             return
         self.wire = wire
-        model_server = self.server.model_server
+        model_server = self.model_server
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = model_server.admit(wire, body, headers, path)
         if model_server.refuses(headers):
@@ -264,19 +332,28 @@ class _Handler(Exchange):
             self._say(call, fault)
 
     def _say(self, call: Call, fault: Fault) -> None:
-        model_server = self.server.model_server
+        streamed = bool(call.body.get("stream"))
         try:
-            said = fault.message(model_server.answer(call))
-            if call.body.get("stream"):
-                self.send_stream(list(self.wire.stream(call.body, said, call.number)))
-                return
-            reply = json.dumps(self.wire.reply(call.body, said, call.number)).encode()
+            said = fault.message(self.model_server.answer(call))
+            if streamed:
+                parts = list(self.wire.stream(call.body, said, call.number))
+            else:
+                reply = fault.reply(self.wire.reply(call.body, said, call.number))
+                body = fault.body(json.dumps(reply).encode())
+                parts = [body[: len(body) // 2], body[len(body) // 2 :]]
         except Exception as error:
             line = f"{type(error).__name__}: {error}"
-            model_server.errors.append(line)
+            self.model_server.errors.append(line)
             self.send_json(500, self.wire.error(line), {})
             return
-        self.send(200, fault.body(reply), {})
+        try:
+            pieces = fault.pieces(self, parts)
+            if streamed:
+                self.send_stream(pieces)
+            else:
+                self.send_pieces(200, sum(map(len, parts)), pieces, {})
+        except HungUpError:
+            self.drop()
 
     def _body(self) -> dict[str, Any] | None:
         try:

@@ -77,7 +77,8 @@ class OpenAI(Wire):
     def asked(self, body: Mapping[str, Any]) -> Asked:
         """Read a request, vLLM's with an answer tool too."""
         tools = [t for t in body.get("tools") or [] if not _is_answer(t["function"]["name"])]
-        messages = convert_to_messages(body["messages"])
+        turns: list[Any] = [_readable(turn) for turn in body["messages"]]
+        messages = convert_to_messages(turns)
         for tool in body.get("tools") or []:
             function = tool["function"]
             if _is_answer(function["name"]):
@@ -97,7 +98,11 @@ class OpenAI(Wire):
         message: dict[str, Any] = {"role": "assistant", "content": message_text(said.content)}
         if calls:
             message |= {"content": message["content"] or None, "tool_calls": calls}
-        choice = {"index": 0, "message": message, "finish_reason": _finish(said, _OPENAI_FINISH)}
+        choice = {
+            "index": 0,
+            "message": message,
+            "finish_reason": _finish(said, "finish_reason", _OPENAI_FINISH),
+        }
         return {
             **self._head(body, number, "chat.completion"),
             "choices": [choice],
@@ -121,7 +126,7 @@ class OpenAI(Wire):
             yield chunk({"tool_calls": [call]})
             for part in _parts(args):
                 yield chunk({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
-        yield chunk({}, _finish(said, _OPENAI_FINISH))
+        yield chunk({}, _finish(said, "finish_reason", _OPENAI_FINISH))
         if (body.get("stream_options") or {}).get("include_usage"):
             yield _event({**head, "choices": [], "usage": self._usage(body, said)})
         yield b"data: [DONE]\n\n"
@@ -179,7 +184,7 @@ class Anthropic(Wire):
         return {
             **self._head(body, number),
             "content": self._blocks(said, number),
-            "stop_reason": _finish(said, _ANTHROPIC_FINISH),
+            "stop_reason": _finish(said, "stop_reason", _ANTHROPIC_FINISH),
             "usage": {"input_tokens": read, "output_tokens": written},
         }
 
@@ -201,7 +206,10 @@ class Anthropic(Wire):
                 )
                 yield _named_event("content_block_delta", {"index": index, "delta": delta})
             yield _named_event("content_block_stop", {"index": index})
-        stop = {"stop_reason": _finish(said, _ANTHROPIC_FINISH), "stop_sequence": None}
+        stop = {
+            "stop_reason": _finish(said, "stop_reason", _ANTHROPIC_FINISH),
+            "stop_sequence": None,
+        }
         usage = {"input_tokens": read, "output_tokens": written}
         yield _named_event("message_delta", {"delta": stop, "usage": usage})
         yield _named_event("message_stop", {})
@@ -238,9 +246,9 @@ _OPENAI_FINISH = ("tool_calls", "stop")
 _ANTHROPIC_FINISH = ("tool_use", "end_turn")
 
 
-def _finish(said: AIMessage, names: tuple[str, str]) -> str:
+def _finish(said: AIMessage, key: str, names: tuple[str, str]) -> str:
     metadata = said.response_metadata
-    told = metadata.get("finish_reason") or metadata.get("stop_reason")
+    told = metadata.get(key) or metadata.get("finish_reason") or metadata.get("stop_reason")
     called = bool(said.tool_calls or said.invalid_tool_calls)
     return str(told) if told else names[0 if called else 1]
 
@@ -254,6 +262,22 @@ def _calls(said: AIMessage, number: int) -> Iterator[tuple[str, str, str]]:
 
 def _is_answer(name: str) -> bool:
     return name.startswith(ANSWER_TOOL)
+
+
+def _readable(turn: Mapping[str, Any]) -> Mapping[str, Any] | AIMessage:
+    """A turn as it is; one whose tool calls cannot be read, as a message that says so."""
+    calls = turn.get("tool_calls") or []
+    good, bad = [], []
+    for call in calls:
+        function = {"name": call["function"]["name"], "id": call["id"]}
+        try:
+            good.append({**function, "args": dict(json.loads(call["function"]["arguments"]))})
+        except (ValueError, TypeError):
+            bad.append({**function, "args": call["function"]["arguments"], "error": ""})
+    if not bad:
+        return turn
+    text = message_text(turn.get("content") or "")
+    return AIMessage(content=text, tool_calls=good, invalid_tool_calls=bad)
 
 
 def _turn(turn: Mapping[str, Any]) -> list[BaseMessage]:

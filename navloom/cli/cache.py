@@ -1,0 +1,86 @@
+"""``navloom cache``: the replies that are kept on disk."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from navloom.cli.common import JsonOption, print_json
+from navloom.errors import UsageError
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="The replies of models that are kept on disk.")
+
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        envvar="NAVLOOM_CACHE",
+        metavar="DIR",
+        show_default="the user's cache folder",
+        help="The folder.",
+    ),
+]
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+@app.command()
+def info(cache: FolderOption = None, as_json: JsonOption = False) -> None:
+    """How many replies are kept, how large, since when."""
+    from dataclasses import asdict
+
+    from navloom.models.cache import CacheInfo, ResponseCache, cache_folder
+
+    folder = cache_folder(cache)
+    there = folder.is_dir()
+    found = ResponseCache(folder).info() if there else CacheInfo(str(folder), 0, 0, None, None)
+    if as_json:
+        print_json(asdict(found))
+        return
+    print(f"{found.folder}: {found.entries} replies, {_size(found.bytes)}")
+    if found.oldest is not None and found.newest is not None:
+        print(f"  the oldest of {_day(found.oldest)}, the newest of {_day(found.newest)}")
+
+
+@app.command()
+def prune(
+    cache: FolderOption = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            "--older-than",
+            envvar="NAVLOOM_OLDER_THAN",
+            metavar="AGE",
+            help="Only replies older than this: 12h, 30d, 8w. Without it, all.",
+        ),
+    ] = None,
+) -> None:
+    """Delete replies."""
+    from navloom.models.cache import ResponseCache, cache_folder
+
+    folder, age = cache_folder(cache), _seconds(older_than)
+    entries, size = ResponseCache(folder).prune(age) if folder.is_dir() else (0, 0)
+    print(f"{folder}: {entries} replies deleted, {_size(size)}")
+
+
+def _seconds(age: str | None) -> float | None:
+    if age is None:
+        return None
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)\s*([smhdw])", age.strip())
+    if found is None:
+        raise UsageError(f"--older-than {age}: expected a number and s, m, h, d or w, such as 30d")
+    return float(found.group(1)) * _UNITS[found.group(2)]
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
+
+
+def _day(seconds: float) -> str:
+    from datetime import datetime
+
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")

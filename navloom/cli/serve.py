@@ -1,0 +1,283 @@
+"""``navloom serve MODEL``: start a vLLM server with the flags that agents need, and wait for it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from navloom.cli.common import say
+from navloom.errors import ModelError, UsageError
+
+__all__ = ["app", "find_vllm"]
+
+app = typer.Typer()
+
+_LAST_LINES, _MOST_LINE = 12, 300
+_POLL_S, _HEALTH_S = 0.5, 2.0
+_END_S = 20.0
+"""How long a server may take to end when asked, before it is killed."""
+
+_MISSING = (
+    "vllm is not installed: pip install 'navloom[vllm]' (Linux with a GPU). Without one, "
+    "local/PATH.gguf runs a small model on the CPU; `navloom serve MODEL --print` shows the command"
+)
+
+
+_ModelArgument = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="The model as vLLM knows it: Qwen/Qwen3-8B, or a folder."),
+]
+_FlagsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- FLAGS", help="Further flags of `vllm serve`, after --."),
+]
+_HostOption = Annotated[
+    str, typer.Option("--host", envvar="NAVLOOM_HOST", help="The address to listen on.")
+]
+_PortOption = Annotated[
+    int, typer.Option("--port", envvar="NAVLOOM_PORT", min=1, max=65535, help="The port.")
+]
+_ImagesOption = Annotated[
+    int,
+    typer.Option(
+        "--images",
+        envvar="NAVLOOM_IMAGES",
+        min=0,
+        max=1000,
+        help="The most images in one prompt, where the model takes any.",
+    ),
+]
+_TemplateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--chat-template",
+        envvar="NAVLOOM_CHAT_TEMPLATE",
+        help="A chat template instead of the model's own: a file, or tool_use.",
+    ),
+]
+_TimeoutOption = Annotated[
+    float,
+    typer.Option(
+        "--start-timeout",
+        envvar="NAVLOOM_START_TIMEOUT",
+        min=1,
+        help="Seconds that the server may take until it is healthy, downloads included.",
+    ),
+]
+
+
+@app.command("serve")
+def serve(
+    model: _ModelArgument,
+    flags: _FlagsArgument = None,
+    host: _HostOption = "127.0.0.1",
+    port: _PortOption = 8000,
+    images: _ImagesOption = 16,
+    chat_template: _TemplateOption = None,
+    start_timeout: _TimeoutOption = 1800.0,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the command and start nothing.")
+    ] = False,
+) -> None:
+    """Start `vllm serve` with the flags that tools, schemas and images need, and wait for it.
+
+    The flags come from a table by model family (docs/models.md). Ctrl-C ends the server.
+    """
+    from navloom.models.families import serve_flags
+
+    if model.startswith("-"):
+        raise UsageError(f"'{model}' is no model: write navloom serve MODEL -- FLAGS.")
+    if any(flag.startswith("--api-key") for flag in flags or ()):
+        # Everyone on the machine sees a command line.
+        raise UsageError("Give the server its key by the variable VLLM_API_KEY, not by --api-key.")
+    name = model.removeprefix("vllm/")
+    given, notes = serve_flags(
+        name, images=images, chat_template=chat_template, given=tuple(flags or ())
+    )
+    words = ["vllm", "serve", name, "--host", host, "--port", str(port), *given]
+    for note in notes:
+        say(f"note: {note}")
+    if only_print:
+        print(shlex.join(words))
+        return
+    program = find_vllm()
+    if program is None:
+        raise ModelError(_MISSING)
+    _check_port(host, port)
+    say(f"starting: {shlex.join(words)}")
+    with _Server([program, *words[1:]]) as server:
+        began = time.monotonic()
+        server.wait_until_healthy(_url(host, port), start_timeout)
+        say(f"{name} is ready at {_url(host, port)} after {time.monotonic() - began:.0f} s. Next:")
+        say(f"  {_next(name, host, port, given)}")
+        say("Ctrl-C ends it.")
+        server.wait()
+
+
+def find_vllm() -> str | None:
+    """Where the program ``vllm`` is, or None."""
+    # A virtual environment that is not activated has its programs beside its Python.
+    beside = Path(sys.executable).parent / "vllm"
+    return shutil.which("vllm") or (str(beside) if os.access(beside, os.X_OK) else None)
+
+
+def _check_port(host: str, port: int) -> None:
+    try:
+        kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise UsageError(f"--host {host}: {error.strerror or error}.") from error
+    with socket.socket(kind, socket.SOCK_STREAM) as probe:
+        # As servers do: a port whose last connections are still closing is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise UsageError(
+                    f"Port {port} of {host} is taken: give another with --port, or end what"
+                    " listens there."
+                ) from error
+            raise UsageError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
+
+
+def _url(host: str, port: int) -> str:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _next(name: str, host: str, port: int, flags: list[str]) -> str:
+    """What to type in another terminal."""
+    if "--served-model-name" in flags[:-1]:
+        name = flags[flags.index("--served-model-name") + 1]
+    model = shlex.quote(f"vllm/{name}")
+    return (
+        f"VLLM_BASE_URL={_url(host, port)}/v1 navloom synth single demo: --model {model} --n 10"
+        " --out runs/first"
+    )
+
+
+class _Server:
+    """The server's process: its words pass through, its last ones are kept."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._words = words
+        self._last: deque[str] = deque(maxlen=_LAST_LINES)
+
+    def __enter__(self) -> _Server:
+        self._before = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603
+                self._words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                # A session of its own: Ctrl-C reaches it once, from us, and its workers with it.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ModelError(f"{self._words[0]} cannot be started: {error.strerror}.") from error
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for ask in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            if self._gone(ask):
+                break
+        with contextlib.suppress(OSError):
+            # Workers that their parent left behind would keep the GPU.
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._reader.join(2)
+        signal.signal(signal.SIGTERM, self._before)
+
+    def wait_until_healthy(self, url: str, seconds: float) -> None:
+        """Wait until ``/health`` answers.
+
+        Raises:
+            ModelError: where the process ends first, or the time is over.
+        """
+        until = time.monotonic() + seconds
+        while not _healthy(url):
+            self._check_alive("before it was ready")
+            if time.monotonic() > until:
+                raise ModelError(
+                    f"vllm was not ready within {seconds:g} s: raise --start-timeout."
+                    f" Its last words: {self._words_said()}"
+                )
+            time.sleep(_POLL_S)
+        # Whoever took the port between our look and the server's start would answer too.
+        self._check_alive("before it was ready")
+
+    def wait(self) -> None:
+        """Wait for the process to end.
+
+        Raises:
+            ModelError: where it ends in an error.
+        """
+        self._process.wait()
+        self._check_alive("while serving")
+
+    def _read(self) -> None:
+        for line in self._process.stdout or ():
+            self._last.append(line.rstrip()[:_MOST_LINE])
+            sys.stderr.write(line)
+            sys.stderr.flush()
+
+    def _check_alive(self, when: str) -> None:
+        code = self._process.poll()
+        if code is None:
+            return
+        self._reader.join(2)
+        if code == 0 and when == "while serving":
+            return
+        raise ModelError(f"vllm ended {when} (code {code}). Its last words: {self._words_said()}")
+
+    def _words_said(self) -> str:
+        said = [line.strip() for line in self._last if line.strip()]
+        return " | ".join(said) or "none"
+
+    def _gone(self, ask: signal.Signals) -> bool:
+        """Ask the process and its workers to end; whether the process did."""
+        if self._process.poll() is not None:
+            return True
+        try:
+            os.killpg(self._process.pid, ask)
+            self._process.wait(_END_S)
+        except ProcessLookupError:
+            return True
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            return False
+        return True
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _healthy(url: str) -> bool:
+    # Imported here: it brings ssl and email, and every command reads this file.
+    from urllib.request import ProxyHandler, build_opener
+
+    # No proxy of the environment may answer in the server's place.
+    opener = build_opener(ProxyHandler({}))
+    try:
+        with opener.open(f"{url}/health", timeout=_HEALTH_S) as reply:
+            return bool(reply.status == 200)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,220 @@
+"""Options of every command that calls models: how to call, when to stop, what to keep.
+
+None of them is part of what a run is: they may differ between two sessions of one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from navloom.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from navloom.models.call import CallSettings
+    from navloom.models.limits import Limits
+
+__all__ = [
+    "AttemptTimeoutOption",
+    "CacheOption",
+    "CostLimitOption",
+    "MaxRetriesOption",
+    "ModelRoleOption",
+    "NoCacheOption",
+    "RunConfigOption",
+    "TimeLimitOption",
+    "TokenLimitOption",
+    "limits_of",
+    "model_of_roles",
+    "settings_of",
+]
+
+_MOST_CONFIG = 64 * 1024
+
+
+def _read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take the file's values as this command's defaults: what is typed goes before them."""
+    if path is not None:
+        context.default_map = {**(context.default_map or {}), **_defaults(context, path)}
+    return path
+
+
+def _defaults(context: typer.Context, path: Path) -> dict[str, Any]:
+    from pydantic import TypeAdapter
+
+    from navloom.scenes.plainyaml import read_yaml
+
+    kind = dict[str, bool | int | float | str | list[int | float | str]]
+    given = read_yaml(path, TypeAdapter(kind), most=_MOST_CONFIG)
+    known: dict[str, Any] = {}
+    for each in context.command.params:
+        flags = [flag.lstrip("-") for flag in each.opts]
+        known[max(flags, key=len, default=each.name or "")] = each
+    for name in ("help", "run-config", "show-completion", "install-completion"):
+        known.pop(name, None)
+    taken: dict[str, Any] = {}
+    for key, value in given.items():
+        name = key.replace("_", "-")
+        parameter = known.get(name)
+        if parameter is None:
+            hint = did_you_mean(name, known)
+            raise UsageError(
+                f"{path}: '{key}' is no flag of `{context.command_path}`.{hint}"
+                f" There are: {', '.join(sorted(known))}."
+            )
+        several = getattr(parameter, "multiple", False)
+        if isinstance(value, list) and not several:
+            raise UsageError(f"{path}: '{key}' takes one value, got a list of {len(value)}")
+        taken[str(parameter.name)] = [value] if several and not isinstance(value, list) else value
+    return taken
+
+
+RunConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--run-config",
+        envvar="NAVLOOM_RUN_CONFIG",
+        metavar="FILE",
+        is_eager=True,
+        callback=_read_config,
+        help="Take flags from this YAML file (`n: 200`, `model: openai/gpt-4o-mini`); what is typed"
+        " goes before it, and so do NAVLOOM_ variables.",
+    ),
+]
+ModelRoleOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model-role",
+        envvar="NAVLOOM_MODEL_ROLE",
+        metavar="ROLE=PROVIDER/NAME",
+        help="The model of one role, in place of --model; may be given several times.",
+    ),
+]
+MaxRetriesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-retries",
+        envvar="NAVLOOM_MAX_RETRIES",
+        min=0,
+        max=100,
+        show_default="3",
+        help="Further attempts at a call that failed, where trying again may help.",
+    ),
+]
+AttemptTimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--attempt-timeout",
+        envvar="NAVLOOM_ATTEMPT_TIMEOUT",
+        min=0.1,
+        max=600,
+        show_default="600",
+        help="Seconds that one attempt at a call may take.",
+    ),
+]
+TokenLimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--token-limit",
+        envvar="NAVLOOM_TOKEN_LIMIT",
+        min=1,
+        help="Tokens that the whole run may use, in and out. Reaching it ends the session with"
+        " exit code 2; the same command with a higher limit goes on.",
+    ),
+]
+TimeLimitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        envvar="NAVLOOM_TIME_LIMIT",
+        min=0.001,
+        help="Seconds that this session may take; samples under way finish their step.",
+    ),
+]
+CostLimitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--cost-limit",
+        envvar="NAVLOOM_COST_LIMIT",
+        min=0.000001,
+        help="US dollars that the whole run may cost; overshot by one call a sample under way at"
+        " most.",
+    ),
+]
+CacheOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        envvar="NAVLOOM_CACHE",
+        metavar="DIR",
+        show_default="the user's cache folder",
+        help="Where replies of remote models are kept; runs share them.",
+    ),
+]
+NoCacheOption = Annotated[
+    bool,
+    typer.Option("--no-cache", envvar="NAVLOOM_NO_CACHE", help="Keep and use no replies."),
+]
+
+
+def settings_of(given: Mapping[str, Any], note: Callable[[str], None]) -> CallSettings:
+    """What stands around each call, from a command's parameters.
+
+    Raises:
+        ModelError: the folder that was named cannot be used as a cache.
+    """
+    from navloom.models.call import CallSettings
+
+    return CallSettings(
+        cache=None if given["no_cache"] else _cache(given["cache"], note),
+        max_retries=given["max_retries"],
+        attempt_timeout=given["attempt_timeout"],
+    )
+
+
+def _cache(named: Path | None, note: Callable[[str], None]) -> Any:
+    from navloom.errors import ModelError
+    from navloom.models.cache import ResponseCache, cache_folder
+
+    try:
+        return ResponseCache(cache_folder(named), note=note)
+    except ModelError as error:
+        if named is not None:
+            raise
+        # Nobody asked for the user's folder by name: a home that is read-only stops no run.
+        note(f"no replies are kept: {error}")
+        return None
+
+
+def limits_of(given: Mapping[str, Any]) -> Limits:
+    """When to end the session, from a command's parameters."""
+    from navloom.models.limits import Limits
+
+    names = ("token_limit", "time_limit", "cost_limit")
+    return Limits(**{name: given[name] for name in names})
+
+
+def model_of_roles(model: str, roles: Sequence[str] | None, known: Sequence[str]) -> dict[str, str]:
+    """The model of each role.
+
+    Args:
+        model: of roles that are not given one.
+        roles: ``ROLE=PROVIDER/NAME`` each.
+        known: the roles that the command has.
+
+    Raises:
+        UsageError: no such role, or no model behind it.
+    """
+    found = dict.fromkeys(known, model)
+    for text in roles or ():
+        role, equals, name = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise UsageError(f"--model-role {text}: write ROLE=PROVIDER/NAME, such as {known[0]}=…")
+        if role not in found:
+            hint = did_you_mean(role, known)
+            raise UsageError(f"no role '{role}' here.{hint} Roles: {', '.join(known)}.")
+        found[role] = name
+    return found

@@ -1,0 +1,290 @@
+"""Replies kept on disk, so that no call is paid for twice: one JSON file a reply.
+
+    DIR/navloom-cache.json      says what the folder is, and its format
+    DIR/replies/ab/ab12….json   one reply, named by the hash of everything it depends on
+
+Plain files, since a user-level folder is shared: by processes of one machine and, where a home
+lies on a network disk, by machines, on which a SQLite file in write-ahead mode breaks. A file is
+moved into place whole, so that a kill leaves no half entry, and one that a disk has spoiled costs
+one call. (diskcache would do the rest, but unpickles what it reads.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+from navloom.errors import ModelError
+from navloom.models.answer import bounded
+from navloom.models.secrets import redacted
+
+__all__ = ["FORMAT", "CacheInfo", "ResponseCache", "cache_folder", "cache_key"]
+
+FORMAT = 1
+"""Of the entries and of their keys: raised when either changes its meaning."""
+_MARK = "navloom-cache.json"
+_REPLIES = "replies"
+_MOST_BYTES = 16 * 1024 * 1024
+_ENTRY = re.compile(r"[0-9a-f]{64}\.json(\.[\w-]+\.tmp)?")
+_KEPT = (
+    "content",
+    "additional_kwargs",
+    "response_metadata",
+    "tool_calls",
+    "invalid_tool_calls",
+    "usage_metadata",
+)
+_NO_SAMPLING = frozenset(
+    {"max_retries", "default_request_timeout", "request_timeout", "timeout", "stream", "streaming"}
+)
+_counter = count()
+
+
+def cache_folder(given: Path | str | None = None) -> Path:
+    """Where replies are kept: ``given``, else ``NAVLOOM_CACHE``, else the user's cache folder."""
+    named = given or os.environ.get("NAVLOOM_CACHE", "").strip()
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "navloom"
+
+
+def cache_key(
+    *,
+    model: str,
+    messages: Sequence[BaseMessage],
+    bound: Mapping[str, Any],
+    sampling: Mapping[str, Any],
+    epoch: int = 0,
+) -> str:
+    """The name of a reply: a hash of everything that it depends on.
+
+    Args:
+        model: ``provider/name``. The server's address is no part of it: one that moved serves the
+            same model.
+        messages: the conversation; ids and counts of its messages do not matter.
+        bound: tools, schema and whatever else was bound to the model.
+        sampling: the model's own parameters; those that only say how to wait do not matter.
+        epoch: which of several replies to one and the same request.
+    """
+    whole = {
+        "format": FORMAT,
+        "model": model,
+        "messages": [_plain(message) for message in messages],
+        "bound": bound,
+        "sampling": {k: v for k, v in sampling.items() if k not in _NO_SAMPLING},
+        "epoch": epoch,
+    }
+    text = json.dumps(whole, sort_keys=True, separators=(",", ":"), default=_named)
+    return sha256(text.encode(errors="backslashreplace")).hexdigest()
+
+
+def _plain(message: BaseMessage) -> dict[str, Any]:
+    said: dict[str, Any] = {"type": message.type, "content": message.content}
+    for name in ("name", "tool_calls", "invalid_tool_calls", "tool_call_id", "status"):
+        value = getattr(message, name, None)
+        if value:
+            said[name] = value
+    return said
+
+
+def _named(value: Any) -> str:
+    # Never repr(): an address in memory would make every key new.
+    kind = value if isinstance(value, type) else type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What a cache folder holds.
+
+    Attributes:
+        folder: where.
+        entries: replies in it.
+        bytes: their size.
+        oldest: when the oldest was made, seconds since the epoch; None where there is none.
+        newest: likewise.
+    """
+
+    folder: str
+    entries: int
+    bytes: int
+    oldest: float | None
+    newest: float | None
+
+
+class ResponseCache:
+    """Replies by key, in a folder that several processes may share.
+
+    Args:
+        folder: where; made where there is none.
+        note: told, once each, of an entry that was broken and of a folder that takes no more.
+
+    Raises:
+        ModelError: the folder is of another format, holds other files, or cannot be used.
+    """
+
+    def __init__(self, folder: Path | str, *, note: Callable[[str], None] | None = None) -> None:
+        self.folder = Path(folder)
+        self._note = note or (lambda _: None)
+        self._said: set[str] = set()
+        self._full = False
+        self._claim()
+
+    def get(self, key: str) -> AIMessage | None:
+        """The reply of a key, as it was given; None where there is none that can be read."""
+        path = self._path(key)
+        try:
+            with path.open("rb") as file:
+                data = file.read(_MOST_BYTES + 1)
+        except OSError:
+            return None
+        try:
+            return _decoded(data, key)
+        except (ValueError, TypeError, LookupError, RecursionError):
+            with contextlib.suppress(OSError):
+                path.unlink()
+            self._once("broken", f"cache {self.folder}: a broken entry was dropped")
+            return None
+
+    def put(self, key: str, model: str, reply: AIMessage) -> None:
+        """Keep a reply; a folder that takes no more is said once and no reason to stop."""
+        path = self._path(key)
+        if self._full or path.exists():
+            return
+        # The stamp of another process: two that write one entry must not share a file.
+        half = path.with_name(f"{path.name}.{os.getpid()}-{next(_counter)}.tmp")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            half.write_bytes(_encoded(key, model, reply))
+            half.replace(path)
+        except OSError as error:
+            self._full = True
+            with contextlib.suppress(OSError):
+                half.unlink(missing_ok=True)
+            why = error.strerror or type(error).__name__
+            self._once("full", f"cache {self.folder}: {why}; replies are not kept any more")
+
+    def info(self) -> CacheInfo:
+        """How many replies there are, how large, how old."""
+        stats = [found for _, found in self._entries()]
+        times = [found.st_mtime for found in stats]
+        size = sum(found.st_size for found in stats)
+        return CacheInfo(
+            str(self.folder), len(stats), size, min(times, default=None), max(times, default=None)
+        )
+
+    def prune(self, older_than: float | None = None) -> tuple[int, int]:
+        """Delete replies.
+
+        Args:
+            older_than: only those made more than so many seconds ago; None deletes all.
+
+        Returns:
+            How many, and their bytes.
+        """
+        before, entries, size = time.time() - (older_than or 0.0), 0, 0
+        for path, found in self._entries():
+            if older_than is None or found.st_mtime < before:
+                with contextlib.suppress(FileNotFoundError):
+                    path.unlink()
+                    entries, size = entries + 1, size + found.st_size
+        return entries, size
+
+    def _entries(self) -> Iterator[tuple[Path, os.stat_result]]:
+        for path in sorted((self.folder / _REPLIES).glob("??/*")):
+            with contextlib.suppress(FileNotFoundError):
+                if _ENTRY.fullmatch(path.name):
+                    yield path, path.stat()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / _REPLIES / key[:2] / f"{key}.json"
+
+    def _once(self, kind: str, text: str) -> None:
+        if kind not in self._said:
+            self._said.add(kind)
+            self._note(text)
+
+    def _claim(self) -> None:
+        """Make the folder a cache, or see that it is one of ours."""
+        mark = self.folder / _MARK
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not mark.exists():
+                others = [p.name for p in self.folder.iterdir() if p.name not in (_MARK, _REPLIES)]
+                if [name for name in others if not name.endswith(".tmp")]:
+                    raise ModelError(
+                        f"{self.folder} holds other files ({min(others)}) and is no cache:"
+                        " give --cache a new or an empty folder"
+                    )
+                half = mark.with_name(f"{os.getpid()}.tmp")
+                half.write_text(json.dumps({"navloom_cache": FORMAT}) + "\n", encoding="utf-8")
+                half.replace(mark)
+            (self.folder / _REPLIES).mkdir(exist_ok=True)
+            there = _format_of(mark)
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise ModelError(
+                f"cannot keep replies in {self.folder}: {why}. Give another --cache, or --no-cache."
+            ) from error
+        if there != FORMAT:
+            raise ModelError(
+                f"{self.folder} is a cache of another version (format {there}, this Navloom reads"
+                f" {FORMAT}): give another --cache, delete the folder, or use --no-cache"
+            )
+
+
+def _format_of(mark: Path) -> Any:
+    with mark.open("rb") as file:
+        data = file.read(1000)
+    try:
+        return json.loads(data)["navloom_cache"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return "unknown"
+
+
+def _encoded(key: str, model: str, reply: AIMessage) -> bytes:
+    said = {name: getattr(reply, name) for name in _KEPT}
+    # As it will be read: what is no JSON is told apart now, not by a sum that fails later.
+    kept = json.loads(json.dumps(redacted(said), default=str))
+    entry = {"format": FORMAT, "key": key, "model": model, "sum": _sum(kept), "reply": kept}
+    return json.dumps(entry).encode()
+
+
+def _decoded(data: bytes, key: str) -> AIMessage:
+    if len(data) > _MOST_BYTES:
+        raise ValueError("too large")
+    entry = json.loads(data)
+    if entry["key"] != key or entry["sum"] != _sum(entry["reply"]):
+        raise ValueError("not what was written")
+    # Pydantic checks each part; nothing in an entry names a class to be made.
+    return bounded(AIMessage(**{name: entry["reply"].get(name) or _EMPTY[name] for name in _KEPT}))
+
+
+_EMPTY: dict[str, Any] = {
+    "content": "",
+    "additional_kwargs": {},
+    "response_metadata": {},
+    "tool_calls": [],
+    "invalid_tool_calls": [],
+    "usage_metadata": None,
+}
+
+
+def _sum(kept: Any) -> str:
+    return sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,198 @@
+"""Secrets: which there are, and no text with one in it.
+
+A secret is known by its value: whatever stands in an environment variable whose name ends in KEY,
+TOKEN, SECRET or PASSWORD, and whatever key a model was made with. `redact` takes it out of a text
+as it is, in base64 (also in the middle of something longer, such as ``user:key``) and URL-encoded.
+Everything that Navloom writes goes through here: run folders, the cache, error lines, tracebacks,
+logs.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import logging
+import os
+import re
+import traceback
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from navloom.errors import UsageError
+
+__all__ = ["load_keys", "redact", "redact_error", "redact_logs", "redacted", "remember"]
+
+T = TypeVar("T")
+
+LEAST = 8
+"""A shorter value is no secret: taking it out would tear ordinary words."""
+_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
+_KEY_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*_API_KEY)\s*=\s*(.*?)\s*$")
+_MOST_ENV = 64 * 1024
+_MOST_REMEMBERED = 256
+_NOT_SECRET = frozenset({"EMPTY", "not-a-key"})
+
+_remembered: dict[str, str] = {}
+
+
+def remember(value: str, name: str = "key") -> None:
+    """Know a secret that is in no environment variable, such as a key given from Python.
+
+    Args:
+        value: the secret; one shorter than eight characters is left alone.
+        name: what stands in its place, in square brackets.
+    """
+    if len(value) >= LEAST and value not in _NOT_SECRET and len(_remembered) < _MOST_REMEMBERED:
+        _remembered[value] = name
+
+
+def redact(text: str) -> str:
+    """A text without any secret: ``<OPENAI_API_KEY>`` or ``[key]`` stands where one was."""
+    known = _known()
+    if not known:
+        return text
+    pattern, names = _pattern(known)
+    return pattern.sub(lambda found: names[found.group()], text)
+
+
+def redacted(value: T) -> T:
+    """A JSON-able value without any secret in its strings and keys; itself where there is none."""
+    known = _known()
+    if not known:
+        return value
+    pattern, _ = _pattern(known)
+    if not pattern.search(json.dumps(value, ensure_ascii=False, default=str)):
+        return value
+    cleaned: T = _walk(value)
+    return cleaned
+
+
+def redact_error(error: BaseException) -> None:
+    """Take secrets out of an exception's own words, which others may write down as they are."""
+    seen: set[int] = set()
+    now: BaseException | None = error
+    while now is not None and id(now) not in seen:
+        seen.add(id(now))
+        with contextlib.suppress(Exception):
+            now.args = tuple(redact(a) if isinstance(a, str) else redacted(a) for a in now.args)
+        for name in ("message", "body"):
+            if getattr(now, name, None) is not None:
+                with contextlib.suppress(Exception):
+                    setattr(now, name, redacted(getattr(now, name)))
+        now = now.__cause__ or now.__context__
+
+
+def redact_logs() -> None:
+    """Take secrets out of every log record of this process from now on."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "redacts", False):
+        return
+
+    def factory(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        with contextlib.suppress(TypeError, ValueError):
+            record.msg, record.args = redact(record.getMessage()), ()
+        if record.exc_info and record.exc_info[1] is not None:
+            # A handler that finds the text made does not make it again from the exception.
+            record.exc_text = redact("".join(traceback.format_exception(record.exc_info[1])))
+        return record
+
+    factory.redacts = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(factory)
+
+
+def load_keys(path: Path) -> list[str]:
+    """Take API keys from a ``.env`` file into the environment, which goes before the file.
+
+    Only lines ``NAME_API_KEY=value`` count (``export`` and quotes are allowed): such a file is
+    often another program's, and must not redirect calls to another address.
+
+    Args:
+        path: the file; there may be none.
+
+    Returns:
+        The names that were taken.
+
+    Raises:
+        UsageError: the file is too large, or a key's quotes do not close.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_ENV + 1)
+    except OSError:
+        return []
+    if len(data) > _MOST_ENV:
+        raise UsageError(f"{path} is over {_MOST_ENV} bytes: no file of keys is as large")
+    taken = []
+    for number, line in enumerate(data.decode("utf-8", errors="replace").splitlines(), 1):
+        found = _KEY_LINE.match(line)
+        if found is None:
+            continue
+        name, value = found.group(1), _unquoted(found.group(2), f"{path}:{number}")
+        if value and not os.environ.get(name, "").strip():
+            os.environ[name] = value
+            taken.append(name)
+    return taken
+
+
+def _unquoted(value: str, where: str) -> str:
+    if value[:1] in ("'", '"'):
+        if len(value) < 2 or value[-1] != value[0]:
+            raise UsageError(f"{where}: the quote does not close; write NAME_API_KEY=value")
+        return value[1:-1]
+    return value.split(" #", 1)[0].strip()
+
+
+def _known() -> tuple[tuple[str, str], ...]:
+    there: dict[str, str] = {}
+    for name, value in os.environ.items():
+        if len(value) >= LEAST and value not in _NOT_SECRET and _NAMES.search(name):
+            there.setdefault(value.strip(), f"<{name}>")
+    for value, name in _remembered.items():
+        there.setdefault(value, f"[{name}]")
+    return tuple(there.items())
+
+
+@lru_cache(maxsize=8)
+def _pattern(known: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    names: dict[str, str] = {}
+    for secret, name in known:
+        for form in _forms(secret):
+            names.setdefault(form, name)
+    # The longest first: of two that begin alike the whole one goes.
+    longest = sorted(names, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest))), names
+
+
+def _forms(secret: str) -> Iterator[str]:
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    encoded = quote(secret, safe="")
+    yield from (encoded, encoded.replace("%20", "+"), quote(secret))
+    yield re.sub(r"%[0-9A-F]{2}", lambda found: found.group().lower(), encoded)
+    data = secret.encode()
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        whole = encode(data).decode()
+        yield from (whole, whole.rstrip("="))
+        for before in range(3):
+            # The characters that hold nothing but the secret, wherever it begins in a triple.
+            inner = encode(b"\0" * before + data)[(0, 2, 3)[before] :].decode().rstrip("=")
+            if (before + len(data)) % 3:
+                inner = inner[:-1]
+            if len(inner) >= LEAST:
+                yield inner
+
+
+def _walk(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {_walk(key): _walk(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_walk(each) for each in value]
+    return value

@@ -1,0 +1,219 @@
+"""What calls cost: tokens, seconds and dollars, by model and role.
+
+Every reply that `navloom.models.call.acall` gives bears a stamp in its ``response_metadata``: which
+model, in which role, how long, after how many retries, and whether it came from the cache. The
+stamp lives where the message lives, in a checkpoint, so that a kill loses no count.
+
+Prices come from genai-prices' built-in table; nothing is fetched. A price nobody knows is ``None``,
+never 0, and a sum over it is ``None`` too. A reply from the cache costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+__all__ = [
+    "DEFAULT_ROLE",
+    "FREE_PROVIDERS",
+    "STAMP",
+    "ModelUsage",
+    "by_model",
+    "merged",
+    "price_of",
+    "stamped",
+    "total_cost",
+    "usage_of",
+]
+
+FREE_PROVIDERS = frozenset({"builtin", "local", "scripted"})
+"""Providers that run in this process and cost nothing."""
+DEFAULT_ROLE = "generator"
+STAMP = "navloom"
+"""The key of a reply's ``response_metadata`` that holds its stamp."""
+
+
+@dataclass(slots=True)
+class ModelUsage:
+    """What the calls of one model in one role add up to.
+
+    Attributes:
+        model: ``provider/name``.
+        role: what it was used for.
+        calls: calls that were made and paid for.
+        cached_calls: replies that came from the cache instead.
+        retries: attempts that failed and were made again.
+        input_tokens: of the calls made; those of cached replies count nowhere.
+        output_tokens: likewise.
+        seconds: that the calls took, waits between attempts included, added up.
+        cost_usd: None where no price is known for the model.
+    """
+
+    model: str
+    role: str
+    calls: int = 0
+    cached_calls: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    cost_usd: float | None = 0.0
+
+    def add(self, other: ModelUsage) -> None:
+        """Add what further calls of the same model and role came to."""
+        self.calls += other.calls
+        self.cached_calls += other.cached_calls
+        self.retries += other.retries
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.seconds = round(self.seconds + other.seconds, 4)
+        known = self.cost_usd is not None and other.cost_usd is not None
+        self.cost_usd = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
+
+    def record(self) -> dict[str, Any]:
+        """As a line of a run keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> ModelUsage:
+        """From a line of a run; what is missing there counts as nothing."""
+        cost = record.get("cost_usd", 0.0)
+        return cls(
+            model=str(record.get("model")),
+            role=str(record.get("role")),
+            **{
+                name: int(record.get(name) or 0)
+                for name in ("calls", "cached_calls", "retries", "input_tokens", "output_tokens")
+            },
+            seconds=float(record.get("seconds") or 0.0),
+            cost_usd=None if cost is None else float(cost),
+        )
+
+
+def stamped(
+    reply: AIMessage, *, model: str, role: str, seconds: float, retries: int, cached: bool
+) -> AIMessage:
+    """The reply with its stamp; one from the cache loses its id, which another message may bear."""
+    stamp = {
+        "model": model,
+        "role": role,
+        "seconds": round(seconds, 4),
+        "retries": retries,
+        "cached": cached,
+    }
+    update: dict[str, Any] = {"response_metadata": {**reply.response_metadata, STAMP: stamp}}
+    if cached:
+        update["id"] = None
+    return reply.model_copy(update=update)
+
+
+def usage_of(messages: Iterable[Any]) -> dict[str, int]:
+    """Count the model calls and tokens behind some messages.
+
+    Args:
+        messages: LangChain messages; those that a model did not write count for nothing.
+
+    Returns:
+        ``calls``, ``input_tokens`` and ``output_tokens``, and where there are any,
+        ``cached_calls`` and ``retries``. A call without ``usage_metadata`` counts as a call with
+        no tokens; a cached reply counts among ``cached_calls`` alone.
+    """
+    total = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
+    for message in messages:
+        if getattr(message, "type", None) != "ai":
+            continue
+        stamp = _stamp_of(message)
+        if stamp.get("cached"):
+            total["cached_calls"] = total.get("cached_calls", 0) + 1
+            continue
+        usage = getattr(message, "usage_metadata", None) or {}
+        total["calls"] += 1
+        total["input_tokens"] += int(usage.get("input_tokens") or 0)
+        total["output_tokens"] += int(usage.get("output_tokens") or 0)
+        if retries := int(stamp.get("retries") or 0):
+            total["retries"] = total.get("retries", 0) + retries
+    return total
+
+
+def by_model(
+    messages: Iterable[Any], *, model: str = "unknown", role: str = DEFAULT_ROLE
+) -> list[ModelUsage]:
+    """What the calls behind some messages come to, by model and role.
+
+    Args:
+        messages: as for `usage_of`.
+        model: of messages without a stamp, which did not go through ``acall``.
+        role: likewise.
+    """
+    found = []
+    for message in messages:
+        if getattr(message, "type", None) != "ai":
+            continue
+        stamp = _stamp_of(message)
+        usage = usage_of([message])
+        name = str(stamp.get("model") or model)
+        found.append(
+            ModelUsage(
+                model=name,
+                role=str(stamp.get("role") or role),
+                calls=usage["calls"],
+                cached_calls=usage.get("cached_calls", 0),
+                retries=usage.get("retries", 0),
+                input_tokens=usage["input_tokens"],
+                output_tokens=usage["output_tokens"],
+                seconds=float(stamp.get("seconds") or 0.0),
+                cost_usd=price_of(name, usage),
+            )
+        )
+    return merged(found)
+
+
+def merged(parts: Iterable[ModelUsage]) -> list[ModelUsage]:
+    """One entry a model and role, sorted by both."""
+    sums: dict[tuple[str, str], ModelUsage] = {}
+    for part in parts:
+        there = sums.setdefault((part.model, part.role), ModelUsage(part.model, part.role))
+        there.add(part)
+    return [sums[key] for key in sorted(sums)]
+
+
+def total_cost(parts: Iterable[ModelUsage]) -> float | None:
+    """The cost of all; None where one of them has no known price."""
+    costs = [part.cost_usd for part in parts]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, 0.0) if len(known) == len(costs) else None
+
+
+def price_of(model: str, usage: Mapping[str, int]) -> float | None:
+    """What tokens of a model cost, in US dollars.
+
+    Args:
+        model: ``provider/name``.
+        usage: as ``usage_of`` gives it.
+
+    Returns:
+        The price; 0.0 for models that run in this process and where no call was made; None where
+        no price is known.
+    """
+    provider, _, name = model.partition("/")
+    if provider in FREE_PROVIDERS or usage.get("calls") == 0:
+        return 0.0
+    from genai_prices import Usage, calc_price
+
+    try:
+        priced = calc_price(
+            Usage(input_tokens=usage["input_tokens"], output_tokens=usage["output_tokens"]),
+            name,
+            provider_id=provider,
+        )
+    except LookupError:
+        return None
+    return float(priced.total_price)
+
+
+def _stamp_of(message: Any) -> Mapping[str, Any]:
+    stamp = (getattr(message, "response_metadata", None) or {}).get(STAMP)
+    return stamp if isinstance(stamp, Mapping) else {}

@@ -1,0 +1,134 @@
+"""Secrets: every form of one is found, nothing else is touched."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import os
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from navloom.errors import UsageError
+from navloom.models import secrets
+from navloom.models.secrets import load_keys, redact, redact_error, redact_logs, redacted, remember
+
+CANARY = "sk-canary/Zebra+42 ~quince=="
+
+
+@pytest.fixture(autouse=True)
+def _canary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "_remembered", {})
+    monkeypatch.setenv("CANARY_API_KEY", CANARY)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        CANARY,
+        quote(CANARY),
+        quote(CANARY, safe=""),
+        quote_plus(CANARY),
+        quote(CANARY, safe="").replace("%2F", "%2f").replace("%2B", "%2b").replace("%3D", "%3d"),
+        base64.b64encode(CANARY.encode()).decode(),
+        base64.urlsafe_b64encode(CANARY.encode()).decode().rstrip("="),
+    ],
+)
+def test_every_form_is_taken_out(form: str) -> None:
+    assert redact(f"bad key {form}, sorry") == "bad key <CANARY_API_KEY>, sorry"
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20))
+def test_base64_of_something_longer_tells_nothing(before: bytes, after: bytes) -> None:
+    said = redact(base64.b64encode(before + CANARY.encode() + after).decode())
+    assert "<CANARY_API_KEY>" in said
+    left = base64.b64decode(said.split("<")[0] + "==") + base64.b64decode(
+        "A" * (-len(said.split(">")[1]) % 4) + said.split(">")[1]
+    )
+    assert b"Zebra" not in left
+    assert b"quince" not in left
+
+
+def test_short_values_and_other_variables_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X_TOKEN", "table")
+    monkeypatch.setenv("SOMETHING_ELSE", "a longer ordinary value")
+    remember("EMPTY")
+    remember("cup")
+    text = "a longer ordinary value on the table, EMPTY cup"
+    assert redact(text) == text
+
+
+def test_a_key_given_from_python_is_known() -> None:
+    remember("given-from-python-1")
+    assert redact("x given-from-python-1 y") == "x [key] y"
+
+
+def test_records_are_cleaned_and_clean_ones_are_themselves() -> None:
+    record = {"message": f"x {CANARY}", "usage": {"calls": 1}, "list": [CANARY, 2.5, None]}
+    assert redacted(record) == {
+        "message": "x <CANARY_API_KEY>",
+        "usage": {"calls": 1},
+        "list": ["<CANARY_API_KEY>", 2.5, None],
+    }
+    clean = {"a": [1, "b"]}
+    assert redacted(clean) is clean
+
+
+def test_exceptions_and_what_caused_them_lose_the_key() -> None:
+    try:
+        try:
+            raise ValueError(f"inner {CANARY}", 3)
+        except ValueError as inner:
+            raise RuntimeError(f"outer {CANARY}") from inner
+    except RuntimeError as caught:
+        error = caught
+    redact_error(error)
+    assert str(error) == "outer <CANARY_API_KEY>"
+    assert error.__cause__ is not None
+    assert error.__cause__.args == ("inner <CANARY_API_KEY>", 3)
+
+
+def test_logs_tell_no_key(caplog: pytest.LogCaptureFixture) -> None:
+    before = logging.getLogRecordFactory()
+    try:
+        redact_logs()
+        redact_logs()
+        try:
+            raise ValueError(CANARY)
+        except ValueError:
+            logging.getLogger("some.sdk").exception("sent %s", CANARY)
+    finally:
+        logging.setLogRecordFactory(before)
+    assert "sent <CANARY_API_KEY>" in caplog.text
+    assert "ValueError: <CANARY_API_KEY>" in caplog.text
+    assert CANARY not in caplog.text
+
+
+def test_keys_come_from_a_file_and_the_environment_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("A_API_KEY", "B_API_KEY", "C_API_KEY", "D_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("B_API_KEY", "from the shell")
+    file = tmp_path / ".env"
+    file.write_text(
+        "# keys\nA_API_KEY=abc # mine\nexport C_API_KEY = 'd e'\nB_API_KEY=x\n"
+        'OPENAI_BASE_URL=http://elsewhere\nDATABASE="two\nlines"\nD_API_KEY=\n'
+    )
+    assert load_keys(file) == ["A_API_KEY", "C_API_KEY"]
+    assert (os.environ["A_API_KEY"], os.environ["C_API_KEY"]) == ("abc", "d e")
+    assert os.environ["B_API_KEY"] == "from the shell"
+    assert "OPENAI_BASE_URL" not in os.environ
+    assert load_keys(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize("text", ["A_API_KEY='x\n", "A_API_KEY=x\n" * 10_000])
+def test_a_file_of_keys_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / ".env"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=r"\.env"):
+        load_keys(file)

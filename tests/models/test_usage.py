@@ -1,0 +1,118 @@
+"""What calls cost, by model and role; and what a budget lets through."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
+
+from navloom.errors import UsageError
+from navloom.models.limits import Budget, LimitReachedError, Limits
+from navloom.models.usage import ModelUsage, by_model, merged, stamped, total_cost, usage_of
+
+
+def reply(tokens: tuple[int, int] = (1000, 100), **stamp: object) -> AIMessage:
+    usage = {"input_tokens": tokens[0], "output_tokens": tokens[1], "total_tokens": sum(tokens)}
+    given = {"model": "openai/gpt-4o-mini", "role": "generator", "seconds": 1.5, "retries": 0}
+    made = AIMessage("x", id="m1", usage_metadata=usage)
+    return stamped(made, **{**given, "cached": False, **stamp})  # type: ignore[arg-type]
+
+
+def test_calls_are_counted_by_model_and_role_and_cached_ones_apart() -> None:
+    messages = [
+        HumanMessage("q"),
+        reply(),
+        reply(retries=2),
+        reply(cached=True),
+        reply(role="judge"),
+        reply(model="builtin/heuristic"),
+    ]
+    heuristic, generator, judge = by_model(messages)
+    assert heuristic.cost_usd == 0
+    assert (generator.calls, generator.cached_calls, generator.retries) == (2, 1, 2)
+    assert (generator.input_tokens, generator.output_tokens) == (2000, 200)
+    # $0.15 and $0.60 a million tokens: https://openai.com/api/pricing, gpt-4o-mini.
+    assert generator.cost_usd == pytest.approx(2 * (1000 * 0.15e-6 + 100 * 0.6e-6))
+    assert judge.role == "judge"
+    assert usage_of(messages) == {
+        "calls": 4,
+        "input_tokens": 4000,
+        "output_tokens": 400,
+        "cached_calls": 1,
+        "retries": 2,
+    }
+
+
+def test_a_price_nobody_knows_is_none_and_a_cached_reply_is_free_all_the_same() -> None:
+    (known,) = by_model([reply(model="vllm/q/m", cached=True)])
+    assert known.cost_usd == 0
+    parts = by_model([reply(model="vllm/q/m"), reply()])
+    assert total_cost(parts) is None
+    assert total_cost([]) == 0
+
+
+def test_a_cached_reply_bears_no_id_of_another() -> None:
+    assert reply().id == "m1"
+    assert reply(cached=True).id is None
+
+
+@given(st.lists(st.sampled_from(["a/x", "b/y"]), max_size=12))
+def test_merging_loses_nothing_and_reads_back(names: list[str]) -> None:
+    parts = [ModelUsage(name, "judge", calls=1, retries=i) for i, name in enumerate(names)]
+    whole = merged(parts)
+    assert sum(part.calls for part in whole) == len(names)
+    assert len(whole) == len(set(names))
+    assert [ModelUsage.read(part.record()) for part in whole] == whole
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
+def test_a_limit_is_a_positive_number(value: float) -> None:
+    with pytest.raises(UsageError, match=r"--cost-limit is .*above 0"):
+        Limits(cost_limit=value)
+
+
+def test_a_cost_limit_needs_a_price() -> None:
+    Limits(cost_limit=1).check_price("openai/gpt-4o-mini")
+    Limits(cost_limit=1).check_price("builtin/heuristic")
+    Limits(token_limit=1).check_price("vllm/q/m")
+    with pytest.raises(UsageError, match="no price is known for vllm/q/m"):
+        Limits(cost_limit=1).check_price("vllm/q/m")
+
+
+@given(
+    limit=st.integers(1, 5000),
+    flight=st.integers(1, 6),
+    sizes=st.lists(st.tuples(st.integers(0, 900), st.integers(0, 300)), min_size=1, max_size=40),
+)
+def test_a_limit_is_overshot_by_one_call_in_flight_at_most(
+    limit: int, flight: int, sizes: list[tuple[int, int]]
+) -> None:
+    budget = Budget(Limits(token_limit=limit))
+    held: list[tuple[int, AIMessage]] = []
+    for size in sizes:
+        if len(held) == flight:
+            reservation, said = held.pop(0)
+            budget.settle(reservation, "openai/gpt-4o-mini", said)
+        prompt = [HumanMessage("x" * (6 * size[0]))]
+        try:
+            reservation = budget.reserve("openai/gpt-4o-mini", prompt)
+        except LimitReachedError:
+            break
+        held.append((reservation, reply(size)))
+    for reservation, said in held:
+        budget.settle(reservation, "openai/gpt-4o-mini", said)
+    largest = sorted((sum(size) for size in sizes), reverse=True)[:flight]
+    assert budget.tokens < limit + sum(largest) + 1
+
+
+def test_calls_under_way_count_before_they_end() -> None:
+    budget = Budget(Limits(token_limit=100))
+    first = budget.reserve("openai/gpt-4o-mini", [HumanMessage("x" * 600)])
+    with pytest.raises(LimitReachedError, match="--token-limit 100 is reached"):
+        budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
+    budget.settle(first, "openai/gpt-4o-mini", None)
+    budget.reserve("openai/gpt-4o-mini", [HumanMessage("x")])
+    spent = Budget(Limits(cost_limit=0.5), cost=0.6)
+    with pytest.raises(LimitReachedError, match=r"--cost-limit \$0.5 is reached"):
+        spent.reserve("openai/gpt-4o-mini", [])

@@ -1,0 +1,84 @@
+"""A small fault table, and kills; the whole ones are commands (docs/testing.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from navloom.testing import KINDS, kind_of
+from navloom.testing.__main__ import main
+from navloom.testing.kill import Outcome, kill_many
+from navloom.testing.table import Row, Setting, fault_table, write_table
+
+SMALL = Setting(samples=12, concurrency=12, share=0.6, for_good=0.3, patience=1.0)
+
+
+@pytest.mark.slow
+async def test_every_sample_is_in_its_right_place_under_every_fault() -> None:
+    rows = await fault_table(KINDS, SMALL)
+    assert len(rows) == 17
+    assert [line for row in rows for line in row.wrong] == []
+    assert all(row.ended.total() == SMALL.samples for row in rows)
+    assert rows[0].ended == Counter(ok=SMALL.samples)
+    for row, kind in zip(rows[1:], KINDS, strict=True):
+        met, for_good = row.met
+        assert met > 0
+        assert row.ended["ok"] == SMALL.samples - for_good
+        assert (row.retries > 0) == (kind.whose == "server")
+    assert any(row.met[1] for row in rows)
+
+
+async def test_the_table_sees_a_sample_in_the_wrong_place() -> None:
+    setting = replace(SMALL, samples=4, share=1.0, for_good=1.0)
+    wrongly = [replace(kind_of("500"), whose="model"), replace(kind_of("16"), whose="server")]
+    _, error, failed = await fault_table(wrongly, setting)
+    assert error.ended == Counter(error=4)
+    assert failed.ended == Counter(failed=4)
+    assert len(error.wrong) == len(failed.wrong) == 4
+    assert "is error, not failed" in error.verdict
+    assert "is failed, not error" in failed.verdict
+
+
+async def test_the_same_seed_gives_the_same_row() -> None:
+    kinds = [kind_of("429"), kind_of("unknown-tool")]
+    first, second = [await fault_table(kinds, replace(SMALL, seed=5)) for _ in range(2)]
+    for one, other in zip(first, second, strict=True):
+        assert replace(one, seconds=0) == replace(other, seconds=0)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--faults", "12, filtered", "--samples", "3", "--wire", "anthropic"]) == 0
+    out = capsys.readouterr().out
+    assert "12 empty" in out
+    assert "16 filtered" in out
+    assert out.count("as expected") == 3
+    assert main(["--faults", "17"]) == 1
+    assert "no fault is called '17'" in capsys.readouterr().err
+
+
+def test_a_row_in_text() -> None:
+    row = Row("4 500", Counter(ok=3, error=1), (2, 1), 11, 2, 0.25, ("a is ok, not error",))
+    line = write_table([row]).splitlines()[2]
+    assert " ".join(line.split()) == "4 500 4 3 0 1 2 1 11 2 0.2 1 WRONG: a is ok, not error"
+
+
+@pytest.mark.slow
+def test_killed_at_random_points_nothing_is_lost_or_paid_twice(tmp_path: Path) -> None:
+    outcome = kill_many(tmp_path, 6, seed=3)
+    assert (outcome.kills, outcome.samples) == (6, 36)
+    assert outcome.holds, outcome
+    assert (outcome.lost, outcome.twice, outcome.changed) == (0, 0, False)
+    # The kills came while calls were under way, and not between runs.
+    assert 0 < outcome.again <= outcome.in_flight == 24
+
+
+def test_what_kills_must_not_do() -> None:
+    well = Outcome(6, 36, 0, 0, False, 72, 24, 24, 1.0)
+    assert well.holds
+    for broken in ({"lost": 1}, {"twice": 1}, {"changed": True}, {"again": 25}):
+        outcome = replace(well, **broken)  # type: ignore[arg-type]
+        assert not outcome.holds
+        assert "BROKEN" in str(outcome)
