@@ -5,6 +5,7 @@
     ├── ModelError          a model that cannot be named, reached or used
     │   ├── ModelRefusedError   every call would be refused alike: key, name or credit
     │   └── ScriptError     a scripted test model was asked something it was not told of
+    ├── LimitReachedError   a limit of the session is reached; nothing is broken
     ├── PromptError         a prompt that is missing, or filled with the wrong variables
     ├── RunError            a run folder that cannot be used
     │   └── UnfinishedError   a run that was stopped or has errors, where a whole one is needed
@@ -21,6 +22,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 __all__ = [
+    "LimitReachedError",
     "ModelError",
     "ModelRefusedError",
     "NavloomError",
@@ -58,6 +60,12 @@ class ModelRefusedError(ModelError):
 
 class ScriptError(ModelError):
     """A scripted model met a call it was not told of, or was left with replies unused."""
+
+
+class LimitReachedError(NavloomError):
+    """A limit of the session is reached; nothing is broken, and more may be allowed."""
+
+    exit_code = 2
 
 
 class PromptError(NavloomError):

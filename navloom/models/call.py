@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall
 from langchain_core.runnables import Runnable
 
 from navloom.errors import ModelError, ModelRefusedError, NavloomError
@@ -196,7 +196,7 @@ class _Ask:
         async def attempt() -> Any:
             self.attempts += 1
             async with asyncio.timeout(self.policy.attempt_timeout):
-                reply = await bound.ainvoke(list(messages))
+                reply = await bound.ainvoke([_replayable(m) for m in messages])
             if getattr(self.model, "streaming", False) and not _ended(reply):
                 # Whoever closes a stream politely leaves half a reply that looks whole.
                 raise ConnectionError("the stream ended before the reply did")
@@ -237,6 +237,16 @@ class _Ask:
             self.settings.lost.append(
                 ModelUsage(self.name, self.role, retries=retries, seconds=seconds)
             )
+
+
+def _replayable(message: BaseMessage) -> BaseMessage:
+    """A message as servers take it back: some refuse a history whose arguments are no JSON."""
+    broken = message.invalid_tool_calls if isinstance(message, AIMessage) else []
+    if not broken:
+        return message
+    return message.model_copy(
+        update={"invalid_tool_calls": [InvalidToolCall(**{**c, "args": "{}"}) for c in broken]}
+    )
 
 
 def _ended(reply: Any) -> bool:

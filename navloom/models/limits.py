@@ -15,7 +15,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from navloom.errors import NavloomError, UsageError
+from navloom.errors import LimitReachedError, UsageError
 from navloom.models.answer import message_text
 from navloom.models.usage import price_of, usage_of
 
@@ -23,12 +23,6 @@ __all__ = ["Budget", "LimitReachedError", "Limits"]
 
 _CHARACTERS_A_TOKEN = 6
 """More than any tokeniser fits into one on average: a reservation must not be too large."""
-
-
-class LimitReachedError(NavloomError):
-    """A limit of the session is reached; nothing is broken, and more may be allowed."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -260,6 +260,17 @@ async def test_truncated_and_malformed_replies_reach_the_agent() -> None:
         assert len(server.calls) == 2
 
 
+async def test_broken_arguments_go_back_as_json() -> None:
+    broken = AIMessage("")
+    broken.invalid_tool_calls = [invalid_tool_call(name="check", args='{"region": "Bed', id="c")]
+    told = [HumanMessage("x"), broken, ToolMessage("not valid JSON", tool_call_id="c")]
+    with ModelServer(["fine"]) as server:
+        await acall(bind(_model("openai", server), tools=[check]), told)
+        sent = server.calls[0].body["messages"][1]["tool_calls"][0]["function"]
+    assert sent == {"name": "check", "arguments": "{}"}
+    assert broken.invalid_tool_calls[0]["args"] == '{"region": "Bed'
+
+
 async def test_vllm_prefers_a_tool_call_to_an_answer_given_with_it() -> None:
     both = [CALL, {"name": "answer_phase_1", "args": ANSWER, "id": "call_b"}]
     with ModelServer([both, "prose after all"]) as server:

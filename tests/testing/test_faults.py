@@ -135,7 +135,7 @@ async def test_arguments_that_mean_nothing(wire: str) -> None:
     assert spoiled.content == SAID[: len(SAID) // 2]
 
 
-async def test_broken_arguments_and_the_server_reads_them_back() -> None:
+async def test_broken_arguments_go_back_as_an_empty_object() -> None:
     first = await ask("openai", BadArguments("broken"), CALLED)
     assert not first.tool_calls
     assert first.invalid_tool_calls[0]["args"] == '{"region": '
@@ -144,7 +144,8 @@ async def test_broken_arguments_and_the_server_reads_them_back() -> None:
         await acall(model, [HumanMessage("x"), first, HumanMessage("again")])
         asked = server.calls[0].wire.asked(server.calls[0].body)
     assert isinstance(asked.messages[1], AIMessage)
-    assert asked.messages[1].invalid_tool_calls[0]["args"] == '{"region": '
+    # Our side sends no broken JSON back: some servers refuse every later turn over it.
+    assert asked.messages[1].tool_calls[0]["args"] == {}
 
 
 def _body(seed: int, turn: int) -> dict[str, Any]:
