@@ -27,6 +27,8 @@ from navloom.tools.choices import (
     errand_of,
     far_places,
     far_rooms,
+    handoffs,
+    helper_starts,
     object_schema,
     read_thing,
     relay_facts,
@@ -209,7 +211,7 @@ def relay_question(
         facts=facts,
         seed=state["seed"],
     )
-    return rendered, relay_schema(task.scene, constrain=settings.constrain)
+    return rendered, _without(relay_schema(task.scene, constrain=settings.constrain), state)
 
 
 def relay_choice(
@@ -221,10 +223,10 @@ def relay_choice(
     strict: bool,
 ) -> tuple[RelayChoice | None, Update]:
     """The relay where the tool finds it efficient, else the update that says why it is not."""
-    place = read_thing(answer.get("handoff"), task.scene, "asset")
-    kind = str(answer.get("type"))
+    named, kind = answer.get("handoff"), str(answer.get("type"))
+    place = read_thing(named, task.scene, "asset")
     if isinstance(place, str):
-        return None, sent_back(state, [Violation("transfer_asset_not_there", place)], settings)
+        return None, _refuse(named, Violation("transfer_asset_not_there", place), state, settings)
     if kind not in COLLAB_TYPES:
         fault = f"'{kind[:40]}' is no type: choose Type-A1 or Type-A2."
         return None, sent_back(state, [Violation("wrong_form", fault)], settings)
@@ -232,19 +234,21 @@ def relay_choice(
     found = check_collab_path_efficient(task, *choice, strict=strict)
     if found["efficient"]:
         return choice, {}
+    allowed = helper_starts(task)
+    if choice.robot_2_start_region not in allowed:
+        fault = f"{found.get('error', '')} Choose one of: {listed(allowed)}."
+        helper = choice.robot_2_start_region
+        return None, _refuse(helper, Violation("not_efficient", fault), state, settings)
     why = found.get("error") or _no_gain(task, choice, found)
-    return None, sent_back(state, [Violation("not_efficient", why)], settings)
+    if settings.show_adjacency:
+        others = [each for each, _ in handoffs(task, state["seed"])]
+        why += f" Choose one of: {listed(others)}."
+    return None, _refuse(named, Violation("not_efficient", why), state, settings)
 
 
 def _no_gain(task: RelayTask, choice: RelayChoice, found: Mapping[str, Any]) -> str:
     alone = task.solo_metres or 0.0
-    nearer = (
-        "nearer to robot_1 and to the end"
-        if choice.collab_type == "Type-A1"
-        else "nearer to the object"
-    )
     return (
         f"With {choice.transfer_asset} in {choice.transfer_region} and {choice.collab_type} "
-        f"robot_1 walks {found['r1_rate'] * alone:.0f} m, alone {alone:.0f} m: no gain. "
-        f"Choose a handoff {nearer}, or the other type."
+        f"robot_1 walks {found['r1_rate'] * alone:.0f} m, alone {alone:.0f} m: no gain."
     )

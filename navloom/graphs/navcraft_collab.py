@@ -95,6 +95,8 @@ class State(Input, total=False):
     """The conversation about the relay, after the opening."""
     violations: Annotated[list[str], add]
     """Codes of the violations told back so far."""
+    refused: Annotated[list[str], add]
+    """With ``compact``: names that were sent back."""
     repairs: Annotated[int, add]
     """How many times an answer was sent back."""
     status: Literal["ok", "failed"]

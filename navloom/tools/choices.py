@@ -28,6 +28,8 @@ __all__ = [
     "errand_of",
     "far_places",
     "far_rooms",
+    "handoffs",
+    "helper_starts",
     "object_schema",
     "read_thing",
     "relay_facts",
@@ -167,27 +169,41 @@ def errand_of(scene: Scene, thing: Thing, start: str, place: Thing) -> dict[str,
 
 
 def relay_facts(task: RelayTask, seed: int, *, adjacency: bool) -> str:
-    """Who may start where, and some handoffs that spare robot_1 a part of its way.
+    """Who may start where, and some handoffs that spare robot_1 a part of its way."""
+    alone = f"Alone robot_1 walks {task.solo_metres or 0:.0f} m."
+    if not adjacency:
+        return alone
+    shown = [f"{each}: robot_1 walks {metres:.0f} m" for each, metres in handoffs(task, seed)]
+    return "\n".join(
+        [
+            alone,
+            f"robot_2 may start in: {', '.join(helper_starts(task)) or 'nowhere'}.",
+            "Some handoffs that shorten robot_1's way:",
+            *shown,
+        ]
+    )
+
+
+def helper_starts(task: RelayTask) -> list[str]:
+    """The rooms that robot_2 may start in, whatever the handoff."""
+    return [name for name, helper in task.helpers.items() if not helper.broken]
+
+
+def handoffs(task: RelayTask, seed: int) -> list[tuple[str, float]]:
+    """Some handoffs that shorten robot_1's way, ``table in Hall_2 with Type-A1``, and its metres.
 
     At most ``MOST_PLACES`` of all there are, drawn and ordered by the seed: what is admissible, not
     what is best.
     """
-    solo = task.solo_metres or 0.0
-    alone = f"Alone robot_1 walks {solo:.0f} m."
-    if not adjacency:
-        return alone
-    helpers = [name for name, helper in task.helpers.items() if not helper.broken]
     offered = {(thing.region, thing.name) for thing in things(task.scene, "asset")}
-    handoffs = [
-        f"{place.name} in {place.region} with {kind}: robot_1 walks {metres:.0f} m"
+    found = [
+        (f"{place.name} in {place.region} with {kind}", metres)
         for key, place in task.transfers.items()
         if key in offered and not place.broken
         for kind, metres in (
             ("Type-A1", place.from_start + place.to_end),
             ("Type-A2", task.start_to_object + place.from_object),
         )
-        if metres < solo
+        if metres < (task.solo_metres or 0.0)
     ]
-    shown = random.Random(seed).sample(handoffs, min(MOST_PLACES, len(handoffs)))
-    helps = ["Some handoffs that shorten robot_1's way:", *shown]
-    return "\n".join([alone, f"robot_2 may start in: {', '.join(helpers) or 'nowhere'}.", *helps])
+    return random.Random(seed).sample(found, min(MOST_PLACES, len(found)))
