@@ -174,7 +174,7 @@ class Engine:
         return max(0, min(KEPT_BYTES, (free - _needed(self.file, self.n_ctx)) // 2))
 
     def _loaded(self) -> Any:
-        import xllamacpp  # type: ignore[import-untyped,unused-ignore]
+        import xllamacpp  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         check_memory(self.name, self.file, self.n_ctx)
         params = xllamacpp.CommonParams()
