@@ -5,6 +5,8 @@
     ├── ModelError          a model that cannot be named, reached or used
     │   ├── ModelRefusedError   every call would be refused alike: key, name or credit
     │   └── ScriptError     a scripted test model was asked something it was not told of
+    ├── SimulatorError      a simulator asked for what it cannot do
+    ├── DataError           a dataset's file that is missing or broken
     ├── LimitReachedError   a limit of the session is reached; nothing is broken
     ├── PromptError         a prompt that is missing, or filled with the wrong variables
     ├── RunError            a run folder that cannot be used
@@ -22,6 +24,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 __all__ = [
+    "DataError",
     "LimitReachedError",
     "ModelError",
     "ModelRefusedError",
@@ -30,6 +33,7 @@ __all__ = [
     "RunError",
     "SceneError",
     "ScriptError",
+    "SimulatorError",
     "UnfinishedError",
     "UsageError",
     "did_you_mean",
@@ -60,6 +64,14 @@ class ModelRefusedError(ModelError):
 
 class ScriptError(ModelError):
     """A scripted model met a call it was not told of, or was left with replies unused."""
+
+
+class SimulatorError(NavloomError):
+    """A simulator that is not there, or was asked for what it cannot do."""
+
+
+class DataError(NavloomError):
+    """A file of a dataset, a submission or answers is missing or broken."""
 
 
 class LimitReachedError(NavloomError):

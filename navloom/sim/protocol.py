@@ -1,0 +1,305 @@
+"""What a simulator is: poses, actions and observations, and the one protocol of all backends.
+
+Frame: right-handed, y up, metres, radians; heading 0 looks along -z and grows clockwise seen from
+above; elevation is positive upwards. One agent is a mapping of one. Nothing in here holds a scene's
+pixels for longer than a step: an agent's graph puts images in a media store
+(:mod:`navloom.sim.media`) and keeps their names.
+
+A backend claims what it can do by names in ``capabilities``:
+
+    hop         Hop: from a viewpoint to one next to it
+    discrete    Forward, Turn, Look
+    continuous  Velocity
+    captions    Observation.captions
+    rgb depth ids   Observation.images under that sensor's name
+    collide     Observation.contacts mean something
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from numpy.typing import NDArray
+
+from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.scene import Point3, Scene
+
+__all__ = [
+    "CAPABILITIES",
+    "Action",
+    "Candidate",
+    "Captions",
+    "Contact",
+    "Forward",
+    "Hop",
+    "Look",
+    "Observation",
+    "Path",
+    "Pose",
+    "SeenObject",
+    "Simulator",
+    "Stop",
+    "Turn",
+    "Velocity",
+    "View",
+    "turn_between",
+    "wrapped",
+]
+
+CAPABILITIES = frozenset(
+    {"hop", "discrete", "continuous", "captions", "rgb", "depth", "ids", "collide"}
+)
+FORWARD_M = 0.25
+TURN_RAD = math.radians(30)
+
+
+def wrapped(angle: float) -> float:
+    """An angle in radians brought into [0, 2 pi)."""
+    turned = angle % (2 * math.pi)
+    return 0.0 if turned == 2 * math.pi else turned
+
+
+def turn_between(start: float, end: float) -> float:
+    """The shorter turn from one heading to another in radians, in (-pi, pi]; clockwise is positive.
+
+    >>> round(math.degrees(turn_between(math.radians(350), math.radians(20))))
+    30
+    """
+    turned = wrapped(end - start)
+    return turned - 2 * math.pi if turned > math.pi else turned
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where a body is and where it looks.
+
+    Attributes:
+        position: the floor under the body, in metres.
+        heading: radians, clockwise from -z seen from above, in [0, 2 pi).
+        elevation: radians, positive upwards.
+        viewpoint: the viewpoint it stands on, where it stands on one.
+    """
+
+    position: Point3
+    heading: float = 0.0
+    elevation: float = 0.0
+    viewpoint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """Go to a viewpoint next to the one the agent stands on; it ends looking the way it went."""
+
+    viewpoint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Go straight on."""
+
+    metres: float = FORWARD_M
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Turn on the spot; clockwise (to the right) is positive."""
+
+    radians: float = TURN_RAD
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Tilt the head; upwards is positive."""
+
+    radians: float = TURN_RAD
+
+
+@dataclass(frozen=True, slots=True)
+class Velocity:
+    """Drive for a while.
+
+    Attributes:
+        forward: metres a second.
+        turn: radians a second, clockwise positive.
+        seconds: how long.
+    """
+
+    forward: float
+    turn: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The agent says it has arrived; its pose stays."""
+
+
+Action: TypeAlias = Hop | Forward | Turn | Look | Velocity | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class SeenObject:
+    """Something near.
+
+    Attributes:
+        name: the source's own word, bounded; untrusted.
+        heading: radians in the scene's frame (not relative to the agent).
+        distance: metres.
+    """
+
+    name: str
+    heading: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Captions:
+    """What can be said in words about where an agent stands. Texts are untrusted data.
+
+    Attributes:
+        summary: one sentence about the whole place; "" where there is none.
+        sectors: eight captions, the k-th of the 45 degrees centred on heading k x 45 degrees.
+        objects: what is within 3 m, nearest first.
+        region: the region's id, where it is known.
+    """
+
+    summary: str = ""
+    sectors: tuple[str, ...] = ()
+    objects: tuple[SeenObject, ...] = ()
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A viewpoint one hop away.
+
+    Attributes:
+        viewpoint: its id.
+        heading: direction to it in the scene's frame, radians in [0, 2 pi).
+        elevation: radians, positive upwards.
+        distance: metres, in space.
+        description: one line about what lies that way; untrusted.
+        region: the region it is in, where that is known.
+    """
+
+    viewpoint: str
+    heading: float
+    elevation: float
+    distance: float
+    description: str = ""
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """The body touched something during the last action.
+
+    Attributes:
+        what: the item or wall touched, as its id or ``"wall"``.
+        displacement: how far the obstacle was displaced or would have been, in metres.
+        point: where.
+    """
+
+    what: str
+    displacement: float
+    point: Point3
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One picture.
+
+    Attributes:
+        heading: of its centre in the scene's frame, radians.
+        elevation: of its centre, radians.
+        fov: horizontal field of view, radians.
+        image: (height, width, 3) uint8 for ``rgb``, (height, width) float32 metres for ``depth``,
+            (height, width) int32 for ``ids``.
+    """
+
+    heading: float
+    elevation: float
+    fov: float
+    image: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one agent gets from a step.
+
+    Attributes:
+        pose: where it is now.
+        candidates: viewpoints one hop away, sorted by global heading; empty off the graph.
+        captions: None where the backend has none.
+        images: views by sensor (``rgb``, ``depth``, ``ids``), in the order they were taken.
+        contacts: what it touched during the last action.
+    """
+
+    pose: Pose
+    candidates: tuple[Candidate, ...] = ()
+    captions: Captions | None = None
+    images: Mapping[str, tuple[View, ...]] = field(default_factory=dict)
+    contacts: tuple[Contact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way.
+
+    Attributes:
+        points: floor positions from start to goal, both included.
+        metres: its length.
+        viewpoints: the viewpoints it goes through, where it runs on the graph.
+    """
+
+    points: tuple[Point3, ...]
+    metres: float
+    viewpoints: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Simulator(Protocol):
+    """A place that agents move in. Not safe to share between tasks: each run makes its own."""
+
+    scene: Scene
+    capabilities: frozenset[str]
+
+    def reset(
+        self, agents: Mapping[str, tuple[Pose, Embodiment]], *, seed: int = 0
+    ) -> Mapping[str, Observation]:
+        """Put agents in the scene, and forget those that were there.
+
+        A pose that names a viewpoint stands on it, whatever its position says.
+
+        Raises:
+            SimulatorError: no agent, or a pose that is nowhere.
+        """
+        ...
+
+    def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
+        """Let agents act; those that are not named stay. An agent that stopped stays, too.
+
+        Raises:
+            SimulatorError: before ``reset``; an unknown agent; an action the backend does not have;
+                a hop to where no edge leads. Nobody has moved then.
+        """
+        ...
+
+    def geodesic(
+        self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
+    ) -> Path | None:
+        """The shortest way to the nearest goal; None where there is none.
+
+        Args:
+            start: a pose, or a viewpoint's id.
+            goals: poses or viewpoint ids; at least one.
+            embodiment: whose way it is.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds; closing twice is fine."""
+        ...
