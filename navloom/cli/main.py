@@ -26,6 +26,7 @@ from typer.exceptions import TyperException
 
 from navloom.errors import NavloomError
 from navloom.models.secrets import load_keys, redact, redact_logs
+from navloom.models.traces import redact_traces
 
 __all__ = ["app", "main"]
 
@@ -91,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     redact_logs()
     try:
         load_keys(Path(".env"))
+        redact_traces()
         words = None if arguments is None else list(arguments)
         code = app(words, prog_name="navloom", standalone_mode=False)
         sys.stdout.flush()

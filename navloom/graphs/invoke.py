@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import UsageError
+from navloom.models.traces import redact_traces
 from navloom.scenes.scene import Scene
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def run(
     Raises:
         UsageError: called from within a graph, where only ``await graph.ainvoke`` can work.
     """
+    redact_traces()
     loop = _loop()
     try:
         inside = asyncio.get_running_loop() is loop

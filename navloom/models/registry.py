@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
+from navloom.models.traces import redact_traces
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -227,6 +228,7 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
         ModelError: for a name, an option or a value that there is not, and for a key or an
             address that is missing; one line, before any call is made.
     """
+    redact_traces()
     provider, name = _named(spec)
     chosen = _checked(provider, spec, options)
     model = provider.build(name, chosen)
