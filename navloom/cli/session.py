@@ -5,15 +5,19 @@ None of them is part of what a run is: they may differ between two sessions of o
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from navloom.cli.common import DisplayOption, MaxConnectionsOption
 from navloom.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
+    from navloom.evals.session import Session
     from navloom.models.call import CallSettings
     from navloom.models.limits import Limits
 
@@ -30,6 +34,7 @@ __all__ = [
     "limits_of",
     "model_of_roles",
     "settings_of",
+    "with_session",
 ]
 
 _MOST_CONFIG = 64 * 1024
@@ -195,6 +200,71 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
 
     names = ("token_limit", "time_limit", "cost_limit")
     return Limits(**{name: given[name] for name in names})
+
+
+def with_session(most: int = 8) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a session, and its ``session`` argument the `Session` they say.
+
+    Args:
+        most: the default of ``--max-connections``.
+    """
+
+    def give(command: Callable[..., None]) -> Callable[..., None]:
+        # Its class is not imported before it is needed, and typer would look it up.
+        command.__annotations__.pop("session", None)
+
+        @wraps(command)
+        def made(**given: Any) -> None:
+            session = _session({name: given.pop(name) for name in _SESSION})
+            command(**given, session=session)
+
+        own = inspect.signature(command, eval_str=True)
+        kept = [each for name, each in own.parameters.items() if name != "session"]
+        added = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=most if name == "max_connections" else default,
+                annotation=kind,
+            )
+            for name, (kind, default) in _SESSION.items()
+        ]
+        # Typer reads a command's options from here.
+        made.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+        return made
+
+    return give
+
+
+_SESSION: dict[str, tuple[Any, Any]] = {
+    "max_connections": (MaxConnectionsOption, 8),
+    "max_retries": (MaxRetriesOption, None),
+    "attempt_timeout": (AttemptTimeoutOption, None),
+    "token_limit": (TokenLimitOption, None),
+    "time_limit": (TimeLimitOption, None),
+    "cost_limit": (CostLimitOption, None),
+    "cache": (CacheOption, None),
+    "no_cache": (NoCacheOption, False),
+    "display": (DisplayOption, None),
+}
+
+
+def _session(given: Mapping[str, Any]) -> Session:
+    """How to go through runs, from a command's parameters.
+
+    Raises:
+        ModelError: the folder that was named cannot be used as a cache.
+    """
+    from navloom.evals.progress import make_display
+    from navloom.evals.session import Session
+
+    display = make_display(given["display"])
+    return Session(
+        display=display,
+        max_connections=given["max_connections"],
+        settings=settings_of(given, display.note),
+        limits=limits_of(given),
+    )
 
 
 def model_of_roles(model: str, roles: Sequence[str] | None, known: Sequence[str]) -> dict[str, str]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from navloom.cli.common import (
-    DisplayOption,
-    MaxConnectionsOption,
     ModelOption,
     SeedOption,
     SpecArgument,
     say,
 )
+from navloom.cli.session import with_session
+
+if TYPE_CHECKING:
+    from navloom.evals.session import Session
 
 __all__ = ["app"]
 
@@ -31,6 +33,7 @@ StudyOption = Annotated[
 
 
 @app.command()
+@with_session()
 def relays(
     spec: SpecArgument,
     out: StudyOption,
@@ -44,21 +47,22 @@ def relays(
         ),
     ] = None,
     seed: SeedOption = 0,
-    display: DisplayOption = None,
+    *,
+    session: Session,
 ) -> None:
     """How far are relays from the best there is? Gain and regret of several models."""
-    from navloom.evals.progress import make_display
     from navloom.evals.studies import study_relays
     from navloom.evals.synth import SynthRequest
 
     request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
     models = model or ["builtin/heuristic", "builtin/random"]
-    for table in study_relays(request, models, out, display=make_display(display)):
+    for table in study_relays(request, models, out, session):
         print(table.markdown())
     say(f"wrote {out / 'report.html'}")
 
 
 @app.command()
+@with_session()
 def profiles(
     spec: SpecArgument,
     out: StudyOption,
@@ -67,21 +71,22 @@ def profiles(
     ] = 20,
     model: ModelOption = "builtin/heuristic",
     seed: SeedOption = 0,
-    display: DisplayOption = None,
+    *,
+    session: Session,
 ) -> None:
     """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
-    from navloom.evals.progress import make_display
     from navloom.evals.studies import study_profiles
     from navloom.evals.synth import SynthRequest
     from navloom.scenes.uri import list_scenes
 
     request = SynthRequest(kind="single", spec=spec, n=1, model=model, seed=seed)
     homes = min(homes, len(list_scenes(spec)))
-    for table in study_profiles(request, homes, out, display=make_display(display)):
+    for table in study_profiles(request, homes, out, session):
         print(f"{table.markdown()}\n")
 
 
 @app.command()
+@with_session(1)
 def ablation(
     spec: SpecArgument,
     out: StudyOption,
@@ -92,9 +97,9 @@ def ablation(
         list[str] | None,
         typer.Option("--arm", help="Only this arm; may be given several times. Without it: all."),
     ] = None,
-    max_connections: MaxConnectionsOption = 1,
     seed: SeedOption = 0,
-    display: DisplayOption = None,
+    *,
+    session: Session,
 ) -> None:
     """Which help does a small model need? One run an arm: names held, scene, adjacency, repairs.
 
@@ -102,7 +107,6 @@ def ablation(
     """
     from navloom.errors import UsageError, did_you_mean
     from navloom.evals.ablation import ARMS, study_ablation
-    from navloom.evals.progress import make_display
     from navloom.evals.synth import SynthRequest
 
     for name in arm or ():
@@ -117,7 +121,6 @@ def ablation(
         n=n,
         n_full=n_full,
         arms=arm or tuple(ARMS),
-        max_connections=max_connections,
-        display=make_display(display),
+        session=session,
     )
     print(table.markdown())

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.navcraft import Spread, score_run
-from navloom.evals.progress import Display
 from navloom.evals.report_tables import Table, rate_cell
 from navloom.evals.run import read_samples
+from navloom.evals.session import Session
 from navloom.evals.studies import check_free, whole_run
 from navloom.evals.synth import SynthRequest
 
@@ -43,8 +43,7 @@ def study_ablation(
     n: int = 15,
     n_full: int = 40,
     arms: Sequence[str] = tuple(ARMS),
-    max_connections: int = 1,
-    display: Display | None = None,
+    session: Session | None = None,
 ) -> Table:
     """Run the arms and table them.
 
@@ -54,8 +53,7 @@ def study_ablation(
         n: attempts of an arm.
         n_full: attempts of the full setting.
         arms: which of ``ARMS``.
-        max_connections: attempts under way at once; 1, so that seconds mean something.
-        display: told of progress.
+        session: how to go through the runs; one attempt at a time, so that seconds mean something.
 
     Raises:
         UnfinishedError: stopped; the same call goes on.
@@ -72,7 +70,7 @@ def study_ablation(
             max_repairs=REPAIRS,
             **{"compact": True, **ARMS[arm]},
         )
-        whole_run(asked, folder, display, max_connections=max_connections)
+        whole_run(asked, folder, session or Session(max_connections=1))
         rows.append(_row(arm, folder))
     header = (
         "arm",

@@ -15,10 +15,10 @@ from typing import Any
 
 from navloom.errors import RunError, UnfinishedError
 from navloom.evals.navcraft import Spread, score_run
-from navloom.evals.progress import Display
 from navloom.evals.report import write_report
 from navloom.evals.report_tables import Table
 from navloom.evals.run import read_errors, read_samples
+from navloom.evals.session import Session
 from navloom.evals.synth import SynthRequest, synthesise
 from navloom.prompts.profiles import NO_PROFILE, profile_names
 
@@ -38,7 +38,7 @@ _MOST_NAMED = 4
 
 
 def study_relays(
-    request: SynthRequest, models: Sequence[str], out: Path, *, display: Display | None = None
+    request: SynthRequest, models: Sequence[str], out: Path, session: Session | None = None
 ) -> list[Table]:
     """Make relays with several models and hold them against the optimum of each task.
 
@@ -46,7 +46,7 @@ def study_relays(
         request: which homes, how many attempts, which seed; its model is replaced.
         models: ``provider/name`` of each.
         out: the folder for the runs, one a model, and for a report of all.
-        display: told of progress.
+        session: how to go through the runs.
 
     Returns:
         One table; ``out/report.html`` has the distributions as pictures.
@@ -59,7 +59,7 @@ def study_relays(
     folders = []
     for model in models:
         folders.append(out / model.replace("/", "-"))
-        whole_run(replace(request, model=model), folders[-1], display)
+        whole_run(replace(request, model=model), folders[-1], session)
     write_report(folders, out)
     return [_against_optimum(folders)]
 
@@ -70,20 +70,22 @@ def check_free(out: Path) -> None:
         raise RunError(f"{out} holds a run: give --out a new folder, or one of this study")
 
 
-def whole_run(
-    request: SynthRequest, folder: Path, display: Display | None, *, max_connections: int = 8
-) -> None:
+def whole_run(request: SynthRequest, folder: Path, session: Session | None = None) -> None:
     """One run of a study, whole: half a run would answer another question.
 
     Raises:
-        UnfinishedError: it was stopped, or some of its samples ended in an error.
+        UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
     """
-    summary = synthesise(
-        request, folder, display=display, retry=True, max_connections=max_connections
-    )
+    summary = synthesise(request, folder, retry=True, **(session or Session()).options())
     again = "the same command on the same folder goes on"
     if summary.interrupted:
         raise UnfinishedError(f"{folder}: stopped with {summary.left} samples left; {again}", 130)
+    if summary.limit:
+        raise UnfinishedError(
+            f"{folder}: {summary.limit} with {summary.left} samples left; the same command with a"
+            " higher limit goes on",
+            2,
+        )
     if summary.error:
         first = next(iter(read_errors(folder)), {}).get("message")
         said = f"{folder}: {summary.error} of {summary.samples} samples ended in an error, {first}"
@@ -140,7 +142,7 @@ class Role:
 
 
 def study_profiles(
-    request: SynthRequest, homes: int, out: Path, *, display: Display | None = None
+    request: SynthRequest, homes: int, out: Path, session: Session | None = None
 ) -> list[Table]:
     """The same homes, seed and number of attempts, without a profile and with the five in turn.
 
@@ -148,7 +150,7 @@ def study_profiles(
         request: which homes and model; profiles, attempts and number of homes are replaced.
         homes: how many homes, the first of the spec.
         out: the folder for the two runs.
-        display: told of progress.
+        session: how to go through the runs.
 
     Returns:
         Diversity of both, and what each role asks for.
@@ -160,7 +162,7 @@ def study_profiles(
         wanted = replace(
             request, profiles=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
         )
-        whole_run(wanted, folder, display)
+        whole_run(wanted, folder, session)
     rows = {name: read_samples(folder) for name, folder in folders.items()}
     counted = {name: _diversity(folder, rows[name]) for name, folder in folders.items()}
     header = ("", "tasks", "objects", "instructions", "instructions a home")

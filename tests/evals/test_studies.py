@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from navloom.errors import UnfinishedError
 from navloom.evals.run import read_samples
+from navloom.evals.session import Session
 from navloom.evals.studies import roles, study_profiles, study_relays, total_variation
 from navloom.evals.synth import SynthRequest
+from navloom.models.limits import Limits
 
 
 def row(scene: str, thing: str, age: int | None = None, status: str = "ok") -> dict[str, Any]:
@@ -62,3 +65,15 @@ def test_study_of_relays_holds_models_against_the_optimum(tmp_path: Path) -> Non
         assert all(a <= b + 1e-9 for a, b in zip(ours, best, strict=True))
         assert found[f"{model}: regret of alpha"][0] >= 0
     assert (tmp_path / "report.html").exists()
+
+
+def test_a_study_stops_at_a_limit_and_goes_on(tmp_path: Path) -> None:
+    request = SynthRequest(kind="collab", spec="demo:flat", n=4)
+    with pytest.raises(UnfinishedError, match="token-limit") as stopped:
+        study_relays(
+            request, ["builtin/random"], tmp_path, Session(limits=Limits(token_limit=20_000))
+        )
+    assert stopped.value.exit_code == 2
+    before = len(read_samples(tmp_path / "builtin-random"))
+    study_relays(request, ["builtin/random"], tmp_path)
+    assert before < len(read_samples(tmp_path / "builtin-random")) == 4
