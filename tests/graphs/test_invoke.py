@@ -10,7 +10,8 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from navloom.errors import ModelError, NavloomError, SceneError, UsageError
-from navloom.graphs.invoke import SCENES_KEPT, model_of, run, scene_of
+from navloom.graphs.invoke import model_of, run, scene_of
+from navloom.tools.resolve import SCENES_KEPT
 from tests.cli.small import small_file, small_scene
 
 
