@@ -2,7 +2,8 @@
 
     demo:flat                        a home that ships with the package; ``demo:`` is all of them
     hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it
-    hm3d:ID, mp3d:SCAN               the same in $NAVLOOM_DATA/hm3d and $NAVLOOM_DATA/mp3d
+    capnav:DIR/ID                    one scene of the CapNav benchmark; ``capnav:DIR`` is all
+    hm3d:ID, mp3d:SCAN, capnav:ID    the same in $NAVLOOM_DATA/hm3d, .../mp3d and .../capnav
     PATH.json, FOLDER                a scene.json that ``navloom scenes export`` wrote, or a folder
 
 A format is a module with ``list_ids(folder) -> list[str]`` and ``load(folder, id) -> Scene``,
@@ -62,6 +63,7 @@ FORMATS: dict[str, Format] = {
     "demo": Format("navloom.scenes.demo", None),
     "hm3d": Format("navloom.scenes.hm3d", "hm3d"),
     "mp3d": Format("navloom.scenes.mp3d", "mp3d"),
+    "capnav": Format("navloom.scenes.capnav", "capnav"),
 }
 
 

@@ -1,0 +1,126 @@
+"""The bodies that CapNav asks about, and any other from a file (CapNav, supplementary B.1).
+
+Two forms of a JSON file are read, a list of profiles each: the benchmark's own
+(``agent_profiles.json``: ``agent_name``, ``body_width_m``, ``can_open_the_door``, ...) and
+:class:`~navloom.scenes.embodiment.Embodiment`'s field names.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.files import first_problem, parse_json, read_bytes
+from navloom.scenes.plainyaml import read_yaml
+
+__all__ = ["ALIASES", "body_names", "body_text", "builtin_bodies", "get_body", "load_bodies"]
+
+ALIASES = {"ROBOT": "HUMANOID"}
+"""The benchmark's files call the humanoid ``ROBOT`` in one place and ``HUMANOID`` in another."""
+
+_MOST_BYTES = 1_000_000
+_BENCHMARK = {
+    "agent_name": "name",
+    "body_shape": "shape",
+    "body_height_m": "height",
+    "body_width_m": "width",
+    "body_depth_m": "depth",
+    "max_vertical_cross_height_m": "max_step",
+    "can_go_up_or_down_stairs": "stairs",
+    "can_operate_elevator": "elevator",
+    "can_open_the_door": "doors",
+    "turning_radius_m": "turning_radius",
+    "description": "description",
+}
+_BODIES = TypeAdapter(Annotated[list[Embodiment], Field(min_length=1, max_length=200)])
+
+
+@lru_cache(maxsize=1)
+def builtin_bodies() -> tuple[Embodiment, ...]:
+    """The five bodies of the benchmark, in its order."""
+    with as_file(files("navloom.scenes").joinpath("bodies.yaml")) as path:
+        bodies: list[Embodiment] = read_yaml(path, _BODIES, most=_MOST_BYTES)
+    return tuple(bodies)
+
+
+def body_names() -> tuple[str, ...]:
+    """The names of the five."""
+    return tuple(body.name for body in builtin_bodies())
+
+
+def get_body(name: str) -> Embodiment:
+    """One of the five by name; case is forgiven, and ``ROBOT`` is ``HUMANOID``.
+
+    Raises:
+        SceneError: there is no such body.
+    """
+    wanted = canonical(name)
+    for body in builtin_bodies():
+        if body.name == wanted:
+            return body
+    raise SceneError(
+        f"no body '{name}'.{did_you_mean(name, body_names())} There are"
+        f" {', '.join(body_names())}; give others in a JSON file."
+    )
+
+
+def canonical(name: str) -> str:
+    """A body's name as Navloom writes it: upper case, aliases resolved."""
+    upper = name.strip().upper()
+    return ALIASES.get(upper, upper)
+
+
+def load_bodies(path: Path) -> tuple[Embodiment, ...]:
+    """Read bodies from a JSON file in either form.
+
+    Raises:
+        SceneError: the file is missing or broken, a size is not positive, a key is unknown, or two
+            bodies have one name; the message names the field.
+    """
+    data = parse_json(read_bytes(path, most=_MOST_BYTES), path)
+    if not isinstance(data, list):
+        raise SceneError(f"{path}: expected a list of bodies, found {type(data).__name__}.")
+    try:
+        bodies = _BODIES.validate_python([_ours(each) for each in data])
+    except ValidationError as error:
+        raise SceneError(f"{path}: {first_problem(error)}.") from error
+    names = [canonical(body.name) for body in bodies]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SceneError(f"{path}: the body '{twice[0]}' stands twice; names are unique.")
+    return tuple(
+        body.model_copy(update={"name": name}) for body, name in zip(bodies, names, strict=True)
+    )
+
+
+def _ours(given: Any) -> Any:
+    """A profile with our field names; values that JSON writes as null are left to their default."""
+    if not isinstance(given, dict) or "agent_name" not in given:
+        return given
+    renamed = {_BENCHMARK.get(str(key), str(key)): value for key, value in given.items()}
+    return {key: value for key, value in renamed.items() if value is not None}
+
+
+def body_text(body: Embodiment) -> str:
+    """A body as a model reads it: one ``Key: value`` line each, in the order of B.1."""
+    lines: list[tuple[str, object]] = [
+        ("Agent name", body.name),
+        ("Body shape", body.shape),
+        ("Height (m)", body.height),
+        ("Width (m)", body.width),
+        ("Depth (m)", "-" if body.depth is None else body.depth),
+        ("Highest step it can cross (m)", body.max_step),
+        ("Can go up or down stairs", body.stairs),
+        ("Can operate elevator", body.elevator),
+        ("Can open the door", body.doors),
+    ]
+    if body.turning_radius is not None:
+        lines.append(("Turning radius (m)", body.turning_radius))
+    lines.append(("Description", " ".join(body.description.split()) or "-"))
+    return "\n".join(f"{key}: {value}" for key, value in lines)

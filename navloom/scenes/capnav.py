@@ -1,0 +1,258 @@
+"""Scenes of the CapNav benchmark: named places and which of them are joined.
+
+A folder holds ``graphs/ID-graph.json`` (nodes with name, description and position; edges) and,
+beside it, ``traverse/`` and ``qa/``, which :mod:`navloom.scenes.traverse` and
+:mod:`navloom.evals.capnav` read. A node becomes a region and one viewpoint, an edge a link and an
+edge of the navigation graph. The file knows no storeys, boxes or things; positions are where an
+annotator put a marker, in the file's own axes, taken as y up.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from navloom.errors import SceneError
+from navloom.scenes.files import checked_id, first_problem, read_bytes, short, validated
+from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
+
+__all__ = ["Nodes", "Resolved", "list_ids", "load"]
+
+_ENDING = "-graph.json"
+_MOST_BYTES = 5_000_000
+_FLOOR_GAP = 1.5
+"""Metres between two markers' heights, sorted, above which the higher is of the next storey."""
+NEAR = 0.78
+"""How alike a name and a node's name must be at least to be taken for it (ratio of
+Ratcliff and Obershelp), as the benchmark's scorer has it."""
+_MOST_TEXT = 300
+_SPLIT = re.compile(r"^\s*([A-Za-z0-9_]{1,80})\s*(?:—|–|-|:)\s*(.{1,250})$")
+
+_Coordinate = Annotated[float, Field(ge=-10_000, le=10_000, allow_inf_nan=False)]
+_NodeId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,80}$")]
+
+
+class _Position(BaseModel):
+    model_config = ConfigDict(frozen=True)
+    x: _Coordinate
+    y: _Coordinate
+    z: _Coordinate
+
+
+class _Node(BaseModel):
+    model_config = ConfigDict(frozen=True)
+    id: _NodeId
+    name: Annotated[str, Field(max_length=200)]
+    description: Annotated[str, Field(max_length=4000)] = ""
+    position: _Position
+
+
+class _Edge(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+    a: Annotated[_NodeId, Field(alias="from")]
+    b: Annotated[_NodeId, Field(alias="to")]
+
+
+class _Graph(BaseModel):
+    model_config = ConfigDict(frozen=True)
+    nodes: Annotated[list[_Node], Field(min_length=1, max_length=1_000)]
+    edges: Annotated[list[_Edge], Field(max_length=20_000)]
+
+
+_GRAPH = TypeAdapter(_Graph)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a text says about a node.
+
+    Attributes:
+        node: the node's id; None where it names none.
+        how: what settled it: its id, its name, both (``node_3 — Kitchen``), or a near miss.
+    """
+
+    node: str | None
+    how: Literal["id", "name", "id-name", "near"] | None
+
+
+class Nodes:
+    """A benchmark scene's nodes by id, by name, and by what people and models write for them."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.ids = tuple(viewpoint.id for viewpoint in scene.viewpoints)
+        """In the file's order."""
+        self._region = {v.id: str(v.region) for v in scene.viewpoints}
+        self._node = {region: node for node, region in self._region.items()}
+        self._name = {n: scene.region_by_id[r].label for n, r in self._region.items()}
+        self._description = {
+            n: scene.region_by_id[r].description or "" for n, r in self._region.items()
+        }
+        self._by_id = {node.casefold(): node for node in self.ids}
+        self._by_name: dict[str, list[str]] = {}
+        for node in self.ids:
+            if self._name[node] == UNKNOWN:
+                continue
+            self._by_name.setdefault(_plain(self._name[node]), []).append(node)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._name
+
+    def name(self, node: str) -> str:
+        """A node's name."""
+        return self._name[node]
+
+    def description(self, node: str) -> str:
+        """A node's description, often empty."""
+        return self._description[node]
+
+    def region(self, node: str) -> str:
+        """The id of a node's region."""
+        return self._region[node]
+
+    def of_region(self, region: str) -> str:
+        """The node of a region."""
+        return self._node[region]
+
+    def lines(self) -> list[str]:
+        """``node_12 - Kitchen`` a node, with the description where there is one (CapNav B.1)."""
+        return [
+            f"{n} - {self._name[n]}" + (f" ({d})" if (d := self._description[n]) else "")
+            for n in self.ids
+        ]
+
+    def resolve(self, text: object) -> Resolved:
+        """Which node a text means: an id, a name, ``id — name``, or nearly a name.
+
+        Args:
+            text: as a file or a model has it; anything but a text of some length names none.
+
+        Returns:
+            Nothing where no name is near enough, or two are as near.
+        """
+        if not isinstance(text, str) or not 0 < len(text) <= _MOST_TEXT:
+            return Resolved(None, None)
+        if (node := self._by_id.get(text.strip().casefold())) is not None:
+            return Resolved(node, "id")
+        if (node := self._only(_plain(text))) is not None:
+            return Resolved(node, "name")
+        if (both := _SPLIT.match(text)) and (node := self._by_id.get(both[1].casefold())):
+            return Resolved(node, "id-name")
+        node = self._near(_plain(text))
+        return Resolved(node, None if node is None else "near")
+
+    def _only(self, plain: str) -> str | None:
+        nodes = self._by_name.get(plain, [])
+        return nodes[0] if len(nodes) == 1 else None
+
+    def _near(self, plain: str) -> str | None:
+        scored = sorted(
+            ((SequenceMatcher(None, plain, name).ratio(), name) for name in self._by_name),
+            reverse=True,
+        )
+        if not scored or scored[0][0] < NEAR:
+            return None
+        if len(scored) > 1 and scored[1][0] == scored[0][0]:
+            return None
+        return self._only(scored[0][1])
+
+
+def list_ids(folder: Path) -> list[str]:
+    """The scenes of a folder: those that have a graph, sorted."""
+    found = [*folder.glob(f"graphs/*{_ENDING}"), *folder.glob(f"*{_ENDING}")]
+    return sorted({path.name.removesuffix(_ENDING) for path in found if path.is_file()})
+
+
+def load(folder: Path, scene_id: str) -> Scene:
+    """Load one scene.
+
+    Args:
+        folder: holds ``graphs/``, or the graph files themselves.
+        scene_id: for example ``"HM3D00025"``.
+
+    Returns:
+        The scene. A viewpoint's id is the node's; a region is ``Name_NUMBER`` with the node's
+        number, its label the node's name.
+
+    Raises:
+        SceneError: path, field and expectation where the file is missing or broken.
+    """
+    name = f"{checked_id(scene_id, what='capnav')}{_ENDING}"
+    inside = folder / "graphs" / name
+    path = inside if inside.is_file() or not (folder / name).is_file() else folder / name
+    graph = validated(_GRAPH, read_bytes(path, most=_MOST_BYTES), path)
+    _check_edges(graph, path)
+    try:
+        return _build(graph, scene_id)
+    except ValidationError as error:
+        raise SceneError(f"{path}: {first_problem(error)}.") from error
+
+
+def _check_edges(graph: _Graph, path: Path) -> None:
+    known = {node.id for node in graph.nodes}
+    if len(known) != len(graph.nodes):
+        raise SceneError(f"{path}: nodes: expected each id once, found one twice.")
+    for i, edge in enumerate(graph.edges):
+        for end in (edge.a, edge.b):
+            if end not in known:
+                raise SceneError(f"{path}: edges[{i}]: expected a node's id, found {short(end)}.")
+        if edge.a == edge.b:
+            raise SceneError(
+                f"{path}: edges[{i}]: expected two nodes, found {short(edge.a)} twice."
+            )
+
+
+def _build(graph: _Graph, scene_id: str) -> Scene:
+    floor_of, floors = _storeys(graph.nodes)
+    nameless = [n.id for n in graph.nodes if not n.name.strip()]
+    at = {n.id: (n.position.x, n.position.y, n.position.z) for n in graph.nodes}
+    region_of = {
+        n.id: region_id(n.name or UNKNOWN, n.id.removeprefix("node_")) for n in graph.nodes
+    }
+    return Scene(
+        id=scene_id,
+        source="capnav",
+        floors=floors,
+        regions=tuple(
+            Region(
+                id=region_of[n.id],
+                label=n.name.strip() or UNKNOWN,
+                floor=floor_of[n.id],
+                center=at[n.id],
+                description=n.description.strip() or None,
+            )
+            for n in graph.nodes
+        ),
+        links=tuple(Link(a=region_of[e.a], b=region_of[e.b]) for e in graph.edges),
+        viewpoints=tuple(
+            Viewpoint(id=n.id, position=at[n.id], region=region_of[n.id]) for n in graph.nodes
+        ),
+        edges=tuple(Edge(a=e.a, b=e.b) for e in graph.edges),
+        notes=(
+            "Nodes are markers that an annotator put in rooms: distances between them are rough.",
+            f"Storeys are told apart by gaps of {_FLOOR_GAP} m between the markers' heights.",
+            *([f"Nodes without a name: {', '.join(nameless)}."] if nameless else []),
+        ),
+    )
+
+
+def _storeys(nodes: list[_Node]) -> tuple[dict[str, int], tuple[Floor, ...]]:
+    """Each node's storey, and the storeys."""
+    ordered = sorted(nodes, key=lambda node: node.position.y)
+    floor_of: dict[str, int] = {}
+    floors: list[Floor] = []
+    below = float("-inf")
+    for node in ordered:
+        if node.position.y - below > _FLOOR_GAP and len(floors) < 99:
+            floors.append(Floor(id=len(floors) + 1, height=node.position.y))
+        below = node.position.y
+        floor_of[node.id] = len(floors)
+    return floor_of, tuple(floors)
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^0-9a-z]+", " ", text.casefold()).split())

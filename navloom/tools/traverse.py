@@ -1,0 +1,209 @@
+"""Can this body get from A to B, and if not, what is in the way (CapNav, supplementary B and C)?
+
+Everything is on the scene's places and passages and in the direction of travel. A passage that
+nobody labelled is neither open nor blocked: an answer that hangs on one is None, unless such
+passages are taken as blocked (``compat_edges``), as the benchmark's scorer does.
+
+What is in the way has two sides. ``blocking`` is a minimum cut: the fewest blocked passages of
+which every route crosses at least one. ``alternatives`` are ways to mend it: each is a set of
+blocked passages such that opening all of it makes a way, and opening less of it does not. A reason
+that names every cut is complete; a reason that names one alternative is right about one route.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.traverse import Passage, Traversability
+
+__all__ = ["MOST_ALTERNATIVES", "Feasibility", "feasible", "reach", "route"]
+
+MOST_ALTERNATIVES = 20
+_MOST_ROUTES = 5_000
+"""Routes looked at for alternatives; benchmark scenes have a few dozen between two nodes."""
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """The answer to one question.
+
+    Attributes:
+        answer: True, False, or None where it hangs on a passage that nobody labelled.
+        path: the feasible path of fewest passages, both ends included; () where there is none. Of
+            an answer None it is the shortest that uses unlabelled passages.
+        blocking: a minimum cut of blocked passages; () where the answer is not False, or where no
+            passages lead there at all.
+        alternatives: minimal sets of blocked passages to open, the fewest first, at most
+            ``MOST_ALTERNATIVES``.
+        unlabelled: the unlabelled passages on ``path``, of an answer None.
+        connected: whether any route leads there, blocked or not.
+    """
+
+    answer: bool | None
+    path: tuple[str, ...] = ()
+    blocking: tuple[Passage, ...] = ()
+    alternatives: tuple[tuple[Passage, ...], ...] = ()
+    unlabelled: tuple[Passage, ...] = ()
+    connected: bool = True
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "answer": self.answer,
+            "path": list(self.path),
+            "blocking": [each.record() for each in self.blocking],
+            "alternatives": [[each.record() for each in one] for one in self.alternatives],
+            "unlabelled": [each.record() for each in self.unlabelled],
+            "connected": self.connected,
+        }
+
+
+def feasible(
+    traversability: Traversability,
+    body: str,
+    start: str,
+    end: str,
+    *,
+    compat_edges: bool = False,
+) -> Feasibility:
+    """Whether a body can get from one node to another.
+
+    Args:
+        traversability: every passage of the scene.
+        body: its name.
+        start: a node's id.
+        end: a node's id; equal to ``start`` is feasible.
+        compat_edges: take unlabelled passages as blocked.
+
+    Raises:
+        SceneError: a node or body is not there.
+    """
+    for node in (start, end):
+        if node not in set(traversability.nodes):
+            hint = did_you_mean(node, traversability.nodes)
+            raise SceneError(f"no node '{node}' in this scene.{hint}")
+    passages = {(p.a, p.b): p for p in traversability.passages(body)}
+    sure = _walk(passages.values(), start, end, unlabelled=False)
+    if sure:
+        return Feasibility(True, sure)
+    maybe = () if compat_edges else _walk(passages.values(), start, end, unlabelled=True)
+    if maybe:
+        on_path = (passages[step] for step in pairwise(maybe))
+        return Feasibility(None, maybe, unlabelled=tuple(p for p in on_path if not p.traversable))
+    graph = _graph(passages, compat_edges=compat_edges)
+    if start not in graph or end not in graph or not nx.has_path(graph, start, end):
+        return Feasibility(False, connected=False)
+    return Feasibility(
+        False,
+        blocking=_cut(graph, passages, start, end),
+        alternatives=_alternatives(graph, passages, start, end),
+    )
+
+
+def route(traversability: Traversability, start: str, end: str) -> tuple[str, ...]:
+    """The path of fewest passages, whatever body; () where there is none."""
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(traversability.nodes)
+    graph.add_edges_from(traversability.edges)
+    try:
+        return tuple(nx.shortest_path(graph, start, end))
+    except (nx.NetworkXNoPath, nx.NodeNotFound):
+        return ()
+
+
+def reach(
+    traversability: Traversability, *, compat_edges: bool = False
+) -> dict[str, NDArray[np.int8]]:
+    """Every question at once.
+
+    Returns:
+        By body, (n, n) over ``traversability.nodes`` from row to column: 1 feasible, 0 not, -1
+        where it hangs on an unlabelled passage.
+    """
+    index = {node: i for i, node in enumerate(traversability.nodes)}
+    answers: dict[str, NDArray[np.int8]] = {}
+    for body in traversability.bodies:
+        passages = list(traversability.passages(body))
+        sure = _closure(passages, index, unlabelled=False)
+        maybe = sure if compat_edges else _closure(passages, index, unlabelled=True)
+        answers[body] = np.where(sure, 1, np.where(maybe, -1, 0)).astype(np.int8)
+    return answers
+
+
+def _closure(
+    passages: Iterable[Passage], index: Mapping[str, int], *, unlabelled: bool
+) -> NDArray[np.bool_]:
+    used = [p for p in passages if p.traversable or (unlabelled and p.traversable is None)]
+    rows = np.array([index[p.a] for p in used], dtype=np.int64)
+    columns = np.array([index[p.b] for p in used], dtype=np.int64)
+    n = len(index)
+    matrix = csr_array((np.ones(len(used)), (rows, columns)), shape=(n, n))
+    reached: NDArray[np.bool_] = np.isfinite(dijkstra(matrix, unweighted=True))
+    return reached
+
+
+def _walk(
+    passages: Iterable[Passage], start: str, end: str, *, unlabelled: bool
+) -> tuple[str, ...]:
+    """The path of fewest passages; among those the one of fewest unlabelled ones."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from((start, end))
+    for p in passages:
+        if p.traversable:
+            graph.add_edge(p.a, p.b, weight=1.0)
+        elif unlabelled and p.traversable is None:
+            graph.add_edge(p.a, p.b, weight=1.0 + 1e-6)
+    try:
+        return tuple(nx.shortest_path(graph, start, end, weight="weight"))
+    except nx.NetworkXNoPath:
+        return ()
+
+
+def _graph(passages: Mapping[tuple[str, str], Passage], *, compat_edges: bool) -> nx.DiGraph[str]:
+    """All passages; a blocked one has capacity 1, others no bound."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for (a, b), p in passages.items():
+        blocked = p.traversable is False or (compat_edges and p.traversable is None)
+        graph.add_edge(a, b, capacity=1 if blocked else math.inf, blocked=blocked)
+    return graph
+
+
+def _cut(
+    graph: nx.DiGraph[str], passages: Mapping[tuple[str, str], Passage], start: str, end: str
+) -> tuple[Passage, ...]:
+    _, (near, far) = nx.minimum_cut(graph, start, end)
+    crossing = ((a, b) for a, b in graph.edges if a in near and b in far)
+    return tuple(passages[step] for step in crossing)
+
+
+def _alternatives(
+    graph: nx.DiGraph[str], passages: Mapping[tuple[str, str], Passage], start: str, end: str
+) -> tuple[tuple[Passage, ...], ...]:
+    sets = {frozenset(found) for found in _barriers(graph, start, end)}
+    kept: list[frozenset[tuple[str, str]]] = []
+    for each in sorted(sets, key=lambda s: (len(s), sorted(s))):
+        if not any(other <= each for other in kept):
+            kept.append(each)
+        if len(kept) == MOST_ALTERNATIVES:
+            break
+    return tuple(tuple(passages[step] for step in sorted(each)) for each in kept)
+
+
+def _barriers(
+    graph: nx.DiGraph[str], start: str, end: str
+) -> Iterator[tuple[tuple[str, str], ...]]:
+    """The blocked passages of each simple route."""
+    for nodes in islice(nx.shortest_simple_paths(graph, start, end), _MOST_ROUTES):
+        steps = pairwise(nodes)
+        yield tuple(step for step in steps if graph.edges[step]["blocked"])
