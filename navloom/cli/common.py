@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from navloom.evals.batch import Summary
+    from navloom.evals.dry import DryRun
 
 __all__ = [
     "TAU_HELP",
@@ -42,12 +43,13 @@ __all__ = [
     "print_json",
     "print_table",
     "say",
+    "show_dry_run",
 ]
 
 _MOST_ERRORS = 3
 _SPEC_HELP = (
-    "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, a scene.json or"
-    " a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA."
+    "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, capnav:DIR, a"
+    " scene.json or a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA."
 )
 
 SpecArgument = Annotated[str, typer.Argument(metavar="SPEC", help=_SPEC_HELP)]
@@ -191,13 +193,16 @@ def print_table(table: Table) -> None:
     console.print(table)
 
 
-def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoReturn:
+def end_session(
+    summary: Summary, out: Path, *, as_json: bool = False, exports: bool = True
+) -> NoReturn:
     """Say how a batch ended and leave with its exit code: 0, 2 some errors or a limit, 130.
 
     Args:
         summary: what ``run_batch`` returned.
         out: the run's folder.
         as_json: print the summary on stdout as JSON.
+        exports: whether the run can be exported as a dataset.
     """
     from dataclasses import asdict
 
@@ -224,10 +229,42 @@ def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoRetu
         say(f"  {summary.left} samples are left for another session")
     elif summary.ok:
         run = shlex.quote(str(out))
-        say(f"  next: navloom report {run}   navloom export {run} --out tasks.jsonl")
+        more = f"   navloom export {run} --out tasks.jsonl" if exports else ""
+        say(f"  next: navloom report {run}{more}")
     elif summary.failed:
         say(f"  see why: navloom report {shlex.quote(str(out))}")
     raise typer.Exit(summary.exit_code)
+
+
+def show_dry_run(
+    dry: DryRun, samples: str, scenes: str, *, most: int | None = None, as_json: bool = False
+) -> None:
+    """Print what a run would do: prompts on stdout, calls and cost on stderr.
+
+    Args:
+        dry: what was worked out.
+        samples: what its samples are called.
+        scenes: what its scenes are called.
+        most: how many of the prompts to print; all unless given.
+        as_json: print everything on stdout as JSON.
+    """
+    from dataclasses import asdict
+
+    if as_json:
+        print_json(asdict(dry))
+        return
+    for prompt in dry.prompts[:most]:
+        print(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
+        for who, text in prompt.messages:
+            print(f"--- {who}\n{text}")
+    (least, most_calls), (few, many) = dry.calls, dry.input_tokens
+    say(f"{dry.model}: {dry.samples} {samples} in {dry.scenes} {scenes}, nobody was called")
+    say(f"  calls: {least} at least, {most_calls} at most, retries not counted")
+    say(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
+    if dry.cost_usd is None:
+        say(f"  cost: unknown, no price is known for {dry.model}")
+    else:
+        say(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")
 
 
 def _used(summary: Summary) -> str:
