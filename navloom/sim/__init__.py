@@ -1,1 +1,41 @@
-"""Moving and seeing. Floor 1: uses scenes."""
+"""Moving and seeing: one protocol, many backends, one suite for all. Floor 1: uses scenes."""
+
+from navloom.sim.protocol import (
+    Action,
+    Candidate,
+    Captions,
+    Contact,
+    Forward,
+    Hop,
+    Look,
+    Observation,
+    Path,
+    Pose,
+    SeenObject,
+    Simulator,
+    Stop,
+    Turn,
+    Velocity,
+    View,
+)
+from navloom.sim.registry import get_simulator
+
+__all__ = [
+    "Action",
+    "Candidate",
+    "Captions",
+    "Contact",
+    "Forward",
+    "Hop",
+    "Look",
+    "Observation",
+    "Path",
+    "Pose",
+    "SeenObject",
+    "Simulator",
+    "Stop",
+    "Turn",
+    "Velocity",
+    "View",
+    "get_simulator",
+]

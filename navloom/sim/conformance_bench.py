@@ -1,0 +1,273 @@
+"""What the checks of the conformance suite stand on: a bench, a made scene, and how to fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from navloom.errors import SimulatorError
+from navloom.scenes.embodiment import DEFAULT_BODY
+from navloom.scenes.scene import (
+    Box,
+    Edge,
+    Floor,
+    Item,
+    Point3,
+    Region,
+    Scene,
+    Viewpoint,
+    Wall,
+)
+from navloom.sim.protocol import Action, Observation, Pose, Simulator, View, turn_between
+
+__all__ = [
+    "AGENT",
+    "EYE_M",
+    "Bench",
+    "CheckError",
+    "Make",
+    "SkippedError",
+    "act",
+    "acting",
+    "close_to",
+    "expect",
+    "floor",
+    "made_scene",
+    "needs",
+    "put",
+    "put_two",
+    "refuses",
+    "same",
+    "same_angle",
+    "unmoved",
+]
+
+Make = Callable[[Scene], Simulator]
+AGENT = "robot"
+EYE_M = 1.5
+_SAMPLES = 12
+
+
+class CheckError(AssertionError):
+    """A check failed; the message says what was expected and what was found."""
+
+
+class SkippedError(Exception):
+    """A check has nothing to look at here; the message says why."""
+
+
+@dataclass
+class Bench:
+    """A backend and a scene it is tried in.
+
+    Attributes:
+        make: makes a simulator of a scene.
+        scene: the one to try it in; it must have viewpoints.
+    """
+
+    make: Make
+    scene: Scene
+
+    @contextmanager
+    def simulator(self, scene: Scene | None = None) -> Iterator[Simulator]:
+        """A fresh simulator, closed afterwards."""
+        simulator = self.make(self.scene if scene is None else scene)
+        try:
+            yield simulator
+        finally:
+            simulator.close()
+
+    @contextmanager
+    def made(self) -> Iterator[Simulator]:
+        """A fresh simulator of the made scene; skips where the backend cannot stand in it."""
+        try:
+            simulator = self.make(made_scene())
+        except SimulatorError as error:
+            raise SkippedError(f"the backend takes no made scene: {error}") from error
+        try:
+            yield simulator
+        finally:
+            simulator.close()
+
+    @cached_property
+    def capabilities(self) -> frozenset[str]:
+        """What the backend claims in this scene."""
+        with self.simulator() as simulator:
+            return frozenset(simulator.capabilities)
+
+    @cached_property
+    def samples(self) -> list[str]:
+        """A few viewpoints spread over the scene, the one with most edges first."""
+        degree = dict.fromkeys(self.scene.viewpoint_by_id, 0)
+        for edge in self.scene.edges:
+            degree[edge.a] += 1
+            degree[edge.b] += 1
+        names = list(degree)
+        spread = names[:: max(1, len(names) // _SAMPLES)][:_SAMPLES]
+        return list(dict.fromkeys([max(names, key=lambda v: degree[v]), *spread]))
+
+    @cached_property
+    def start(self) -> str:
+        """The viewpoint with most edges."""
+        return self.samples[0]
+
+
+def put(simulator: Simulator, viewpoint: str, heading: float = 0.0, seed: int = 0) -> Observation:
+    """Put one agent on a viewpoint."""
+    pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
+    return simulator.reset({AGENT: (pose, DEFAULT_BODY)}, seed=seed)[AGENT]
+
+
+def act(simulator: Simulator, action: Action) -> Observation:
+    """Let the one agent act."""
+    return simulator.step({AGENT: action})[AGENT]
+
+
+def put_two(bench: Bench, simulator: Simulator) -> dict[str, Observation]:
+    """Put two agents, ``one`` and ``two``, on one viewpoint."""
+    pose = Pose((0.0, 0.0, 0.0), 0.0, 0.0, bench.start)
+    return dict(simulator.reset(dict.fromkeys(("one", "two"), (pose, DEFAULT_BODY))))
+
+
+def acting(simulator: Simulator, action: Action) -> Callable[[], Observation]:
+    """The one agent's action, to be called later."""
+    return lambda: act(simulator, action)
+
+
+def unmoved(simulator: Simulator, before: Pose) -> None:
+    """Fail where the one agent is not where it was."""
+    after = simulator.step({})[AGENT].pose
+    expect(after == before, f"a refused action moved it from {before} to {after}")
+
+
+def needs(simulator: Simulator, capability: str) -> None:
+    """Skip where a capability is not claimed."""
+    if capability not in simulator.capabilities:
+        raise SkippedError(f"'{capability}' is not claimed")
+
+
+def expect(true: bool, message: str) -> None:
+    """Fail with a message unless it is true."""
+    if not true:
+        raise CheckError(message)
+
+
+def close_to(what: str, found: float, expected: float, within: float = 1e-3) -> None:
+    """Fail unless two numbers are about the same."""
+    expect(
+        math.isfinite(found) and abs(found - expected) <= within,
+        f"{what}: expected {expected:.4f}, found {found:.4f}",
+    )
+
+
+def same_angle(what: str, found: float, expected: float, within: float = 1e-3) -> None:
+    """Fail unless two headings in radians are about the same; told in degrees."""
+    expect(
+        math.isfinite(found) and abs(turn_between(expected, found)) <= within,
+        f"{what}: expected {math.degrees(expected):.2f} degrees, found {math.degrees(found):.2f}",
+    )
+
+
+def refuses(what: str, call: Callable[[], object]) -> None:
+    """Fail unless a call raises a SimulatorError of one line."""
+    try:
+        call()
+    except SimulatorError as error:
+        text = str(error)
+        expect(bool(text) and "\n" not in text, f"{what}: expected one line, got {text!r}")
+        return
+    except Exception as error:
+        raise CheckError(
+            f"{what}: expected a SimulatorError, got {type(error).__name__}: {error}"
+        ) from error
+    raise CheckError(f"{what}: expected a SimulatorError, and nothing was raised")
+
+
+def floor(viewpoint: Viewpoint) -> Point3:
+    """The floor under a viewpoint."""
+    x, y, z = viewpoint.position
+    return x, y - viewpoint.eye_height, z
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two observations, or parts of them, are the same to the last bit."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return bool(
+            isinstance(a, np.ndarray)
+            and isinstance(b, np.ndarray)
+            and a.dtype == b.dtype
+            and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        )
+    if isinstance(a, Observation | View) and type(a) is type(b):
+        return all(same(getattr(a, each.name), getattr(b, each.name)) for each in fields(a))
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return bool(a == b)
+
+
+def made_scene() -> Scene:
+    """A place whose every heading and length is known.
+
+    Four viewpoints around a hub, a flight of steps, and a shed that no edge leads to; the camera is
+    1.5 m above the floor everywhere:
+
+        north (0, 0, -2)                    upper (3, 1.5, -2), above east's far side
+        west  (-1.5, 0, 0)  hub (0, 0, 0)  east (3, 0, 0)
+        south (0, 0, 4)                     shed, shed_end (20, 0, 0) and (21, 0, 0)
+
+    A wall stands at x = -3, from z = -4 to 4. hub to east is 3 m, east to upper 2.5 m (1.5 up and 2
+    ahead), so hub to upper is 5.5 m.
+    """
+    floors = {
+        "hub": (0.0, 0.0, 0.0),
+        "north": (0.0, 0.0, -2.0),
+        "east": (3.0, 0.0, 0.0),
+        "south": (0.0, 0.0, 4.0),
+        "west": (-1.5, 0.0, 0.0),
+        "upper": (3.0, 1.5, -2.0),
+        "shed": (20.0, 0.0, 0.0),
+        "shed_end": (21.0, 0.0, 0.0),
+    }
+    joined = ["north", "east", "south", "west"]
+    return Scene(
+        id="compass",
+        source="conformance",
+        floors=(Floor(id=1, height=0.0),),
+        regions=(
+            _region("Hall_1", "hall", (0.0, 0.0, 0.0), (12.0, 3.0, 12.0)),
+            _region("Shed_2", "shed", (20.5, 0.0, 0.0), (5.0, 3.0, 5.0)),
+        ),
+        items=(
+            Item(id="lamp", name="lamp", kind="object", region="Hall_1", position=(0.6, 0.5, -1.8)),
+            Item(id="bench", name="bench", kind="asset", region="Hall_1", position=(3.5, 0.3, 1.0)),
+        ),
+        viewpoints=tuple(
+            Viewpoint(
+                id=name,
+                position=(x, y + EYE_M, z),
+                region="Shed_2" if name.startswith("shed") else "Hall_1",
+                eye_height=EYE_M,
+            )
+            for name, (x, y, z) in floors.items()
+        ),
+        edges=(
+            *(Edge(a="hub", b=each) for each in joined),
+            Edge(a="upper", b="east"),
+            Edge(a="shed", b="shed_end"),
+        ),
+        walls=(Wall(a=(-3.0, -4.0), b=(-3.0, 4.0), bottom=0.0, height=2.5),),
+    )
+
+
+def _region(name: str, label: str, center: Point3, size: Point3) -> Region:
+    x, y, z = center
+    box = Box(center=(x, y + size[1] / 2, z), size=size)
+    return Region(id=name, label=label, center=center, box=box)

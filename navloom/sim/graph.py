@@ -1,0 +1,268 @@
+"""The ``graph`` backend: moving on the navigation graph, seeing in words. No pictures.
+
+An agent stands on a viewpoint. It hops along edges, turns and looks; ``Forward`` and ``Velocity``
+lead off the graph and are refused, although ``discrete`` is claimed for turning and looking.
+Bodies do not matter here: R2R's graphs hold the ways of a person, and whether another body can
+use one is a question for a simulator with geometry. Nothing is drawn at random, so the seed
+changes nothing.
+
+``Viewpoint.position`` is the camera in some formats: headings, elevations and distances are
+between positions as they are (R2R's own convention), while ``Pose.position`` and ``Path.points``
+are the floor, ``eye_height`` below. A simulator is cheap to make: what can be shared is made once
+per scene.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+from typing import TypeAlias
+
+from navloom.errors import SimulatorError, did_you_mean
+from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.files import short
+from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
+from navloom.scenes.tables import metre_table, per_scene
+from navloom.sim.bearing import elevation_to, heading_to
+from navloom.sim.captions import CaptionSource, captions_for, composed
+from navloom.sim.protocol import (
+    Action,
+    Candidate,
+    Captions,
+    Hop,
+    Look,
+    Observation,
+    Path,
+    Pose,
+    Stop,
+    Turn,
+    wrapped,
+)
+
+__all__ = ["GraphSimulator", "candidates_of", "floor_of", "make"]
+
+_STANDING_M = 0.1
+"""A pose without a viewpoint stands on the one whose floor is this near."""
+_LIMIT = math.pi / 2
+
+Ways: TypeAlias = dict[str, tuple[Candidate, ...]]
+
+
+def make(
+    scene: Scene, *, uri: str, captions: CaptionSource | FilePath | str | None = None
+) -> GraphSimulator:
+    """The backend as the registry makes it.
+
+    Args:
+        scene: the scene.
+        uri: what it was loaded by; Matterport's observations are looked for beside it.
+        captions: a source of captions, or the file of a caption cache; None takes what there is.
+
+    Raises:
+        SimulatorError: the scene has no viewpoints, or the cache is broken.
+        SceneError: a file of observations is broken.
+    """
+    if captions is None or isinstance(captions, (str, FilePath)):
+        captions = captions_for(uri, scene, captions)
+    return GraphSimulator(scene, captions)
+
+
+def floor_of(viewpoint: Viewpoint) -> Point3:
+    """The floor under a viewpoint, in metres."""
+    x, y, z = viewpoint.position
+    return x, y - viewpoint.eye_height, z
+
+
+def candidates_of(scene: Scene) -> Ways:
+    """Every viewpoint's neighbours without descriptions, sorted by global heading, then by id.
+
+    Heading, elevation and distance are between the two positions. Made once per scene.
+    """
+    return per_scene(scene, "graph_candidates", lambda: _candidates(scene))
+
+
+def _candidates(scene: Scene) -> Ways:
+    places = scene.viewpoint_by_id
+    pairs = {(e.a, e.b) for e in scene.edges} | {(e.b, e.a) for e in scene.edges}
+    ways: dict[str, list[Candidate]] = {each: [] for each in places}
+    for a, b in pairs:
+        if a != b:
+            ways[a].append(_candidate(places[a], places[b]))
+    return {
+        each: tuple(sorted(found, key=lambda c: (c.heading, c.viewpoint)))
+        for each, found in ways.items()
+    }
+
+
+def _candidate(here: Viewpoint, there: Viewpoint) -> Candidate:
+    return Candidate(
+        viewpoint=there.id,
+        heading=heading_to(here.position, there.position),
+        elevation=elevation_to(here.position, there.position),
+        distance=distance_3d(here.position, there.position),
+        region=there.region,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    pose: Pose
+    stopped: bool = False
+
+
+class GraphSimulator:
+    """See the module's docstring.
+
+    Args:
+        scene: it must have viewpoints; its graph may be in parts.
+        captions: where words come from; by default they are composed from regions and items.
+
+    Raises:
+        SimulatorError: the scene has no viewpoints.
+    """
+
+    capabilities = frozenset({"hop", "discrete", "captions"})
+
+    def __init__(self, scene: Scene, captions: CaptionSource | None = None) -> None:
+        if not scene.viewpoints:
+            raise SimulatorError(f"{scene.uri} has no navigation graph: no viewpoint to stand on.")
+        self.scene = scene
+        self._words = composed(scene) if captions is None else captions
+        self._ways = candidates_of(scene)
+        self._agents: dict[str, _Agent] = {}
+        self._seen: dict[str, tuple[Captions, tuple[Candidate, ...]]] = {}
+
+    def reset(
+        self,
+        agents: Mapping[str, tuple[Pose, Embodiment]],
+        *,
+        seed: int = 0,  # noqa: ARG002
+    ) -> Mapping[str, Observation]:
+        """Put agents on viewpoints; see :meth:`Simulator.reset`."""
+        if not agents:
+            raise SimulatorError("No agent to put in the scene: expected at least one.")
+        self._agents = {name: _Agent(self._standing(pose)) for name, (pose, _) in agents.items()}
+        return self._observations()
+
+    def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
+        """Let agents act; every agent's observation comes back. See :meth:`Simulator.step`."""
+        if not self._agents:
+            raise SimulatorError("Nobody is in the scene yet: call reset() before step().")
+        after = {name: self._after(name, action) for name, action in actions.items()}
+        self._agents.update(after)
+        return self._observations()
+
+    def geodesic(
+        self,
+        start: Pose | str,
+        goals: Sequence[Pose | str],
+        embodiment: Embodiment,  # noqa: ARG002
+    ) -> Path | None:
+        """The shortest way along edges; a tie goes to the first goal. Bodies do not matter."""
+        if not goals:
+            raise SimulatorError("No goal to go to: expected at least one.")
+        table = metre_table(self.scene, "3d")
+        here, ends = self._viewpoint(start), [self._viewpoint(goal) for goal in goals]
+        nearest = min(ends, key=lambda end: table.distance(here, end))
+        through = table.path(here, nearest)
+        if through is None:
+            return None
+        points = tuple(floor_of(self.scene.viewpoint_by_id[each]) for each in through)
+        return Path(points, table.distance(here, nearest), tuple(through))
+
+    def close(self) -> None:
+        """Nobody is in the scene any more."""
+        self._agents = {}
+
+    def _observations(self) -> dict[str, Observation]:
+        return {name: self._observe(agent.pose) for name, agent in self._agents.items()}
+
+    def _observe(self, pose: Pose) -> Observation:
+        viewpoint = pose.viewpoint or ""
+        if viewpoint not in self._seen:
+            candidates = tuple(
+                replace(each, description=self._words.towards(viewpoint, each.viewpoint))
+                for each in self._ways[viewpoint]
+            )
+            self._seen[viewpoint] = self._words.at(viewpoint), candidates
+        captions, candidates = self._seen[viewpoint]
+        return Observation(pose=pose, candidates=candidates, captions=captions)
+
+    def _after(self, name: str, action: Action) -> _Agent:
+        agent = self._agents.get(name)
+        if agent is None:
+            raise SimulatorError(
+                f"There is no agent {short(name)}: the scene holds {', '.join(self._agents)}."
+                + did_you_mean(name, self._agents)
+            )
+        if agent.stopped:
+            return agent
+        match action:
+            case Hop(viewpoint):
+                return _Agent(self._hop(agent.pose, viewpoint))
+            case Turn(radians):
+                heading = wrapped(agent.pose.heading + _finite(radians, "Turn"))
+                return _Agent(replace(agent.pose, heading=heading))
+            case Look(radians):
+                elevation = agent.pose.elevation + _finite(radians, "Look")
+                elevation = max(-_LIMIT, min(_LIMIT, elevation))
+                return _Agent(replace(agent.pose, elevation=elevation))
+            case Stop():
+                return _Agent(agent.pose, stopped=True)
+        raise SimulatorError(
+            f"The graph simulator has no {type(action).__name__}: expected Hop, Turn, Look or Stop."
+        )
+
+    def _hop(self, pose: Pose, viewpoint: str) -> Pose:
+        here = pose.viewpoint or ""
+        for way in self._ways[here]:
+            if way.viewpoint == viewpoint:
+                there = self.scene.viewpoint_by_id[viewpoint]
+                return Pose(floor_of(there), way.heading, way.elevation, viewpoint)
+        self._known(viewpoint)
+        ways = [way.viewpoint for way in self._ways[here]]
+        on = f"one of {', '.join(ways[:6])}" if ways else "none, no edge leads on from there"
+        more = ", ..." if len(ways) > 6 else ""
+        raise SimulatorError(f"No edge leads from {here} to {viewpoint}: expected {on}{more}.")
+
+    def _standing(self, pose: Pose) -> Pose:
+        viewpoint = self._viewpoint(pose)
+        return Pose(
+            position=floor_of(self.scene.viewpoint_by_id[viewpoint]),
+            heading=wrapped(_finite(pose.heading, "A heading")),
+            elevation=max(-_LIMIT, min(_LIMIT, _finite(pose.elevation, "An elevation"))),
+            viewpoint=viewpoint,
+        )
+
+    def _viewpoint(self, place: Pose | str) -> str:
+        if isinstance(place, str):
+            return self._known(place)
+        if place.viewpoint is not None:
+            return self._known(place.viewpoint)
+        return self._under(place.position)
+
+    def _known(self, viewpoint: str) -> str:
+        if viewpoint not in self._ways:
+            raise SimulatorError(
+                f"{self.scene.uri} has no viewpoint {short(viewpoint)} (of {len(self._ways)})."
+                + did_you_mean(str(viewpoint)[:100], self._ways)
+            )
+        return viewpoint
+
+    def _under(self, position: Point3) -> str:
+        nearest = min(self.scene.viewpoints, key=lambda v: distance_3d(floor_of(v), position))
+        metres = distance_3d(floor_of(nearest), position)
+        if not metres <= _STANDING_M:
+            raise SimulatorError(
+                f"The pose at {short(position)} names no viewpoint and is {metres:.2f} m from the "
+                f"nearest, {nearest.id}: an agent of the graph simulator stands on one."
+            )
+        return nearest.id
+
+
+def _finite(value: float, what: str) -> float:
+    if not math.isfinite(value):
+        raise SimulatorError(f"{what} of {value} radians: expected a finite number.")
+    return value

@@ -1,0 +1,128 @@
+"""Simulators by name: the built-in backends, and those of other packages.
+
+A package names its backend in its own pyproject.toml:
+
+    [project.entry-points."navloom.simulators"]
+    mine = "my_package.navloom:make"
+
+A backend is a function ``make(scene, *, uri, **options) -> Simulator``: the scene, what it was
+loaded by, and options of its own. It is imported when it is first named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from inspect import Parameter, signature
+from typing import Any
+
+from navloom.errors import NavloomError, SimulatorError, did_you_mean
+from navloom.scenes.scene import Scene
+from navloom.sim.protocol import Simulator
+
+__all__ = ["BACKENDS", "GROUP", "get_simulator", "known_simulators"]
+
+GROUP = "navloom.simulators"
+BACKENDS: dict[str, str] = {"graph": "navloom.sim.graph:make"}
+"""Name -> ``module:function``."""
+_FIXED = ("scene", "uri")
+
+
+def known_simulators() -> tuple[str, ...]:
+    """The names that :func:`get_simulator` takes, our own first; nothing is imported."""
+    return tuple(dict.fromkeys([*BACKENDS, *sorted(_plugins())]))
+
+
+def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
+    """Make a simulator.
+
+    Args:
+        name: a backend's name; our own win over those of other packages.
+        scene: a scene, or its URI, which is then loaded.
+        options: the backend's own; those of ``graph`` are in :func:`navloom.sim.graph.make`.
+
+    Raises:
+        SimulatorError: there is no such backend or option, it cannot be imported, or it cannot
+            stand in this scene.
+        SceneError: the URI names no scene, or the scene is broken.
+    """
+    make = _maker(name)
+    _check_options(name, make, options)
+    if isinstance(scene, str):
+        from navloom.scenes.uri import load_scene
+
+        return _made(name, make, load_scene(scene), scene, options)
+    return _made(name, make, scene, scene.uri, options)
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    try:
+        return {each.name: each for each in entry_points(group=GROUP)}
+    except Exception:
+        # One package with a broken list of entry points makes importlib give up on all of them.
+        return {}
+
+
+def _maker(name: str) -> Callable[..., Any]:
+    if name in BACKENDS:
+        module, _, function = BACKENDS[name].partition(":")
+        make: Callable[..., Any] = getattr(import_module(module), function)
+        return make
+    plugin = _plugins().get(name)
+    if plugin is None:
+        known = known_simulators()
+        raise SimulatorError(
+            f"'{name}' is not a simulator: expected one of {', '.join(known)}."
+            + did_you_mean(name, known)
+        )
+    try:
+        found = plugin.load()
+    except Exception as error:
+        raise SimulatorError(
+            f"The simulator '{name}' ({plugin.value}) cannot be imported: {_line(error)}"
+        ) from error
+    if not callable(found):
+        raise SimulatorError(
+            f"The simulator '{name}' ({plugin.value}) is a {type(found).__name__}: expected a "
+            "function (scene, *, uri, **options) -> Simulator."
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any]) -> None:
+    try:
+        parameters = signature(make).parameters
+    except (TypeError, ValueError):
+        return
+    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
+        return
+    known = [each for each in parameters if each not in _FIXED]
+    for option in options:
+        if option not in known:
+            raise SimulatorError(
+                f"The simulator '{name}' has no option '{option}': expected "
+                f"{', '.join(known) or 'none'}.{did_you_mean(option, known)}"
+            )
+
+
+def _made(
+    name: str, make: Callable[..., Any], scene: Scene, uri: str, options: dict[str, Any]
+) -> Simulator:
+    try:
+        made = make(scene, uri=uri, **options)
+    except NavloomError:
+        raise
+    except Exception as error:
+        raise SimulatorError(
+            f"The simulator '{name}' cannot be made for {uri}: {_line(error)}"
+        ) from error
+    if not isinstance(made, Simulator):
+        raise SimulatorError(
+            f"The simulator '{name}' gave a {type(made).__name__}: expected a Simulator."
+        )
+    return made
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

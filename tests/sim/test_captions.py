@@ -1,0 +1,286 @@
+"""Words for places: composed ones, Matterport's, and those a model wrote."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from navloom.errors import SceneError, SimulatorError
+from navloom.scenes import load_scene
+from navloom.scenes.scene import Item, Link, Scene
+from navloom.sim.captions import (
+    CaptionCache,
+    CaptionSource,
+    ComposedCaptions,
+    MatterportCaptions,
+    captions_for,
+    composed,
+)
+from navloom.sim.conformance_bench import made_scene
+from navloom.sim.graph import GraphSimulator
+from navloom.sim.words import briefly, enumerated, one_line, with_article
+from tests.scenes.test_mp3d import join, panorama, write
+from tests.sim.test_graph import on
+from tests.tools.worlds import item, row_house
+
+SECTORS = [f"The scene depicts view number {k}." for k in range(8)]
+
+
+@pytest.fixture
+def scan(tmp_path: Path) -> Path:
+    """A hub with neighbours north, east, south-west and up the stairs; z is up in the files."""
+    places = join(
+        [
+            panorama("hub", 0, 0, 0),
+            panorama("north", 0, 2, 0),
+            panorama("east", 3, 0, 0),
+            panorama("southwest", -2, -2, 0),
+            panorama("up", 2, 2, 1.5),
+            panorama("mute", 0, 4, 0),
+        ],
+        *[(0, k) for k in range(1, 5)],
+        (1, 5),
+    )
+    write(tmp_path, "connectivity/S_connectivity.json", places)
+    rooms = {"1": ["hub", "north", "east", "southwest", "mute"], "2": ["up"]}
+    write(tmp_path, "regions/house_region_to_panorama.json", {"S": rooms})
+    near = [{} for _ in range(8)]
+    near[2] = {
+        "bed_1": {"heading": 85, "distance": 2.0},
+        "far#lamp": {"heading": 90, "distance": 3.2},
+    }
+    near[3] = {"bed_2": {"heading": 125, "distance": 2.0}, "cup": {"heading": 135, "distance": 0.5}}
+    observe(tmp_path, "objects_list", {"hub": near, "elsewhere": near})
+    observe(tmp_path, "observations_list_summarized", {"hub": SECTORS, "elsewhere": SECTORS})
+    observe(tmp_path, "observations_summarized", {"hub": "office with  a\nbed.", "north": "hall."})
+    return tmp_path
+
+
+def observe(folder: Path, kind: str, content: Any) -> None:
+    write(folder, f"observations/{kind}/S.json", content)
+
+
+def source_of(folder: Path) -> CaptionSource:
+    uri = f"mp3d:{folder}/S"
+    return captions_for(uri, load_scene(uri))
+
+
+def test_matterport_words_are_found_beside_the_scan(scan: Path) -> None:
+    source = source_of(scan)
+    assert isinstance(source, MatterportCaptions)
+    words = source.at("hub")
+    assert words.summary == "An office with a bed."
+    assert words.sectors == tuple(SECTORS)
+    assert words.region == "Unknown_1"
+
+
+def test_objects_are_merged_sorted_and_within_3_m(scan: Path) -> None:
+    found = [
+        (o.name, round(math.degrees(o.heading)), o.distance)
+        for o in source_of(scan).at("hub").objects
+    ]
+    assert found == [("cup", 135, 0.5), ("bed", 105, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "text"),
+    [
+        ("north", "View number 0"),
+        ("east", "View number 2"),
+        ("southwest", "View number 5"),
+        ("up", "View number 1; goes up"),
+    ],
+)
+def test_a_way_has_the_caption_of_its_sector(scan: Path, neighbour: str, text: str) -> None:
+    assert source_of(scan).towards("hub", neighbour) == text
+
+
+def test_a_typed_region_is_named(scan: Path) -> None:
+    scene = load_scene(f"mp3d:{scan}/S")
+    regions = tuple(
+        r.model_copy(update={"label": "bedroom"}) if r.id == "Unknown_2" else r
+        for r in scene.regions
+    )
+    source = captions_for(f"mp3d:{scan}/S", scene.replace(regions=regions))
+    assert source.towards("hub", "up") == "View number 1; leads up to the bedroom"
+
+
+def test_a_viewpoint_without_observations_is_put_in_our_words(scan: Path) -> None:
+    source = source_of(scan)
+    assert source.towards("north", "mute").startswith("further in the room")
+    assert len(source.at("mute").sectors) == 8
+    assert source.at("north").summary == "A hall."
+    assert len(source.at("north").sectors) == 8
+
+
+def test_a_scan_without_observations_is_composed(scan: Path) -> None:
+    for kind in ("objects_list", "observations_list_summarized", "observations_summarized"):
+        (scan / "observations" / kind / "S.json").unlink()
+    assert isinstance(source_of(scan), ComposedCaptions)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("observations_list_summarized", {"hub": SECTORS[:7]}),
+        ("observations_list_summarized", {"hub": [1] * 8}),
+        ("observations_summarized", {"hub": ["a"]}),
+        ("observations_summarized", "{"),
+    ],
+)
+def test_broken_observations_are_named(scan: Path, kind: str, content: Any) -> None:
+    observe(scan, kind, content)
+    with pytest.raises(SceneError, match=f"{kind}/S.json"):
+        source_of(scan)
+
+
+def test_untrusted_words_are_one_bounded_line(scan: Path) -> None:
+    wild = "ignore\nthe\x1b[31m task\u2028 " * 300
+    observe(scan, "observations_list_summarized", {"hub": [wild] * 8})
+    observe(scan, "observations_summarized", {"hub": wild})
+    source = source_of(scan)
+    words = source.at("hub")
+    for text in (words.summary, *words.sectors, source.towards("hub", "up")):
+        assert text.isprintable()
+        assert len(text) <= 400
+
+
+def test_composed_words_tell_what_lies_where() -> None:
+    words = composed(made_scene()).at("hub")
+    assert words.summary == "A hall with a bench and a lamp."
+    assert words.sectors[0] == "a lamp"
+    assert words.sectors[2] == "a bench"
+    assert words.sectors[5] == "nothing of note"
+    assert [o.name for o in words.objects] == ["lamp"]
+    assert words.objects[0].distance == pytest.approx(math.hypot(0.6, 1.8))
+    assert composed(made_scene()).at("shed").objects == ()
+
+
+def test_composed_ways_tell_where_one_gets_to() -> None:
+    scene = row_house(item("rug", "object", "Study_4", 14, -1))
+    source = composed(scene)
+    words = source.at("vLiving_room_3")
+    assert words.sectors[2] == "door to the study 4"
+    assert words.sectors[6] == "door to the hall 2"
+    assert words.summary.endswith("from here one gets to the hall 2 and the study 4.")
+    assert source.towards("vLiving_room_3", "vStudy_4") == "leads to the study 4; cup, rug"
+    assert source.towards("vHall_2", "vLiving_room_3") == "leads to the living room 3; coffee table"
+
+
+def test_stairs_and_closed_doors_are_told() -> None:
+    scene = made_scene()
+    regions = tuple(
+        r.model_copy(update={"center": (20.5, 3.0, 0.0)}) if r.id == "Shed_2" else r
+        for r in scene.regions
+    )
+    ends = {"a": "Hall_1", "b": "Shed_2"}
+    stairs = scene.replace(regions=regions, links=(Link(**ends, kind="stairs"),))
+    assert composed(stairs).at("hub").sectors[2] == "a bench; stairs up to the shed"
+    assert composed(stairs).at("shed").sectors[6] == "stairs down to the hall"
+    door = Link(**ends, kind="door", door="closed", point=(3.0, 0.0, 0.3))
+    closed = composed(scene.replace(links=(door,)))
+    assert closed.towards("hub", "east") == "leads to a closed door to the shed; bench"
+    assert composed(scene).towards("east", "upper") == "further up in the hall; lamp"
+
+
+def test_items_of_no_region_are_seen_where_they_are_near() -> None:
+    scene = made_scene()
+    near = item("vase", "object", None, 20.5, 0.5)
+    high = Item(id="kite", name="kite", kind="object", position=(20.5, 9.0, 0.0))
+    words = composed(scene.replace(items=(near, high))).at("shed")
+    assert [o.name for o in words.objects] == ["vase"]
+    assert composed(scene.replace(items=(near,))).at("hub").objects == ()
+
+
+@pytest.mark.parametrize("uri", ["demo:flat", "demo:house", "demo:villa"])
+def test_every_way_of_a_home_is_described(uri: str) -> None:
+    scene = load_scene(uri)
+    simulator = GraphSimulator(scene)
+    for viewpoint in scene.viewpoint_by_id:
+        for way in simulator.reset({"a": on(viewpoint)})["a"].candidates:  # type: ignore[dict-item]
+            assert way.description
+            if way.region != scene.viewpoint_by_id[viewpoint].region:
+                assert way.description.startswith("leads ")
+
+
+def cache_of(scene: Scene) -> CaptionCache:
+    return CaptionCache(scene, composed(scene), made_by="scripted/one")
+
+
+def test_a_cache_wins_where_it_says_something(tmp_path: Path) -> None:
+    scene, path = made_scene(), tmp_path / "captions" / "compass.json"
+    cache = cache_of(scene)
+    cache.put("hub", summary="A  round\nhall.", towards={"north": "A lamp; leads on."})
+    cache.put("hub", towards={"east": "A bench."})
+    cache.put("north", sectors=["a wall", *[""] * 7])
+    cache.save(path)
+    assert json.loads(path.read_text())["made_by"] == "scripted/one"
+    source = captions_for(scene.uri, scene, path)
+    assert source.at("hub").summary == "A round hall."
+    assert source.at("hub").sectors == composed(scene).at("hub").sectors
+    assert source.at("north").sectors[0] == "a wall"
+    assert source.at("north").sectors[1:] == composed(scene).at("north").sectors[1:]
+    assert source.at("south") == composed(scene).at("south")
+    ways = GraphSimulator(scene, source).reset({"a": on("hub")})["a"].candidates  # type: ignore[dict-item]
+    assert [way.description for way in ways][:2] == ["A lamp; leads on.", "A bench."]
+    assert ways[2].description == composed(scene).towards("hub", "south")
+    assert isinstance(source, CaptionCache)
+    assert source.has("hub")
+    assert not source.has("south")
+
+
+def test_a_cache_refuses_what_is_not_there() -> None:
+    cache = cache_of(made_scene())
+    with pytest.raises(SimulatorError, match="no viewpoint 'attic'"):
+        cache.put("attic", summary="x")
+    with pytest.raises(SimulatorError, match="no viewpoint 'attic'"):
+        cache.put("hub", towards={"attic": "x"})
+    with pytest.raises(SimulatorError, match="Expected 8 sector captions of hub, got 2"):
+        cache.put("hub", sectors=["a", "b"])
+    assert not cache.has("hub")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such file"),
+        ("{", "expected JSON"),
+        ({"scene": "demo:flat"}, "expected captions of conformance:compass"),
+        ({"scene": "conformance:compass", "viewpoints": {"attic": {}}}, "no viewpoint 'attic'"),
+        ({"scene": "conformance:compass", "viewpoints": {"hub": {"sectors": ["a"]}}}, "eight"),
+        ({"scene": "conformance:compass", "viewpoints": {"hub": {"sumary": "a"}}}, "sumary"),
+        ({"scene": "conformance:compass", "version": "2"}, "version"),
+    ],
+)
+def test_a_broken_cache_is_named(tmp_path: Path, content: Any, message: str) -> None:
+    path = tmp_path / "c.json" if content is None else write(tmp_path, "c.json", content)
+    with pytest.raises(SimulatorError, match=message) as caught:
+        captions_for("conformance:compass", made_scene(), path)
+    assert str(path) in str(caught.value)
+
+
+def test_words() -> None:
+    assert briefly("The image shows an old barn, with hay.", 80) == "Old barn, with hay"
+    assert briefly("There is a door", 80) == "Door"
+    assert briefly("A view of the sea", 80) == "Sea"
+    assert briefly("Word " * 40, 22) == "Word word word..." or len(briefly("Word " * 40, 22)) <= 22
+    assert enumerated(["a", "b", "c"]) == "a, b and c"
+    assert (enumerated([]), enumerated(["a"])) == ("", "a")
+    assert [with_article(w) for w in ("oven", "glass", "stairs")] == [
+        "an oven",
+        "a glass",
+        "stairs",
+    ]
+
+
+@given(st.text(max_size=500), st.integers(20, 120))
+def test_any_text_becomes_one_bounded_line(text: str, most: int) -> None:
+    for made in (one_line(text, most), briefly(text, most)):
+        assert len(made) <= most + 2  # capitals of some letters are two: 'ŉ'
+        assert made.isprintable()

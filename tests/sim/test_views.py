@@ -1,0 +1,168 @@
+"""Pictures as a model is shown them; every picture here is painted by the test."""
+
+from __future__ import annotations
+
+import math
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from navloom.errors import SimulatorError
+from navloom.sim import Candidate, Observation, Pose, View
+from navloom.sim.views import DIRECTIONS, FORMS, PANEL, direction_of, quarter, strip
+
+SIZE = 64
+BAND = 32
+COLOURS = {0: (200, 0, 0), 90: (0, 0, 200), 180: (200, 200, 0), 270: (90, 90, 90)}
+
+
+def view(heading: float, elevation: float = 0, colour: tuple[int, int, int] = (9, 9, 9)) -> View:
+    image = np.full((SIZE, SIZE, 3), colour, dtype=np.uint8)
+    return View(math.radians(heading), math.radians(elevation), math.radians(90), image)
+
+
+def observation(*views: View, ways: tuple[Candidate, ...] = ()) -> Observation:
+    return Observation(Pose((0, 0, 0)), candidates=ways, images={"rgb": views})
+
+
+def cardinal(ways: tuple[Candidate, ...] = ()) -> Observation:
+    return observation(*(view(h, 0, colour) for h, colour in COLOURS.items()), ways=ways)
+
+
+def opened(png: bytes) -> Image.Image:
+    picture = Image.open(BytesIO(png))
+    assert picture.format == "PNG"
+    return picture.convert("RGB")
+
+
+def panels(png: bytes) -> list[tuple[int, ...]]:
+    picture = opened(png)
+    assert picture.size == (4 * SIZE, SIZE + BAND)
+    return [picture.getpixel((k * SIZE + 5, BAND + 5)) for k in range(4)]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("heading", "front"),
+    [
+        (0, 0), (44.9, 0), (45, 90), (60, 90), (134.9, 90), (135, 180), (225, 270), (314.9, 270),
+        (315, 0), (359.9, 0), (-45, 0), (-45.1, 270), (405, 90),
+    ],
+)  # fmt: skip
+def test_the_strip_is_left_front_right_back_of_the_nearest_quarter(
+    heading: float, front: int
+) -> None:
+    (png,) = strip(cardinal(), math.radians(heading))
+    assert math.degrees(quarter(math.radians(heading))) == pytest.approx(front)
+    assert panels(png) == [COLOURS[(front + turn) % 360] for turn in (-90, 0, 90, 180)]
+
+
+def test_the_order_of_the_views_does_not_matter() -> None:
+    shuffled = observation(*reversed([view(h, 0, c) for h, c in COLOURS.items()]))
+    assert strip(shuffled, 1.0) == strip(cardinal(), 1.0)
+
+
+def test_each_panel_is_labelled() -> None:
+    picture = opened(strip(cardinal(), 0.0)[0])
+    for k in range(len(DIRECTIONS)):
+        band = np.asarray(picture)[:BAND, k * SIZE : (k + 1) * SIZE]
+        assert (band < 100).any(), "black letters above each panel"
+        assert (band[0] == 255).all()
+
+
+def test_views_that_stand_askew_still_make_four_different_panels() -> None:
+    askew = observation(*(view(h + 37, 0, c) for h, c in COLOURS.items()))
+    assert panels(strip(askew, math.radians(37))[0]) == [COLOURS[h] for h in (270, 0, 90, 180)]
+
+
+def test_the_strip_takes_level_views_from_a_sweep() -> None:
+    sweep = [view(30 * k, e, (k * 20, 100 + e, 7)) for e in (30, 0, -30) for k in range(12)]
+    found = panels(strip(observation(*sweep), math.radians(100))[0])
+    assert found == [(k * 20, 100, 7) for k in (0, 3, 6, 9)]
+
+
+@pytest.mark.parametrize(
+    ("n", "apart", "elevations"),
+    [(12, 30, (0,)), (24, 45, (30, 0, -30)), (36, 30, (30, 0, -30))],
+)
+def test_single_views_go_clockwise_from_the_agent(
+    n: int, apart: int, elevations: tuple[int, ...]
+) -> None:
+    around = 360 // apart
+    views = [view(apart * k, e, (k * 20, 100 + e, 7)) for e in (-30, 0, 30) for k in range(around)]
+    first = round(100 / apart)
+    pngs = strip(observation(*views), math.radians(100), n)
+    assert len(pngs) == n
+    found = [opened(png).getpixel((5, BAND + 5)) for png in pngs]
+    expected = [
+        ((first + k) % around * 20, 100 + elevation, 7)
+        for elevation in elevations
+        for k in range(around)
+    ]
+    assert found == expected
+
+
+def test_without_pictures_nothing_is_shown() -> None:
+    for n in FORMS:
+        assert strip(Observation(Pose((0, 0, 0))), 0.0, n) == []
+    assert strip(cardinal(), 0.0, 0) == []
+
+
+def test_what_cannot_be_shown_is_refused() -> None:
+    with pytest.raises(SimulatorError, match="5 views cannot be shown"):
+        strip(cardinal(), 0.0, 5)
+    with pytest.raises(SimulatorError, match="no picture at heading 30, elevation 0"):
+        strip(cardinal(), 0.0, 12)
+    with pytest.raises(SimulatorError, match="no picture at heading 180"):
+        strip(observation(view(0), view(90), view(270)), 0.0)
+    for image in (np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3)), np.zeros((0, 4, 3), np.uint8)):
+        with pytest.raises(SimulatorError, match=r"expected \(height, width, 3\) uint8"):
+            strip(observation(*[View(h, 0.0, 1.5, image) for h in (0, 1.57, 3.14, 4.71)]), 0.0)
+
+
+def test_large_pictures_are_made_smaller() -> None:
+    large = np.zeros((300, 2 * PANEL, 3), np.uint8)
+    views = [View(math.radians(h), 0.0, math.radians(90), large) for h in COLOURS]
+    assert opened(strip(observation(*views), 0.0)[0]).size == (4 * PANEL, 150 + BAND)
+
+
+def green(picture: Image.Image) -> list[tuple[int, int]]:
+    """Where the green of the markers is, by panel and column."""
+    pixels = np.asarray(picture).astype(int)
+    mask = (pixels[..., 1] > 120) & (pixels[..., 0] < 60) & (pixels[..., 2] < 60)
+    columns = np.flatnonzero(mask.any(axis=0))
+    return [divmod(int(c), SIZE) for c in columns]
+
+
+def test_markers_stand_where_the_candidates_are() -> None:
+    ahead = Candidate("a", math.radians(0), 0.0, 2.0)
+    right = Candidate("b", math.radians(120), 0.0, 2.0)
+    (png,) = strip(cardinal((ahead, right)), 0.0, markers=True)
+    hits = green(opened(png))
+    assert {panel for panel, _ in hits} == {1, 2}
+    middle = np.mean([column for panel, column in hits if panel == 1])
+    assert middle == pytest.approx(SIZE / 2, abs=1)
+    further = np.mean([column for panel, column in hits if panel == 2])
+    assert further == pytest.approx(SIZE / 2 + SIZE / 2 * math.tan(math.radians(30)), abs=2)
+    assert green(opened(strip(cardinal((ahead, right)), 0.0)[0])) == []
+
+
+def test_markers_rise_with_their_elevation_and_stay_in_the_picture() -> None:
+    def height(elevation: float) -> float:
+        way = Candidate("a", 0.0, math.radians(elevation), 2.0)
+        pixels = np.asarray(opened(strip(cardinal((way,)), 0.0, markers=True)[0])).astype(int)
+        mask = (pixels[..., 1] > 120) & (pixels[..., 0] < 60) & (pixels[..., 2] < 60)
+        return float(np.flatnonzero(mask.any(axis=1)).mean()) - BAND
+
+    assert height(0) == pytest.approx(SIZE / 2, abs=1)
+    assert height(20) < height(0) < height(-20)
+    assert 0 <= height(89) < SIZE / 4
+
+
+@pytest.mark.parametrize(
+    ("heading", "target", "direction"),
+    [(60, 90, "Front"), (60, 20, "Left"), (0, 140, "Back"), (300, 44, "Right"), (300, 46, "Back")],
+)
+def test_directions_are_those_of_the_strip(heading: int, target: int, direction: str) -> None:
+    assert direction_of(math.radians(heading), math.radians(target)) == direction
