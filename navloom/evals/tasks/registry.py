@@ -1,0 +1,128 @@
+"""Datasets by name: one registry, and the one way in, ``load_task``.
+
+A dataset is one module with ``SPLITS``, ``DEFAULT_SPLIT``, ``SOURCE`` (where its files come from)
+and ``load(data, split, ...) -> TaskData``, whose further keywords are the dataset's options. To add
+one is to write that file and its line in ``TASKS``; ``docs/datasets.md`` walks through it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import DataError, UsageError, did_you_mean
+from navloom.evals.tasks.episode import TaskData
+
+__all__ = ["TASKS", "Task", "load_task", "options_of", "splits_of"]
+
+DATA_VARIABLE = "NAVLOOM_DATA"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One line of the registry.
+
+    Attributes:
+        module: where its ``load`` lives.
+        what: in a few words.
+        data: its folder under ``$NAVLOOM_DATA``; None where it needs none.
+    """
+
+    module: str
+    what: str
+    data: str | None = "mp3d"
+
+
+TASKS: dict[str, Task] = {
+    "r2r": Task("navloom.evals.tasks.r2r", "step-by-step instructions, published"),
+    "reverie": Task("navloom.evals.tasks.reverie", "a thing named from afar, published"),
+    "objectnav": Task("navloom.evals.tasks.objectnav", "a category, derived from REVERIE"),
+    "dialogue": Task("navloom.evals.tasks.dialogue", "REVERIE's episodes, for agents that ask"),
+    "scene": Task("navloom.evals.tasks.scene", "any homes of ours, instructions generated", None),
+}
+
+
+def load_task(
+    name: str, data: Path | str | None = None, split: str | None = None, **options: Any
+) -> TaskData:
+    """Load a dataset.
+
+    Args:
+        name: one of ``TASKS``.
+        data: its folder; ``$NAVLOOM_DATA/mp3d`` unless given.
+        split: one of the dataset's splits; its default unless given.
+        options: the dataset's own; one that is None is not given.
+
+    Raises:
+        UsageError: a name, a split or an option that is not there, or no folder is known.
+        DataError: a file is missing or broken.
+    """
+    module = import_module(_task(name).module)
+    chosen = module.DEFAULT_SPLIT if split is None else split
+    if chosen not in module.SPLITS:
+        raise UsageError(
+            f"{name} has no split '{chosen}': expected one of {', '.join(module.SPLITS)}."
+            + did_you_mean(chosen, module.SPLITS)
+            + (" The goals of a test split are not published." if "test" in chosen else "")
+        )
+    given = {key: value for key, value in options.items() if value is not None}
+    known = options_of(name)
+    for key in given:
+        if key not in known:
+            said = f"its options are {', '.join(known)}" if known else "it has none"
+            raise UsageError(f"{name} has no option '{key}': {said}.{did_you_mean(key, known)}")
+    load: Callable[..., TaskData] = module.load
+    return load(_folder(name, data), chosen, **given)
+
+
+def splits_of(name: str) -> tuple[str, ...]:
+    """The splits of a dataset, its default one first.
+
+    Raises:
+        UsageError: there is no such dataset.
+    """
+    module = import_module(_task(name).module)
+    rest = tuple(split for split in module.SPLITS if split != module.DEFAULT_SPLIT)
+    return (module.DEFAULT_SPLIT, *rest)
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """The names of a dataset's own options.
+
+    Raises:
+        UsageError: there is no such dataset.
+    """
+    load = import_module(_task(name).module).load
+    return tuple(key for key in inspect.signature(load).parameters if key not in ("data", "split"))
+
+
+def _task(name: str) -> Task:
+    if name not in TASKS:
+        raise UsageError(
+            f"there is no task '{name}': expected one of {', '.join(TASKS)}."
+            + did_you_mean(name, TASKS)
+        )
+    return TASKS[name]
+
+
+def _folder(name: str, data: Path | str | None) -> Path:
+    below = TASKS[name].data
+    if below is None:
+        return Path() if data is None else Path(data).expanduser()
+    if data is None:
+        base = os.environ.get(DATA_VARIABLE)
+        if not base:
+            raise UsageError(
+                f"{name} needs its files: say where they are with --data DIR, or set "
+                f"{DATA_VARIABLE} (then {below}/ in it is read). See docs/datasets.md."
+            )
+        data = Path(base) / below
+    folder = Path(data).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder. docs/datasets.md says what goes in.")
+    return folder
