@@ -1,0 +1,129 @@
+"""The distance tables of several scenes as one, so that episodes of all of them score at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.scene import Scene
+from navloom.scenes.tables import metre_table, per_scene
+
+__all__ = ["Ground", "Ids", "flattened", "padded", "without_repeats"]
+
+Ids = NDArray[np.int64]
+"""Numbers of viewpoints, as :class:`Ground` gives them."""
+Cell = TypeVar("Cell", np.float64, np.bool_)
+
+
+class Ground:
+    """Geodesics and edges of some scenes, looked up for whole arrays of viewpoints.
+
+    Distances are on the navigation graph, an edge weighing its length in space (3-D), as R2R has
+    it. Every viewpoint of every scene has a number; both ends of a lookup are of one scene.
+
+    Args:
+        scenes: the scenes, by any name; at least one.
+
+    Attributes:
+        numbers: by the scene's name, the number of each viewpoint id.
+        row: by number, where a viewpoint's row begins in the table of all.
+        column: by number, its place in a row; what is at ``row[a] + column[b]`` is of a and b.
+    """
+
+    def __init__(self, scenes: dict[str, Scene]) -> None:
+        tables = [metre_table(scene, "3d") for scene in scenes.values()]
+        edges = [_linked(scene) for scene in scenes.values()]
+        sizes = [len(table.nodes) for table in tables]
+        self._metres: NDArray[np.float64] = _joined([table.metres for table in tables])
+        self._linked: NDArray[np.bool_] = _joined(edges)
+        first = np.cumsum([0, *(n * n for n in sizes)])
+        rows = [first[k] + n * np.arange(n) for k, n in enumerate(sizes)]
+        self.row: Ids = np.concatenate([np.zeros(0, np.int64), *rows])
+        self.column: Ids = np.concatenate([np.zeros(0, np.int64), *map(np.arange, sizes)])
+        self.numbers: dict[str, dict[str, int]] = {}
+        before = 0
+        for name, table in zip(scenes, tables, strict=True):
+            self.numbers[name] = {v: before + i for v, i in table.index.items()}
+            before += len(table.nodes)
+
+    def metres(self, a: Ids, b: Ids) -> NDArray[np.float64]:
+        """Shortest ways in metres between two arrays of viewpoints that broadcast; may be inf."""
+        return self.look(self.row.take(a) + self.column.take(b))
+
+    def look(self, cells: Ids) -> NDArray[np.float64]:
+        """Shortest ways in metres, by places in the table of all."""
+        return self._metres.take(cells)
+
+    def linked(self, a: Ids, b: Ids) -> NDArray[np.bool_]:
+        """Whether an edge joins them, or they are one viewpoint."""
+        return self._linked.take(self.row.take(a) + self.column.take(b))
+
+
+def padded(flat: Ids, lengths: Ids) -> Ids:
+    """Sequences laid side by side, each filled up with its own last element.
+
+    A path that stays where it ended has the same length, end and nearest points, so that most
+    metrics need no mask.
+
+    Args:
+        flat: all sequences, one after another.
+        lengths: (B,) how long each is, at least 1.
+
+    Returns:
+        (longest, B); (0, 0) where there is none.
+    """
+    if not len(lengths):
+        return np.zeros((0, 0), np.int64)
+    first = np.cumsum(lengths) - lengths
+    steps = np.arange(int(lengths.max()))[:, None]
+    return flat.take(first + np.minimum(steps, lengths - 1))
+
+
+def flattened(sequences: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
+    """Sequences one after another, and how long each is."""
+    lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
+    flat = np.fromiter(chain.from_iterable(sequences), np.int64, int(lengths.sum()))
+    return flat, lengths
+
+
+def without_repeats(flat: Ids, lengths: Ids) -> tuple[Ids, Ids]:
+    """Sequences without an element that stands right after itself.
+
+    An agent that turns in place says its viewpoint again; DTW alone would count that.
+
+    Args:
+        flat: all sequences, one after another.
+        lengths: (B,) how long each is, at least 1.
+
+    Returns:
+        The same for what is left.
+    """
+    if not len(lengths):
+        return flat, lengths
+    first = np.cumsum(lengths) - lengths
+    kept = np.ones(len(flat), np.bool_)
+    np.not_equal(flat[1:], flat[:-1], out=kept[1:])
+    kept[first] = True
+    return flat[kept], np.add.reduceat(kept, first, dtype=np.int64)
+
+
+def _joined(tables: Iterable[NDArray[Cell]]) -> NDArray[Cell]:
+    flat = [table.ravel() for table in tables]
+    # One scene's table is used as it is: that of a very large scene is not held twice.
+    return flat[0] if len(flat) == 1 else np.concatenate(flat)
+
+
+def _linked(scene: Scene) -> NDArray[np.bool_]:
+    def make() -> NDArray[np.bool_]:
+        index = metre_table(scene, "3d").index
+        joined = np.eye(len(index), dtype=np.bool_)
+        for edge in scene.edges:
+            a, b = index[edge.a], index[edge.b]
+            joined[a, b] = joined[b, a] = True
+        return joined
+
+    return per_scene(scene, "linked_viewpoints", make)
