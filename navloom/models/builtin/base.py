@@ -28,6 +28,7 @@ from navloom.models.answer import answered_calls, message_text
 __all__ = ["BuiltinChatModel", "Policy", "Request", "ToolResult", "estimate_tokens", "with_usage"]
 
 _SEED = re.compile(r"^[ \t]*Random seed:[ \t]*(-?\d{1,20})[ \t]*$", re.MULTILINE)
+_JOB = re.compile(r"^[ \t]*Job:[ \t]*([A-Za-z][\w-]{0,59})[ \t]*$", re.MULTILINE)
 _FENCE = re.compile(r"[ \t]*\n?\s*(?:```(?:json)?\s*)?")
 
 
@@ -62,8 +63,11 @@ class Request:
 
     @property
     def title(self) -> str | None:
-        """The title of the response schema, which names the job."""
-        return self.schema.get("title") if self.schema else None
+        """What names the job: the response schema's title, else the prompt's line ``Job: NAME``."""
+        if self.schema and self.schema.get("title"):
+            return str(self.schema["title"])
+        found = _JOB.search(self.first_human)
+        return found.group(1) if found else None
 
     @cached_property
     def humans(self) -> list[str]:
@@ -144,8 +148,9 @@ Policy: TypeAlias = Callable[[Request], AIMessage]
 class BuiltinChatModel(BaseChatModel):
     """A rule-based baseline that speaks as a chat model does. It is not a language model.
 
-    The policy is chosen by the title of the response schema. Token counts are estimates, a
-    quarter of the characters, and marked so in ``response_metadata``; a call costs nothing.
+    The policy is chosen by the title of the response schema, else by the prompt's ``Job:`` line.
+    Token counts are estimates, a quarter of the characters, and marked so in
+    ``response_metadata``; a call costs nothing.
     """
 
     in_process: ClassVar[bool] = True
@@ -200,7 +205,7 @@ class BuiltinChatModel(BaseChatModel):
             raise ModelError(
                 f"builtin/{self.model_name} knows no job '{title}'."
                 f"{did_you_mean(title or '', self.policies)} It knows its job by the response "
-                f"schema's title: {', '.join(self.policies)}."
+                f"schema's title or the prompt's line 'Job: NAME': {', '.join(self.policies)}."
             )
         policy: Policy = self.policies[title]
         return policy
