@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from navloom.cli.common import JsonOption, RunArgument, print_json, say
+from navloom.errors import UsageError
 
 __all__ = ["app", "export", "report", "validate"]
 
@@ -94,13 +95,35 @@ def report(
         typer.Option(
             "--out",
             envvar="NAVLOOM_OUT",
-            help="Folder for report.md, report.html and contact_sheet.png; else the first run's.",
+            help="Folder for report.md, report.html and pictures; else the first run's.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how good runs are, beside the paper's Table 4, with ten tasks to look at."""
+    """Say how good runs are, with some of their samples to look at.
+
+    Runs of `navloom synth` stand together, beside CoNavBench's Table 4; each run of `navloom eval`
+    gets a report of its own: scores, what went wrong, episodes step by step. Runs of `navloom eval
+    capnav` stand together in one table.
+    """
+    from navloom.evals.run import read_run
+
+    alone = ("navigate", "capnav", "capnav_tasks")
+    kinds = {kind if (kind := read_run(run).get("kind")) in alone else "synth" for run in runs}
+    if len(kinds) > 1:
+        raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
+    if kinds == {"capnav_tasks"}:
+        from navloom.cli.synth_capnav import report_capnav
+
+        report_capnav(runs, as_json=as_json)
+        return
+    if kinds == {"navigate"}:
+        _of_navigation(runs, out, as_json=as_json)
+        return
+    if kinds == {"capnav"}:
+        _of_capnav(runs, out, as_json=as_json)
+        return
     from navloom.evals.report import markdown, write_report
     from navloom.evals.report_tables import score_json
 
@@ -112,3 +135,37 @@ def report(
     print(markdown(made), end="")
     for path in written:
         say(f"wrote {path}")
+
+
+def _of_navigation(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
+    from navloom.evals.nav_report import write_nav_report
+    from navloom.evals.navigate_scores import read_scores
+    from navloom.evals.whole import make_folder
+
+    if out is not None:
+        if len(runs) > 1:
+            raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
+        make_folder(out)
+    pages = [write_nav_report(run, out) for run in runs]
+    if as_json:
+        scores = [read_scores(run).record() for run in runs]
+        print_json({"files": [str(page) for page in pages], "runs": scores})
+        return
+    for page in pages:
+        print(page.with_name("report.md").read_text(encoding="utf-8"), end="")
+    for page in pages:
+        say(f"wrote {page}")
+
+
+def _of_capnav(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
+    from navloom.evals.capnav_scores import read_capnav
+    from navloom.evals.capnav_table import write_capnav_report
+
+    pages = write_capnav_report(runs, out)
+    if as_json:
+        scores = [read_capnav(run).record() for run in runs]
+        print_json({"files": [str(page) for page in pages], "runs": scores})
+        return
+    print(pages[0].read_text(encoding="utf-8"), end="")
+    for page in pages:
+        say(f"wrote {page}")

@@ -1,28 +1,16 @@
 """``navloom retry``: go on with a run, and try what ended in an error again."""
 
-# ruff: noqa: ARG001  typer reads the options from the signature, the session from the context
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import typer
 
-from navloom.cli.common import (
-    DisplayOption,
-    JsonOption,
-    MaxConnectionsOption,
-    RunArgument,
-    end_session,
-)
-from navloom.cli.session import (
-    AttemptTimeoutOption,
-    CacheOption,
-    CostLimitOption,
-    MaxRetriesOption,
-    NoCacheOption,
-    TimeLimitOption,
-    TokenLimitOption,
-    limits_of,
-    settings_of,
-)
+from navloom.cli.common import JsonOption, RunArgument, end_session
+from navloom.cli.session import with_session
+
+if TYPE_CHECKING:
+    from navloom.evals.session import Session
 
 __all__ = ["app"]
 
@@ -30,36 +18,33 @@ app = typer.Typer()
 
 
 @app.command()
-def retry(
-    context: typer.Context,
-    run: RunArgument,
-    max_connections: MaxConnectionsOption = 8,
-    max_retries: MaxRetriesOption = None,
-    attempt_timeout: AttemptTimeoutOption = None,
-    token_limit: TokenLimitOption = None,
-    time_limit: TimeLimitOption = None,
-    cost_limit: CostLimitOption = None,
-    cache: CacheOption = None,
-    no_cache: NoCacheOption = False,
-    display: DisplayOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Go on with a run of `navloom synth`: errors are tried again, what is finished is kept.
+@with_session()
+def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) -> None:
+    """Go on with a run: errors are tried again, what is finished is kept.
 
     What the run is stands in its run.json. Each sample goes on from its last good step.
     """
-    from navloom.evals.progress import make_display
+    from navloom.evals.run import read_run
+
+    options = {"retry": True, **session.options()}
+    kind = read_run(run).get("kind")
+    if kind == "capnav":
+        from navloom.cli.eval_capnav import end_capnav
+        from navloom.evals.capnav_request import CapnavRequest
+        from navloom.evals.capnav_run import evaluate_capnav
+
+        again = evaluate_capnav(CapnavRequest.read(run), run, **options)
+        end_capnav(again, run, as_json=as_json)
+    if kind == "capnav_tasks":
+        from navloom.cli.synth_capnav import again_capnav
+
+        again_capnav(run, session, as_json=as_json)
+    if kind == "navigate":
+        from navloom.cli.eval import end_evaluation
+        from navloom.evals.navigate import EvalRequest, evaluate
+
+        end_evaluation(evaluate(EvalRequest.read(run), run, **options), run, as_json=as_json)
     from navloom.evals.synth import SynthRequest, synthesise
 
-    request = SynthRequest.read(run)
-    shown = make_display(display)
-    summary = synthesise(
-        request,
-        run,
-        max_connections=max_connections,
-        display=shown,
-        retry=True,
-        settings=settings_of(context.params, shown.note),
-        limits=limits_of(context.params),
-    )
+    summary = synthesise(SynthRequest.read(run), run, **options)
     end_session(summary, run, as_json=as_json)

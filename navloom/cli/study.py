@@ -1,4 +1,4 @@
-"""``navloom study``: questions about the generator that one command answers."""
+"""``navloom study``: questions about generators and navigators that one command answers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from navloom.cli.common import (
     SpecArgument,
     say,
 )
+from navloom.cli.eval import study_oracle
+from navloom.cli.eval_options import AGENT, LAST, LIMITS, OUT, SOURCE, TASK, with_options
 from navloom.cli.session import with_session
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Answer a question about the generators.")
+app = typer.Typer(no_args_is_help=True, help="Answer a question about generators or navigators.")
 
 StudyOption = Annotated[
     Path,
@@ -124,3 +126,21 @@ def ablation(
         session=session,
     )
     print(table.markdown())
+
+
+app.command("oracle")(
+    with_options(
+        study_oracle,
+        "oracle",
+        "What is help worth to a navigator? Its failures once more: with an oracle assistant, with"
+        " one to three failures as examples and with questions, beside oracles that know the path"
+        " (VLN-MME 4.4)."
+        "\n\nOne run an arm and one table. The same command on the same folder goes on.",
+        TASK,
+        OUT,
+        SOURCE,
+        AGENT,
+        LIMITS,
+        LAST,
+    )
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -26,8 +26,7 @@ from navloom.cli.common import (
     StrictHelperOption,
     TauOption,
     end_session,
-    print_json,
-    say,
+    show_dry_run,
 )
 from navloom.cli.session import (
     AttemptTimeoutOption,
@@ -43,14 +42,13 @@ from navloom.cli.session import (
     model_of_roles,
     settings_of,
 )
+from navloom.cli.synth_capnav import capnav
 from navloom.errors import UsageError
-
-if TYPE_CHECKING:
-    from navloom.evals.dry import DryRun
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Make a dataset of NavCraft tasks.")
+app.command()(capnav)
 
 _ATTEMPTS, _TAU = 20, 2
 ROLES = ("generator",)
@@ -265,10 +263,8 @@ def _go(asked: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     if given["dry_run"]:
         from navloom.evals.dry import dry_run
 
-        _show(
-            dry_run(request, limit=limit, sample_ids=sample_ids, display=display),
-            as_json=given["as_json"],
-        )
+        dry = dry_run(request, limit=limit, sample_ids=sample_ids, display=display)
+        show_dry_run(dry, "attempts", "homes", as_json=given["as_json"])
         return
     summary = synthesise(
         request,
@@ -282,23 +278,3 @@ def _go(asked: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         limits=limits_of(given),
     )
     end_session(summary, given["out"], as_json=given["as_json"])
-
-
-def _show(dry: DryRun, *, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    if as_json:
-        print_json(asdict(dry))
-        return
-    for prompt in dry.prompts:
-        print(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
-        for who, text in prompt.messages:
-            print(f"--- {who}\n{text}")
-    (least, most), (few, many) = dry.calls, dry.input_tokens
-    say(f"{dry.model}: {dry.samples} attempts in {dry.scenes} homes, nobody was called")
-    say(f"  calls: {least} at least, {most} at most, retries not counted")
-    say(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
-    if dry.cost_usd is None:
-        say(f"  cost: unknown, no price is known for {dry.model}")
-    else:
-        say(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")

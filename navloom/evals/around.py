@@ -35,10 +35,10 @@ class Around:
         """Whether what was used before matters."""
         return self.limits.token_limit is not None or self.limits.cost_limit is not None
 
-    def of_sample(self, lost: list[ModelUsage]) -> CallSettings:
+    def of_sample(self, lost: list[ModelUsage], epoch: int = 0) -> CallSettings:
         """The settings of one sample's calls; ``lost`` gets what failed calls came to."""
-        gate = self.budget or self.settings.gate
-        return replace(self.settings, gate=gate, on_retry=self._retried, lost=lost)
+        gate, epoch = self.budget or self.settings.gate, epoch or self.settings.epoch
+        return replace(self.settings, gate=gate, on_retry=self._retried, lost=lost, epoch=epoch)
 
     def begin(self, before: Tally) -> Budget:
         """Begin to count towards the limits, with what the run has used already."""

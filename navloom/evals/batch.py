@@ -270,7 +270,7 @@ class _Engine:
         began = time.monotonic()
         lost: list[ModelUsage] = []
         try:
-            with call_settings(self.around.of_sample(lost)):
+            with call_settings(self.around.of_sample(lost, sample.epoch)):
                 state = await self._state(sample, control)
             line = self._line(sample, state, time.monotonic() - began, lost)
             line |= self.job.record(sample, state)
@@ -355,5 +355,9 @@ class _Engine:
 
 
 def _spoken(state: Mapping[str, Any]) -> list[Any]:
-    """All messages of a state: a graph may keep several conversations, and each was paid for."""
-    return [m for value in state.values() if isinstance(value, list) for m in value]
+    """All messages of a state: a graph may keep several conversations, and each was paid for.
+
+    But for ``conversation``: what is being said now, whose replies stand under ``messages`` too.
+    """
+    lists = (v for key, v in state.items() if key != "conversation" and isinstance(v, list))
+    return [message for value in lists for message in value]

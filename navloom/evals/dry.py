@@ -29,7 +29,7 @@ from navloom.models.answer import message_text
 from navloom.models.call import call_settings
 from navloom.models.usage import price_of
 
-__all__ = ["REPLY_TOKENS", "DryRun", "Prompt", "dry_run"]
+__all__ = ["REPLY_TOKENS", "DryRun", "Prompt", "dry_run", "first_prompt", "unkeyed"]
 
 REPLY_TOKENS = 4096
 """Tokens of the longest reply that is reckoned with; open models are held to it."""
@@ -125,7 +125,7 @@ def dry_run(
         UsageError: a sample is not in the run.
     """
     display = display or NoDisplay()
-    model = _unkeyed(request.model)
+    model = unkeyed(request.model)
     found = survey(request.spec, tau=request.tau, homes=request.homes, note=display.note)
     made = plan(request, found)
     only = select(made.samples, limit=limit, ids=sample_ids)
@@ -140,8 +140,8 @@ def _scene(sample: Sample) -> str:
     return sample.scene
 
 
-def _unkeyed(name: str) -> Any:
-    """The model, also where its key or address is not at hand: nobody will be called."""
+def unkeyed(name: str) -> Any:
+    """The model of a name, also where its key or address is not at hand: nobody will be called."""
     try:
         return model_of(name)
     except ModelError as error:
@@ -161,20 +161,20 @@ async def _of_sample(job: SynthJob, sample: Sample, model: Any) -> list[Prompt]:
     given = job.input(sample)
     context = job.context(sample, model)
     if job.request.kind == "single" or given["phase_1"] is not None:
-        return await _stopped(job.build(None), given, context, sample)
+        return await first_prompt(job.build(None), given, context, sample)
     single = navcraft_single.graph
-    first = await _stopped(single, {"seed": sample.seed}, context, sample)
+    first = await first_prompt(single, {"seed": sample.seed}, context, sample)
     made = await single.ainvoke(
         {"seed": sample.seed}, context=replace(context, model="builtin/heuristic")
     )
     if made["status"] != "ok":
         return first
     filled = {**given, "phase_1": made["result"]["phase_1"]}
-    return [*first, *await _stopped(job.build(None), filled, context, sample)]
+    return [*first, *await first_prompt(job.build(None), filled, context, sample)]
 
 
-async def _stopped(graph: Any, given: Any, context: Any, sample: Sample) -> list[Prompt]:
-    """The first prompt of a graph; none where it ends without a call."""
+async def first_prompt(graph: Any, given: Any, context: Any, sample: Sample) -> list[Prompt]:
+    """The first prompt of a graph as it would be sent; none where it ends without a call."""
     try:
         with call_settings(gate=_Stopped(), cache=None):
             await graph.ainvoke(given, context=context)

@@ -149,6 +149,8 @@ class RunFolder:
         request: everything that a sample's outcome depends on, as JSON; what only changes how fast
             it gets there (connections, display) stays out of it.
         seed: the run's seed.
+        where: where this machine had what the request names by its content; kept for a retry, and
+            no part of what the run is.
 
     Attributes:
         path: the folder.
@@ -163,12 +165,19 @@ class RunFolder:
     """
 
     def __init__(
-        self, path: Path | str, *, kind: str, request: Mapping[str, Any], seed: int
+        self,
+        path: Path | str,
+        *,
+        kind: str,
+        request: Mapping[str, Any],
+        seed: int,
+        where: Mapping[str, str] | None = None,
     ) -> None:
         self.path = Path(path)
         self.kind = kind
         self.request: dict[str, Any] = json.loads(json.dumps(dict(request)))
         self.seed = seed
+        self._where = dict(where or {})
         self._done = Tally()
         self._broken = Tally()
         with contextlib.ExitStack() as opened:
@@ -278,6 +287,7 @@ class RunFolder:
             "navloom": package_version("navloom"),
             "kind": self.kind,
             "request": self.request,
+            **({"where": self._where} if self._where else {}),
             "request_hash": _request_hash(self.kind, self.request, self.seed),
             "seed": self.seed,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -22,6 +22,7 @@ class Sample:
         scene: the URI of its scene.
         attempt: which attempt in that scene it is, from 0.
         columns: further columns of its line that are known beforehand, however it ends.
+        epoch: which of several tries at one thing; a cached reply of one is not that of another.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Sample:
     scene: str
     attempt: int = 0
     columns: Mapping[str, Any] = field(default_factory=dict)
+    epoch: int = 0
 
     def __post_init__(self) -> None:
         check_id(self.id)

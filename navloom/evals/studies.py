@@ -19,12 +19,14 @@ from navloom.evals.report import write_report
 from navloom.evals.report_tables import Table
 from navloom.evals.run import read_errors, read_samples
 from navloom.evals.session import Session
+from navloom.evals.summary import Summary
 from navloom.evals.synth import SynthRequest, synthesise
 from navloom.prompts.profiles import NO_PROFILE, profile_names
 
 __all__ = [
     "Role",
     "check_free",
+    "check_whole",
     "roles",
     "study_profiles",
     "study_relays",
@@ -77,6 +79,15 @@ def whole_run(request: SynthRequest, folder: Path, session: Session | None = Non
         UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
     """
     summary = synthesise(request, folder, retry=True, **(session or Session()).options())
+    check_whole(summary, folder)
+
+
+def check_whole(summary: Summary, folder: Path) -> None:
+    """Refuse to draw conclusions from a run that is not whole.
+
+    Raises:
+        UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
+    """
     again = "the same command on the same folder goes on"
     if summary.interrupted:
         raise UnfinishedError(f"{folder}: stopped with {summary.left} samples left; {again}", 130)

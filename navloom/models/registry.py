@@ -136,7 +136,7 @@ for _provider in (
         "builtin",
         "rule-based baselines; no key, no network, not language models",
         "navloom.models.builtin:make",
-        models=("heuristic", "random"),
+        models=("heuristic", "random", "human", "always-yes", "always-no"),
         is_open=False,
         takes=_IN_PROCESS_OPTIONS,
     ),

@@ -56,7 +56,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["scens"], "Did you mean 'scenes'? See `navloom --help`."),
+        (["docter"], "Did you mean 'doctor'? See `navloom --help`."),
         (["scenes", "list", "--jsn"], "--json"),
         (["scenes", "show"], "Missing argument 'URI'. See `navloom scenes show --help`."),
         (["scenes", "annotate", "demo:", "--seed", "x"], "--seed"),

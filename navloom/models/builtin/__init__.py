@@ -1,8 +1,9 @@
 """Rule-based chat models that need no key, no download and no GPU: honest baselines, not LLMs.
 
-``builtin/heuristic`` decides by rules over what the prompt shows, ``builtin/random`` draws from it.
-Both speak as a language model would, in tool calls and JSON. A policy is a function
-`policy(Request) -> AIMessage` in a module of this folder, found by its response schema's title.
+``builtin/heuristic`` decides by rules over what the prompt shows, ``builtin/random`` draws from
+it, and ``builtin/human`` asks the person at the terminal. All speak as a language model would, in
+words, tool calls and JSON. A policy is a function `policy(Request) -> AIMessage` in a module of
+this folder, found by its response schema's title or by the line ``Job: NAME`` of its prompt.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ _POLICIES = {
         "errand_end": "choices:heuristic_choice",
         "errand_start": "choices:heuristic_choice",
         "relay_choice": "choices:heuristic_choice",
+        "navigator": "navigator:heuristic_navigator",
+        "oracle": "oracle:heuristic_oracle",
+        "marker_captions": "captions:heuristic_markers",
+        "viewpoint_summary": "captions:heuristic_summary",
+        "chat": "chat:heuristic_chat",
+        "capnav_answer": "capnav:heuristic_answer",
+        "capnav_tasks": "capnav_tasks:heuristic_tasks",
+        "capnav_task_choice": "capnav_tasks:heuristic_choice",
+        "judge_reasoning": "judge:heuristic_reasoning",
+        "judge_rubric": "judge_trace:heuristic_rubric",
     },
     "random": {
         "phase_1": "navcraft:random_single",
@@ -36,6 +47,22 @@ _POLICIES = {
         "errand_end": "choices:random_choice",
         "errand_start": "choices:random_choice",
         "relay_choice": "choices:random_choice",
+        "navigator": "navigator:random_navigator",
+        "oracle": "oracle:random_oracle",
+        "marker_captions": "captions:random_markers",
+        "viewpoint_summary": "captions:random_summary",
+        "chat": "chat:random_chat",
+        "capnav_answer": "capnav:random_answer",
+        "capnav_tasks": "capnav_tasks:random_tasks",
+        "capnav_task_choice": "capnav_tasks:random_choice",
+        "judge_reasoning": "judge:random_reasoning",
+        "judge_rubric": "judge_trace:random_rubric",
+    },
+    "always-yes": {"capnav_answer": "capnav:always_yes"},
+    "always-no": {"capnav_answer": "capnav:always_no"},
+    "human": {
+        "navigator": "person:walking_person",
+        "oracle": "person:ask_person",
     },
 }
 
@@ -59,5 +86,5 @@ class _Lazy(Mapping[str, Policy]):
 
 
 def make(name: str, options: Options) -> BuiltinChatModel:  # noqa: ARG001
-    """The builtin model of this name: "heuristic" or "random"."""
+    """The builtin model of this name, such as "heuristic" or "random"."""
     return BuiltinChatModel(model_name=name, policies=_Lazy(_POLICIES[name]))

@@ -1,0 +1,223 @@
+"""``navloom eval``: put navigators through a task's episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from navloom.cli.common import end_session, print_json, say, show_dry_run
+from navloom.cli.eval_capnav import capnav, capnav_truth
+from navloom.cli.eval_options import (
+    AGENT,
+    GOALS,
+    HELP,
+    HEURISTIC,
+    LAST,
+    LIMITS,
+    LONG_LIMITS,
+    OBJECTS,
+    ONE_RUN,
+    OUT,
+    SCENES,
+    SOURCE,
+    with_options,
+)
+from navloom.cli.session import model_of_roles
+from navloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from navloom.evals.navigate import EvalSummary
+    from navloom.evals.navigate_request import EvalRequest
+    from navloom.evals.report_tables import Table
+    from navloom.evals.session import Session
+
+__all__ = ["app", "end_evaluation", "request_of", "study_oracle"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Put navigators through a task's episodes: model x agent x task, each by name.",
+)
+
+ROLES = ("navigator", "oracle")
+"""What models are used for here."""
+_COPIED = (
+    "split",
+    "cot",
+    "reflect",
+    "plan",
+    "act",
+    "dialogue",
+    "oracle",
+    "few_shot_failures",
+    "max_questions",
+    "oracle_budget",
+    "max_steps",
+    "max_reprompts",
+    "backend",
+    "views",
+    "epochs",
+    "seed",
+)
+"""Parameters that the request has under the same name."""
+_PLACES = ("data", "subset", "captions", "failures_from")
+_OPTIONS = ("spec", "kind", "n", "goals")
+"""Parameters that are the dataset's own."""
+
+
+def request_of(task: str, context: typer.Context) -> EvalRequest:
+    """What a command's parameters ask for.
+
+    Raises:
+        UsageError: they make no sense together.
+    """
+    from navloom.evals.navigate_request import EvalRequest
+
+    given = context.params
+    models = model_of_roles(_model(context), given["model_role"], ROLES)
+    asked: dict[str, Any] = {name: given[name] for name in _COPIED if name in given}
+    asked |= {name: str(given[name]) for name in _PLACES if given.get(name) is not None}
+    return EvalRequest(
+        task=task,
+        agent=given["agent"],
+        model=models["navigator"],
+        oracle_model=models["oracle"] if models["oracle"] != models["navigator"] else None,
+        options={name: given[name] for name in _OPTIONS if given.get(name) is not None},
+        **asked,
+    )
+
+
+def _model(context: typer.Context) -> str:
+    """The model that was typed, or the agent's own."""
+    from navloom.graphs.agents import get_agent
+
+    agent, typed = context.params["agent"], context.params["model"]
+    own = get_agent(agent).model
+    source = context.get_parameter_source("model")
+    if own and typed not in (None, own) and source is not None and source.name == "COMMANDLINE":
+        raise UsageError(
+            f"--agent {agent} is {own} and takes no --model: leave it out, or choose --agent navgpt"
+            " or mapgpt"
+        )
+    return own or typed or HEURISTIC
+
+
+def _one(task: str) -> Any:
+    """What a command of one run does."""
+
+    def go(context: typer.Context, session: Session) -> None:
+        from navloom.evals.navigate import evaluate
+
+        given, request = context.params, request_of(task, context)
+        limit, ids = given["limit"], given["sample_id"]
+        if given["dry_run"]:
+            from navloom.evals.navigate_dry import dry_run
+
+            dry = dry_run(request, limit=limit, sample_ids=ids)
+            show_dry_run(dry, "episodes", "scenes", most=1, as_json=given["as_json"])
+            return
+        summary = evaluate(
+            request,
+            given["out"],
+            limit=limit,
+            sample_ids=ids,
+            retry=given["retry"],
+            **session.options(),
+        )
+        end_evaluation(summary, given["out"], as_json=given["as_json"])
+
+    return go
+
+
+def end_evaluation(summary: EvalSummary, out: Path, *, as_json: bool) -> NoReturn:
+    """Print what a run scores, and leave with its exit code."""
+    from navloom.evals.navigate_tables import score_table
+
+    if not as_json and summary.scores["episodes"]:
+        print(score_table(summary.scores).markdown() + "\n")
+    end_session(summary, out, as_json=as_json, exports=False)
+
+
+def _arms(context: typer.Context, session: Session) -> None:
+    from navloom.evals.navigate_arms import compare_dialogue
+
+    given = context.params
+    request = request_of("dialogue", context)
+    table = compare_dialogue(request, given["out"], session, limit=given["limit"])
+    _print(table, as_json=given["as_json"])
+    say(f"  the runs are {given['out']}/*; each has its own report: navloom report RUN")
+
+
+def study_oracle(context: typer.Context, session: Session) -> None:
+    """What a navigator failed on, with and without help; ``navloom study oracle``."""
+    from navloom.evals.navigate_arms import study_oracle as study
+
+    given = context.params
+    request = request_of(given["task"], context)
+    table = study(request, given["out"], session, limit=given["limit"])
+    _print(table, as_json=given["as_json"])
+
+
+def _print(table: Table, *, as_json: bool) -> None:
+    if as_json:
+        rows = [dict(zip(table.header, row, strict=True)) for row in table.rows]
+        print_json({"title": table.title, "rows": rows})
+    else:
+        print(table.markdown() + "\n")
+
+
+_TASKS: dict[str, tuple[str, Any]] = {
+    "r2r": (
+        "R2R: step-by-step instructions (VLN-MME's fine-grained task).",
+        (),
+    ),
+    "reverie": (
+        "REVERIE: a thing named from afar; success within 3 m, and beside it whether the end sees"
+        " the target.",
+        GOALS,
+    ),
+    "objectnav": (
+        "Object navigation: find any instance of a category. Derived from REVERIE's visible"
+        " objects, no published benchmark.",
+        OBJECTS,
+    ),
+}
+_AGAIN = "\n\nThe same command on the same folder goes on with a run that was stopped."
+
+
+def _add(name: str, words: str, *parts: Any) -> None:
+    command = with_options(_one(name), name, words + _AGAIN, *parts)
+    app.command(name)(command)
+
+
+for _name, (_words, _own) in _TASKS.items():
+    _add(_name, _words, OUT, SOURCE, _own, AGENT, HELP, LIMITS, ONE_RUN, LAST)
+_add(
+    "scene",
+    "Any homes of ours: instructions made from the shortest way, goals, or object categories.",
+    (SCENES[0],),
+    OUT,
+    SCENES[1:],
+    AGENT,
+    HELP,
+    LONG_LIMITS,
+    ONE_RUN,
+    LAST,
+)
+app.command("dialogue")(
+    with_options(
+        _arms,
+        "dialogue",
+        "REVERIE for agents that ask (VLNVerse 5.4): without asking, asking, and asking an oracle"
+        " that knows the path, as three runs in one folder and one table." + _AGAIN,
+        OUT,
+        SOURCE,
+        GOALS,
+        AGENT,
+        LIMITS,
+        LAST,
+    )
+)
+app.command("capnav")(capnav)
+app.command("capnav-truth")(capnav_truth)

@@ -1,0 +1,181 @@
+"""``navloom subset``: a small index of episodes that stands for a split, or that runs failed on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from navloom.cli.common import JsonOption, SeedOption, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from navloom.evals.subset import Subset
+    from navloom.evals.tasks.episode import TaskData
+
+__all__ = ["app", "subset"]
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command()
+def subset(
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="r2r, reverie, objectnav, dialogue or scene.")
+    ],
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN...]", help="Further runs of --failed-by.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", envvar="NAVLOOM_OUT", help="The index file to write (.json)."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", envvar="NAVLOOM_N", min=1, help="How many episodes."),
+    ] = None,
+    failed_by: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--failed-by",
+            envvar="NAVLOOM_FAILED_BY",
+            metavar="RUN...",
+            help="Take only episodes that every one of these runs failed on; errors are none.",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            envvar="NAVLOOM_DATA_DIR",
+            metavar="DIR",
+            help="The dataset's folder; $NAVLOOM_DATA/mp3d unless given.",
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", envvar="NAVLOOM_SPLIT", help="The dataset's default unless given."),
+    ] = None,
+    bins: Annotated[
+        int, typer.Option("--bins", envvar="NAVLOOM_BINS", min=1, help="Bins of path length.")
+    ] = 5,
+    seed: SeedOption = 0,
+    spec: Annotated[
+        str | None,
+        typer.Option("--scenes", envvar="NAVLOOM_SCENES", metavar="SPEC", help="scene: its homes."),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", envvar="NAVLOOM_KIND", help="scene: fine, goal, object or mixed."),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", help="Draw the comparison to this file (.png, .svg, .pdf)."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose episodes that stand for a whole split, and show how near they come.
+
+    Strata are scans and bins of path length; of each path one instruction is taken at random, and
+    a task with categories is balanced over them (VLN-MME 3.2). With --failed-by the episodes are
+    those that every run named failed on (4.4), all of them unless --n says how many.
+    """
+    from navloom.errors import UsageError
+
+    runs = [*(failed_by or []), *((more or []) if failed_by else [])]
+    if more and not failed_by:
+        raise UsageError(f"'{more[0]}' is one word too many: runs are named after --failed-by")
+    if n is None and not runs:
+        raise UsageError("say how many episodes with --n, or which runs failed with --failed-by")
+    options = {key: value for key, value in (("spec", spec), ("kind", kind)) if value is not None}
+    if runs:
+        whole, made = _hard(task, runs, n, data, split, bins, seed, options)
+    else:
+        whole, made = _drawn(task, n or 1, data, split, bins, seed, options)
+    _show(whole, made, out, picture, as_json=as_json)
+
+
+def _drawn(
+    task: str,
+    n: int,
+    data: Path | None,
+    split: str | None,
+    bins: int,
+    seed: int,
+    options: dict[str, Any],
+) -> tuple[TaskData, Subset]:
+    from navloom.evals.subset import build_subset
+    from navloom.evals.tasks.registry import load_task
+
+    whole = load_task(task, data, split, **options)
+    return whole, build_subset(whole, n, seed=seed, bins=bins, options=options)
+
+
+def _hard(
+    task: str,
+    runs: list[Path],
+    n: int | None,
+    data: Path | None,
+    split: str | None,
+    bins: int,
+    seed: int,
+    options: dict[str, Any],
+) -> tuple[TaskData, Subset]:
+    from navloom.errors import UsageError
+    from navloom.evals.subset import build_subset, whole_subset
+    from navloom.evals.subset_failed import failed_by
+    from navloom.evals.tasks.registry import load_task
+
+    failed = failed_by(runs)
+    if failed.task != task or split not in (None, failed.split):
+        asked = f"{task} {split or ''}".strip()
+        raise UsageError(f"the runs are over {failed.task} {failed.split}, and {asked} was asked")
+    whole = load_task(task, data or failed.data, failed.split, **{**failed.options, **options})
+    say(
+        f"{len(failed.ids)} of {failed.finished} episodes failed in"
+        f" {'each of ' if len(runs) > 1 else ''}{len(runs)} run{'s' if len(runs) > 1 else ''}"
+        + (f"; {failed.left_out} are not finished in all of them" if failed.left_out else "")
+    )
+    if not failed.ids:
+        raise UsageError("there is no episode that every run failed on, so nothing to write")
+    names = [str(run) for run in runs]
+    hard = whole_subset(whole, failed.ids, runs=names, options=failed.options)
+    if n is None:
+        return whole, hard
+    left = hard.pick(whole)
+    made = build_subset(left, n, seed=seed, bins=bins, options=failed.options, runs=names)
+    return whole, made
+
+
+def _show(
+    whole: TaskData, made: Subset, out: Path | None, picture: Path | None, *, as_json: bool
+) -> None:
+    from navloom.evals.subset import save_subset
+    from navloom.evals.subset_table import axes_of, shares_table, spread_table, spreads_of
+
+    part = made.pick(whole).episodes
+    axes = axes_of(whole.episodes, part, bins=made.bins)
+    spreads = spreads_of(whole.episodes, part)
+    for note in whole.notes:
+        say(f"note: {note}")
+    if as_json:
+        print_json({
+            "file": None if out is None else str(out),
+            "task": made.task, "split": made.split, "episodes": len(part),
+            "of": len(whole.episodes), "sha256": made.sha256,
+            "axes": [axis.to_json() for axis in axes],
+            "spreads": [spread.to_json() for spread in spreads],
+        })  # fmt: skip
+    else:
+        print_table(shares_table(axes))
+        print_table(spread_table(spreads))
+    if picture is not None:
+        from navloom.evals.subset_picture import draw_subset
+
+        title = f"{made.task} {made.split}: {len(part)} of {len(whole.episodes)} episodes"
+        say(f"drew {draw_subset(axes, whole.episodes, part, picture, title=title)}")
+    if out is None:
+        say("nothing is written: say where with --out subset.json")
+    else:
+        say(f"wrote {save_subset(made, out)}: {len(part)} of {len(whole.episodes)} episodes")
