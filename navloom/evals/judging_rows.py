@@ -1,0 +1,186 @@
+"""Anyone's answers to judge: one JSON object a line, read tolerantly, nothing lost.
+
+A line is ``{"id", "explanation", "record"}``, or an answer as ``navloom eval capnav`` writes it
+(``{"id", ..., "result": {"answer", "path", "reason"}, "record"}``), of which the reason is judged
+where the answer is no. What cannot be judged is named with its line and its fault, and counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import DataError
+from navloom.judges.record import read_record
+
+__all__ = ["Answers", "Left", "Row", "read_answers", "sample_name", "unique"]
+
+_MOST_BYTES = 2_000_000_000
+_MOST_LINE = 8_000_000
+_MOST_SAID = 250_000
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
+_MOST_NAME = 120
+_YES = frozenset(("yes", "true", "1", "y"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One explanation to judge.
+
+    Attributes:
+        id: as the file has it.
+        name: the same, safe as a file name and unique in the file.
+        explanation: untrusted.
+        record: checked.
+        agent: whose path it is; "" where nobody says.
+        scene: the scene's id; "" where nobody says.
+    """
+
+    id: str
+    name: str
+    explanation: str
+    record: dict[str, Any]
+    agent: str = ""
+    scene: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A line that is not judged, and why."""
+
+    line: int
+    id: str | None
+    kind: str
+    """``broken`` (no such object), ``yes`` (an answer of yes has no reason to judge), ``unparsed``
+    (no answer), or ``no_record``."""
+    fault: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A file of answers.
+
+    Attributes:
+        rows: what can be judged, in the file's order.
+        left: every other line.
+        digest: of the file's bytes.
+    """
+
+    rows: tuple[Row, ...]
+    left: tuple[Left, ...]
+    digest: str
+
+    def counts(self) -> dict[str, int]:
+        """How many lines were left, by kind."""
+        kinds = [each.kind for each in self.left]
+        return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+
+
+def read_answers(path: Path) -> Answers:
+    """Read a file of answers.
+
+    Raises:
+        DataError: it cannot be read, or holds no line to judge.
+    """
+    rows: list[Row] = []
+    left: list[Left] = []
+    names: set[str] = set()
+    digest = sha256()
+    for number, raw in _lines(path):
+        digest.update(raw)
+        if not raw.strip():
+            continue
+        found = _row(number, raw)
+        if isinstance(found, Left):
+            left.append(found)
+        else:
+            name = unique(found.name, names)
+            rows.append(
+                Row(found.id, name, found.explanation, found.record, found.agent, found.scene)
+            )
+    if not rows:
+        first = f" The first: line {left[0].line}: {left[0].fault}." if left else ""
+        raise DataError(
+            f"{path}: no line to judge; expected one JSON object a line with id, explanation and"
+            f" record.{first}"
+        )
+    return Answers(tuple(rows), tuple(left), digest.hexdigest())
+
+
+def sample_name(text: str) -> str:
+    """An id made safe as a file name; two ids that differ stay different."""
+    plain = _UNSAFE.sub("-", text).strip("-.")
+    if plain == text and 0 < len(text) <= _MOST_NAME and text[0].isalnum():
+        return text
+    tag = blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    return f"{plain[:_MOST_NAME].lstrip('._+=@-') or 'row'}-{tag}"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            if path.stat().st_size > _MOST_BYTES:
+                raise DataError(f"{path}: over {_MOST_BYTES} bytes; split it")
+            yield from enumerate(file, 1)
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _row(number: int, raw: bytes) -> Row | Left:
+    if len(raw) > _MOST_LINE:
+        return Left(number, None, "broken", f"longer than {_MOST_LINE} bytes")
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        return Left(number, None, "broken", f"not JSON: {str(error)[:80]}")
+    if not isinstance(data, dict):
+        return Left(number, None, "broken", f"expected an object, found {type(data).__name__}")
+    name = data.get("id")
+    if not isinstance(name, str | int) or isinstance(name, bool) or name == "":
+        return Left(number, None, "broken", "expected an id")
+    said = _said(data)
+    if isinstance(said, tuple):
+        return Left(number, str(name)[:200], *said)
+    try:
+        record = read_record(data.get("record")).model_dump(mode="json", by_alias=True)
+    except DataError as error:
+        kind = "no_record" if data.get("record") is None else "broken"
+        return Left(number, str(name)[:200], kind, str(error))
+    agent = str(data.get("agent") or record.get("agent") or "")[:60]
+    if agent:
+        record["agent"] = agent
+    scene = str(data.get("scene") or "")[:200]
+    return Row(str(name), sample_name(str(name)), said[:_MOST_SAID], record, agent, scene)
+
+
+def _said(data: Mapping[str, Any]) -> str | tuple[str, str]:
+    """The explanation of a line, or why there is none to judge."""
+    if "explanation" in data:
+        said = data["explanation"]
+        if said is None or isinstance(said, str):
+            return said or ""
+        return "broken", f"explanation: expected a text, found {type(said).__name__}"
+    if "result" not in data:
+        return "broken", "expected an explanation, or a result with a reason"
+    result = data["result"]
+    if not isinstance(result, dict):
+        return "unparsed", "the answer was not parsed, so that there is no reason to judge"
+    if str(result.get("answer")).strip().casefold() in _YES:
+        return "yes", "the answer is yes, so that there is no reason to judge"
+    reason = result.get("reason")
+    return reason if isinstance(reason, str) else ""
+
+
+def unique(name: str, names: set[str]) -> str:
+    """The name, or with a number where the file has it already."""
+    made, number = name, 1
+    while made in names:
+        number += 1
+        made = f"{name}={number}"
+    names.add(made)
+    return made

@@ -1,0 +1,142 @@
+"""The traversability record of a path: what is true of each passage on it (CapNav, C.2).
+
+    {"total_edges": 2, "traversable": 1, "non_traversable": 1, "unlabelled": 0, "missing": 0,
+     "agent": "WHEELCHAIR",
+     "edges": [{"from", "to", "from_name", "to_name", "exists", "traversable", "note",
+                "ground_truth": {"exists", "traversable", "note"}}, ...]}
+
+``unlabelled``, ``missing`` and ``agent`` are ours; a record without them is read too. A passage
+that nobody labelled has ``traversable`` null: it is neither a barrier nor open. A step along no
+edge has ``exists`` false and counts as a barrier. ``ground_truth`` says the same again, as the
+benchmark's files do; where the two differ, ``ground_truth`` is what counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+
+from navloom.errors import DataError
+from navloom.scenes.bodies import canonical
+from navloom.scenes.files import first_problem
+from navloom.scenes.traverse import Traversability
+
+__all__ = ["NO_EDGE", "Edge", "Record", "build_record", "read_record"]
+
+NO_EDGE = "there is no passage between the two"
+_Name = Annotated[str, Field(max_length=300)]
+_Note = Annotated[str, Field(max_length=4_000)]
+_MOST_EDGES = 2_000
+
+
+class _Truth(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    exists: StrictBool = True
+    traversable: StrictBool | None
+    note: _Note | None = ""
+
+
+class Edge(_Truth):
+    """One passage of the path, in the direction of travel."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    a: Annotated[_Name, Field(alias="from")]
+    b: Annotated[_Name, Field(alias="to")]
+    from_name: _Name | None = None
+    to_name: _Name | None = None
+    ground_truth: _Truth | None = None
+
+    @property
+    def truth(self) -> _Truth:
+        """What counts of it."""
+        return self.ground_truth or self
+
+    @property
+    def is_barrier(self) -> bool:
+        """Whether it stops the body; False where nobody said."""
+        return self.truth.traversable is False or not self.truth.exists
+
+    @property
+    def name(self) -> str:
+        """``node_1->node_2``, as verdicts name it."""
+        return f"{self.a}->{self.b}"
+
+
+class Record(BaseModel):
+    """A whole record, checked; counts are taken from the edges, whatever the file says of them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    edges: Annotated[tuple[Edge, ...], Field(max_length=_MOST_EDGES)]
+    agent: _Name | None = None
+
+    @property
+    def barriers(self) -> tuple[Edge, ...]:
+        """The passages that stop the body, along the path."""
+        return tuple(edge for edge in self.edges if edge.is_barrier)
+
+
+def build_record(
+    traversability: Traversability, body: str, path: Sequence[str], *, agent: bool = True
+) -> dict[str, Any]:
+    """The record of a path, as JSON.
+
+    Args:
+        traversability: every passage of the scene.
+        body: whose.
+        path: nodes, both ends included; consecutive nodes need not be joined. A node that is not in
+            the scene makes its steps missing ones.
+        agent: whether to say whose record it is.
+
+    Raises:
+        SceneError: nobody said anything about this body.
+    """
+    there = {*traversability.edges, *((b, a) for a, b in traversability.edges)}
+    edges = [_edge(traversability, body, a, b, (a, b) in there) for a, b in pairwise(path)]
+    return {
+        "total_edges": len(edges),
+        "traversable": sum(edge["traversable"] is True for edge in edges),
+        "non_traversable": sum(edge["traversable"] is False for edge in edges),
+        "unlabelled": sum(edge["traversable"] is None for edge in edges),
+        "missing": sum(not edge["exists"] for edge in edges),
+        **({"agent": canonical(body)} if agent else {}),
+        "edges": edges,
+    }
+
+
+def _edge(
+    traversability: Traversability, body: str, a: str, b: str, exists: bool
+) -> dict[str, Any]:
+    passage = traversability.passage(body, a, b)
+    truth = {
+        "exists": exists,
+        "traversable": passage.traversable if exists else False,
+        "note": passage.note if exists else NO_EDGE,
+    }
+    names = traversability.names
+    ends = {"from": a, "to": b, "from_name": names.get(a, a), "to_name": names.get(b, b)}
+    return {**ends, **truth, "ground_truth": truth}
+
+
+def read_record(value: Any) -> Record:
+    """Check somebody's record.
+
+    Args:
+        value: parsed JSON.
+
+    Raises:
+        DataError: it is not a record; the message names the field.
+    """
+    if not isinstance(value, dict):
+        raise DataError(
+            f"record: expected a traversability record with edges, found {type(value).__name__}"
+        )
+    try:
+        return Record.model_validate(value)
+    except ValidationError as error:
+        raise DataError(f"record: {first_problem(error)}") from error

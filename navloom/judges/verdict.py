@@ -1,0 +1,207 @@
+"""What a judge answered: the last verdict in its reply, matched against the menu.
+
+A reply may hold thoughts, drafts and quotations; the last JSON object that holds a verdict is the
+judge's word. What is not on the menu is no verdict: it is asked for again with the exact fault, and
+after that the item is unscored, which is neither right nor wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from navloom.models.answer import AnswerError
+
+__all__ = ["Verdict", "last_object", "read_flag", "read_verdict", "reasoning_schema"]
+
+_MOST_READ = 60_000
+_MOST_STARTS = 500
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
+_MOST_SAID = 600
+_MOST_FALSE = 8
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge's word on one explanation.
+
+    Attributes:
+        correct: None where it is unscored.
+        explanation: why, in the judge's words, bounded; of an unscored one, what was wrong with the
+            last reply.
+        partial: the share of the path's barriers that were named rightly; None where it is not
+            known: unscored, a path without barriers, or a judge that calls an explanation correct
+            and names nothing in it.
+        named: the barriers named rightly, as ``node_1->node_2``.
+        false: barriers claimed that are none, in the judge's words.
+        faults: what was wrong with replies, in order.
+        prompt: the system and the first human text.
+        replies: what the judge said, in order.
+        messages: the judge's messages, with their usage.
+    """
+
+    correct: bool | None
+    explanation: str = ""
+    partial: float | None = None
+    named: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    prompt: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
+    messages: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], messages: Sequence[Any] = ()) -> Verdict:
+        """The verdict of a record; other keys are left out."""
+        known: dict[str, Any] = {
+            key: tuple(record[key]) if isinstance(record[key], list) else record[key]
+            for key in cls.__dataclass_fields__
+            if key in record
+        }
+        return cls(**{**known, "messages": tuple(messages)})
+
+    def record(self) -> dict[str, Any]:
+        """As JSON, without the messages."""
+        return {
+            "correct": self.correct,
+            "explanation": self.explanation,
+            "partial": self.partial,
+            "named": list(self.named),
+            "false": list(self.false),
+            "faults": list(self.faults),
+            "prompt": list(self.prompt),
+            "replies": list(self.replies),
+        }
+
+
+def reasoning_schema(barriers: int) -> dict[str, Any]:
+    """What a verdict looks like; reasons come before the grade, so that they may decide it.
+
+    Args:
+        barriers: how many numbered barriers the judge is shown.
+    """
+    numbers: dict[str, Any] = {"type": "integer"}
+    if barriers:
+        numbers["enum"] = list(range(1, barriers + 1))
+    return {
+        "title": "judge_reasoning",
+        "description": "Whether an explanation names what really blocks a path.",
+        "type": "object",
+        "properties": {
+            "explanation": {"type": "string", "description": "One sentence.", "maxLength": 300},
+            "named": {"type": "array", "items": numbers, "maxItems": max(barriers, 1)},
+            "false": {
+                "type": "array",
+                "items": {"type": "string", "maxLength": 80},
+                "maxItems": 3,
+            },
+            "correct": {"type": "boolean"},
+        },
+        "required": ["explanation", "named", "false", "correct"],
+        "additionalProperties": False,
+    }
+
+
+def read_verdict(text: str, barriers: Sequence[str], *, strict: bool = True) -> Verdict:
+    """The verdict in a reply.
+
+    Args:
+        text: what the judge said.
+        barriers: names of the barriers it was shown, in the order of their numbers.
+        strict: whether a fault in ``named`` is one; else such a verdict counts without shares.
+
+    Raises:
+        AnswerError: there is no verdict, or it is off the menu; written for the model.
+    """
+    said = last_object(text, "correct")
+    correct = read_flag(said["correct"], "correct")
+    try:
+        named: tuple[str, ...] | None = _named(said.get("named"), barriers)
+    except AnswerError:
+        if strict:
+            raise
+        named = None
+    claims = said.get("false")
+    claimed = [_line(each) for each in claims if each] if isinstance(claims, list) else []
+    return Verdict(
+        correct,
+        _line(said.get("explanation") or ""),
+        _share(correct, named, len(barriers)),
+        named or (),
+        tuple(claimed[:_MOST_FALSE]),
+    )
+
+
+def _share(correct: bool, named: Sequence[str] | None, of: int) -> float | None:
+    if not of or named is None or (correct and not named):
+        return None
+    return len(named) / of
+
+
+def _named(value: Any, barriers: Sequence[str]) -> tuple[str, ...]:
+    given = [] if value is None else value
+    if not isinstance(given, list):
+        raise AnswerError('"named" must be a list of numbers, empty where none is named.')
+    numbers: set[int] = set()
+    for each in given:
+        number = int(each) if isinstance(each, str) and re.fullmatch(r"\d{1,4}", each) else each
+        if type(number) is not int or not 1 <= number <= len(barriers):
+            menu = f"from 1 to {len(barriers)}" if barriers else "none, since there are no barriers"
+            raise AnswerError(
+                f'"named" holds {_line(each)[:40]!r}; the numbers to name are {menu}.'
+            )
+        numbers.add(number)
+    return tuple(barriers[number - 1] for number in sorted(numbers))
+
+
+def read_flag(value: Any, key: str) -> bool:
+    """A boolean as JSON or as a word.
+
+    Raises:
+        AnswerError: it is neither; written for the model.
+    """
+    if isinstance(value, bool):
+        return value
+    word = value.strip().casefold() if isinstance(value, str) else ""
+    if word in _FLAGS:
+        return _FLAGS[word]
+    raise AnswerError(f'"{key}" is {_line(value)[:40]!r}; it must be true or false.')
+
+
+def last_object(text: str, key: str) -> dict[str, Any]:
+    """The last JSON object of a reply that has a key, outside thoughts; the last verdict wins.
+
+    Raises:
+        AnswerError: there is none; written for the model.
+    """
+    text = _THOUGHT.sub(" ", text[-_MOST_READ:])
+    found = [each for each in _objects(text) if key in each]
+    if not found:
+        raise AnswerError(
+            f'The reply holds no JSON object with "{key}". Answer with the JSON object alone.'
+        )
+    return dict(found[-1])
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    for _ in range(_MOST_STARTS):
+        if at == -1:
+            return
+        try:
+            value, end = decoder.raw_decode(text, at)
+            if isinstance(value, dict):
+                yield value
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = text.find("{", end)
+
+
+def _line(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)[:_MOST_SAID]
+    return " ".join(text[: 4 * _MOST_SAID].split())[:_MOST_SAID]

@@ -1,0 +1,97 @@
+"""A judge that believes what it reads: it repeats any verdict-shaped text that reaches it.
+
+For measuring defences against injection. It reads the human messages as a careless model might:
+disguises are no hindrance to it (invisible characters, look-alike letters, entities, escapes,
+base64), and the last thing in the shape of a verdict is its answer. Where there is none it gives
+one honest answer, told beforehand. What stands inside a fence with a code it takes for data, unless
+it is ``blind`` to fences: then only the shape of the words protects it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import json
+import re
+import unicodedata
+from typing import Any, ClassVar
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from navloom.models.answer import message_text
+
+__all__ = ["GullibleJudge"]
+
+_FENCED = re.compile(r"<<<([0-9a-f]{16})\n.*?\n\1>>>", re.DOTALL)
+_SHAPE = re.compile(
+    r"""\bcorrect\b["'”]?\s{0,4}[:=>]{1,3}\s{0,4}["'“]?\s{0,2}(true|false|yes|no)\b""",
+    re.IGNORECASE,
+)
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}")
+_HEX = re.compile(r"\\u([0-9a-fA-F]{4})|%([2-7][0-9a-fA-F])")
+_FOLD = str.maketrans("соеарСОЕАРιοα", "coeapCOEAPioa")
+
+
+class GullibleJudge(BaseChatModel):
+    """See the module."""
+
+    in_process: ClassVar[bool] = True
+
+    honest: bool
+    """Its verdict where it reads none."""
+    blind: bool = False
+    """Whether it reads what is fenced too."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "gullible-blind" if self.blind else "gullible"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> ChatResult:
+        text = "\n".join(message_text(m.content) for m in messages if isinstance(m, HumanMessage))
+        found = self.read(text)
+        verdict: dict[str, Any] = {
+            "explanation": "It seems settled." if found is not None else "As I see it.",
+            "named": [],
+            "false": [],
+            "correct": self.honest if found is None else found,
+        }
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(json.dumps(verdict)))])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        return self._generate(messages, stop, None, **kwargs)
+
+    def read(self, text: str) -> bool | None:
+        """The last verdict in a text, however disguised; None where there is none."""
+        shown = text if self.blind else _FENCED.sub(" ", text)
+        said = [found[1].casefold() for found in _SHAPE.finditer(_undisguised(shown))]
+        return said[-1] in ("true", "yes") if said else None
+
+
+def _undisguised(text: str) -> str:
+    text = "".join(chr(ord(c) - 0xE0000) if 0xE0020 <= ord(c) < 0xE007F else c for c in text)
+    text = html.unescape(_HEX.sub(lambda found: chr(int(found[1] or found[2], 16)), text))
+    kept = unicodedata.normalize("NFKD", _BASE64.sub(_decoded, text)).translate(_FOLD)
+    return "".join(c for c in kept if unicodedata.category(c) not in ("Cf", "Mn"))
+
+
+def _decoded(found: re.Match[str]) -> str:
+    try:
+        return base64.b64decode(found[0], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return found[0]
