@@ -1,0 +1,144 @@
+"""``navloom chat``: talk a robot through a home."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from navloom.cli.common import ModelOption, SceneArgument, SeedOption, say
+from navloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from navloom.graphs.chat import Context
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True)
+_INSTALL = "pip install 'navloom[tui]'"
+Display = Literal["rich", "plain", "none"]
+
+
+@app.command(no_args_is_help=True)
+def chat(
+    scene: SceneArgument,
+    model: ModelOption = "builtin/heuristic",
+    backend: Annotated[
+        str,
+        typer.Option("--backend", envvar="NAVLOOM_BACKEND", help="The simulator it moves in."),
+    ] = "graph",
+    thread: Annotated[
+        str | None,
+        typer.Option(
+            "--thread",
+            envvar="NAVLOOM_THREAD",
+            metavar="NAME",
+            help="Keep the conversation under this name, and come back to it by the same name.",
+        ),
+    ] = None,
+    threads: Annotated[
+        Path | None,
+        typer.Option(
+            "--threads",
+            envvar="NAVLOOM_THREADS",
+            metavar="DIR",
+            show_default="the user's data folder",
+            help="Where conversations are kept.",
+        ),
+    ] = None,
+    display: Annotated[
+        Display | None,
+        typer.Option(
+            "--display",
+            envvar="NAVLOOM_DISPLAY",
+            help="rich: panes with a map (textual); plain: lines; none: the robot's words alone."
+            " Unless told, rich on a terminal where textual is installed.",
+            show_default=False,
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="VIEWPOINT", help="Where a new conversation starts."),
+    ] = None,
+    pace: Annotated[
+        float,
+        typer.Option(
+            "--pace",
+            envvar="NAVLOOM_PACE",
+            min=0,
+            max=10,
+            help="Seconds a hop is shown on a terminal; from a pipe nobody watches.",
+        ),
+    ] = 0.35,
+    seed: SeedOption = 0,
+) -> None:
+    """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
+    import asyncio
+
+    shown = _display(display)
+    file = _file(thread, threads)
+    context = _context(scene, model, backend)
+    options: dict[str, Any] = {
+        "thread": thread or "chat",
+        "seed": seed,
+        "pace": pace if sys.stdin.isatty() else 0.0,
+    }
+    begin = {"start": start} if start else {}
+    code = asyncio.run(_talk(context, file, shown, options, begin))
+    raise typer.Exit(code)
+
+
+def _display(asked: Display | None) -> Display:
+    """The display to use.
+
+    Raises:
+        UsageError: panes were asked for, and cannot be had.
+    """
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    there = find_spec("textual") is not None
+    if asked == "rich" and not there:
+        raise UsageError(f"--display rich needs textual: {_INSTALL}, or use --display plain.")
+    if asked == "rich" and not terminal:
+        raise UsageError("--display rich needs a terminal: use --display plain.")
+    if asked is not None:
+        return asked
+    if terminal and not there:
+        say(f"Plain lines, since textual is not installed: {_INSTALL} gives panes and a live map.")
+    return "rich" if terminal and there else "plain"
+
+
+def _file(thread: str | None, threads: Path | None) -> Path | None:
+    from navloom.cli.chat_threads import thread_file, threads_folder
+
+    return thread_file(thread, threads_folder(threads)) if thread is not None else None
+
+
+def _context(scene: str, model: str, backend: str) -> Context:
+    from navloom.graphs.chat import Context
+    from navloom.models.registry import get_model
+    from navloom.sim.registry import get_simulator
+
+    return Context(model=get_model(model), simulator=get_simulator(backend, scene))
+
+
+async def _talk(
+    context: Context, file: Path | None, display: Display, options: dict[str, Any], start: Any
+) -> int:
+    from navloom.cli.chat_talk import Talk
+    from navloom.cli.chat_threads import open_thread
+
+    async with open_thread(file) as saver:
+        if display == "rich":
+            from navloom.cli.chat_app import ChatApp
+
+            app = ChatApp()
+            talk = Talk(context, saver, app, **options)
+            return await app.talk_about(talk, again=await talk.open(**start))
+        from navloom.cli.chat_plain import PlainChat
+
+        plain = PlainChat(quiet=display == "none")
+        talk = Talk(context, saver, plain, **options)
+        return await plain.run(talk, again=await talk.open(**start))
