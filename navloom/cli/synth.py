@@ -47,7 +47,9 @@ from navloom.errors import UsageError
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Make a dataset of NavCraft tasks.")
+app = typer.Typer(
+    no_args_is_help=True, help="Make a dataset: NavCraft errands and relays, CapNav questions."
+)
 app.command()(capnav)
 
 _ATTEMPTS, _TAU = 20, 2

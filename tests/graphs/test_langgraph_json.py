@@ -10,17 +10,40 @@ import pytest
 from langgraph.graph.state import CompiledStateGraph
 
 import navloom
-from navloom import graphs
+from navloom import graphs, judges
 from navloom.graphs.invoke import run
 
 ROOT = Path(navloom.__file__).parents[1]
 LISTED = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
+RECORD = {"edges": [{"from": "a", "to": "b", "traversable": False, "note": "door too narrow"}]}
+STEP = {
+    "id": "s1",
+    "instruction": "Find the bath.",
+    "options": [{"id": 1, "direction": "Front", "description": "leads to the bath"}],
+    "action": {"kind": "move", "option": 1},
+    "reasoning": "Option 1 speaks of bath.",
+}
+GIVEN = {
+    "navcraft_collab": {"phase_1": None},
+    "oracle": {"instruction": "Find the bath.", "trajectory": ["1_0"], "goals": ["5_0"]},
+    "dialogue_oracle": {"question": "Where is the bath?", "viewpoint": "1_0", "goals": ["5_0"]},
+    "navigator": {"instruction": "Find the bath.", "start": "1_0"},
+    "capnav_answer": {"question": "Can [Agent] get from the kitchen to the bathroom?"},
+    "reasoning_judge": {"explanation": "The door is too narrow.", "record": RECORD},
+    "rubric_judge": {"step": STEP},
+}
+"""What a graph needs besides a seed."""
 
 
 def test_every_graph_is_listed() -> None:
-    folder = Path(graphs.__file__).parent
-    there = {path.stem for path in folder.glob("*.py") if "\ngraph = " in path.read_text()}
-    assert set(LISTED) == there
+    rooms = [Path(room.__file__ or "").parent for room in (graphs, judges)]
+    files = [path for room in rooms for path in room.glob("*.py")]
+    there = {
+        f"navloom.{path.parent.name}.{path.stem}:graph"
+        for path in files
+        if "\ngraph = " in path.read_text()
+    }
+    assert set(LISTED.values()) == there
 
 
 @pytest.mark.parametrize("name", LISTED)
@@ -28,10 +51,12 @@ def test_listed_graph_compiles_and_takes_names_for_scene_and_model(name: str) ->
     module, _, attribute = LISTED[name].partition(":")
     graph = getattr(import_module(module), attribute)
     assert isinstance(graph, CompiledStateGraph)
+    given = {"scene": "demo:flat", "model": "builtin/heuristic"}
+    known = import_module(module).Context.__dataclass_fields__
     # What `langgraph dev` sends: plain JSON for the context, which LangGraph makes a Context of.
     state = run(
         graph,
-        {"seed": 3, "phase_1": None} if "collab" in name else {"seed": 3},
-        context={"scene": "demo:flat", "model": "builtin/heuristic"},
+        {"seed": 3, **GIVEN.get(name, {})},
+        context={key: value for key, value in given.items() if key in known},
     )
     assert state["status"] == "ok"

@@ -1,0 +1,313 @@
+"""The CapNav benchmark on disk: questions, bodies, and what is true of both.
+
+A folder holds ``graphs/``, ``traverse/`` and ``qa/`` (docs/formats/capnav.md). Start and end of a
+question are what its ``nodes_involved`` say, looked up by id, by name, by both or nearly; never
+words of the question. What does not resolve is kept and named: it cannot be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from navloom.errors import DataError, SceneError, UsageError, did_you_mean
+from navloom.scenes.bodies import builtin_bodies, canonical, load_bodies
+from navloom.scenes.capnav import Nodes, list_ids, load
+from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.files import read_bytes, validated
+from navloom.scenes.scene import Scene
+from navloom.scenes.traverse import Traversability, annotated
+from navloom.tools.traverse import Feasibility, feasible, reach, route
+
+__all__ = ["Benchmark", "Pair", "Question", "load_benchmark"]
+
+_MOST_BYTES = 5_000_000
+_ENDING = "_QA.json"
+_PROFILES = "agent_profiles.json"
+
+_Text = Annotated[str, Field(max_length=2_000)]
+
+
+class _Involved(BaseModel):
+    model_config = ConfigDict(frozen=True)
+    start: _Text
+    end: _Text
+    start_detail: _Text = ""
+    end_detail: _Text = ""
+    intermediate: Annotated[list[_Text], Field(max_length=200)] = []
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(frozen=True)
+    question: Annotated[str, Field(min_length=1, max_length=2_000)]
+    nodes_involved: _Involved
+    scene_type: _Text = ""
+
+
+_FILE = TypeAdapter(Annotated[list[_Asked], Field(max_length=1_000)])
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of the benchmark.
+
+    Attributes:
+        id: ``HM3D00025_q01``; numbers are places in the scene's file, from 1.
+        scene: the scene's id.
+        text: with ``[Agent]`` for the body.
+        start: the node it starts from; None where what the file says names none.
+        end: the node it goes to; likewise.
+        said: start and end as the file has them.
+        hallucinated: whether the annotators struck it out.
+    """
+
+    id: str
+    scene: str
+    text: str
+    start: str | None
+    end: str | None
+    said: tuple[str, str] = ("", "")
+    hallucinated: bool = False
+
+    @property
+    def problem(self) -> str | None:
+        """Why it cannot be asked, in one line; None where it can."""
+        for which, node, words in zip(
+            ("start", "end"), (self.start, self.end), self.said, strict=True
+        ):
+            if node is None:
+                return (
+                    f"{self.id}: nodes_involved.{which} '{words[:80]}' names no node of the graph"
+                )
+        return None
+
+
+Pair = tuple[Question, Embodiment]
+"""What is asked at once: one question of one body."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Scenes, questions and bodies, and the truth of each pair.
+
+    Attributes:
+        folder: where the files are.
+        questions: all of them, also those that cannot be asked and those struck out.
+        bodies: whose questions they are, in the order of the profiles.
+        scenes: by id.
+        traversability: by scene id.
+        compat_edges: whether an unlabelled passage is blocked, as the public scorer has it.
+    """
+
+    folder: Path
+    questions: tuple[Question, ...]
+    bodies: tuple[Embodiment, ...]
+    scenes: Mapping[str, Scene]
+    traversability: Mapping[str, Traversability]
+    compat_edges: bool = False
+    _nodes: dict[str, Nodes] = field(default_factory=dict, repr=False)
+    _reach: dict[str, dict[str, NDArray[np.int8]]] = field(default_factory=dict, repr=False)
+    _rows: dict[str, dict[str, int]] = field(default_factory=dict, repr=False)
+
+    def feasible(self, question: Question, body: Embodiment | str) -> bool | None:
+        """Whether a body can do what a question asks.
+
+        Returns:
+            None where it hangs on a passage that nobody labelled; never with ``compat_edges``.
+
+        Raises:
+            DataError: the question's nodes are not there, or nobody said anything of the body.
+        """
+        start, end = self._ends(question)
+        tables, rows = self._tables(question.scene)
+        name = _name(body)
+        if name not in tables:
+            raise DataError(
+                f"{question.id}: nothing is known of {name}.{did_you_mean(name, tables)}"
+            )
+        answer = int(tables[name][rows[start], rows[end]])
+        return None if answer < 0 else answer == 1
+
+    def truth(self, question: Question, body: Embodiment | str) -> Feasibility:
+        """The same with the best path, or what is in the way.
+
+        Raises:
+            DataError: likewise.
+        """
+        start, end = self._ends(question)
+        table = self.traversability[question.scene]
+        try:
+            return feasible(table, _name(body), start, end, compat_edges=self.compat_edges)
+        except SceneError as error:
+            raise DataError(f"{question.id}: {error}") from error
+
+    def hops(self, question: Question) -> int | None:
+        """Passages of the shortest route there is, whatever body; None where there is none."""
+        found = route(self.traversability[question.scene], *self._ends(question))
+        return len(found) - 1 if found else None
+
+    def nodes(self, scene: str) -> Nodes:
+        """A scene's nodes by what is written for them."""
+        if scene not in self._nodes:
+            self._nodes[scene] = Nodes(self.scenes[scene])
+        return self._nodes[scene]
+
+    def pairs(self, *, keep_hallucinated: bool = False) -> Iterator[Pair]:
+        """What can be asked: each question that resolves, of each body that was annotated there.
+
+        Args:
+            keep_hallucinated: also questions that the annotators struck out.
+        """
+        for question in self.questions:
+            if question.problem or (question.hallucinated and not keep_hallucinated):
+                continue
+            for body in self.bodies:
+                if canonical(body.name) in self.traversability[question.scene].bodies:
+                    yield question, body
+
+    @cached_property
+    def by_id(self) -> dict[str, Question]:
+        """Questions by id."""
+        return {question.id: question for question in self.questions}
+
+    @cached_property
+    def by_body(self) -> dict[str, Embodiment]:
+        """Bodies by name."""
+        return {body.name: body for body in self.bodies}
+
+    @cached_property
+    def unresolved(self) -> tuple[str, ...]:
+        """Why questions cannot be asked, a line each."""
+        return tuple(q.problem for q in self.questions if q.problem)
+
+    def notes(self, *, keep_hallucinated: bool = False) -> tuple[str, ...]:
+        """What a reader must know of what is left out."""
+        struck = [q.id for q in self.questions if q.hallucinated]
+        lines = [f"left out: {line}" for line in self.unresolved]
+        if struck and not keep_hallucinated:
+            lines.append(
+                f"left out: {len(struck)} questions that the annotators struck out"
+                f" ({', '.join(struck[:10])}); --keep-hallucinated asks them too"
+            )
+        for body in self.bodies:
+            name = canonical(body.name)
+            without = [s for s, t in self.traversability.items() if name not in t.bodies]
+            if without:
+                lines.append(
+                    f"left out: {body.name} in {len(without)} scenes without annotations of it"
+                    f" ({', '.join(without[:10])})"
+                )
+        return tuple(lines)
+
+    def _ends(self, question: Question) -> tuple[str, str]:
+        if question.start is None or question.end is None:
+            raise DataError(f"{question.problem}: it has no answer.")
+        return question.start, question.end
+
+    def _tables(self, scene: str) -> tuple[dict[str, NDArray[np.int8]], dict[str, int]]:
+        if scene not in self._reach:
+            table = self.traversability[scene]
+            self._reach[scene] = reach(table, compat_edges=self.compat_edges)
+            self._rows[scene] = {node: row for row, node in enumerate(table.nodes)}
+        return self._reach[scene], self._rows[scene]
+
+
+def load_benchmark(
+    folder: Path | str,
+    *,
+    compat_edges: bool = False,
+    scenes: Sequence[str] | None = None,
+    bodies: Path | str | None = None,
+) -> Benchmark:
+    """Read the benchmark.
+
+    Args:
+        folder: holds ``graphs/``, ``traverse/`` and ``qa/``, and perhaps ``agent_profiles.json``.
+        compat_edges: take an unlabelled passage as blocked, as the public scorer does.
+        scenes: only these; all that have a graph unless given.
+        bodies: a JSON file of profiles in place of the folder's own, or of the five that ship with
+            Navloom. Only a body that the annotations speak of has a truth.
+
+    Raises:
+        DataError: a file of questions is missing or broken, or no scene knows a body.
+        SceneError: a graph, annotations or profiles are missing or broken.
+        UsageError: there is no such scene.
+    """
+    where = Path(folder)
+    ids = _chosen(where, scenes)
+    loaded = {name: load(where, name) for name in ids}
+    tables = {name: annotated(where, scene) for name, scene in loaded.items()}
+    made = Benchmark(
+        where,
+        tuple(q for name in ids for q in _questions(where, loaded[name], tables[name])),
+        _bodies(where, bodies),
+        loaded,
+        tables,
+        compat_edges,
+    )
+    known = {body for table in tables.values() for body in table.bodies}
+    for body in made.bodies:
+        if canonical(body.name) not in known:
+            raise DataError(
+                f"{bodies or where / _PROFILES}: no annotation of {where} speaks of the body"
+                f" '{body.name}', so its answers have no truth.{did_you_mean(body.name, known)}"
+                f" There are {', '.join(sorted(known))}."
+            )
+    return made
+
+
+def _chosen(folder: Path, scenes: Sequence[str] | None) -> list[str]:
+    there = list_ids(folder)
+    if not there:
+        raise DataError(
+            f"{folder}: expected graphs/ID-graph.json, found none; give --data the benchmark's"
+            " folder (docs/formats/capnav.md)"
+        )
+    for name in scenes or ():
+        if name not in there:
+            raise UsageError(f"no scene '{name}' in {folder}.{did_you_mean(name, there)}")
+    return [name for name in there if scenes is None or name in scenes]
+
+
+def _bodies(folder: Path, given: Path | str | None) -> tuple[Embodiment, ...]:
+    if given is not None:
+        return load_bodies(Path(given))
+    own = folder / _PROFILES
+    return load_bodies(own) if own.is_file() else builtin_bodies()
+
+
+def _questions(folder: Path, scene: Scene, table: Traversability) -> Iterator[Question]:
+    name = f"{scene.id}{_ENDING}"
+    inside = folder / "qa" / name
+    path = inside if inside.is_file() or not (folder / name).is_file() else folder / name
+    try:
+        asked = validated(_FILE, read_bytes(path, most=_MOST_BYTES), path)
+    except SceneError as error:
+        raise DataError(str(error)) from error
+    nodes, struck = Nodes(scene), {_plain(text) for text in table.hallucinated}
+    for number, each in enumerate(asked, 1):
+        said = each.nodes_involved
+        yield Question(
+            id=f"{scene.id}_q{number:02d}",
+            scene=scene.id,
+            text=each.question,
+            start=nodes.resolve(said.start).node,
+            end=nodes.resolve(said.end).node,
+            said=(said.start, said.end),
+            hallucinated=_plain(each.question) in struck,
+        )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _name(body: Embodiment | str) -> str:
+    return canonical(body if isinstance(body, str) else body.name)

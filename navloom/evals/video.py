@@ -1,0 +1,145 @@
+"""Frames of a video, evenly spaced: what a model is shown of a tour through a scene.
+
+PyAV (the ``video`` extra) decodes; a video is a stranger's file, so its length, the size of its
+frames and what is made of them are bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from navloom.errors import DataError, UsageError
+
+__all__ = ["LONGEST_SIDE", "MOST_FRAMES", "check_video", "sample_frames"]
+
+MOST_FRAMES = 512
+LONGEST_SIDE = 512
+"""Pixels of the longer side of a frame as it is given on; larger ones are made smaller."""
+_MOST_BYTES = 4_000_000_000
+_MOST_SECONDS = 7_200
+_MOST_PIXELS = 8_192 * 8_192
+_QUALITY = 85
+
+
+def check_video() -> None:
+    """See that videos can be read.
+
+    Raises:
+        UsageError: PyAV is not installed; one line that names the extra.
+    """
+    _av()
+
+
+def sample_frames(path: Path | str, n: int, *, longest_side: int = LONGEST_SIDE) -> list[bytes]:
+    """Some frames of a video, evenly spaced, the first and the last near its ends.
+
+    Args:
+        path: the video.
+        n: how many, 1 to ``MOST_FRAMES``; a video with fewer gives all it has.
+        longest_side: pixels of a frame's longer side at most.
+
+    Returns:
+        JPEG files, in the order of the video.
+
+    Raises:
+        DataError: the file is missing, no video, too large or too long; one line with its path.
+        UsageError: PyAV is not installed, or ``n`` makes no sense.
+    """
+    if not 1 <= n <= MOST_FRAMES:
+        raise UsageError(f"{n} frames: expected 1 to {MOST_FRAMES}")
+    av, where = _av(), Path(path)
+    _check_file(where)
+    try:
+        with av.open(str(where)) as container:
+            if not container.streams.video:
+                raise DataError(f"{where}: expected a video, found no picture in it")
+            stream = container.streams.video[0]
+            stream.thread_type = "AUTO"
+            frames = [
+                _jpeg(frame, longest_side, where) for frame in _evenly(container, stream, n, where)
+            ]
+    except av.error.FFmpegError as error:
+        raise DataError(f"{where}: no video that can be read: {_words(error)}") from error
+    if not frames:
+        raise DataError(f"{where}: the video holds no frame")
+    return frames
+
+
+def _av() -> Any:
+    try:
+        av = import_module("av")
+        import_module("av.error")
+    except ImportError as error:
+        raise UsageError(
+            "frames of a video need PyAV: pip install 'navloom[video]', or leave --videos out"
+        ) from error
+    return av
+
+
+def _check_file(path: Path) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise DataError(f"{path}: there is no such video: {error.strerror}") from error
+    if not path.is_file() or size > _MOST_BYTES:
+        raise DataError(f"{path}: expected a video of at most {_MOST_BYTES:,} bytes")
+
+
+def _evenly(container: Any, stream: Any, n: int, path: Path) -> Iterator[Any]:
+    """The frames at the middles of n equal parts of the video, each once."""
+    seconds = _seconds(container, stream)
+    if seconds is None:
+        yield from _of_all(container, stream, n)
+        return
+    if seconds > _MOST_SECONDS:
+        raise DataError(
+            f"{path}: the video is {seconds:.0f} s long; at most {_MOST_SECONDS} s are read"
+        )
+    begin, given, shown, frame = float((stream.start_time or 0) * stream.time_base), 0, True, None
+    stays = float(1 / stream.average_rate) if stream.average_rate else 0.0
+    for frame in container.decode(stream):
+        until = (frame.time or 0.0) - begin + stays
+        due = min(n, max(given, int(until * n / seconds + 0.5) if seconds else n))
+        shown = due > given
+        if shown:
+            given = due
+            yield frame
+        if given == n:
+            return
+    if not shown:
+        # It ends before it said it would.
+        yield frame
+
+
+def _of_all(container: Any, stream: Any, n: int) -> Iterator[Any]:
+    """The same of a stream that does not say how long it is: counted first."""
+    total = sum(1 for _ in container.decode(stream))
+    container.seek(0)
+    chosen = {int((k + 0.5) * total / n) for k in range(n)}
+    yield from (frame for k, frame in enumerate(container.decode(stream)) if k in chosen)
+
+
+def _seconds(container: Any, stream: Any) -> float | None:
+    if stream.duration is not None and stream.time_base is not None:
+        return float(stream.duration * stream.time_base)
+    return None if container.duration is None else container.duration / 1_000_000
+
+
+def _jpeg(frame: Any, longest: int, path: Path) -> bytes:
+    if frame.width * frame.height > _MOST_PIXELS:
+        raise DataError(f"{path}: a frame of {frame.width} x {frame.height} is too large")
+    picture: Image.Image = frame.to_image()
+    picture.thumbnail((longest, longest))
+    out = BytesIO()
+    picture.save(out, "JPEG", quality=_QUALITY)
+    return out.getvalue()
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
