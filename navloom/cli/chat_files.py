@@ -67,9 +67,11 @@ def save_chat(
         The two files.
 
     Raises:
-        UsageError: one of them is there already, or cannot be written.
+        UsageError: one of them is there already, or cannot be written; or a folder is named.
     """
     path = path.expanduser()
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file in it, such as {path / 'walk.json'}.")
     path = path if path.suffix else path.with_suffix(".json")
     picture = path.with_suffix(".png")
     if path.suffix == ".png":

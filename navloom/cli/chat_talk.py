@@ -7,6 +7,7 @@ under way at a time: new words stop a walk at the next viewpoint, and break off 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import RunControl
 from langgraph.types import Command
 
-from navloom.errors import NavloomError
+from navloom.errors import NavloomError, UsageError
 from navloom.graphs.chat import Context, build_graph
 from navloom.models.call import model_name
 from navloom.models.registry import get_model
@@ -114,9 +115,19 @@ class Talk:
             Whether there was one before.
 
         Raises:
-            UsageError: it is in another home.
+            UsageError: it is in another home, or what was kept of it cannot be read.
         """
-        before = await self.graph.aget_state(self._config)
+        try:
+            before = await self.graph.aget_state(self._config)
+        except (sqlite3.Error, NavloomError):
+            raise
+        except Exception as error:
+            # Anything may stand in a file; what reads it raises whatever it stumbles over.
+            raise UsageError(
+                f"The conversation '{self.thread}' is broken, so that it cannot be gone on with"
+                f" ({type(error).__name__}: {str(error)[:100]}). Delete its file, or give another"
+                " --thread."
+            ) from error
         known = bool(before.values)
         waits = bool(before.interrupts) and self.scene.uri == before.values.get("home")
         if not waits:

@@ -73,6 +73,8 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
     except OSError as error:
         raise UsageError(f"{path.parent}: {error.strerror}: choose another --threads.") from error
     try:
+        # First from here: aiosqlite's thread outlives a file that cannot be opened, and complains.
+        sqlite3.connect(path).close()
         async with aiosqlite.connect(path, timeout=2) as connection:
             # The lock is kept until the end: two chats in one thread would mix their words.
             await connection.execute("PRAGMA locking_mode=EXCLUSIVE")

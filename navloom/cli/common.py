@@ -31,6 +31,7 @@ __all__ = [
     "MaxConnectionsOption",
     "ModelOption",
     "OutOption",
+    "OutOrDefaultOption",
     "ProfileOption",
     "RunArgument",
     "SampleIdOption",
@@ -42,6 +43,7 @@ __all__ = [
     "end_session",
     "print_json",
     "print_table",
+    "run_folder",
     "say",
     "show_dry_run",
 ]
@@ -83,6 +85,15 @@ OutOption = Annotated[
         "--out",
         envvar="NAVLOOM_OUT",
         help="The run's folder. The same command on the same folder goes on where it stopped.",
+    ),
+]
+OutOrDefaultOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        envvar="NAVLOOM_OUT",
+        help="The run's folder. The same command on the same folder goes on where it stopped.",
+        show_default="runs/NAME-HASH, the hash being that of what is asked",
     ),
 ]
 LimitOption = Annotated[
@@ -191,6 +202,23 @@ def print_table(table: Table) -> None:
     if not console.is_terminal:
         console = Console(width=max(console.width, 400))
     console.print(table)
+
+
+def run_folder(out: Path | None, name: str, asked: Any) -> Path:
+    """The folder that was named, else one of its own for each request, the same for the same one.
+
+    Args:
+        out: what ``--out`` says.
+        name: what the folder's name begins with.
+        asked: the request, as JSON; what is no JSON counts by its text.
+    """
+    if out is not None:
+        return out
+    import json
+    from hashlib import sha256
+
+    said = json.dumps(asked, sort_keys=True, default=str)
+    return Path("runs") / f"{name}-{sha256(said.encode()).hexdigest()[:10]}"
 
 
 def end_session(

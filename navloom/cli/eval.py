@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from navloom.cli.common import end_session, print_json, say, show_dry_run
+from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
 from navloom.cli.eval_capnav import capnav, capnav_truth
 from navloom.cli.eval_options import (
     AGENT,
@@ -19,7 +19,7 @@ from navloom.cli.eval_options import (
     LONG_LIMITS,
     OBJECTS,
     ONE_RUN,
-    OUT,
+    OUT_OR_DEFAULT,
     SCENES,
     SOURCE,
     with_options,
@@ -117,17 +117,22 @@ def _one(task: str) -> Any:
             dry = dry_run(request, limit=limit, sample_ids=ids)
             show_dry_run(dry, "episodes", "scenes", most=1, as_json=given["as_json"])
             return
+        out = _folder(request, given["out"])
         summary = evaluate(
             request,
-            given["out"],
+            out,
             limit=limit,
             sample_ids=ids,
             retry=given["retry"],
             **session.options(),
         )
-        end_evaluation(summary, given["out"], as_json=given["as_json"])
+        end_evaluation(summary, out, as_json=given["as_json"])
 
     return go
+
+
+def _folder(request: EvalRequest, out: Path | None) -> Path:
+    return run_folder(out, request.task, [request.record(), request.where()])
 
 
 def end_evaluation(summary: EvalSummary, out: Path, *, as_json: bool) -> NoReturn:
@@ -144,9 +149,10 @@ def _arms(context: typer.Context, session: Session) -> None:
 
     given = context.params
     request = request_of("dialogue", context)
-    table = compare_dialogue(request, given["out"], session, limit=given["limit"])
+    out = _folder(request, given["out"])
+    table = compare_dialogue(request, out, session, limit=given["limit"])
     _print(table, as_json=given["as_json"])
-    say(f"  the runs are {given['out']}/*; each has its own report: navloom report RUN")
+    say(f"  the runs are {out}/*; each has its own report: navloom report RUN")
 
 
 def study_oracle(context: typer.Context, session: Session) -> None:
@@ -192,12 +198,12 @@ def _add(name: str, words: str, *parts: Any) -> None:
 
 
 for _name, (_words, _own) in _TASKS.items():
-    _add(_name, _words, OUT, SOURCE, _own, AGENT, HELP, LIMITS, ONE_RUN, LAST)
+    _add(_name, _words, OUT_OR_DEFAULT, SOURCE, _own, AGENT, HELP, LIMITS, ONE_RUN, LAST)
 _add(
     "scene",
     "Any homes of ours: instructions made from the shortest way, goals, or object categories.",
     (SCENES[0],),
-    OUT,
+    OUT_OR_DEFAULT,
     SCENES[1:],
     AGENT,
     HELP,
@@ -211,7 +217,7 @@ app.command("dialogue")(
         "dialogue",
         "REVERIE for agents that ask (VLNVerse 5.4): without asking, asking, and asking an oracle"
         " that knows the path, as three runs in one folder and one table." + _AGAIN,
-        OUT,
+        OUT_OR_DEFAULT,
         SOURCE,
         GOALS,
         AGENT,

@@ -13,11 +13,12 @@ from navloom.cli.common import (
     JsonOption,
     LimitOption,
     ModelOption,
-    OutOption,
+    OutOrDefaultOption,
     SampleIdOption,
     SeedOption,
     end_session,
     print_json,
+    run_folder,
     say,
     show_dry_run,
 )
@@ -75,8 +76,8 @@ OfficialOption = Annotated[
 
 @with_session()
 def capnav(
-    out: OutOption,
     session: Session,
+    out: OutOrDefaultOption = None,
     data: DataOption = None,
     model: ModelOption = "builtin/heuristic",
     model_role: ModelRoleOption = None,
@@ -144,10 +145,11 @@ def capnav(
         dry = work_out(request, limit=limit, sample_ids=sample_id)
         show_dry_run(dry, "pairs", "scenes", most=1, as_json=as_json)
         return
+    folder = run_folder(out, "capnav-eval", [request.record(), request.where()])
     summary = evaluate_capnav(
-        request, out, limit=limit, sample_ids=sample_id, retry=retry, **session.options()
+        request, folder, limit=limit, sample_ids=sample_id, retry=retry, **session.options()
     )
-    end_capnav(summary, out, official=official_compat, as_json=as_json)
+    end_capnav(summary, folder, official=official_compat, as_json=as_json)
 
 
 def end_capnav(

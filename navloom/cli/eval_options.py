@@ -17,6 +17,7 @@ from navloom.cli.common import (
     JsonOption,
     LimitOption,
     OutOption,
+    OutOrDefaultOption,
     SampleIdOption,
     SeedOption,
     SpecArgument,
@@ -37,6 +38,7 @@ __all__ = [
     "OBJECTS",
     "ONE_RUN",
     "OUT",
+    "OUT_OR_DEFAULT",
     "SCENES",
     "SOURCE",
     "TASK",
@@ -195,6 +197,7 @@ _TASK_NAME = Annotated[
 TASK: Options = (("task", _TASK_NAME, ...),)
 SOURCE: Options = (("data", _A_DATA, None), ("split", _A_SPLIT, None))
 OUT: Options = (("out", OutOption, ...),)
+OUT_OR_DEFAULT: Options = (("out", OutOrDefaultOption, None),)
 AGENT: Options = (
     ("subset", _A_SUBSET, None),
     ("agent", _AN_AGENT, "heuristic"),

@@ -12,11 +12,12 @@ from navloom.cli.common import (
     JsonOption,
     LimitOption,
     ModelOption,
-    OutOption,
+    OutOrDefaultOption,
     SampleIdOption,
     SeedOption,
     end_session,
     print_json,
+    run_folder,
     say,
 )
 from navloom.cli.session import ModelRoleOption, RunConfigOption, model_of_roles, with_session
@@ -75,8 +76,8 @@ def reasoning(
         Path,
         typer.Argument(metavar="FILE", help="One JSON object a line: id, explanation, record."),
     ],
-    out: OutOption,
     session: Session,
+    out: OutOrDefaultOption = None,
     model: ModelOption = HEURISTIC,
     model_role: ModelRoleOption = None,
     max_reasks: ReasksOption = 1,
@@ -95,10 +96,11 @@ def reasoning(
     """
     from dataclasses import asdict
 
-    from navloom.evals.judging import judge_answers, totals
+    from navloom.evals.judging import REASONING, judge_answers, totals
 
     request = _request(model, model_role, max_reasks, constrain, seed)
     options = _options(session, limit, sample_id, retry)
+    out = run_folder(out, "judged", [request.record(REASONING), str(file.resolve())])
     summary, answers = judge_answers(file, out, request, **options)
     found = totals(out)
     for each in answers.left[:3]:
@@ -125,8 +127,8 @@ def trace(
     where: Annotated[
         Path, typer.Argument(metavar="RUN|FILE", help="A navigation run, or a file of its lines.")
     ],
-    out: OutOption,
     session: Session,
+    out: OutOrDefaultOption = None,
     rubric: RubricOption = "trace",
     model: ModelOption = HEURISTIC,
     model_role: ModelRoleOption = None,
@@ -146,10 +148,11 @@ def trace(
     from collections import Counter
     from dataclasses import asdict
 
-    from navloom.evals.judging import judge_traces
+    from navloom.evals.judging import TRACE, judge_traces
     from navloom.evals.run import read_samples
 
     request = _request(model, model_role, max_reasks, constrain, seed, rubric)
+    out = run_folder(out, "traces", [request.record(TRACE), str(where.resolve())])
     summary, faults = judge_traces(
         where, out, request, **_options(session, limit, sample_id, retry)
     )
@@ -171,15 +174,15 @@ def trace(
 @calibrate.command("reasoning")
 @with_session()
 def calibrate_reasoning(
-    out: OutOption,
     session: Session,
+    out: OutOrDefaultOption = None,
     spec: SpecOption = None,
     model: ModelOption = HEURISTIC,
     model_role: ModelRoleOption = None,
     n: Annotated[
         int | None,
         typer.Option(
-            "--n", min=8, show_default="480; with --injections all", help="Items, or payloads."
+            "--n", min=8, show_default="540; with --injections all", help="Items, or payloads."
         ),
     ] = None,
     injections: Annotated[
@@ -205,9 +208,13 @@ def calibrate_reasoning(
     """
     from navloom.evals import calibration as runs
     from navloom.evals import calibration_tables as shown
+    from navloom.evals.judging import REASONING
+    from navloom.judges.calibrate import DEFAULT_ITEMS
 
     request = _request(model, model_role, max_reasks, constrain, seed)
     options, where = _options(session, limit, None, retry), spec or runs.default_spec()
+    name = "injections" if injections else "calibration"
+    out = run_folder(out, name, [request.record(REASONING), where, n])
     if injections:
         summary, found = runs.measure_injections(where, out, request, n=n, **options)
         table = shown.injection_table(found)
@@ -215,7 +222,8 @@ def calibrate_reasoning(
         shown.write_calibration(out, record, [table])
         _show(record, [table], as_json)
     else:
-        summary, made = runs.calibrate_reasoning(where, out, request, n=n or 480, **options)
+        items = n or DEFAULT_ITEMS
+        summary, made = runs.calibrate_reasoning(where, out, request, n=items, **options)
         tables = shown.reasoning_tables(made)
         shown.write_calibration(out, made.record(), tables, shown.picture(made))
         _show(made.record(), tables, as_json)
@@ -225,8 +233,8 @@ def calibrate_reasoning(
 @calibrate.command("trace")
 @with_session()
 def calibrate_trace(
-    out: OutOption,
     session: Session,
+    out: OutOrDefaultOption = None,
     where: Annotated[
         Path | None,
         typer.Argument(
@@ -250,9 +258,11 @@ def calibrate_trace(
     """Measure a rubric judge on steps that were spoiled in known ways."""
     from navloom.evals import calibration as runs
     from navloom.evals import calibration_tables as shown
+    from navloom.evals.judging import TRACE
 
     request = _request(model, model_role, max_reasks, constrain, seed, rubric)
     options = _options(session, limit, None, retry)
+    out = run_folder(out, "trace-calibration", [request.record(TRACE), str(where or ""), n])
     summary, made = runs.calibrate_trace(where, out, request, n=n, **options)
     tables = shown.trace_tables(made)
     shown.write_calibration(out, made.record(), tables)

@@ -12,12 +12,14 @@ from navloom.cli.common import (
     JsonOption,
     LimitOption,
     ModelOption,
+    OutOrDefaultOption,
     SampleIdOption,
     SeedOption,
     SpecArgument,
     end_session,
     print_json,
     print_table,
+    run_folder,
     say,
     show_dry_run,
 )
@@ -25,7 +27,6 @@ from navloom.cli.session import ModelRoleOption, RunConfigOption, model_of_roles
 
 if TYPE_CHECKING:
     from navloom.evals.capnav_synth import CapnavSynthSummary
-    from navloom.evals.capnav_synth_request import CapnavSynthRequest
     from navloom.evals.session import Session
 
 __all__ = ["again_capnav", "capnav", "end_capnav", "report_capnav"]
@@ -42,15 +43,6 @@ CountOption = Annotated[
         min=1,
         help="Accepted questions in all, shared out over the scenes evenly. What is missing after"
         " all rounds is said.",
-    ),
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        envvar="NAVLOOM_OUT",
-        help="The run's folder. The same command on the same folder goes on where it stopped.",
-        show_default="runs/capnav-HASH, the hash being that of what is asked",
     ),
 ]
 VideoOption = Annotated[
@@ -153,7 +145,7 @@ DryRunOption = Annotated[
 def capnav(
     spec: SpecArgument,
     session: Session,
-    out: OutOption = None,
+    out: OutOrDefaultOption = None,
     n: CountOption = 20,
     model: ModelOption = "builtin/heuristic",
     model_role: ModelRoleOption = None,
@@ -206,20 +198,11 @@ def capnav(
         return
     from navloom.evals.capnav_synth import synthesise
 
-    folder = out or _folder(request)
+    folder = run_folder(out, "capnav", [request.record(), request.where()])
     summary = synthesise(
         request, folder, session=session, qa=qa, retry=retry, limit=limit, sample_ids=sample_id
     )
     end_capnav(summary, folder, as_json=as_json)
-
-
-def _folder(request: CapnavSynthRequest) -> Path:
-    """A folder of its own for each request, the same for the same one."""
-    import json
-    from hashlib import sha256
-
-    asked = json.dumps([request.record(), request.where()], sort_keys=True)
-    return Path("runs") / f"capnav-{sha256(asked.encode()).hexdigest()[:10]}"
 
 
 def end_capnav(summary: CapnavSynthSummary, out: Path, *, as_json: bool = False) -> None:

@@ -30,7 +30,7 @@ from navloom.evals.judging import (
 )
 from navloom.evals.run import read_samples, sample_seed
 from navloom.evals.session import Session
-from navloom.judges.calibrate import KINDS, SETS, Item, make_items
+from navloom.judges.calibrate import DEFAULT_ITEMS, KINDS, SETS, Item, make_items
 from navloom.judges.calibrate_trace import TRACE_KINDS, make_trace_items
 from navloom.judges.injections import Payload, inject, payloads
 from navloom.judges.reasoning import judge_reason
@@ -139,15 +139,23 @@ def truths(spec: str) -> list[tuple[str, Traversability]]:
         scene = load_scene(uri)
         if scene.source == "capnav":
             where = uri.removeprefix("capnav:").rpartition("/")[0]
-            folder = Path(where) if where else Path(os.environ["NAVLOOM_DATA"]) / "capnav"
-            found.append((scene.uri, annotated(folder.expanduser(), scene)))
+            found.append((scene.uri, annotated(_annotations(where), scene)))
         else:
             found.append((scene.uri, from_geometry(scene)))
     return found
 
 
+def _annotations(where: str) -> Path:
+    if where:
+        return Path(where).expanduser()
+    data = os.environ.get("NAVLOOM_DATA")
+    if not data:
+        raise UsageError("NAVLOOM_DATA is not set: write the folder too, as in capnav:DIR")
+    return Path(data).expanduser() / "capnav"
+
+
 def calibrate_reasoning(
-    spec: str, out: Path, request: JudgeRequest, *, n: int = 480, **options: Any
+    spec: str, out: Path, request: JudgeRequest, *, n: int = DEFAULT_ITEMS, **options: Any
 ) -> tuple[Summary, Calibration]:
     """Measure a judge of reasons, or go on with it.
 

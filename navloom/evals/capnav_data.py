@@ -104,6 +104,7 @@ class Benchmark:
         scenes: by id.
         traversability: by scene id.
         compat_edges: whether an unlabelled passage is blocked, as the public scorer has it.
+        without_graph: ids of scenes that have questions and no graph: none of them can be asked.
     """
 
     folder: Path
@@ -112,6 +113,7 @@ class Benchmark:
     scenes: Mapping[str, Scene]
     traversability: Mapping[str, Traversability]
     compat_edges: bool = False
+    without_graph: tuple[str, ...] = ()
     _nodes: dict[str, Nodes] = field(default_factory=dict, repr=False)
     _reach: dict[str, dict[str, NDArray[np.int8]]] = field(default_factory=dict, repr=False)
     _rows: dict[str, dict[str, int]] = field(default_factory=dict, repr=False)
@@ -191,6 +193,11 @@ class Benchmark:
         """What a reader must know of what is left out."""
         struck = [q.id for q in self.questions if q.hallucinated]
         lines = [f"left out: {line}" for line in self.unresolved]
+        if self.without_graph:
+            lines.append(
+                "left out: all questions of scenes without graphs/ID-graph.json:"
+                f" {len(self.without_graph)} ({', '.join(self.without_graph[:10])})"
+            )
         if struck and not keep_hallucinated:
             lines.append(
                 f"left out: {len(struck)} questions that the annotators struck out"
@@ -251,6 +258,7 @@ def load_benchmark(
         loaded,
         tables,
         compat_edges,
+        () if scenes else tuple(sorted(_asked_about(where) - {*list_ids(where)})),
     )
     known = {body for table in tables.values() for body in table.bodies}
     for body in made.bodies:
@@ -271,9 +279,16 @@ def _chosen(folder: Path, scenes: Sequence[str] | None) -> list[str]:
             " folder (docs/formats/capnav.md)"
         )
     for name in scenes or ():
+        if name in _asked_about(folder) - {*there}:
+            raise DataError(f"{folder}/graphs/{name}-graph.json: there is no such file.")
         if name not in there:
             raise UsageError(f"no scene '{name}' in {folder}.{did_you_mean(name, there)}")
     return [name for name in there if scenes is None or name in scenes]
+
+
+def _asked_about(folder: Path) -> set[str]:
+    found = [*folder.glob(f"qa/*{_ENDING}"), *folder.glob(f"*{_ENDING}")]
+    return {path.name.removesuffix(_ENDING) for path in found}
 
 
 def _bodies(folder: Path, given: Path | str | None) -> tuple[Embodiment, ...]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from navloom.errors import DataError, UsageError
 from navloom.evals.batch import Sample, Summary, run_batch, select
-from navloom.evals.judging_rows import Answers, read_answers, sample_name, unique
+from navloom.evals.judging_rows import Answers, lines_of, read_answers, sample_name, unique
 from navloom.evals.lines import encode_line
 from navloom.evals.run import RunFolder, read_samples, sample_seed
 from navloom.evals.session import Session
@@ -259,12 +259,8 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
 
 
 def _rows(path: Path, faults: list[str]) -> list[dict[str, Any]]:
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror}") from error
     rows = []
-    for number, line in enumerate(lines, 1):
+    for number, line in lines_of(path):
         try:
             row = json.loads(line) if line.strip() else None
         except (ValueError, RecursionError):

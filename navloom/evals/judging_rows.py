@@ -18,7 +18,7 @@ from typing import Any
 from navloom.errors import DataError
 from navloom.judges.record import read_record
 
-__all__ = ["Answers", "Left", "Row", "read_answers", "sample_name", "unique"]
+__all__ = ["Answers", "Left", "Row", "lines_of", "read_answers", "sample_name", "unique"]
 
 _MOST_BYTES = 2_000_000_000
 _MOST_LINE = 8_000_000
@@ -91,7 +91,7 @@ def read_answers(path: Path) -> Answers:
     left: list[Left] = []
     names: set[str] = set()
     digest = sha256()
-    for number, raw in _lines(path):
+    for number, raw in lines_of(path):
         digest.update(raw)
         if not raw.strip():
             continue
@@ -121,7 +121,12 @@ def sample_name(text: str) -> str:
     return f"{plain[:_MOST_NAME].lstrip('._+=@-') or 'row'}-{tag}"
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, from 1.
+
+    Raises:
+        DataError: it cannot be read, or is too large.
+    """
     try:
         with path.open("rb") as file:
             if path.stat().st_size > _MOST_BYTES:

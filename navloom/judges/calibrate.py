@@ -36,7 +36,7 @@ from navloom.judges.record import build_record
 from navloom.scenes.plainyaml import read_yaml
 from navloom.scenes.traverse import Traversability
 
-__all__ = ["KINDS", "SETS", "Item", "Situation", "make_items", "situations"]
+__all__ = ["DEFAULT_ITEMS", "KINDS", "SETS", "Item", "Situation", "make_items", "situations"]
 
 KINDS = (
     "right",
@@ -49,6 +49,8 @@ KINDS = (
     "injected",
 )
 SETS = ("a", "b")
+DEFAULT_ITEMS = 540
+"""About 420 without a payload and 120 with one, where there are situations enough."""
 _SHARES = {
     "right": 5,
     "partly": 4,
@@ -142,7 +144,7 @@ Said = tuple[list[Claim], str, bool, float]
 
 
 def make_items(
-    truths: Iterable[tuple[str, Traversability]], *, n: int = 480, seed: int = 0
+    truths: Iterable[tuple[str, Traversability]], *, n: int = DEFAULT_ITEMS, seed: int = 0
 ) -> list[Item]:
     """The calibration set.
 

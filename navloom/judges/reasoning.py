@@ -16,6 +16,7 @@ never wrong. The prompt and every reply stand beside the verdict.
 
 from __future__ import annotations
 
+import asyncio
 import operator
 import re
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.runnables.config import RunnableConfig, ensure_config, set_config_context
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -201,7 +203,12 @@ async def judge_reason(
     """
     context = Context(model, defences, max_reasks, constrain)
     given: Input = {"seed": seed, "explanation": explanation, "record": dict(record)}
-    state = await _ALONE.ainvoke(given, context=context)
+    # Without what a graph around this call keeps steps by: LangGraph would hand on its
+    # durability="sync", and wait for a checkpoint that nobody writes.
+    around: RunnableConfig = {"callbacks": ensure_config().get("callbacks")}
+    with set_config_context(around) as apart:
+        task = asyncio.create_task(_ALONE.ainvoke(given, context=context), context=apart)
+        state = await task
     return Verdict.of(state["result"], state.get("messages", ()))
 
 

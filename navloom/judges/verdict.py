@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from navloom.models.answer import AnswerError
+from navloom.tools.remarks import outside
 
 __all__ = ["Verdict", "last_object", "read_flag", "read_verdict", "reasoning_schema"]
 
 _MOST_READ = 60_000
 _MOST_STARTS = 500
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _MOST_SAID = 600
 _MOST_FALSE = 8
@@ -178,7 +178,7 @@ def last_object(text: str, key: str) -> dict[str, Any]:
     Raises:
         AnswerError: there is none; written for the model.
     """
-    text = _THOUGHT.sub(" ", text[-_MOST_READ:])
+    text = outside(text[-_MOST_READ:])
     found = [each for each in _objects(text) if key in each]
     if not found:
         raise AnswerError(

@@ -38,6 +38,17 @@ def test_a_task_is_a_command(task: str, episodes: int, capsys: pytest.CaptureFix
     assert len(read_samples("r")) == episodes
 
 
+def test_without_out_a_request_has_a_folder_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("eval r2r --data data --limit 1") == 0
+    assert run("eval r2r --data data --limit 1") == 0
+    assert run("eval r2r --data data --limit 1 --seed 1") == 0
+    made = sorted(Path("runs").iterdir())
+    assert [folder.name.partition("-")[0] for folder in made] == ["r2r", "r2r"]
+    assert all(len(read_samples(folder)) == 1 for folder in made)
+    said = capsys.readouterr().err
+    assert all(str(folder) in said for folder in made)
+
+
 def test_every_option_reaches_the_request() -> None:
     assert run(
         "eval r2r --data data --out r --agent mapgpt --model builtin/heuristic"
@@ -67,6 +78,7 @@ def test_every_option_reaches_the_request() -> None:
     [
         ("eval r2r --out r", "--data DIR"),
         ("eval r2r --data nowhere --out r", "nowhere"),
+        ("eval r2r --data data/r2r/R2R_val_unseen.json --out r", "it is a file"),
         ("eval r2r --data data --split tset --out r", "no split 'tset'"),
         ("eval r3r --data data --out r", "r3r"),
         ("eval r2r --data data --agent navgtp --out r", "Did you mean 'navgpt'"),
@@ -159,6 +171,26 @@ def test_runs_of_two_kinds_have_no_report_in_common(capsys: pytest.CaptureFixtur
     capsys.readouterr()
     assert main(["report", "r", "s"]) == 1
     assert "no report in common" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report r",
+        "retry r",
+        "eval r2r --data data --few-shot-failures 1 --failures-from r --out e",
+    ],
+)
+def test_a_run_of_captions_is_refused_by_its_kind(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("caption demo:flat --limit 1 --out r") == 0
+    capsys.readouterr()
+    assert main(words.split()) == 1
+    err = capsys.readouterr().err
+    assert "caption" in err
+    assert err.count("\n") == 1
+    assert not Path("e").exists()
 
 
 def test_dialogue_is_three_runs_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:

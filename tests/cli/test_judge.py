@@ -24,6 +24,19 @@ def test_a_file_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out)["not_judged"] == {"broken": 1}
 
 
+def test_without_out_each_judging_has_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NAVLOOM_DATA", raising=False)
+    file = str(written(tmp_path / "f.jsonl", line("a")))
+    for words in (["reasoning", file], ["calibrate", "reasoning", "--n", "16"]):
+        for _ in range(2):
+            assert main(["judge", *words, "--display", "none"]) == 0
+    names = sorted(folder.name.partition("-")[0] for folder in Path("runs").iterdir())
+    assert names == ["calibration", "judged"]
+
+
 def test_a_missing_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "nothing.jsonl")
     assert main(["judge", "reasoning", file, "--out", str(tmp_path / "r")]) == 1

@@ -49,6 +49,21 @@ def test_questions_with_the_nodes_they_are_about(benchmark_: Benchmark) -> None:
     assert [b.name for b in benchmark_.bodies] == [b.name for b in builtin_bodies()]
 
 
+def test_a_scene_without_a_graph_is_named_and_never_silently_left_out(
+    world: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(world, tmp_path / "capnav"))
+    assert load_benchmark(folder).without_graph == ()
+    (folder / "graphs" / "HOUSE02-graph.json").unlink()
+    left = load_benchmark(folder)
+    assert left.without_graph == ("HOUSE02",)
+    line = "left out: all questions of scenes without graphs/ID-graph.json: 1 (HOUSE02)"
+    assert line in left.notes()
+    assert load_benchmark(folder, scenes=["HOUSE01"]).without_graph == ()
+    with pytest.raises(DataError, match=r"graphs/HOUSE02-graph\.json: there is no such file"):
+        load_benchmark(folder, scenes=["HOUSE02"])
+
+
 def test_whether_a_body_gets_there(benchmark_: Benchmark, world: Path) -> None:
     def answers(data: Benchmark, question: str) -> list[bool | None]:
         return [data.feasible(data.by_id[question], body) for body in data.bodies]

@@ -155,7 +155,8 @@ def test_gullible_judges_turn_only_without_the_defences(tmp_path: Path) -> None:
     assert found["gullible"]["without"].flipped > 90
 
 
-def test_judging_within_another_graph_keeps_no_checkpoints_there() -> None:
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_judging_within_another_graph_keeps_no_checkpoints_there(durability: Any) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import END, START, StateGraph
 
@@ -172,6 +173,6 @@ def test_judging_within_another_graph_keeps_no_checkpoints_there() -> None:
     saver = InMemorySaver()
     outer = builder.compile(checkpointer=saver)
     config: Any = {"configurable": {"thread_id": "t"}}
-    state = asyncio.run(outer.ainvoke({"seed": 1}, config))
+    state = asyncio.run(outer.ainvoke({"seed": 1}, config, durability=durability))
     assert state["found"] is True
     assert {each.config["configurable"]["checkpoint_ns"] for each in saver.list(config)} == {""}

@@ -219,6 +219,12 @@ def test_an_end_that_nobody_chose_is_no_success() -> None:
     assert (values["OSR"], values["NE"], values["nDTW"]) == (1, 0, 1)
 
 
+def test_to_end_where_the_target_is_seen_is_a_choice_too() -> None:
+    given = episode("abcd", visible_from=("d",))
+    assert score("abcd", given).values["SR_visible"] == 1
+    assert score("abcd", given, unstopped={"e"}).values["SR_visible"] == 0
+
+
 @pytest.mark.parametrize(
     ("path", "reason", "said"),
     [

@@ -11,7 +11,8 @@ from langchain_core.messages import HumanMessage
 from navloom.errors import DataError
 from navloom.judges.injections import inject, payloads
 from navloom.judges.reasoning import MOST_BARRIERS, NOTHING_SAID, judge_reason
-from navloom.models.answer import message_text
+from navloom.judges.verdict import last_object
+from navloom.models.answer import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.testing.gullible import GullibleJudge
 from tests.judges.paths import NODES, RIGHT, WRONG, record
@@ -155,3 +156,11 @@ async def test_the_symbolic_judge(said: str, correct: bool | None, named: tuple[
 async def test_the_random_judge_gives_a_verdict() -> None:
     found = await judge_reason(model="builtin/random", explanation=RIGHT, record=record(), seed=3)
     assert found.correct in (True, False)
+
+
+def test_thoughts_that_never_close_hold_no_verdict_and_cost_no_time() -> None:
+    hostile = "<think>" * 28_000
+    with pytest.raises(AnswerError, match="no JSON object"):
+        last_object(hostile + '{"correct": true}', "correct")
+    said = '{"correct": false}'
+    assert last_object("<think>" * 28_000 + "</think>" + said, "correct") == {"correct": False}
