@@ -14,6 +14,7 @@ from navloom.errors import UsageError
 
 if TYPE_CHECKING:
     from navloom.graphs.chat import Context
+    from navloom.sim.protocol import Simulator
 
 __all__ = ["app"]
 
@@ -73,6 +74,16 @@ def chat(
             help="Seconds a hop is shown on a terminal; from a pipe nobody watches.",
         ),
     ] = 0.35,
+    captions: Annotated[
+        Path | None,
+        typer.Option(
+            "--captions",
+            envvar="NAVLOOM_CAPTIONS",
+            metavar="RUN",
+            help="A run of `navloom caption`, or a file of it: its captions go before the home's"
+            " own.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
 ) -> None:
     """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
@@ -80,7 +91,7 @@ def chat(
 
     shown = _display(display)
     file = _file(thread, threads)
-    context = _context(scene, model, backend)
+    context = _context(scene, model, backend, captions)
     options: dict[str, Any] = {
         "thread": thread or "chat",
         "seed": seed,
@@ -116,12 +127,36 @@ def _file(thread: str | None, threads: Path | None) -> Path | None:
     return thread_file(thread, threads_folder(threads)) if thread is not None else None
 
 
-def _context(scene: str, model: str, backend: str) -> Context:
+def _context(scene: str, model: str, backend: str, captions: Path | None) -> Context:
     from navloom.graphs.chat import Context
     from navloom.models.registry import get_model
+
+    return Context(model=get_model(model), simulator=_simulator(backend, scene, captions))
+
+
+def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
+    """The home to walk in, with a model's captions where there are any.
+
+    Raises:
+        UsageError: a run of captions has none of this home.
+        SceneError, SimulatorError: the home or the captions are broken or not there.
+    """
     from navloom.sim.registry import get_simulator
 
-    return Context(model=get_model(model), simulator=get_simulator(backend, scene))
+    if captions is None:
+        return get_simulator(backend, uri)
+    from navloom.evals.captioning import caption_file
+    from navloom.graphs.invoke import scene_of
+    from navloom.sim.captions import captions_for
+
+    home = scene_of(uri)
+    kept = caption_file(captions, home)
+    if kept is None:
+        raise UsageError(
+            f"--captions {captions} has no captions of {home.uri}: make them with"
+            f" `navloom caption {uri} --out DIR`, or give a file of captions."
+        )
+    return get_simulator(backend, home, captions=captions_for(uri, home, kept))
 
 
 async def _talk(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from navloom.evals.dry import DryRun
 
 __all__ = [
+    "MADE_BY",
     "TAU_HELP",
     "CompactOption",
     "ConstrainOption",
@@ -48,6 +49,15 @@ __all__ = [
     "show_dry_run",
 ]
 
+MADE_BY = {
+    "captions": "caption",
+    "judge_reasoning": "judge reasoning",
+    "judge_trace": "judge trace",
+    "calibrate_reasoning": "judge calibrate reasoning",
+    "calibrate_injections": "judge calibrate reasoning --injections",
+    "calibrate_trace": "judge calibrate trace",
+}
+"""Kinds of runs that only the command that made them goes on with, retries and tables."""
 _MOST_ERRORS = 3
 _SPEC_HELP = (
     "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, capnav:DIR, a"

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli.common import JsonOption, RunArgument, print_json, say
+from navloom.cli.common import MADE_BY, JsonOption, RunArgument, print_json, say
 from navloom.errors import UsageError
 
 __all__ = ["app", "export", "report", "validate"]
@@ -110,6 +110,12 @@ def report(
     from navloom.evals.run import read_run
 
     alone = ("navigate", "capnav", "capnav_tasks")
+    for run in runs:
+        if maker := MADE_BY.get(str(read_run(run).get("kind"))):
+            raise UsageError(
+                f"{run} is a run of `navloom {maker}`, of which there is no report: that command"
+                " prints its tables once more"
+            )
     kinds = {kind if (kind := read_run(run).get("kind")) in alone else "synth" for run in runs}
     if len(kinds) > 1:
         raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")

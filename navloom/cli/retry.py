@@ -1,4 +1,4 @@
-"""``navloom retry``: go on with a run, and try what ended in an error again."""
+"""``navloom retry``: try what ended in an error again, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from navloom.cli.common import JsonOption, RunArgument, end_session
+from navloom.cli.common import MADE_BY, JsonOption, RunArgument, end_session, say
 from navloom.cli.session import with_session
+from navloom.errors import UsageError
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
@@ -16,18 +17,26 @@ __all__ = ["app"]
 
 app = typer.Typer()
 
-
 @app.command()
 @with_session()
 def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) -> None:
-    """Go on with a run: errors are tried again, what is finished is kept.
+    """Try the samples of a run that ended in an error again; everything else is left as it is.
 
     What the run is stands in its run.json. Each sample goes on from its last good step.
     """
-    from navloom.evals.run import read_run
+    from navloom.evals.run import read_errors, read_run
 
-    options = {"retry": True, **session.options()}
-    kind = read_run(run).get("kind")
+    kind = str(read_run(run).get("kind"))
+    if kind in MADE_BY:
+        raise UsageError(
+            f"{run} is a run of `navloom {MADE_BY[kind]}`: give the command that made it once more,"
+            " with --retry"
+        )
+    broken = [error["id"] for error in read_errors(run)]
+    if not broken:
+        say(f"{run}: no errors to try again; the command that made it goes on with what is left")
+        return
+    options = {"retry": True, "sample_ids": broken, **session.options()}
     if kind == "capnav":
         from navloom.cli.eval_capnav import end_capnav
         from navloom.evals.capnav_request import CapnavRequest

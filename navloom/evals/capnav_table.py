@@ -17,6 +17,7 @@ __all__ = ["group_tables", "run_table", "write_capnav_report"]
 
 _SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
 _RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")
+_OF_GROUPS = ("F1", "PV", "RTA", "RV", "composite")
 _OF_YES = ("feasible", "F1")
 """Columns that say nothing where every pair is infeasible."""
 _TITLES = {
@@ -27,7 +28,8 @@ _TITLES = {
 _NOTES = {
     "body": "",
     "barrier": " A pair stands under every kind that the notes of its blocking passages name, so"
-    " rows overlap. Right: the answer was no.",
+    " rows overlap. Right: the answer was no. No pair is feasible, so F1 is 0 in the composite and"
+    " is left out.",
     "passages": " Whatever the body; a longer route has more places to be wrong about.",
 }
 
@@ -91,10 +93,11 @@ def _share(hits: int, of: int) -> str:
 def group_tables(scores: CapnavScores) -> Iterator[Table]:
     """One run's answers by body, by barrier, by length of the route."""
     for kind, title in _TITLES.items():
-        rows = tuple(_group_row(name, found) for name, found in scores.by(kind))
+        groups = list(scores.by(kind))
+        rows = tuple(_group_row(name, found) for name, found in groups)
         if rows:
-            note = "Right and PV with Wilson's 95 % intervals." + _NOTES[kind]
-            header = (kind, "n", "feasible", "said yes", "right", "F1", "PV", "RTA", "RV")
+            note = _group_note(groups[0][1].over) + _NOTES[kind]
+            header = (kind, "n", "feasible", "said yes", "right", *_OF_GROUPS)
             kept = [k for k, name in enumerate(header) if kind != "barrier" or name not in _OF_YES]
             yield Table(title, note, _of(header, kept), tuple(_of(row, kept) for row in rows))
     if scores.faults:
@@ -109,22 +112,32 @@ def _of(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
     return tuple(row[k] for k in columns)
 
 
+def _group_note(over: Sequence[str]) -> str:
+    return (
+        "Brackets: 95 % intervals, Wilson's for right and PV, bootstrap over questions for the"
+        " others, which have none where a group has one question. composite: the mean of"
+        f" {' + '.join(over)}; a part that an answerer gives no occasion for is 0 in it."
+    )
+
+
 def _group_row(name: str, found: Totals) -> tuple[str, ...]:
     right = found.confusion["TP"] + found.confusion["TN"]
     known = sum(found.confusion.values())
     feasible = found.confusion["TP"] + found.confusion["FN"]
-    path = found.measures["PV"]
     return (
         name,
         str(found.answers),
         _share(feasible, known),
         _share(found.said_yes, found.answers),
         _wilson(right, known),
-        _plain(found.measures["F1"]),
-        NOTHING if path.value is None else _wilson(round(path.value * path.n), path.n),
-        _plain(found.measures["RTA"]),
-        _cell(found.measures["RV"], found, "RV").partition(" ")[0],
+        *(_group_cell(found.measures[key], found, key) for key in _OF_GROUPS),
     )
+
+
+def _group_cell(measure: Measure, found: Totals, key: str) -> str:
+    if key == "PV" and measure.value is not None:
+        return _wilson(round(measure.value * measure.n), measure.n)
+    return _cell(measure, found, key)
 
 
 def _wilson(hits: int, of: int) -> str:
@@ -132,10 +145,6 @@ def _wilson(hits: int, of: int) -> str:
     if interval is None:
         return NOTHING
     return f"{hits / of:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
-
-
-def _plain(measure: Measure) -> str:
-    return NOTHING if measure.value is None else f"{measure.value:.3f}"
 
 
 def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[Path]:

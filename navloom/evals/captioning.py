@@ -29,7 +29,15 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes
 from navloom.sim.graph import make
 
-__all__ = ["KIND", "CaptionJob", "CaptionRequest", "acaption", "caption", "captions_file"]
+__all__ = [
+    "KIND",
+    "CaptionJob",
+    "CaptionRequest",
+    "acaption",
+    "caption",
+    "caption_file",
+    "captions_file",
+]
 
 KIND = "captions"
 
@@ -164,9 +172,26 @@ def caption(request: CaptionRequest, out: Path | str, **options: Any) -> Summary
     return asyncio.run(acaption(request, out, **options))
 
 
-def captions_file(run: Path | str, scene: Scene) -> Path:
-    """Where a run keeps the captions of a scene."""
-    return Path(run) / "captions" / f"{scene.source}-{scene.id}.json"
+def captions_file(run: Path | str, scene: Scene | str) -> Path:
+    """Where a run keeps the captions of a scene, given as such or by its portable name."""
+    name = scene if isinstance(scene, str) else scene.uri
+    return Path(run) / "captions" / f"{name.replace(':', '-', 1)}.json"
+
+
+def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None:
+    """The caption cache of a scene, as an option ``--captions`` means it.
+
+    Args:
+        captions: a cache, which is the scene's whatever its name, or a run's folder.
+        scene: whose captions they are, as such or by its portable name.
+
+    Returns:
+        None where nothing was given, or a run that holds no captions of this scene.
+    """
+    if captions is None or not Path(captions).is_dir():
+        return None if captions is None else Path(captions)
+    named = captions_file(captions, scene)
+    return named if named.exists() else None
 
 
 def _write_files(run: Path, request: CaptionRequest, scenes: Mapping[str, str]) -> None:

@@ -17,11 +17,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from navloom.errors import UsageError
+from navloom.errors import RunError, UsageError
 from navloom.evals.failure_behaviour import Behaviour
 from navloom.evals.failure_cause import Cause
 from navloom.evals.failure_tally import Tagged, read_tags
-from navloom.evals.run import read_samples
+from navloom.evals.run import read_run, read_samples
 from navloom.evals.tasks.episode import Episode
 
 __all__ = ["MOST_CHARACTERS", "Example", "choose", "mine", "read_examples"]
@@ -97,8 +97,13 @@ def read_examples(run: Path | str) -> tuple[Example, ...]:
     """Every failure of a run that can be told, sorted by sample id.
 
     Raises:
-        RunError: the folder is no run, or is broken.
+        RunError: the folder is no run, one of another kind, or is broken.
     """
+    kind = read_run(run).get("kind")
+    if kind != "navigate":
+        raise RunError(
+            f"{run} is a run of kind '{kind}': give a run of `navloom eval` to show from."
+        )
     told = (_example(line) for line in read_samples(run))
     return tuple(example for example in told if example is not None)
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from navloom.errors import SceneError, UsageError
 from navloom.evals.batch import MAX_CONNECTIONS, Sample, Stop, Summary, run_batch, select
-from navloom.evals.captioning import captions_file
+from navloom.evals.captioning import caption_file
 from navloom.evals.failures_examples import Example, choose, read_examples
 from navloom.evals.navigate_request import KIND, EvalRequest
 from navloom.evals.navigate_scores import RunScores, read_scores, scored
@@ -35,7 +35,7 @@ from navloom.graphs import navigator
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.models.call import CallSettings
 from navloom.models.limits import Limits
-from navloom.scenes.scene import Scene
+from navloom.scenes.files import read_bytes
 from navloom.scenes.tables import per_scene
 from navloom.scenes.uri import list_scenes
 from navloom.sim.captions import captions_for
@@ -68,6 +68,8 @@ _COPIED = (
     "views",
 )
 """What the navigator's context takes from the request as it stands."""
+_MOST_NAMED = 5
+"""Scenes that a note names."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class EvalPlan:
         samples: one an episode and epoch, in the dataset's order, epoch after epoch.
         episodes: by sample id.
         scenes: the URI each scene is loaded by, by its portable name.
-        notes: what a reader must know of the dataset.
+        notes: what a reader must know of the dataset and its captions.
         record: what decides the outcome besides the request's own words, by content.
         failures: of another run, to choose examples from.
     """
@@ -166,17 +168,9 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
     scene = scene_of(uri)
     if request.backend != "graph" and request.captions is None:
         return get_simulator(request.backend, scene)
-    kept = _caption_file(request.captions, scene)
+    kept = caption_file(request.captions, scene)
     words = per_scene(scene, f"captions:{uri}:{kept}", lambda: captions_for(uri, scene, kept))
     return get_simulator(request.backend, scene, captions=words)
-
-
-def _caption_file(captions: str | None, scene: Scene) -> Path | None:
-    """The cache of a scene: of a run of `navloom caption`, the scene's file where it has one."""
-    if captions is None or not Path(captions).is_dir():
-        return None if captions is None else Path(captions)
-    named = captions_file(captions, scene)
-    return named if named.exists() else None
 
 
 def plan(request: EvalRequest) -> EvalPlan:
@@ -210,6 +204,7 @@ def plan(request: EvalRequest) -> EvalPlan:
     record = {
         "split": data.split,
         "episodes": whole,
+        "scenes": _scenes(data),
         **subset,
         **_captions(request),
     }
@@ -217,7 +212,8 @@ def plan(request: EvalRequest) -> EvalPlan:
     if request.failures_from is not None:
         failures = read_examples(request.failures_from)
         record["failure_examples"] = _hashed([example.text for example in failures])
-    return EvalPlan(samples, episodes, data.scenes, data.notes, record, failures)
+    notes = (*data.notes, *_without_captions(request.captions, data))
+    return EvalPlan(samples, episodes, data.scenes, notes, record, failures)
 
 
 def _hashed(texts: Sequence[str]) -> dict[str, Any]:
@@ -230,6 +226,12 @@ def _digest(episodes: Sequence[Episode]) -> str:
     for episode in episodes:
         whole.update(episode.model_dump_json().encode())
     return whole.hexdigest()
+
+
+def _scenes(data: TaskData) -> dict[str, Any]:
+    """The places themselves: another connectivity is another run."""
+    names = sorted({episode.scene for episode in data.episodes})
+    return _hashed([scene_of(data.scenes[name]).model_dump_json() for name in names])
 
 
 def _check_scenes(data: TaskData) -> None:
@@ -248,14 +250,27 @@ def _captions(request: EvalRequest) -> dict[str, Any]:
     whole = sha256()
     try:
         for file in files:
-            whole.update(file.name.encode() + b"\0" + file.read_bytes())
-    except OSError as error:
-        raise UsageError(f"--captions {path}: {error.strerror}; give a caption cache") from error
+            whole.update(file.name.encode() + b"\0" + read_bytes(file))
+    except SceneError as error:
+        raise UsageError(f"--captions {error}") from error
     if not files:
         raise UsageError(
             f"--captions {path} holds no captions: give a file, or a run of `navloom caption`"
         )
     return {"caption_files": {"count": len(files), "sha256": whole.hexdigest()}}
+
+
+def _without_captions(captions: str | None, data: TaskData) -> list[str]:
+    """Which scenes a run of captions says nothing about."""
+    scenes = sorted({episode.scene for episode in data.episodes})
+    none = [] if captions is None else [s for s in scenes if caption_file(captions, s) is None]
+    if not none:
+        return []
+    more = f" and {len(none) - _MOST_NAMED} more" if len(none) > _MOST_NAMED else ""
+    return [
+        f"--captions {captions} has no captions of {', '.join(none[:_MOST_NAMED])}{more}"
+        f" ({len(none)} of {len(scenes)} scenes): their own are used there."
+    ]
 
 
 async def aevaluate(

@@ -26,7 +26,7 @@ _PLACES = ("data", "subset", "captions", "failures_from")
 _SPEC = "spec"
 """The one option of a dataset that names a place."""
 _DERIVED = frozenset(
-    {"settings", "prompts", "episodes", "subset_ids", "caption_files", "failure_examples"}
+    {"settings", "prompts", "episodes", "scenes", "subset_ids", "caption_files", "failure_examples"}
 )
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "act": ("text", "tool"),

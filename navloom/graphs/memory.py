@@ -8,7 +8,7 @@ strategy keeps nothing itself: what it knows is in the graph's state.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from navloom.errors import UsageError, did_you_mean
@@ -31,7 +31,8 @@ Seen: TypeAlias = Mapping[str, Mapping[str, Any]]
 next to it, which is None as long as it was not visited."""
 MOST_DESCRIPTION = 200
 MOST_PLACES = 80
-"""Lines of connections, and names in a list, that a prompt shows: the latest."""
+"""Lines of connections, and names in a list, that a prompt shows: the latest. What is left out is
+counted, as ``(3 more)``."""
 MOST_SUPPLEMENTARY = 20
 
 
@@ -153,7 +154,7 @@ class MapMemory(HistoryMemory):
             f"{place['node']} is connected to"
             f" {', '.join(seen[each]['node'] for each in place['joined']) or 'nothing'}"
             for place in visited[-MOST_PLACES:]
-        ]
+        ] + _more(visited, MOST_PLACES)
         lines.append(f"Visited: {_names(visited)}")
         lines.append(f"Unvisited: {_names(unvisited)}")
         return lines + (_supplementary(seen, here) if extra else [])
@@ -166,11 +167,18 @@ def _supplementary(seen: Seen, here: Mapping[str, Any]) -> list[str]:
         for viewpoint, place in seen.items()
         if place["joined"] is None and viewpoint not in here["joined"]
     ]
-    return ["Supplementary places:", *left[-MOST_SUPPLEMENTARY:]] if left else []
+    lines = [*left[-MOST_SUPPLEMENTARY:], *_more(left, MOST_SUPPLEMENTARY)]
+    return ["Supplementary places:", *lines] if left else []
 
 
 def _names(places: list[Mapping[str, Any]]) -> str:
-    return ", ".join(place["node"] for place in places[-MOST_PLACES:]) or "none"
+    names = ", ".join(place["node"] for place in places[-MOST_PLACES:]) or "none"
+    return " ".join([names, *_more(places, MOST_PLACES)])
+
+
+def _more(every: Sequence[Any], most: int) -> list[str]:
+    """What says how many were left out; nothing where none were."""
+    return [f"({len(every) - most} more)"] if len(every) > most else []
 
 
 def relative(heading: float) -> float:

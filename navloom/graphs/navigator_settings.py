@@ -89,8 +89,8 @@ class Settings:
 
 
 def _texts(failures: Any) -> tuple[str, ...]:
-    texts = () if isinstance(failures, str) else tuple(failures)
-    if isinstance(failures, str) or not all(isinstance(text, str) for text in texts):
+    texts = tuple(failures) if isinstance(failures, (list, tuple)) else ()
+    if not isinstance(failures, (list, tuple)) or not all(isinstance(t, str) for t in texts):
         raise UsageError("failures is not a list of texts: give one text a failed walk.")
     if len(texts) > _MOST_FAILURES:
         raise UsageError(f"failures has {len(texts)} texts: expected at most {_MOST_FAILURES}.")

@@ -29,18 +29,33 @@ def read_input(state: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """
     scene = simulator_of(context).scene
     given = {
-        "seed": int(state.get("seed") or 0),
+        "seed": _seed(state.get("seed") or 0),
         "instruction": _instruction(state.get("instruction")),
         "start": _viewpoint(scene, state.get("start"), "start"),
         "heading": _heading(state.get("heading") or 0.0),
-        "goals": [_viewpoint(scene, goal, "goal") for goal in state.get("goals") or []],
-        "path": [_viewpoint(scene, each, "path's") for each in state.get("path") or []],
+        "goals": _viewpoints(scene, state.get("goals"), "goals", "goal"),
+        "path": _viewpoints(scene, state.get("path"), "path", "path's"),
     }
     if context.needs_goals and not given["goals"]:
         raise UsageError(
             "An oracle, dialogue or show_path needs goals: give at least one viewpoint."
         )
     return given
+
+
+def _seed(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError(f"The seed is {str(value)[:40]!r}: expected a whole number.")
+    return value
+
+
+def _viewpoints(scene: Scene, names: object, key: str, what: str) -> list[str]:
+    if names is None:
+        return []
+    # A text is a sequence too, of letters.
+    if not isinstance(names, (list, tuple)):
+        raise UsageError(f"{key} is {str(names)[:100]!r}: expected a list of viewpoints.")
+    return [_viewpoint(scene, name, what) for name in names]
 
 
 def _viewpoint(scene: Scene, name: object, what: str) -> str:
@@ -54,7 +69,7 @@ def _viewpoint(scene: Scene, name: object, what: str) -> str:
 
 
 def _instruction(text: object) -> str:
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not one_line(text, MOST_INSTRUCTION):
         raise UsageError("The instruction is empty: say where the navigator should go.")
     if len(text) > MOST_INSTRUCTION:
         raise UsageError(

@@ -131,6 +131,20 @@ def test_commands_that_are_none_and_models(spoken: Spoken) -> None:
     assert any(line.startswith("/undo") for line in out)
 
 
+def test_captions_of_a_model_go_before_the_homes_own(spoken: Spoken, tmp_path: Path) -> None:
+    file = tmp_path / "run/captions/demo-house.json"
+    file.parent.mkdir(parents=True)
+    words = {"1_0": {"summary": "A parlour with a purple piano."}}
+    file.write_text(json.dumps({"scene": "demo:house", "viewpoints": words}))
+    for given in ("run", "run/captions/demo-house.json"):
+        out = spoken("what do you see?", options=f"--captions {given}")
+        assert "purple piano" in "\n".join(out), given
+    assert "purple piano" not in "\n".join(spoken("what do you see?"))
+    spoken("hello", scene="demo:flat", options="--captions run")
+    assert (spoken.code, spoken.err.count("\n")) == (1, 1)
+    assert "--captions run has no captions of demo:flat" in spoken.err
+
+
 def test_coming_back_by_thread(spoken: Spoken, tmp_path: Path) -> None:
     spoken("go to the kitchen", options="--thread tuesday")
     assert (tmp_path / "data/navloom/threads/tuesday.sqlite").exists()
@@ -162,9 +176,12 @@ def test_a_question_waits_for_another_process(spoken: Spoken) -> None:
         ("demo:house", "--thread ../x", "--thread '../x': expected a plain name"),
         ("demo:house", "--thread x --threads file", "file: "),
         ("demo:house", "--thread broken --threads .", "broken.sqlite is broken"),
+        ("demo:house", "--thread folder --threads .", "folder.sqlite cannot be used"),
         ("demo:house", "--thread busy --threads .", "busy.sqlite is in use"),
         ("demo:house", "--thread flat --threads .", "is in demo:flat, not in demo:house"),
         ("demo:house", "--display rich", "--display rich needs a terminal"),
+        ("demo:house", "--captions nothere.json", "nothere.json: there is no such file"),
+        ("demo:house", "--captions file", "file: line 1, column 1: expected JSON"),
         ("demo:house", "--start 77", "start viewpoint '77' is not in demo:house"),
     ],
 )
@@ -173,6 +190,7 @@ def test_mistakes_are_one_line(
 ) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "broken.sqlite").write_text("no database, however long one reads on" * 50)
+    (tmp_path / "folder.sqlite").mkdir()
     busy = sqlite3.connect(tmp_path / "busy.sqlite", isolation_level=None)
     busy.execute("BEGIN EXCLUSIVE")
     if "flat" in options:
@@ -182,6 +200,33 @@ def test_mistakes_are_one_line(
     assert spoken.code == 1
     assert line in spoken.err
     assert spoken.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update checkpoints set checkpoint = x'00ff12'",
+        "update checkpoints set checkpoint = x'81a176c0'",
+        "update checkpoints set metadata = 'nope'",
+    ],
+)
+def test_a_thread_that_holds_something_else_is_one_line(spoken: Spoken, damage: str) -> None:
+    options = "--thread odd --threads ."
+    spoken("go to the kitchen", options=options)
+    with sqlite3.connect("odd.sqlite") as file:
+        file.execute(damage)
+    file.close()
+    spoken("where are you?", options=options)
+    assert spoken.code == 1
+    assert "The conversation 'odd' is broken" in spoken.err
+    assert spoken.err.count("\n") == 1
+
+
+def test_a_folder_is_no_file_to_save_in(spoken: Spoken, tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    out = spoken("/save kept")
+    assert out[-1] == "! kept is a folder: name a file in it, such as kept/walk.json."
+    assert not list(tmp_path.glob("kept.*"))
 
 
 def test_panes_that_are_not_installed(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,9 +153,16 @@ def test_flags_come_from_a_file() -> None:
 
 def test_retry_and_report_know_an_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("eval r2r --data data --out r --limit 2") == 0
-    capsys.readouterr()
     assert run("retry r") == 0
-    assert "6 episodes" in capsys.readouterr().out
+    assert "no errors to try again" in capsys.readouterr().err
+    finished, broken = Path("r/samples.jsonl").read_text().splitlines(keepends=True)
+    Path("r/samples.jsonl").write_text(finished)
+    Path("r/errors.jsonl").write_text(broken.replace('"status": "failed"', '"status": "error"'))
+    assert run("retry r") == 0
+    # What ended in an error, and nothing that was left: a retry must not run up a bill.
+    assert "2 episodes" in capsys.readouterr().out
+    assert run("eval r2r --data data --out r") == 0
+    capsys.readouterr()
     assert main(["report", "r"]) == 0
     assert Path("r/report.html").exists()
     assert "| SR |" in capsys.readouterr().out

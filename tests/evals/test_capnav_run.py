@@ -10,10 +10,12 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
+from navloom.evals.capnav import AnswerScore
 from navloom.evals.capnav_request import CapnavRequest
 from navloom.evals.capnav_run import ANSWERS, CapnavJob, CapnavSummary, evaluate_capnav, plan
-from navloom.evals.capnav_scores import read_capnav
-from navloom.evals.capnav_table import run_table, write_capnav_report
+from navloom.evals.capnav_scores import CapnavScores, read_capnav
+from navloom.evals.capnav_table import group_tables, run_table, write_capnav_report
+from navloom.evals.capnav_totals import Measure
 from navloom.evals.run import read_errors, read_run, read_samples
 from navloom.graphs.invoke import run
 from navloom.models.answer import message_text
@@ -212,6 +214,51 @@ def test_tables(world: Path, tmp_path: Path) -> None:
         assert title in page
     assert "stairs" in page
     assert "<script" not in pages[1].read_text()
+
+
+def test_every_group_has_its_rates_with_intervals(world: Path, tmp_path: Path) -> None:
+    evaluate_capnav(request(world), tmp_path)
+    scores = read_capnav(tmp_path)
+    tables = {table.header[0]: table for table in group_tables(scores)}
+    for kind in ("body", "barrier", "passages"):
+        table, groups = tables[kind], dict(scores.by(kind))
+        wanted = ["F1", "PV", "RTA", "RV", "composite"][kind == "barrier" :]
+        assert list(table.header[-len(wanted) :]) == wanted
+        assert len(table.rows) == len(groups)
+        for row in table.rows:
+            shown = dict(zip(table.header, row, strict=True))
+            assert shown["RV"] in ("unscored", "–")
+            for name in {"F1", "RTA", "composite"} & shown.keys():
+                measure = groups[row[0]].measures[name]
+                assert shown[name] == written(measure), (kind, row[0], name)
+        assert "composite: the mean of F1 + PV + RTA;" in table.note
+    assert any("[" in row[tables["body"].header.index("F1")] for row in tables["body"].rows)
+
+
+def test_reasons_of_groups_have_intervals_where_they_are_graded() -> None:
+    answers = [
+        AnswerScore(
+            question_id=f"q{k}",
+            scene="HOUSE01",
+            body="SWEEPER",
+            answer="no",
+            truth=False,
+            reason_valid=float(k % 2),
+        )
+        for k in range(8)
+    ]
+    scores = CapnavScores("scripted/x", "scripted/judge", scores=answers)
+    (row,) = next(group_tables(scores)).rows
+    assert row[-2].startswith("0.500 [0.")
+    assert row[-1].startswith("0.125 [0.")
+
+
+def written(measure: Measure) -> str:
+    if measure.value is None:
+        return "–"
+    if measure.low is None:
+        return f"{measure.value:.3f}"
+    return f"{measure.value:.3f} [{measure.low:.3f}, {measure.high:.3f}]"
 
 
 # --- the commands

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from navloom.cli.caption import app
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.captioning import CaptionRequest, caption, captions_file
+from navloom.evals.captioning import CaptionRequest, caption, caption_file, captions_file
 from navloom.evals.run import read_run, read_samples
 from navloom.models.scripted import register, unregister
 from navloom.scenes.uri import load_scene
@@ -43,6 +43,17 @@ def test_a_file_for_every_scene(tmp_path: Path) -> None:
     ]
     asked = read_run(tmp_path)["request"]
     assert (asked["jobs"], asked["prompts"][0]["name"]) == (["summary"], "viewpoint_summary")
+
+
+def test_what_an_option_of_captions_means(tmp_path: Path) -> None:
+    scene = load_scene("demo:flat")
+    assert caption_file(None, scene) is None
+    assert caption_file(tmp_path / "nothere.json", scene) == tmp_path / "nothere.json"
+    assert caption_file(tmp_path, scene) is None
+    caption(REQUEST, tmp_path, limit=1)
+    for named in (scene, scene.uri):
+        assert caption_file(str(tmp_path), named) == captions_file(tmp_path, scene)
+    assert caption_file(tmp_path, "demo:house") is None
 
 
 def test_a_viewpoint_without_an_answer_fails_and_the_others_are_kept(tmp_path: Path) -> None:

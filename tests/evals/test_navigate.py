@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from navloom.evals.run import read_errors, read_run, read_samples
 from navloom.evals.subset import build_subset, save_subset
 from navloom.evals.tasks.registry import load_task
 from navloom.models import get_model
+from navloom.scenes.files import read_bytes
 from navloom.scenes.uri import load_scene
 from navloom.testing import ModelServer, brain
+from navloom.tools import resolve
 from tests.evals.tasks_folder import folder
 
 KEYS = {
@@ -165,6 +168,18 @@ def test_files_are_what_they_hold_and_not_where_they_lie(data: Path, tmp_path: P
     file.write_text(file.read_text().replace("Walk 1", "Run 1"))
     with pytest.raises(RunError, match="episodes was"):
         evaluate(walks(moved), out)
+
+
+def test_another_connectivity_is_another_run(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    evaluate(walks(data), out, limit=1)
+    (file,) = (data / "connectivity").glob("*_connectivity.json")
+    poses = json.loads(file.read_text())
+    poses[-1]["height"] += 0.01
+    file.write_text(json.dumps(poses))
+    resolve._scene.cache_clear()  # another session would read it anew
+    with pytest.raises(RunError, match="scenes was"):
+        evaluate(walks(data), out)
 
 
 def test_what_decides_nothing_is_no_part_of_the_request(data: Path, tmp_path: Path) -> None:
@@ -333,11 +348,27 @@ def test_captions_of_a_model_go_before_the_datasets_own(tmp_path: Path) -> None:
         "demo-flat"
     }
     assert len(shown) == 3
+    assert plan(request).notes[-1] == (
+        f"--captions {run} has no captions of demo:house, demo:villa (2 of 3 scenes):"
+        " their own are used there."
+    )
+    one = {"spec": "demo:flat", "n": 2}
+    for given in (run, file):
+        made = plan(homes(options=one, captions=str(given)))
+        assert not any("--captions" in note for note in made.notes)
     evaluate(request, tmp_path / "r", limit=1)
     there["viewpoints"].popitem()
     file.write_text(json.dumps(there))
     with pytest.raises(RunError, match="caption_files was"):
         evaluate(request, tmp_path / "r", limit=1)
+
+
+def test_captions_are_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "long.json").write_text("x" * 40)
+    bounded = partial(read_bytes, most=39)
+    monkeypatch.setattr("navloom.evals.navigate.read_bytes", bounded)
+    with pytest.raises(UsageError, match=r"long\.json: expected at most 39 bytes"):
+        plan(homes(captions=str(tmp_path / "long.json")))
 
 
 def test_a_hop_where_no_edge_is_scores_nothing_and_is_named(data: Path) -> None:

@@ -51,7 +51,7 @@ def test_what_the_scan_does_not_bear_out_is_left_out_by_name_and_count(data: Pat
         r2r_record(3, ["v0", "v7"]),
         r2r_record(4, ["v0", "v2"]),
         r2r_record(5, ["v0", "v1"], scan="scanZ"),
-        r2r_record(6, ["v1", "v2"], instructions=["Go.", "  \n"]),
+        r2r_record(6, ["v1", "v2"], instructions=["Go.", "  \n", "\u200b\x00"]),
         r2r_record(1, ["v0", "v1"], instructions=["Again."]),
     ])  # fmt: skip
     task = load_task("r2r", data)
@@ -62,7 +62,7 @@ def test_what_the_scan_does_not_bear_out_is_left_out_by_name_and_count(data: Pat
     assert "3 episodes are left out: no way from the start to the goal: path 3" in notes
     assert "Paths with a step along no edge (1): path 4 (scanA v0-v2)." in notes
     assert "scanZ_connectivity.json" in notes
-    assert "1 episodes are left out: an empty instruction: 6_1." in notes
+    assert "2 episodes are left out: an empty instruction: 6_1, 6_2." in notes
     assert "an id that stands twice: 1_0" in notes
 
 

@@ -6,13 +6,16 @@ import math
 from pathlib import Path
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 import navloom
 from navloom.errors import UsageError
 from navloom.graphs.agents import AGENTS, get_agent
 from navloom.graphs.memory import HistoryMemory, MapMemory, get_memory
 from navloom.graphs.navigator import Context
-from navloom.sim.protocol import Candidate, Pose
+from navloom.models.builtin.base import Request
+from navloom.models.builtin.walk_view import read_view
+from navloom.sim.protocol import Candidate, Observation, Pose
 from tests.graphs.switches_page import page
 from tests.graphs.walks import humans, section, walk
 from tests.tools.rooms_in_a_row import CORNER, HALL, KITCHEN, SINK, STAIRS
@@ -52,6 +55,43 @@ def test_the_map_names_what_was_seen_in_the_order_it_was_seen() -> None:
     }  # fmt: skip
     assert state["seen"][KITCHEN]["joined"] == [SINK, CORNER]
     assert state["seen"][STAIRS]["joined"] is None
+
+
+def _long_map(visited: int, unvisited: int) -> list[str]:
+    """The map's lines after so many places in a row, seen from the last one."""
+    seen = {
+        f"v{k}": {
+            "node": f"node_{k}",
+            "description": "",
+            "joined": [f"v{max(k - 1, 0)}"] if k < visited else None,
+        }
+        for k in range(visited + unvisited)
+    }
+    here = Pose((0.0, 0.0, 0.0), viewpoint=f"v{visited - 1}")
+    return MapMemory().map_lines(seen, Observation(here, (), None), extra=True)
+
+
+def test_what_a_long_map_leaves_out_is_counted() -> None:
+    lines = _long_map(80, 20)
+    assert not [line for line in lines if "more)" in line]
+    lines = _long_map(83, 90)
+    assert lines[80:82] == ["node_82 is connected to node_81", "(3 more)"]
+    visited, unvisited = lines[82:84]
+    assert visited.startswith("Visited: node_3, node_4, ")
+    assert visited.endswith(", node_82 (3 more)")
+    assert unvisited.startswith("Unvisited: node_93, ")
+    assert unvisited.endswith(", node_172 (10 more)")
+    assert lines[84::21] == ["Supplementary places:", "(70 more)"]
+
+
+def test_a_baseline_reads_a_map_that_leaves_places_out() -> None:
+    lines = ["Map:", *_long_map(83, 90)]
+    text = "\n".join(["Instruction: Go.", *lines, "Action options:", '{"Front": {"1": "A hall"}}'])
+    view = read_view(Request([HumanMessage(text)]))
+    assert view.node == "node_82"
+    assert list(view.links) == [f"node_{k}" for k in range(3, 83)]
+    assert set(view.links["node_82"]) == {"node_81"}
+    assert [choice.text for choice in view.choices] == ["A hall"]
 
 
 def test_options_say_which_place_they_lead_to_and_whether_it_was_visited() -> None:

@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter
 
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.matterport import Scans, Sieve, used
-from navloom.evals.tasks.records import PathItem, find, read_records
+from navloom.evals.tasks.records import PathItem, find, is_blank, read_records
 
 __all__ = ["DEFAULT_SPLIT", "SOURCE", "SPLITS", "load"]
 
@@ -63,7 +63,7 @@ def _episodes(record: PathItem, metres: float, sieve: Sieve) -> list[Episode]:
     made = []
     for k, instruction in enumerate(record.instructions):
         name = f"{record.path_id}_{k}"
-        if not instruction.strip():
+        if is_blank(instruction):
             sieve.leave_out("an empty instruction", name, 1)
             continue
         made.append(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.errors import DataError, SceneError
 from navloom.scenes.files import read_bytes, validated
 
-__all__ = ["MATTERPORT_ID", "Item", "PathItem", "find", "read_records"]
+__all__ = ["MATTERPORT_ID", "Item", "PathItem", "find", "is_blank", "read_records"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,15 @@ class PathItem(Item):
     heading: Annotated[float, Field(ge=-7, le=7, allow_inf_nan=False)]
     """Radians, clockwise from where our -z points: R2R's frame and ours agree."""
     instructions: Annotated[list[Instruction], Field(min_length=1, max_length=1000)]
+
+
+def is_blank(instruction: str) -> bool:
+    r"""Whether nothing of it can be read: blanks and control characters, no letter or sign.
+
+    >>> is_blank(" \u200b\n"), is_blank("Go.")
+    (True, False)
+    """
+    return not any(c.isprintable() and not c.isspace() for c in instruction)
 
 
 def find(data: Path, folder: str, name: str) -> Path:

@@ -124,5 +124,10 @@ def _folder(name: str, data: Path | str | None) -> Path:
         data = Path(base) / below
     folder = Path(data).expanduser()
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder. docs/datasets.md says what goes in.")
+        what = (
+            "it is a file, and a folder was expected"
+            if folder.exists()
+            else "there is no such folder"
+        )
+        raise DataError(f"{folder}: {what}. docs/datasets.md says what goes in.")
     return folder

@@ -24,7 +24,7 @@ from pydantic import Field, TypeAdapter
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.matterport import Scans, Sieve, used
-from navloom.evals.tasks.records import Number, PathItem, find, read_records
+from navloom.evals.tasks.records import Number, PathItem, find, is_blank, read_records
 from navloom.evals.tasks.visible import Target, read_visible
 from navloom.scenes.scene import Scene
 from navloom.scenes.tables import metre_table
@@ -139,7 +139,7 @@ def _episodes(
 ) -> list[Episode]:
     made = []
     for k, instruction in enumerate(record.instructions):
-        if not instruction.strip():
+        if is_blank(instruction):
             sieve.leave_out("an empty instruction", f"{record.name}_{k}", 1)
             continue
         made.append(
