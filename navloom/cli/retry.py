@@ -17,6 +17,7 @@ __all__ = ["app"]
 
 app = typer.Typer()
 
+
 @app.command()
 @with_session()
 def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) -> None:
