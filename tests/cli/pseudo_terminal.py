@@ -48,7 +48,14 @@ class Terminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env={**os.environ, "TERM": "xterm-256color", **environment},
+            # pytest-xdist tells its workers COLUMNS, which goes before the terminal's own size.
+            env={
+                **os.environ,
+                "TERM": "xterm-256color",
+                "COLUMNS": str(size[0]),
+                "LINES": str(size[1]),
+                **environment,
+            },
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )

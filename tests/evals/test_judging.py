@@ -95,12 +95,12 @@ def test_a_file_is_judged_and_gone_on_with(tmp_path: Path) -> None:
 
 
 def test_a_judge_that_answers_prose_is_counted_unscored(tmp_path: Path) -> None:
-    scripted.register("prose", lambda _: "I think it is fine.")
+    scripted.register("prosaic-judge", lambda _: "I think it is fine.")
     file = written(tmp_path / "f.jsonl", line("a"), line("b"))
     try:
-        summary, _ = judge_answers(file, tmp_path / "r", JudgeRequest(model="scripted/prose"))
+        summary, _ = judge_answers(file, tmp_path / "r", JudgeRequest(model="scripted/prosaic-judge"))
     finally:
-        scripted.unregister("prose")
+        scripted.unregister("prosaic-judge")
     assert (summary.failed, summary.error) == (2, 0)
     assert totals(tmp_path / "r").unscored == 2
 
