@@ -98,7 +98,9 @@ def test_a_judge_that_answers_prose_is_counted_unscored(tmp_path: Path) -> None:
     scripted.register("prosaic-judge", lambda _: "I think it is fine.")
     file = written(tmp_path / "f.jsonl", line("a"), line("b"))
     try:
-        summary, _ = judge_answers(file, tmp_path / "r", JudgeRequest(model="scripted/prosaic-judge"))
+        summary, _ = judge_answers(
+            file, tmp_path / "r", JudgeRequest(model="scripted/prosaic-judge")
+        )
     finally:
         scripted.unregister("prosaic-judge")
     assert (summary.failed, summary.error) == (2, 0)
