@@ -7,7 +7,6 @@ answerer. Frames are reckoned with ``FRAME_TOKENS`` each. Retries are not in it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,11 +15,10 @@ from navloom.evals.capnav_run import CapnavJob, plan
 from navloom.evals.dry import (
     LEAST_CHARACTERS,
     MOST_CHARACTERS,
-    MOST_SCENES,
     REPLY_TOKENS,
     DryRun,
     Prompt,
-    first_prompt,
+    first_prompts,
     unkeyed,
 )
 from navloom.evals.sample import Sample, select
@@ -54,18 +52,9 @@ def dry_run(
     made = plan(request)
     only = select(made.samples, limit=limit, ids=sample_ids)
     samples = [sample for sample in made.samples if sample.id in only]
-    firsts = list({sample.scene: sample for sample in reversed(samples)}.values())
     job = CapnavJob(request, replace(made, videos={}))
-    chosen = sorted(firsts, key=lambda sample: sample.scene)[:MOST_SCENES]
-    prompts = asyncio.run(_prompts(job, chosen, model))
+    prompts = first_prompts(job, samples, model)
     return _reckoned(request, samples, prompts, len(made.videos) > 0)
-
-
-async def _prompts(job: CapnavJob, samples: Sequence[Sample], model: object) -> list[Prompt]:
-    graph, found = job.build(None), []
-    for sample in samples:
-        found += await first_prompt(graph, job.input(sample), job.context(sample, model), sample)
-    return found
 
 
 def _reckoned(

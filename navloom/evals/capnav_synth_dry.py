@@ -7,7 +7,6 @@ not in it, nor the pictures' tokens.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from navloom.evals.capnav_synth import CapnavSynthJob
@@ -16,12 +15,11 @@ from navloom.evals.capnav_synth_request import CapnavSynthRequest
 from navloom.evals.dry import (
     LEAST_CHARACTERS,
     MOST_CHARACTERS,
-    MOST_SCENES,
     REPLY_TOKENS,
     RESULT_TOKENS,
     DryRun,
     Prompt,
-    first_prompt,
+    first_prompts,
     unkeyed,
 )
 from navloom.evals.sample import Sample, select
@@ -52,17 +50,8 @@ def dry_run(
     plan = first_round(request, fit_scenes(request.spec, request.video))
     only = select(plan.samples, limit=limit, ids=sample_ids)
     samples = [sample for sample in plan.samples if sample.id in only]
-    firsts = list({sample.scene: sample for sample in reversed(samples)}.values())
-    chosen = sorted(firsts, key=lambda sample: sample.scene)[:MOST_SCENES]
-    prompts = asyncio.run(_prompts(CapnavSynthJob(request, plan), chosen, model))
+    prompts = first_prompts(CapnavSynthJob(request, plan), samples, model)
     return _reckoned(request, samples, prompts)
-
-
-async def _prompts(job: CapnavSynthJob, samples: Sequence[Sample], model: object) -> list[Prompt]:
-    graph, found = job.build(None), []
-    for sample in samples:
-        found += await first_prompt(graph, job.input(sample), job.context(sample, model), sample)
-    return found
 
 
 def _reckoned(

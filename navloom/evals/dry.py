@@ -29,7 +29,15 @@ from navloom.models.answer import message_text
 from navloom.models.call import call_settings
 from navloom.models.usage import price_of
 
-__all__ = ["REPLY_TOKENS", "DryRun", "Prompt", "dry_run", "first_prompt", "unkeyed"]
+__all__ = [
+    "REPLY_TOKENS",
+    "DryRun",
+    "Prompt",
+    "dry_run",
+    "first_prompt",
+    "first_prompts",
+    "unkeyed",
+]
 
 REPLY_TOKENS = 4096
 """Tokens of the longest reply that is reckoned with; open models are held to it."""
@@ -130,14 +138,14 @@ def dry_run(
     made = plan(request, found)
     only = select(made.samples, limit=limit, ids=sample_ids)
     samples = [sample for sample in made.samples if sample.id in only]
-    firsts = list({sample.scene: sample for sample in reversed(samples)}.values())
-    job = SynthJob(request, made)
-    prompts = asyncio.run(_prompts(job, sorted(firsts, key=_scene)[:MOST_SCENES], model))
+    prompts = asyncio.run(_prompts(SynthJob(request, made), one_a_scene(samples), model))
     return _reckoned(request, samples, prompts)
 
 
-def _scene(sample: Sample) -> str:
-    return sample.scene
+def one_a_scene(samples: Sequence[Sample]) -> list[Sample]:
+    """The first sample of each of the first ``MOST_SCENES`` scenes, by the scenes' names."""
+    firsts = {sample.scene: sample for sample in reversed(samples)}
+    return [firsts[scene] for scene in sorted(firsts)[:MOST_SCENES]]
 
 
 def unkeyed(name: str) -> Any:
@@ -183,6 +191,25 @@ async def first_prompt(graph: Any, given: Any, context: Any, sample: Sample) -> 
         size = sum(len(text) for _, text in said) + len(json.dumps(asked.bound, default=str))
         return [Prompt(sample.id, said, size)]
     return []
+
+
+def first_prompts(job: Any, samples: Sequence[Sample], model: Any) -> list[Prompt]:
+    """The first prompt of the first sample of each scene, as it would be sent.
+
+    Args:
+        job: a :class:`~navloom.evals.sample.Job` whose ``context`` takes a model in place of its
+            own.
+        samples: those of the run.
+        model: the model in place; it is not called.
+    """
+
+    async def found() -> list[Prompt]:
+        graph, prompts = job.build(None), []
+        for each in one_a_scene(samples):
+            prompts += await first_prompt(graph, job.input(each), job.context(each, model), each)
+        return prompts
+
+    return asyncio.run(found())
 
 
 def _reckoned(

@@ -8,17 +8,15 @@ and the oracle speaks as often as it may. Retries are not in it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from navloom.evals.dry import (
     LEAST_CHARACTERS,
     MOST_CHARACTERS,
-    MOST_SCENES,
     REPLY_TOKENS,
     DryRun,
     Prompt,
-    first_prompt,
+    first_prompts,
     unkeyed,
 )
 from navloom.evals.navigate import EvalJob, EvalRequest, plan
@@ -53,18 +51,9 @@ def dry_run(
     made = plan(request)
     only = select(made.samples, limit=limit, ids=sample_ids)
     samples = [sample for sample in made.samples if sample.id in only]
-    firsts = list({sample.scene: sample for sample in reversed(samples)}.values())
     job = EvalJob(request, made)
-    chosen = sorted(firsts, key=lambda sample: sample.scene)[:MOST_SCENES]
-    prompts = asyncio.run(_prompts(job, chosen, model))
+    prompts = first_prompts(job, samples, model)
     return _reckoned(request, samples, prompts)
-
-
-async def _prompts(job: EvalJob, samples: Sequence[Sample], model: object) -> list[Prompt]:
-    graph, found = job.build(None), []
-    for sample in samples:
-        found += await first_prompt(graph, job.input(sample), job.context(sample, model), sample)
-    return found
 
 
 def _reckoned(request: EvalRequest, samples: Sequence[Sample], prompts: Sequence[Prompt]) -> DryRun:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,26 +41,26 @@ class Asked:
     answer_tool: str | None = None
 
 
-class Wire:
+class Wire(ABC):
     """One protocol."""
 
     name: str
 
+    @abstractmethod
     def asked(self, body: Mapping[str, Any]) -> Asked:
         """Read a request."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reply(self, body: Mapping[str, Any], said: AIMessage, number: int) -> dict[str, Any]:
         """Write a whole reply."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stream(self, body: Mapping[str, Any], said: AIMessage, number: int) -> Iterator[bytes]:
         """Write a reply as server-sent events."""
-        raise NotImplementedError
 
+    @abstractmethod
     def error(self, text: str, code: str | None = None) -> dict[str, Any]:
         """Write an error."""
-        raise NotImplementedError
 
     def usage(self, body: Mapping[str, Any], said: AIMessage) -> tuple[int, int]:
         """Tokens read and written: what the message says, else an estimate."""
