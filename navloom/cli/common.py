@@ -78,7 +78,8 @@ ModelOption = Annotated[
         "--model",
         envvar="NAVLOOM_MODEL",
         metavar="PROVIDER/NAME",
-        help="The model that thinks: builtin/heuristic needs no key; see `navloom models`.",
+        help="The model that thinks: builtin/heuristic needs no key; see `navloom models`. Options"
+        " may follow: openai/gpt-4o-mini,temperature=0,max_tokens=500.",
     ),
 ]
 SeedOption = Annotated[

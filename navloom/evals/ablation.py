@@ -2,8 +2,9 @@
 
 The full setting shows the home in one line a room, says what is next to what and what is
 admissible, holds names to those that exist, and says precisely what is wrong. Each arm takes one of
-these away; ``literal`` takes all (the paper's prompts and tools as they are), ``recommended`` adds
-a good choice, which is then a planner's. Every run goes on where it was stopped.
+these away. "no schema" leaves the names and the form of a reply to the prompt, "whole answer" asks
+for the paper's answer at once, by its prompts and tools, and "literal" takes all help away;
+"recommended" adds a good choice, which is then a planner's. Every run goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ __all__ = ["ARMS", "FULL", "study_ablation"]
 FULL = "full"
 ARMS: dict[str, dict[str, Any]] = {
     FULL: {},
-    "no names held": {"constrain": False},
-    "whole scene": {"compact": False},
+    "no names held": {"hold_names": False},
+    "whole scene": {"whole_scene": True},
     "no adjacency": {"show_adjacency": False},
     "plain repairs": {"precise_repairs": False},
     "recommended": {"recommend": True},
+    "no schema": {"constrain": False},
+    "whole answer": {"compact": False},
     "literal": {"compact": False, "constrain": False, "precise_repairs": False},
 }
 """What each arm changes of the full setting."""

@@ -32,8 +32,13 @@ __all__ = ["Kind", "Plan", "SynthJob", "SynthRequest", "asynthesise", "plan", "s
 
 Kind = Literal["single", "collab"]
 MOST_ATTEMPTS = 1_000_000
-_HELP = ("constrain", "compact", "show_adjacency", "precise_repairs", "recommend")
-_COMPACT_ONLY = {"show_adjacency": True, "recommend": False}
+_COMPACT_ONLY = {
+    "hold_names": True,
+    "whole_scene": False,
+    "show_adjacency": True,
+    "recommend": False,
+}
+_HELP = ("constrain", "compact", "precise_repairs", *_COMPACT_ONLY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +57,8 @@ class SynthRequest:
     constrain: bool = True
     compact: bool = False
     """Ask for small choices instead of whole answers; see :mod:`navloom.graphs.choices`."""
+    hold_names: bool = True
+    whole_scene: bool = False
     show_adjacency: bool = True
     precise_repairs: bool = True
     recommend: bool = False

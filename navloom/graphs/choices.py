@@ -50,6 +50,7 @@ __all__ = [
     "errand_question",
     "relay_choice",
     "relay_question",
+    "scene_json",
 ]
 
 Update = dict[str, Any]
@@ -61,16 +62,33 @@ class ChoiceSettings(TurnLimits):
     """The part of a context that says how a small model is helped; each an arm of the ablation."""
 
     constrain: bool = True
-    """Hold the model to names that exist, where its backend can."""
+    """Hold the model to the answer's schema, where its backend can."""
+    hold_names: bool = True
+    """With ``constrain`` and ``compact``: the schema lists the names that exist."""
     compact: bool = False
     """Show the home in one line a room, and ask for choices; the rest is filled in."""
+    whole_scene: bool = False
+    """With ``compact``: show the home's JSON, as the paper does, instead of a line a room."""
     show_adjacency: bool = True
     """With ``compact``: say what is next to what, what is far enough, and how far places are."""
     recommend: bool = False
     """With ``compact``: name a good choice. Then it is the planner's, not the model's."""
 
+    @property
+    def lists_names(self) -> bool:
+        """Whether a schema of choices lists the names that exist."""
+        return self.constrain and self.hold_names
 
-def _scene_lines(scene: Scene, adjacency: bool) -> str:
+
+def scene_json(scene: Scene) -> str:
+    """The scene as the paper's prompts show it, made once per scene."""
+    return per_scene(scene, "prompt_json", lambda: json.dumps(scene.to_prompt()))
+
+
+def _shown(scene: Scene, settings: ChoiceSettings) -> str:
+    if settings.whole_scene:
+        return scene_json(scene)
+    adjacency = settings.show_adjacency
     return per_scene(
         scene, f"compact_scene_{adjacency}", lambda: compact_scene(scene, adjacency=adjacency)
     )
@@ -86,13 +104,13 @@ def errand_question(
     """The opening of an errand's conversation, and the schema of what is asked now."""
     schema = (object_schema, end_schema, start_schema)[len(state.get("picked", []))]
     rendered = load_prompt("navcraft_single_choices").render(
-        scene=_scene_lines(scene, settings.show_adjacency),
+        scene=_shown(scene, settings),
         profile="" if profile is None else json.dumps(profile.model_dump(by_alias=True)),
         hint=_hinted_object(scene, state["seed"], least) if settings.recommend else "",
         seed=state["seed"],
         min_hops=least,
     )
-    return rendered, _without(schema(scene, constrain=settings.constrain), state)
+    return rendered, _without(schema(scene, constrain=settings.lists_names), state)
 
 
 def _without(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,12 +224,12 @@ def relay_question(
         )
     said = single_instruction(errand.object, errand.target, errand.end_asset, errand.end)
     rendered = load_prompt("navcraft_collab_choices").render(
-        scene=_scene_lines(task.scene, settings.show_adjacency),
+        scene=_shown(task.scene, settings),
         errand=f"{said} It starts in {errand.start}.",
         facts=facts,
         seed=state["seed"],
     )
-    return rendered, _without(relay_schema(task.scene, constrain=settings.constrain), state)
+    return rendered, _without(relay_schema(task.scene, constrain=settings.lists_names), state)
 
 
 def relay_choice(

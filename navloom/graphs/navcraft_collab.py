@@ -32,7 +32,7 @@ from langgraph.runtime import Runtime
 
 from navloom.errors import UsageError
 from navloom.graphs import navcraft_single
-from navloom.graphs.choices import relay_choice, relay_question
+from navloom.graphs.choices import relay_choice, relay_question, scene_json
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.turns import (
     MODEL_TIMEOUT_S,
@@ -230,7 +230,7 @@ def _tools(state: State, context: Context) -> list[BaseTool]:
 
 def _prompt(scene: Scene, state: State, context: Context) -> Rendered:
     return load_prompt("navcraft_collab").render(
-        scene_graph=navcraft_single.scene_json(scene),
+        scene_graph=scene_json(scene),
         phase_1=json.dumps({"phase_1": state["phase_1"]}),
         seed=state["seed"],
         strict_helper=context.strict_helper,

@@ -30,7 +30,12 @@ from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from navloom.graphs.choices import ChoiceSettings, errand_answer, errand_question
+from navloom.graphs.choices import (
+    ChoiceSettings,
+    errand_answer,
+    errand_question,
+    scene_json,
+)
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.turns import (
     MODEL_TIMEOUT_S,
@@ -108,11 +113,6 @@ def profile_of(context: Context) -> Profile | None:
     """The context's profile, loaded if it was given by name or file."""
     profile = context.profile
     return load_profile(profile) if isinstance(profile, str) else profile
-
-
-def scene_json(scene: Scene) -> str:
-    """The scene as models read it, made once per scene."""
-    return per_scene(scene, "prompt_json", lambda: json.dumps(scene.to_prompt()))
 
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

@@ -217,11 +217,12 @@ def _extra(name: str, given: Mapping[str, Any], file: ModelFile) -> dict[str, in
         "seed": (0, 2**31 - 1, 0),
         "exact": (0, 1, 0),
     }
+    known = [*limits, "temperature", "max_tokens"]
     for key in given:
         if key not in limits:
             raise ModelError(
-                f"local/{name} takes no extra option '{key}'.{did_you_mean(key, limits)} It takes: "
-                f"{', '.join(limits)}."
+                f"local/{name} takes no option '{key}'.{did_you_mean(key, known)} It takes: "
+                f"{', '.join(known)}."
             )
     chosen: dict[str, int] = {}
     for key, (low, high, default) in limits.items():

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from navloom.errors import ModelError
+from navloom.errors import ModelError, did_you_mean
 from navloom.models.registry import Options
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = ["OPEN_MODEL_TOKENS", "make_anthropic", "make_openai", "make_vllm"]
 OPEN_MODEL_TOKENS = 4096
 """The most tokens of a reply, unless told: a small open model may never come to an end by itself,
 and its server waits for it."""
+_OPTIONS = tuple(each.name for each in fields(Options) if each.name != "extra")
 
 
 def make_openai(name: str, options: Options) -> BaseChatModel:
@@ -35,7 +36,7 @@ def make_openai(name: str, options: Options) -> BaseChatModel:
         ModelError: where OPENAI_API_KEY is not set and no key is given.
     """
     key = _key(f"openai/{name}", "OPENAI_API_KEY", options)
-    return _open_ai_client(name, key, _address("OPENAI_BASE_URL", options), options)
+    return _open_ai_client("openai", name, key, _address("OPENAI_BASE_URL", options), options)
 
 
 def make_vllm(name: str, options: Options) -> BaseChatModel:
@@ -53,7 +54,7 @@ def make_vllm(name: str, options: Options) -> BaseChatModel:
     key = options.api_key or os.environ.get("VLLM_API_KEY", "").strip() or "EMPTY"
     bounded = replace(options, max_tokens=options.max_tokens or OPEN_MODEL_TOKENS)
     # A served model may bear any name, also one that LangChain would send to OpenAI's other API.
-    return _open_ai_client(name, key, url, bounded, use_responses_api=False)
+    return _open_ai_client("vllm", name, key, url, bounded, use_responses_api=False)
 
 
 def make_anthropic(name: str, options: Options) -> BaseChatModel:
@@ -83,12 +84,12 @@ def make_anthropic(name: str, options: Options) -> BaseChatModel:
 
 
 def _open_ai_client(
-    name: str, key: str, url: str | None, options: Options, **more: Any
+    provider: str, name: str, key: str, url: str | None, options: Options, **more: Any
 ) -> BaseChatModel:
     from langchain_openai import ChatOpenAI
 
     return _built(
-        name,
+        f"{provider}/{name}",
         ChatOpenAI,
         model=name,
         api_key=key,
@@ -106,12 +107,25 @@ def _open_ai_client(
 
 
 def _built(spec: str, kind: Any, **arguments: Any) -> BaseChatModel:
+    _check_known(spec, kind, arguments)
     try:
         model: BaseChatModel = kind(**arguments)
     except (ValueError, TypeError) as error:
         told = " ".join(str(error).split())[:300]
         raise ModelError(f"{spec} cannot be made with these options: {told}") from error
     return model
+
+
+def _check_known(spec: str, kind: Any, arguments: Mapping[str, Any]) -> None:
+    # LangChain would send what it does not know to the server, which may leave it out silently.
+    named = {*kind.model_fields, *(str(each.alias) for each in kind.model_fields.values())}
+    for option in arguments:
+        if option not in named:
+            raise ModelError(
+                f"{spec} takes no option '{option}'.{did_you_mean(option, [*_OPTIONS, *named])}"
+                f" {kind.__name__} of LangChain has the list; fields of a server's own go into"
+                " extra={'extra_body': {...}}, from Python."
+            )
 
 
 def _key(spec: str, variable: str, options: Options) -> str:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
+from navloom.models.spec import ModelSpec, read_spec
 from navloom.models.traces import redact_traces
 
 if TYPE_CHECKING:
@@ -217,8 +218,9 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
 
     Args:
         spec: ``provider/name``: ``builtin/heuristic``, ``openai/gpt-4o-mini``,
-            ``anthropic/claude-haiku-4-5``, ``vllm/Qwen/Qwen2.5-VL-7B-Instruct``.
-        **options: see `Options`; an option that is None counts as not given.
+            ``anthropic/claude-haiku-4-5``, ``vllm/Qwen/Qwen2.5-VL-7B-Instruct``; options may
+            follow: ``local/smollm2,temperature=0.2,threads=4`` (`navloom.models.spec`).
+        **options: see `Options`, before those of the name; None counts as not given.
 
     Returns:
         A LangChain chat model. Its own retries are off: ask it through
@@ -229,9 +231,10 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
             address that is missing; one line, before any call is made.
     """
     redact_traces()
-    provider, name = _named(spec)
-    chosen = _checked(provider, spec, options)
-    model = provider.build(name, chosen)
+    named = read_spec(spec)
+    provider = _named(named, spec)
+    chosen = _checked(provider, named.bare, _both(provider, named, options))
+    model = provider.build(named.name, chosen)
     # The metadata is what traces show of a model; the policy travels with it through bind().
     model.metadata = {
         **(model.metadata or {}),
@@ -243,8 +246,19 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
     return model
 
 
-def _named(spec: str) -> tuple[Provider, str]:
-    prefix, slash, name = spec.strip().partition("/")
+def _both(provider: Provider, named: ModelSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a name and of the call, the call's first; what has no field is ``extra``."""
+    known = {f.name for f in fields(Options)} - {"extra"}
+    both: dict[str, Any] = dict(named.options)
+    further = {key: both.pop(key) for key in named.options if key not in known}
+    both |= {key: value for key, value in given.items() if value is not None}
+    if further and "extra" in provider.takes:
+        return both | {"extra": further | dict(both.get("extra") or {})}
+    return both | further
+
+
+def _named(named: ModelSpec, spec: str) -> Provider:
+    prefix, name = named.provider, named.name
     provider = _find(prefix)
     if provider is None:
         names = _provider_names()
@@ -254,17 +268,17 @@ def _named(spec: str) -> tuple[Provider, str]:
             f"No model provider '{prefix}' (asked for '{spec}').{hint} "
             f"A model is named provider/name; providers: {', '.join(names)}."
         )
-    if not slash or not name.strip():
+    if not name:
         example = next((f", such as {prefix}/{m}" for m in provider.models), "")
         raise ModelError(f"'{spec}' names no model: write {prefix}/NAME{example}.")
     if not provider.is_open and name not in provider.models:
         hint = did_you_mean(name, provider.models)
         raise ModelError(
-            f"No model '{spec}'.{hint} There are: "
+            f"No model '{named.bare}'.{hint} There are: "
             + ", ".join(f"{prefix}/{m}" for m in provider.models)
             + "."
         )
-    return provider, name
+    return provider
 
 
 def _checked(provider: Provider, spec: str, given: Mapping[str, Any]) -> Options:
@@ -281,7 +295,7 @@ def _checked(provider: Provider, spec: str, given: Mapping[str, Any]) -> Options
     _check_number(spec, "attempt_timeout", options.attempt_timeout, 0.001, 86_400)
     _check_number(spec, "max_retries", options.max_retries, 0, 100)
     url = options.base_url
-    if url is not None and not url.startswith(("http://", "https://")):
+    if url is not None and not str(url).startswith(("http://", "https://")):
         raise ModelError(f"{spec}: base_url must begin with http:// or https://, got '{url}'.")
     return options
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from navloom.models.spec import read_spec
+
 __all__ = [
     "DEFAULT_ROLE",
     "FREE_PROVIDERS",
@@ -191,23 +193,23 @@ def price_of(model: str, usage: Mapping[str, int]) -> float | None:
     """What tokens of a model cost, in US dollars.
 
     Args:
-        model: ``provider/name``.
+        model: ``provider/name``, with or without options.
         usage: as ``usage_of`` gives it.
 
     Returns:
         The price; 0.0 for models that run in this process and where no call was made; None where
         no price is known.
     """
-    provider, _, name = model.partition("/")
-    if provider in FREE_PROVIDERS or usage.get("calls") == 0:
+    named = read_spec(model)
+    if named.provider in FREE_PROVIDERS or usage.get("calls") == 0:
         return 0.0
     from genai_prices import Usage, calc_price
 
     try:
         priced = calc_price(
             Usage(input_tokens=usage["input_tokens"], output_tokens=usage["output_tokens"]),
-            name,
-            provider_id=provider,
+            named.name,
+            provider_id=named.provider,
         )
     except LookupError:
         return None

@@ -38,10 +38,14 @@ __all__ = [
     "things",
 ]
 
-MOST_A_ROOM = 8
+MOST_A_ROOM = 6
 """Names of each kind that are shown of a room."""
-MOST_PLACES = 10
+MOST_PLACES = 6
 """Admissible handoffs that are shown."""
+
+LONGEST_NAME = 100
+"""Characters of a thing and its room where the schema does not list them: without a bound a small
+model may never close the quotation marks."""
 
 
 class Thing(NamedTuple):
@@ -89,7 +93,9 @@ def compact_scene(scene: Scene, *, adjacency: bool) -> str:
 
 def _choice(names: Sequence[Any], constrain: bool) -> dict[str, Any]:
     listed = [str(name) for name in names]
-    return {"type": "string", "enum": listed} if constrain and listed else {"type": "string"}
+    if constrain and listed:
+        return {"type": "string", "enum": listed}
+    return {"type": "string", "maxLength": LONGEST_NAME}
 
 
 def object_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
@@ -173,12 +179,12 @@ def relay_facts(task: RelayTask, seed: int, *, adjacency: bool) -> str:
     alone = f"Alone robot_1 walks {task.solo_metres or 0:.0f} m."
     if not adjacency:
         return alone
-    shown = [f"{each}: robot_1 walks {metres:.0f} m" for each, metres in handoffs(task, seed)]
+    shown = [f"{each}: {metres:.0f} m" for each, metres in handoffs(task, seed)]
     return "\n".join(
         [
             alone,
             f"robot_2 may start in: {', '.join(helper_starts(task)) or 'nowhere'}.",
-            "Some handoffs that shorten robot_1's way:",
+            "Some handoffs, and what robot_1 walks then:",
             *shown,
         ]
     )

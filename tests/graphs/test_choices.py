@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -75,6 +76,15 @@ def test_settings_change_what_is_shown() -> None:
     assert "doors away from Study_4" not in second.messages[-1].content
     assert "enum" not in first.response_format["properties"]["object"]
     with ScriptedChatModel([OBJECT, END, START]) as model:
+        single(model, hold_names=False)
+    named = model.calls[0].response_format["properties"]["object"]
+    assert named == {"type": "string", "maxLength": 100}
+    with ScriptedChatModel([OBJECT, END, START]) as model:
+        single(model, whole_scene=True)
+    shown = model.calls[0].messages[0].content
+    assert json.dumps(row_house().to_prompt()) in shown
+    assert "leads to" not in shown
+    with ScriptedChatModel([OBJECT, END, START]) as model:
         single(model, recommend=True)
     assert "A good choice: cup in Study_4." in model.calls[0].messages[1].content
     assert "A good choice: kitchen_counter in Hall_2." in model.calls[1].messages[-1].content
@@ -88,7 +98,7 @@ def test_relay_choice_becomes_the_papers_answer() -> None:
     assert "Alone robot_1 walks 21 m." in human
     assert "robot_2 may start in: Bedroom_1, Hall_2, Living_room_3, Study_4." in human
     # By hand: 8 + 1 m to the cup, 1 + 4 + 2 m to the table. Type-A1 would be 23 m, no gain.
-    assert "coffee_table in Living_room_3 with Type-A2: robot_1 walks 16 m" in human
+    assert "coffee_table in Living_room_3 with Type-A2: 16 m" in human
     assert "with Type-A1" not in human
 
 

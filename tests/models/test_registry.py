@@ -13,6 +13,8 @@ from navloom.models import registry, scripted
 from navloom.models.call import model_name, policy_of
 from navloom.models.registry import Provider, get_model, list_providers, register_provider
 from navloom.models.scripted import ScriptedChatModel
+from navloom.models.spec import ModelSpec, read_spec
+from navloom.models.usage import price_of
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 
@@ -105,6 +107,58 @@ def test_a_wrong_option_is_one_line(options: dict[str, Any], said: str) -> None:
         get_model("openai/gpt-4o", api_key="sk-x", **options)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("temprature=1", "openai/gpt-4o takes no option 'temprature'. Did you mean 'temperature'"),
+        ("temperature=hot", "temperature must be from 0 to 2, got 'hot'"),
+        ("temperature=true", "temperature must be from 0 to 2, got True"),
+        ("temperature=", "the option 'temperature' has no value: write temperature=VALUE"),
+        ("top_p=0.5,top_p=0.6", "the option 'top_p' is given twice"),
+        ("base_url=7", "base_url must begin with http://"),
+        ("api_key=sk-x", "set the provider's environment variable"),
+        ("openai_api_key=sk-x", "set the provider's environment variable"),
+        ("default_headers=sk-x", "set the provider's environment variable"),
+        ("base_url=http://me:sk-x@host/v1", "set the provider's environment variable"),
+    ],
+)
+def test_a_wrong_option_behind_a_name_is_one_line(
+    text: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-y")
+    with pytest.raises(ModelError) as caught:
+        get_model(f"openai/gpt-4o,{text}")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "sk-x" not in str(caught.value)
+
+
+def test_options_behind_a_name_are_those_of_the_call_which_go_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-y")
+    spec = "openai/gpt-4o,temperature=0.2,max_tokens=9,top_p=0.5,base_url=http://h:1/v1"
+    model: Any = get_model(spec, temperature=1.5, extra={"seed": 3})
+    assert (model.temperature, model.max_tokens, model.top_p, model.seed) == (1.5, 9, 0.5, 3)
+    assert (model.openai_api_base, model.model_name) == ("http://h:1/v1", "gpt-4o")
+    assert model_name(model) == spec
+    used = {"input_tokens": 1000, "output_tokens": 10}
+    assert price_of(spec, used) == price_of("openai/gpt-4o", used) != 0
+    plain: Any = get_model("builtin/heuristic,max_retries=1")
+    assert policy_of(plain).attempts == 2
+    for wrong in ("temperature=1", "nothing=1"):
+        name = wrong.partition("=")[0]
+        with pytest.raises(ModelError, match=f"builtin/heuristic takes no option '{name}'"):
+            get_model(f"builtin/heuristic,{wrong}")
+
+
+def test_a_name_may_hold_commas_and_equals_signs() -> None:
+    assert read_spec("local/a,b/c.gguf") == ModelSpec("local", "a,b/c.gguf")
+    assert read_spec("vllm/x=y,seed=1") == ModelSpec("vllm", "x=y", {"seed": 1})
+    assert read_spec("openai/ft:gpt,user=a=b").options == {"user": "a=b"}
+    assert read_spec("").bare == ""
 
 
 def test_a_builtin_model_takes_no_option_that_would_do_nothing() -> None:

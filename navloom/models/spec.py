@@ -1,0 +1,80 @@
+"""A model's name and what is asked of it, in one text: ``provider/name,option=value,option=value``.
+
+One text goes wherever a model is named: flags, roles, run files, tables, Python. So two roles may
+have one model with different settings, and a run's own record says how its model was set.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from navloom.errors import ModelError
+
+__all__ = ["ModelSpec", "Value", "read_spec"]
+
+Value = str | int | float | bool
+"""What an option may be set to by text."""
+# Only a comma before `option=` ends a name, so that a file's path may have commas.
+_NEXT = re.compile(r",(?=[A-Za-z_]\w*=)")
+_SECRET = re.compile(r"(?i)api_?key|headers|secret|password")
+_MOST_CHARACTERS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A model that is named.
+
+    Attributes:
+        provider: what stands before the first slash; all of it where there is none.
+        name: what stands after it, without the options; "" where there is no slash.
+        options: what is asked of the model.
+    """
+
+    provider: str
+    name: str
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def bare(self) -> str:
+        """``provider/name`` alone."""
+        return f"{self.provider}/{self.name}" if self.name else self.provider
+
+
+def read_spec(text: str) -> ModelSpec:
+    """Take a model's text apart; whether there is such a model is not looked at.
+
+    Args:
+        text: ``provider/name`` or ``provider/name,temperature=0.2,max_tokens=256``. A value that
+            reads as a number, ``true`` or ``false`` is one, everything else is text.
+
+    Raises:
+        ModelError: an option is empty or given twice, or would put a secret into a run's files.
+    """
+    bare, *given = _NEXT.split(text.strip()[:_MOST_CHARACTERS])
+    provider, _, name = bare.partition("/")
+    options: dict[str, Value] = {}
+    for part in given:
+        key, _, value = (piece.strip() for piece in part.partition("="))
+        if not value:
+            raise ModelError(f"{bare}: the option '{key}' has no value: write {key}=VALUE.")
+        if key in options:
+            raise ModelError(f"{bare}: the option '{key}' is given twice.")
+        if _SECRET.search(key) or (key == "base_url" and "@" in urlsplit(value).netloc):
+            raise ModelError(
+                f"{bare}: '{key}' may hold a secret, and a model's name is written into runs:"
+                " set the provider's environment variable instead."
+            )
+        options[key] = _read(value)
+    return ModelSpec(provider, name.strip(), options)
+
+
+def _read(value: str) -> Value:
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return value
+    return read if isinstance(read, bool | int | float) else value
