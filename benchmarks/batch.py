@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from benchmarks import Claim
+from navloom.evals.navcraft.synth import SynthRequest, synthesise
 from navloom.evals.run import make_id, read_samples, sample_seed
-from navloom.evals.synth import SynthRequest, synthesise
 from navloom.graphs import navcraft_single
 from navloom.scenes.uri import iter_scenes
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.navigate import EvalRequest, evaluate
-from navloom.evals.synth import SynthRequest, synthesise
+from navloom.evals.navcraft.synth import SynthRequest, synthesise
+from navloom.evals.navigation.run import EvalRequest, evaluate
 
 TASKS, EPISODES, PROMISED_MB = 5_000, 2_349, 500.0
 GROWTH = 1.1

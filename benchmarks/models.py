@@ -27,8 +27,9 @@ from langgraph.runtime import Runtime
 
 from benchmarks import Claim
 from navloom.evals.checkpoints import open_checkpoints
+from navloom.evals.navcraft.synth import SynthRequest, synthesise
 from navloom.evals.run import read_samples
-from navloom.evals.synth import SynthRequest, synthesise
+from navloom.evals.session import Session
 from navloom.graphs import navcraft_single
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
@@ -231,7 +232,7 @@ def _results(run: Path) -> dict[str, Any]:
 
 def _synthesise(out: Path, runs: int, **options: Any) -> Any:
     request = SynthRequest(kind="single", spec="demo:", n=runs, model="openai/brain")
-    return synthesise(request, out, max_connections=AT_ONCE, **options)
+    return synthesise(request, out, Session(max_connections=AT_ONCE, **options))
 
 
 @contextmanager

@@ -8,18 +8,18 @@ import typer
 
 from navloom.cli.common import (
     ConstrainOption,
+    DryRunOption,
     JsonOption,
-    LimitOption,
     ModelOption,
     OutOption,
-    SampleIdOption,
     SeedOption,
     SpecArgument,
     end_session,
     print_json,
     say,
+    show_dry_run,
 )
-from navloom.cli.session import ModelRoleOption, RunConfigOption, model_of_roles, with_session
+from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
@@ -50,9 +50,6 @@ JobOption = Annotated[
         " twice.",
     ),
 ]
-RetryOption = Annotated[
-    bool, typer.Option("--retry", help="Try the viewpoints that ended in error again.")
-]
 
 
 @app.command("caption")
@@ -67,10 +64,7 @@ def caption(
     constrain: ConstrainOption = True,
     max_reasks: ReasksOption = 2,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    sample_id: SampleIdOption = None,
-    retry: RetryOption = False,
-    run_config: RunConfigOption = None,  # noqa: ARG001  read by its callback
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write captions for every viewpoint of a home, one file a home.
@@ -83,6 +77,7 @@ def caption(
 
     from navloom.evals.captioning import CaptionRequest
     from navloom.evals.captioning import caption as write
+    from navloom.evals.captioning import dry_run as work_out
 
     asked: dict[str, Any] = {"jobs": tuple(dict.fromkeys(job))} if job else {}
     request = CaptionRequest(
@@ -93,7 +88,11 @@ def caption(
         seed=seed,
         **asked,
     )
-    summary = write(request, out, session=session, retry=retry, limit=limit, sample_ids=sample_id)
+    if dry_run:
+        dry = work_out(request, session)
+        show_dry_run(dry, "viewpoints", "scenes", most=1, as_json=as_json)
+        return
+    summary = write(request, out, session)
     if summary.error or summary.left or not summary.ok:
         end_session(summary, out, as_json=as_json, exports=False)
     if as_json:

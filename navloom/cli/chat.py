@@ -84,10 +84,31 @@ def chat(
             " own.",
         ),
     ] = None,
+    token_limit: Annotated[
+        int | None,
+        typer.Option(
+            "--token-limit",
+            envvar="NAVLOOM_TOKEN_LIMIT",
+            min=1,
+            help="Tokens that this sitting may use, in and out; then the robot says so.",
+        ),
+    ] = None,
+    cost_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--cost-limit",
+            envvar="NAVLOOM_COST_LIMIT",
+            min=0.000001,
+            help="US dollars that this sitting may cost.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
 ) -> None:
     """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
     import asyncio
+
+    from navloom.models.call import call_settings
+    from navloom.models.limits import Budget, Limits
 
     shown = _display(display)
     file = _file(thread, threads)
@@ -98,7 +119,10 @@ def chat(
         "pace": pace if sys.stdin.isatty() else 0.0,
     }
     begin = {"start": start} if start else {}
-    code = asyncio.run(_talk(context, file, shown, options, begin))
+    limits = Limits(token_limit=token_limit, cost_limit=cost_limit)
+    limits.check_price(model)
+    with call_settings(gate=Budget(limits)):
+        code = asyncio.run(_talk(context, file, shown, options, begin))
     raise typer.Exit(code)
 
 

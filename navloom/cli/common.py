@@ -18,15 +18,19 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from navloom.evals.batch import Summary
     from navloom.evals.dry import DryRun
+    from navloom.evals.summary import Summary
 
 __all__ = [
+    "CALLS_PANEL",
+    "LIMITS_PANEL",
     "MADE_BY",
+    "PICKS_PANEL",
     "TAU_HELP",
     "CompactOption",
     "ConstrainOption",
     "DisplayOption",
+    "DryRunOption",
     "JsonOption",
     "LimitOption",
     "MaxConnectionsOption",
@@ -34,6 +38,7 @@ __all__ = [
     "OutOption",
     "OutOrDefaultOption",
     "ProfileOption",
+    "RetryOption",
     "RunArgument",
     "SampleIdOption",
     "SceneArgument",
@@ -59,6 +64,8 @@ MADE_BY = {
 }
 """Kinds of runs that only the command that made them goes on with, retries and tables."""
 _MOST_ERRORS = 3
+PICKS_PANEL, CALLS_PANEL, LIMITS_PANEL = "Which samples", "Calling models", "Limits"
+"""Where options that most commands share stand in the help: after the command's own."""
 _SPEC_HELP = (
     "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, capnav:DIR, a"
     " scene.json or a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA."
@@ -114,6 +121,22 @@ LimitOption = Annotated[
         envvar="NAVLOOM_LIMIT",
         min=1,
         help="Run only the first so many samples; without it the rest of the run follows.",
+        rich_help_panel=PICKS_PANEL,
+    ),
+]
+RetryOption = Annotated[
+    bool,
+    typer.Option(
+        "--retry",
+        help="Try the samples that ended in an error again.",
+        rich_help_panel=PICKS_PANEL,
+    ),
+]
+DryRunOption = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Show prompts, count the calls and bound the cost; call nobody, write nothing.",
     ),
 ]
 SampleIdOption = Annotated[
@@ -122,6 +145,7 @@ SampleIdOption = Annotated[
         "--sample-id",
         envvar="NAVLOOM_SAMPLE_ID",
         help="Run only this sample; may be given several times.",
+        rich_help_panel=PICKS_PANEL,
     ),
 ]
 MaxConnectionsOption = Annotated[
@@ -132,6 +156,7 @@ MaxConnectionsOption = Annotated[
         min=1,
         max=1000,
         help="Samples under way at once. Changes the speed, never the outcome.",
+        rich_help_panel=CALLS_PANEL,
     ),
 ]
 DisplayOption = Annotated[
@@ -297,13 +322,18 @@ def show_dry_run(
         for who, text in prompt.messages:
             print(f"--- {who}\n{text}")
     (least, most_calls), (few, many) = dry.calls, dry.input_tokens
-    say(f"{dry.model}: {dry.samples} {samples} in {dry.scenes} {scenes}, nobody was called")
+    asked, places = _some(dry.samples, samples), _some(dry.scenes, scenes)
+    say(f"{dry.model}: {asked} in {places}, nobody was called")
     say(f"  calls: {least} at least, {most_calls} at most, retries not counted")
     say(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
     if dry.cost_usd is None:
         say(f"  cost: unknown, no price is known for {dry.model}")
     else:
         say(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")
+
+
+def _some(count: int, things: str) -> str:
+    return f"{count} {things if count != 1 else things.removesuffix('s')}"
 
 
 def _used(summary: Summary) -> str:

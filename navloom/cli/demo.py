@@ -29,17 +29,18 @@ def demo(
     same commands with --model openai/gpt-4o-mini use one.
     """
     from navloom.errors import NavloomError
-    from navloom.evals.export import export_run
+    from navloom.evals.navcraft.export import export_run
+    from navloom.evals.navcraft.report import markdown, write_report
+    from navloom.evals.navcraft.synth import SynthRequest, synthesise
+    from navloom.evals.navcraft.validate import check_file
     from navloom.evals.progress import make_display
-    from navloom.evals.report import markdown, write_report
-    from navloom.evals.synth import SynthRequest, synthesise
-    from navloom.evals.validate import check_file
+    from navloom.evals.session import Session
     from navloom.prompts.profiles import profile_names
 
     run, tasks = out / "run", out / "tasks.jsonl"
     say(f"1. {ERRANDS} errands in three homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
     asked = SynthRequest(kind="collab", spec="demo:", n=ERRANDS, profiles=profile_names())
-    made = synthesise(asked, run, display=make_display(display))
+    made = synthesise(asked, run, Session(display=make_display(display)))
     if made.interrupted or made.error:
         end_session(made, run)
     say("2. a dataset, checked against its schema and its homes")

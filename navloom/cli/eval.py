@@ -28,10 +28,10 @@ from navloom.cli.session import model_of_roles
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from navloom.evals.navigate import EvalSummary
-    from navloom.evals.navigate_request import EvalRequest
-    from navloom.evals.report_tables import Table
+    from navloom.evals.navigation.request import EvalRequest
+    from navloom.evals.navigation.run import EvalSummary
     from navloom.evals.session import Session
+    from navloom.evals.table import Table
 
 __all__ = ["app", "end_evaluation", "request_of", "study_oracle"]
 
@@ -64,6 +64,12 @@ _COPIED = (
 _PLACES = ("data", "subset", "captions", "failures_from")
 _OPTIONS = ("spec", "kind", "n", "goals")
 """Parameters that are the dataset's own."""
+_NEEDS = {
+    "oracle_model": ("--model-role oracle", "--dialogue or --oracle assistant"),
+    "max_questions": ("--max-questions", "--dialogue"),
+    "oracle_budget": ("--oracle-budget", "--oracle"),
+}
+"""Flags that mean nothing without another."""
 
 
 def request_of(task: str, context: typer.Context) -> EvalRequest:
@@ -72,7 +78,7 @@ def request_of(task: str, context: typer.Context) -> EvalRequest:
     Raises:
         UsageError: they make no sense together.
     """
-    from navloom.evals.navigate_request import EvalRequest
+    from navloom.evals.navigation.request import EvalRequest
 
     given = context.params
     models = model_of_roles(_model(context), given["model_role"], ROLES)
@@ -103,29 +109,32 @@ def _model(context: typer.Context) -> str:
     return own or typed or HEURISTIC
 
 
+def _check_idle(request: EvalRequest, context: typer.Context) -> None:
+    """Refuse a flag that was typed and would do nothing."""
+    idle = request.idle()
+    for name, (flag, needed) in _NEEDS.items():
+        source = context.get_parameter_source(name)
+        typed = source is not None and source.name == "COMMANDLINE"
+        if name in idle and (typed or (name == "oracle_model" and request.oracle_model)):
+            raise UsageError(f"{flag} does nothing without {needed}: add that, or leave it out")
+
+
 def _one(task: str) -> Any:
     """What a command of one run does."""
 
     def go(context: typer.Context, session: Session) -> None:
-        from navloom.evals.navigate import evaluate
+        from navloom.evals.navigation.run import evaluate
 
         given, request = context.params, request_of(task, context)
-        limit, ids = given["limit"], given["sample_id"]
+        _check_idle(request, context)
         if given["dry_run"]:
-            from navloom.evals.navigate_dry import dry_run
+            from navloom.evals.navigation.dry import dry_run
 
-            dry = dry_run(request, limit=limit, sample_ids=ids)
+            dry = dry_run(request, session)
             show_dry_run(dry, "episodes", "scenes", most=1, as_json=given["as_json"])
             return
         out = _folder(request, given["out"])
-        summary = evaluate(
-            request,
-            out,
-            limit=limit,
-            sample_ids=ids,
-            retry=given["retry"],
-            **session.options(),
-        )
+        summary = evaluate(request, out, session)
         end_evaluation(summary, out, as_json=given["as_json"])
 
     return go
@@ -137,7 +146,7 @@ def _folder(request: EvalRequest, out: Path | None) -> Path:
 
 def end_evaluation(summary: EvalSummary, out: Path, *, as_json: bool) -> NoReturn:
     """Print what a run scores, and leave with its exit code."""
-    from navloom.evals.navigate_tables import score_table
+    from navloom.evals.navigation.tables import score_table
 
     if not as_json and summary.scores["episodes"]:
         print(score_table(summary.scores).markdown() + "\n")
@@ -145,23 +154,23 @@ def end_evaluation(summary: EvalSummary, out: Path, *, as_json: bool) -> NoRetur
 
 
 def _arms(context: typer.Context, session: Session) -> None:
-    from navloom.evals.navigate_arms import compare_dialogue
+    from navloom.evals.navigation.arms import compare_dialogue
 
     given = context.params
     request = request_of("dialogue", context)
     out = _folder(request, given["out"])
-    table = compare_dialogue(request, out, session, limit=given["limit"])
+    table = compare_dialogue(request, out, session)
     _print(table, as_json=given["as_json"])
     say(f"  the runs are {out}/*; each has its own report: navloom report RUN")
 
 
 def study_oracle(context: typer.Context, session: Session) -> None:
     """What a navigator failed on, with and without help; ``navloom study oracle``."""
-    from navloom.evals.navigate_arms import study_oracle as study
+    from navloom.evals.navigation.arms import study_oracle as study
 
     given = context.params
     request = request_of(given["task"], context)
-    table = study(request, given["out"], session, limit=given["limit"])
+    table = study(request, given["out"], session)
     _print(table, as_json=given["as_json"])
 
 
@@ -223,6 +232,7 @@ app.command("dialogue")(
         AGENT,
         LIMITS,
         LAST,
+        picks=("limit",),
     )
 )
 app.command("capnav")(capnav)

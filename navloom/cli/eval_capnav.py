@@ -10,11 +10,10 @@ import typer
 
 from navloom.cli.common import (
     ConstrainOption,
+    DryRunOption,
     JsonOption,
-    LimitOption,
     ModelOption,
     OutOrDefaultOption,
-    SampleIdOption,
     SeedOption,
     end_session,
     print_json,
@@ -22,11 +21,11 @@ from navloom.cli.common import (
     say,
     show_dry_run,
 )
-from navloom.cli.session import ModelRoleOption, RunConfigOption, model_of_roles, with_session
+from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from navloom.evals.capnav_run import CapnavSummary
+    from navloom.evals.capnav.run import CapnavSummary
     from navloom.evals.session import Session
     from navloom.scenes.traverse import Passage
 
@@ -104,13 +103,7 @@ def capnav(
     ] = False,
     official_compat: OfficialOption = False,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    sample_id: SampleIdOption = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Try what ended in error again.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show a prompt, bound calls and cost; call nobody.")
-    ] = False,
-    run_config: RunConfigOption = None,  # noqa: ARG001  read by its callback
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """CapNav: can this body get there, by which way, and if not, why not?
@@ -119,8 +112,8 @@ def capnav(
     else reasoning validity is unscored. The same command on the same folder goes on with a run that
     was stopped.
     """
-    from navloom.evals.capnav_request import CapnavRequest
-    from navloom.evals.capnav_run import evaluate_capnav
+    from navloom.evals.capnav.request import CapnavRequest
+    from navloom.evals.capnav.run import evaluate_capnav
 
     models = model_of_roles(model, model_role, ROLES)
     asked = any(role.partition("=")[0].strip() == "judge" for role in model_role or ())
@@ -140,15 +133,13 @@ def capnav(
         seed=seed,
     )
     if dry_run:
-        from navloom.evals.capnav_dry import dry_run as work_out
+        from navloom.evals.capnav.dry import dry_run as work_out
 
-        dry = work_out(request, limit=limit, sample_ids=sample_id)
+        dry = work_out(request, session)
         show_dry_run(dry, "pairs", "scenes", most=1, as_json=as_json)
         return
     folder = run_folder(out, "capnav-eval", [request.record(), request.where()])
-    summary = evaluate_capnav(
-        request, folder, limit=limit, sample_ids=sample_id, retry=retry, **session.options()
-    )
+    summary = evaluate_capnav(request, folder, session)
     end_capnav(summary, folder, official=official_compat, as_json=as_json)
 
 
@@ -156,8 +147,8 @@ def end_capnav(
     summary: CapnavSummary, out: Path, *, official: bool = False, as_json: bool = False
 ) -> None:
     """Print what a run scores, and leave with its exit code."""
-    from navloom.evals.capnav_scores import read_capnav
-    from navloom.evals.capnav_table import run_table
+    from navloom.evals.capnav.scores import read_capnav
+    from navloom.evals.capnav.tables import run_table
 
     if not as_json and summary.scores["answers"]:
         found = read_capnav(out)
@@ -176,8 +167,8 @@ def capnav_truth(
     as_json: JsonOption = False,
 ) -> None:
     """What is true in CapNav: how many questions each body can do, and what blocks the others."""
-    from navloom.evals.capnav_data import load_benchmark
-    from navloom.evals.capnav_truth import truth_record, truth_tables, why_not
+    from navloom.evals.capnav.data import load_benchmark
+    from navloom.evals.capnav.truth import truth_record, truth_tables, why_not
 
     benchmark = load_benchmark(
         data_folder(data), compat_edges=compat_edges, scenes=scenes or None, bodies=bodies

@@ -7,22 +7,21 @@ options from signatures and five commands share thirty of them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from navloom.cli.common import (
+    DryRunOption,
     JsonOption,
-    LimitOption,
     OutOption,
     OutOrDefaultOption,
-    SampleIdOption,
     SeedOption,
     SpecArgument,
 )
-from navloom.cli.session import ModelRoleOption, RunConfigOption, with_session
+from navloom.cli.session import PICKS, ModelRoleOption, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
@@ -159,16 +158,6 @@ _FROM = Annotated[
     Path | None,
     _option(_ORACLE, "--failures-from", "The run to take failures from.", metavar="RUN"),
 ]
-_DRY = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Show a prompt, bound the calls and the cost; call nobody, write nothing.",
-    ),
-]
-_RETRY = Annotated[
-    bool, typer.Option("--retry", help="Try the episodes that ended in error again.")
-]
 _KIND = Annotated[
     Literal["mixed", "fine", "goal", "object"],
     _option(
@@ -224,14 +213,9 @@ LIMITS: Options = (
     ("views", _VIEWS, 4),
     ("epochs", _A_EPOCHS, 1),
     ("seed", SeedOption, 0),
-    ("limit", LimitOption, None),
 )
-LAST: Options = (("run_config", RunConfigOption, None), ("as_json", JsonOption, False))
-ONE_RUN: Options = (
-    ("sample_id", SampleIdOption, None),
-    ("retry", _RETRY, False),
-    ("dry_run", _DRY, False),
-)
+LAST: Options = (("as_json", JsonOption, False),)
+ONE_RUN: Options = (("dry_run", DryRunOption, False),)
 LONG_LIMITS: Options = tuple(
     (name, kind, LONG_STEPS if name == "max_steps" else default) for name, kind, default in LIMITS
 )
@@ -245,7 +229,11 @@ OBJECTS: Options = (("n", _N, 400),)
 
 
 def with_options(
-    command: Callable[[typer.Context, Session], None], name: str, words: str, *parts: Options
+    command: Callable[[typer.Context, Session], None],
+    name: str,
+    words: str,
+    *parts: Options,
+    picks: Sequence[str] = PICKS,
 ) -> Callable[..., None]:
     """A command with a set of options, and those of a session after them.
 
@@ -254,6 +242,7 @@ def with_options(
         name: of the command.
         words: its help.
         parts: the options, in the order of the help.
+        picks: as `with_session` takes them.
     """
 
     def typed(*, context: typer.Context, session: Session, **_: Any) -> None:
@@ -268,7 +257,7 @@ def with_options(
     typed.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
     typed.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
     typed.__name__, typed.__doc__ = name, words
-    return with_session()(typed)
+    return with_session(picks=picks)(typed)
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -9,24 +9,24 @@ import typer
 
 from navloom.cli.common import (
     ConstrainOption,
+    DryRunOption,
     JsonOption,
-    LimitOption,
     ModelOption,
     OutOrDefaultOption,
-    SampleIdOption,
     SeedOption,
     end_session,
     print_json,
     run_folder,
     say,
+    show_dry_run,
 )
-from navloom.cli.session import ModelRoleOption, RunConfigOption, model_of_roles, with_session
+from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
 
 if TYPE_CHECKING:
-    from navloom.evals.batch import Summary
-    from navloom.evals.judging import JudgeRequest
-    from navloom.evals.report_tables import Table
+    from navloom.evals.judging.run import JudgeRequest, Judging
     from navloom.evals.session import Session
+    from navloom.evals.summary import Summary
+    from navloom.evals.table import Table
 
 __all__ = ["app"]
 
@@ -46,9 +46,6 @@ ReasksOption = Annotated[
         max=10,
         help="How often a reply without a verdict is asked for again; then it is unscored.",
     ),
-]
-RetryOption = Annotated[
-    bool, typer.Option("--retry", help="Try the items that ended in an error again.")
 ]
 RubricOption = Annotated[
     str,
@@ -83,10 +80,7 @@ def reasoning(
     max_reasks: ReasksOption = 1,
     constrain: ConstrainOption = True,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    sample_id: SampleIdOption = None,
-    retry: RetryOption = False,
-    run_config: RunConfigOption = None,  # noqa: ARG001  read by its callback
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Grade explanations of why a path cannot be used against the truth about it.
@@ -96,12 +90,14 @@ def reasoning(
     """
     from dataclasses import asdict
 
-    from navloom.evals.judging import REASONING, judge_answers, totals
+    from navloom.evals.judging.run import REASONING, judge_answers, plan_answers, totals
 
     request = _request(model, model_role, max_reasks, constrain, seed)
-    options = _options(session, limit, sample_id, retry)
+    if dry_run:
+        _show_dry(plan_answers(file, request)[0], session, as_json)
+        return
     out = run_folder(out, "judged", [request.record(REASONING), str(file.resolve())])
-    summary, answers = judge_answers(file, out, request, **options)
+    summary, answers = judge_answers(file, out, request, session)
     found = totals(out)
     for each in answers.left[:3]:
         say(f"  line {each.line}: {each.fault}")
@@ -135,10 +131,7 @@ def trace(
     max_reasks: ReasksOption = 1,
     constrain: ConstrainOption = True,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    sample_id: SampleIdOption = None,
-    retry: RetryOption = False,
-    run_config: RunConfigOption = None,  # noqa: ARG001  read by its callback
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Grade a navigator's reasoning, step by step, by the criteria of a rubric.
@@ -148,14 +141,15 @@ def trace(
     from collections import Counter
     from dataclasses import asdict
 
-    from navloom.evals.judging import TRACE, judge_traces
+    from navloom.evals.judging.run import TRACE, judge_traces, plan_traces
     from navloom.evals.run import read_samples
 
     request = _request(model, model_role, max_reasks, constrain, seed, rubric)
+    if dry_run:
+        _show_dry(plan_traces(where, request)[0], session, as_json)
+        return
     out = run_folder(out, "traces", [request.record(TRACE), str(where.resolve())])
-    summary, faults = judge_traces(
-        where, out, request, **_options(session, limit, sample_id, retry)
-    )
+    summary, faults = judge_traces(where, out, request, session)
     for fault in faults[:3]:
         say(f"  not read: {fault}")
     counted: dict[str, Counter[str]] = {}
@@ -172,7 +166,7 @@ def trace(
 
 
 @calibrate.command("reasoning")
-@with_session()
+@with_session(picks=("limit", "retry"))
 def calibrate_reasoning(
     session: Session,
     out: OutOrDefaultOption = None,
@@ -196,9 +190,7 @@ def calibrate_reasoning(
     max_reasks: ReasksOption = 1,
     constrain: ConstrainOption = True,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    retry: RetryOption = False,
-    run_config: RunConfigOption = None,  # noqa: ARG001  read by its callback
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a judge of reasons on explanations whose deserved verdict is known.
@@ -206,24 +198,30 @@ def calibrate_reasoning(
     Accuracy, kappa, verdicts by kind and by set of wordings, and how often an injected text turns
     the verdict. Tables and picture are in OUT/calibration.*; the same command goes on.
     """
-    from navloom.evals import calibration as runs
-    from navloom.evals import calibration_tables as shown
-    from navloom.evals.judging import REASONING
+    from navloom.evals.judging import calibration as runs
+    from navloom.evals.judging import calibration_tables as shown
+    from navloom.evals.judging.run import REASONING
     from navloom.judges.calibrate import DEFAULT_ITEMS
 
     request = _request(model, model_role, max_reasks, constrain, seed)
-    options, where = _options(session, limit, None, retry), spec or runs.default_spec()
+    where, items = spec or runs.default_spec(), n or DEFAULT_ITEMS
+    if dry_run:
+        if injections:
+            planned = runs.plan_injections(where, request, n=n)
+        else:
+            planned = runs.plan_reasoning(where, request, n=items)
+        _show_dry(planned, session, as_json)
+        return
     name = "injections" if injections else "calibration"
     out = run_folder(out, name, [request.record(REASONING), where, n])
     if injections:
-        summary, found = runs.measure_injections(where, out, request, n=n, **options)
+        summary, found = runs.measure_injections(where, out, request, session, n=n)
         table = shown.injection_table(found)
         record = {name: {d: f.record() for d, f in by.items()} for name, by in found.items()}
         shown.write_calibration(out, record, [table])
         _show(record, [table], as_json)
     else:
-        items = n or DEFAULT_ITEMS
-        summary, made = runs.calibrate_reasoning(where, out, request, n=items, **options)
+        summary, made = runs.calibrate_reasoning(where, out, request, session, n=items)
         tables = shown.reasoning_tables(made)
         shown.write_calibration(out, made.record(), tables, shown.picture(made))
         _show(made.record(), tables, as_json)
@@ -231,7 +229,7 @@ def calibrate_reasoning(
 
 
 @calibrate.command("trace")
-@with_session()
+@with_session(picks=("limit", "retry"))
 def calibrate_trace(
     session: Session,
     out: OutOrDefaultOption = None,
@@ -250,20 +248,16 @@ def calibrate_trace(
     max_reasks: ReasksOption = 1,
     constrain: ConstrainOption = True,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    retry: RetryOption = False,
-    run_config: RunConfigOption = None,  # noqa: ARG001  read by its callback
     as_json: JsonOption = False,
 ) -> None:
     """Measure a rubric judge on steps that were spoiled in known ways."""
-    from navloom.evals import calibration as runs
-    from navloom.evals import calibration_tables as shown
-    from navloom.evals.judging import TRACE
+    from navloom.evals.judging import calibration as runs
+    from navloom.evals.judging import calibration_tables as shown
+    from navloom.evals.judging.run import TRACE
 
     request = _request(model, model_role, max_reasks, constrain, seed, rubric)
-    options = _options(session, limit, None, retry)
     out = run_folder(out, "trace-calibration", [request.record(TRACE), str(where or ""), n])
-    summary, made = runs.calibrate_trace(where, out, request, n=n, **options)
+    summary, made = runs.calibrate_trace(where, out, request, session, n=n)
     tables = shown.trace_tables(made)
     shown.write_calibration(out, made.record(), tables)
     _show(made.record(), tables, as_json)
@@ -278,7 +272,7 @@ def _request(
     seed: int,
     rubric: str = "trace",
 ) -> JudgeRequest:
-    from navloom.evals.judging import JudgeRequest
+    from navloom.evals.judging.run import JudgeRequest
 
     return JudgeRequest(
         model=model_of_roles(model, roles, ROLES)["judge"],
@@ -289,10 +283,8 @@ def _request(
     )
 
 
-def _options(
-    session: Session, limit: int | None, ids: list[str] | None, retry: bool
-) -> dict[str, Any]:
-    return {"session": session, "limit": limit, "sample_ids": ids, "retry": retry}
+def _show_dry(judging: Judging, session: Session, as_json: bool) -> None:
+    show_dry_run(judging.dry_run(session), "items", "scenes", most=1, as_json=as_json)
 
 
 def _show(record: dict[str, Any], tables: list[Table], as_json: bool) -> None:

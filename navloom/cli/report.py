@@ -34,7 +34,7 @@ def export(
 
     Lines are sorted by sample id and never vary: an interrupted run gives the same bytes.
     """
-    from navloom.evals.export import export_run
+    from navloom.evals.navcraft.export import export_run
 
     count = export_run(run, out, format)
     if as_json:
@@ -68,7 +68,7 @@ def validate(
     """
     from dataclasses import asdict
 
-    from navloom.evals.validate import check_file
+    from navloom.evals.navcraft.validate import check_file
 
     result = check_file(file, scenes)
     if as_json:
@@ -130,8 +130,8 @@ def report(
     if kinds == {"capnav"}:
         _of_capnav(runs, out, as_json=as_json)
         return
-    from navloom.evals.report import markdown, write_report
-    from navloom.evals.report_tables import score_json
+    from navloom.evals.navcraft.report import markdown, write_report
+    from navloom.evals.navcraft.tables import score_json
 
     made, written = write_report(runs, out)
     if as_json:
@@ -144,8 +144,8 @@ def report(
 
 
 def _of_navigation(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
-    from navloom.evals.nav_report import write_nav_report
-    from navloom.evals.navigate_scores import read_scores
+    from navloom.evals.navigation.report import write_nav_report
+    from navloom.evals.navigation.scores import read_scores
     from navloom.evals.whole import make_folder
 
     if out is not None:
@@ -164,8 +164,8 @@ def _of_navigation(runs: list[Path], out: Path | None, *, as_json: bool) -> None
 
 
 def _of_capnav(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
-    from navloom.evals.capnav_scores import read_capnav
-    from navloom.evals.capnav_table import write_capnav_report
+    from navloom.evals.capnav.scores import read_capnav
+    from navloom.evals.capnav.tables import write_capnav_report
 
     pages = write_capnav_report(runs, out)
     if as_json:

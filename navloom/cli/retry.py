@@ -19,7 +19,7 @@ app = typer.Typer()
 
 
 @app.command()
-@with_session()
+@with_session(picks=())
 def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) -> None:
     """Try the samples of a run that ended in an error again; everything else is left as it is.
 
@@ -37,24 +37,26 @@ def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) ->
     if not broken:
         say(f"{run}: no errors to try again; the command that made it goes on with what is left")
         return
-    options = {"retry": True, "sample_ids": broken, **session.options()}
+    from dataclasses import replace
+
+    again = replace(session, retry=True)
+    only = replace(again, sample_ids=broken)
     if kind == "capnav":
         from navloom.cli.eval_capnav import end_capnav
-        from navloom.evals.capnav_request import CapnavRequest
-        from navloom.evals.capnav_run import evaluate_capnav
+        from navloom.evals.capnav.request import CapnavRequest
+        from navloom.evals.capnav.run import evaluate_capnav
 
-        again = evaluate_capnav(CapnavRequest.read(run), run, **options)
-        end_capnav(again, run, as_json=as_json)
+        end_capnav(evaluate_capnav(CapnavRequest.read(run), run, only), run, as_json=as_json)
     if kind == "capnav_tasks":
         from navloom.cli.synth_capnav import again_capnav
 
-        again_capnav(run, session, as_json=as_json)
+        again_capnav(run, again, as_json=as_json)
     if kind == "navigate":
         from navloom.cli.eval import end_evaluation
-        from navloom.evals.navigate import EvalRequest, evaluate
+        from navloom.evals.navigation.run import EvalRequest, evaluate
 
-        end_evaluation(evaluate(EvalRequest.read(run), run, **options), run, as_json=as_json)
-    from navloom.evals.synth import SynthRequest, synthesise
+        end_evaluation(evaluate(EvalRequest.read(run), run, only), run, as_json=as_json)
+    from navloom.evals.navcraft.synth import SynthRequest, synthesise
 
-    summary = synthesise(SynthRequest.read(run), run, **options)
+    summary = synthesise(SynthRequest.read(run), run, only)
     end_session(summary, run, as_json=as_json)

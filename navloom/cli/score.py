@@ -83,7 +83,7 @@ def score(
     episode that counts as failed because nobody can have walked its trajectory.
     """
     from navloom.errors import UsageError
-    from navloom.evals.score import score_run, score_submission
+    from navloom.evals.navigation.score import score_run, score_submission
 
     if source.is_dir():
         if form is not None or split is not None or partial:
@@ -114,8 +114,11 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Say how one run differs from another on the samples that both have: B minus A."""
-    from navloom.evals.compare import compare_runs
+    from navloom.errors import UsageError
+    from navloom.evals.navigation.compare import compare_runs
 
+    if run_a.resolve() == run_b.resolve():
+        raise UsageError(f"{run_a} and {run_b} are one run: give two to compare")
     found = compare_runs(run_a, run_b, by=by, seed=seed)
     if as_json:
         print_json(found.record())

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import DisplayOption, MaxConnectionsOption
+from navloom.cli.common import (
+    CALLS_PANEL,
+    LIMITS_PANEL,
+    DisplayOption,
+    LimitOption,
+    MaxConnectionsOption,
+    RetryOption,
+    SampleIdOption,
+)
 from navloom.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from navloom.models.limits import Limits
 
 __all__ = [
+    "PICKS",
     "AttemptTimeoutOption",
     "CacheOption",
     "CostLimitOption",
@@ -37,6 +46,8 @@ __all__ = [
     "with_session",
 ]
 
+PICKS = ("limit", "sample_id", "retry")
+"""Options that say which samples a session is about."""
 _MOST_CONFIG = 64 * 1024
 
 
@@ -107,6 +118,7 @@ MaxRetriesOption = Annotated[
         max=100,
         show_default="3",
         help="Further attempts at a call that failed, where trying again may help.",
+        rich_help_panel=CALLS_PANEL,
     ),
 ]
 AttemptTimeoutOption = Annotated[
@@ -118,6 +130,7 @@ AttemptTimeoutOption = Annotated[
         max=600,
         show_default="600",
         help="Seconds that one attempt at a call may take.",
+        rich_help_panel=CALLS_PANEL,
     ),
 ]
 TokenLimitOption = Annotated[
@@ -128,6 +141,7 @@ TokenLimitOption = Annotated[
         min=1,
         help="Tokens that the whole run may use, in and out. Reaching it ends the session with"
         " exit code 2; the same command with a higher limit goes on.",
+        rich_help_panel=LIMITS_PANEL,
     ),
 ]
 TimeLimitOption = Annotated[
@@ -137,6 +151,7 @@ TimeLimitOption = Annotated[
         envvar="NAVLOOM_TIME_LIMIT",
         min=0.001,
         help="Seconds that this session may take; samples under way finish their step.",
+        rich_help_panel=LIMITS_PANEL,
     ),
 ]
 CostLimitOption = Annotated[
@@ -147,6 +162,7 @@ CostLimitOption = Annotated[
         min=0.000001,
         help="US dollars that the whole run may cost; overshot by one call a sample under way at"
         " most.",
+        rich_help_panel=LIMITS_PANEL,
     ),
 ]
 CacheOption = Annotated[
@@ -157,11 +173,17 @@ CacheOption = Annotated[
         metavar="DIR",
         show_default="the user's cache folder",
         help="Where replies of remote models are kept; runs share them.",
+        rich_help_panel=CALLS_PANEL,
     ),
 ]
 NoCacheOption = Annotated[
     bool,
-    typer.Option("--no-cache", envvar="NAVLOOM_NO_CACHE", help="Keep and use no replies."),
+    typer.Option(
+        "--no-cache",
+        envvar="NAVLOOM_NO_CACHE",
+        help="Keep and use no replies.",
+        rich_help_panel=CALLS_PANEL,
+    ),
 ]
 
 
@@ -202,12 +224,16 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
     return Limits(**{name: given[name] for name in names})
 
 
-def with_session(most: int = 8) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_session(
+    most: int = 8, picks: Sequence[str] = PICKS
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of a session, and its ``session`` argument the `Session` they say.
 
     Args:
         most: the default of ``--max-connections``.
+        picks: which of ``PICKS`` the command has.
     """
+    options = {name: _SESSION[name] for name in _SESSION if name not in PICKS or name in picks}
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         # Its class is not imported before it is needed, and typer would look it up.
@@ -215,7 +241,7 @@ def with_session(most: int = 8) -> Callable[[Callable[..., None]], Callable[...,
 
         @wraps(command)
         def made(**given: Any) -> None:
-            session = _session({name: given.pop(name) for name in _SESSION})
+            session = _session({name: given.pop(name) for name in options})
             command(**given, session=session)
 
         own = inspect.signature(command, eval_str=True)
@@ -227,7 +253,7 @@ def with_session(most: int = 8) -> Callable[[Callable[..., None]], Callable[...,
                 default=most if name == "max_connections" else default,
                 annotation=kind,
             )
-            for name, (kind, default) in _SESSION.items()
+            for name, (kind, default) in options.items()
         ]
         # Typer reads a command's options from here.
         made.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
@@ -237,6 +263,9 @@ def with_session(most: int = 8) -> Callable[[Callable[..., None]], Callable[...,
 
 
 _SESSION: dict[str, tuple[Any, Any]] = {
+    "limit": (LimitOption, None),
+    "sample_id": (SampleIdOption, None),
+    "retry": (RetryOption, False),
     "max_connections": (MaxConnectionsOption, 8),
     "max_retries": (MaxRetriesOption, None),
     "attempt_timeout": (AttemptTimeoutOption, None),
@@ -245,6 +274,7 @@ _SESSION: dict[str, tuple[Any, Any]] = {
     "cost_limit": (CostLimitOption, None),
     "cache": (CacheOption, None),
     "no_cache": (NoCacheOption, False),
+    "run_config": (RunConfigOption, None),
     "display": (DisplayOption, None),
 }
 
@@ -264,6 +294,9 @@ def _session(given: Mapping[str, Any]) -> Session:
         max_connections=given["max_connections"],
         settings=settings_of(given, display.note),
         limits=limits_of(given),
+        limit=given.get("limit"),
+        sample_ids=given.get("sample_id"),
+        retry=given.get("retry", False),
     )
 
 

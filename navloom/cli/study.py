@@ -35,7 +35,7 @@ StudyOption = Annotated[
 
 
 @app.command()
-@with_session()
+@with_session(picks=())
 def relays(
     spec: SpecArgument,
     out: StudyOption,
@@ -53,8 +53,8 @@ def relays(
     session: Session,
 ) -> None:
     """How far are relays from the best there is? Gain and regret of several models."""
-    from navloom.evals.studies import study_relays
-    from navloom.evals.synth import SynthRequest
+    from navloom.evals.navcraft.studies import study_relays
+    from navloom.evals.navcraft.synth import SynthRequest
 
     request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
     models = model or ["builtin/heuristic", "builtin/random"]
@@ -64,7 +64,7 @@ def relays(
 
 
 @app.command()
-@with_session()
+@with_session(picks=())
 def profiles(
     spec: SpecArgument,
     out: StudyOption,
@@ -77,8 +77,8 @@ def profiles(
     session: Session,
 ) -> None:
     """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
-    from navloom.evals.studies import study_profiles
-    from navloom.evals.synth import SynthRequest
+    from navloom.evals.navcraft.studies import study_profiles
+    from navloom.evals.navcraft.synth import SynthRequest
     from navloom.scenes.uri import list_scenes
 
     request = SynthRequest(kind="single", spec=spec, n=1, model=model, seed=seed)
@@ -88,7 +88,7 @@ def profiles(
 
 
 @app.command()
-@with_session(1)
+@with_session(1, picks=())
 def ablation(
     spec: SpecArgument,
     out: StudyOption,
@@ -108,8 +108,8 @@ def ablation(
     Made for a night: stop it at any moment, and the same command goes on.
     """
     from navloom.errors import UsageError, did_you_mean
-    from navloom.evals.ablation import ARMS, study_ablation
-    from navloom.evals.synth import SynthRequest
+    from navloom.evals.navcraft.ablation import ARMS, study_ablation
+    from navloom.evals.navcraft.synth import SynthRequest
 
     for name in arm or ():
         if name not in ARMS:
@@ -142,5 +142,6 @@ app.command("oracle")(
         AGENT,
         LIMITS,
         LAST,
+        picks=("limit",),
     )
 )

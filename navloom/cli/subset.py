@@ -10,7 +10,7 @@ import typer
 from navloom.cli.common import JsonOption, SeedOption, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from navloom.evals.subset import Subset
+    from navloom.evals.navigation.subset import Subset
     from navloom.evals.tasks.episode import TaskData
 
 __all__ = ["app", "subset"]
@@ -105,7 +105,7 @@ def _drawn(
     seed: int,
     options: dict[str, Any],
 ) -> tuple[TaskData, Subset]:
-    from navloom.evals.subset import build_subset
+    from navloom.evals.navigation.subset import build_subset
     from navloom.evals.tasks.registry import load_task
 
     whole = load_task(task, data, split, **options)
@@ -123,8 +123,8 @@ def _hard(
     options: dict[str, Any],
 ) -> tuple[TaskData, Subset]:
     from navloom.errors import UsageError
-    from navloom.evals.subset import build_subset, whole_subset
-    from navloom.evals.subset_failed import failed_by
+    from navloom.evals.navigation.subset import build_subset, whole_subset
+    from navloom.evals.navigation.subset_failed import failed_by
     from navloom.evals.tasks.registry import load_task
 
     failed = failed_by(runs)
@@ -151,8 +151,13 @@ def _hard(
 def _show(
     whole: TaskData, made: Subset, out: Path | None, picture: Path | None, *, as_json: bool
 ) -> None:
-    from navloom.evals.subset import save_subset
-    from navloom.evals.subset_table import axes_of, shares_table, spread_table, spreads_of
+    from navloom.evals.navigation.subset import save_subset
+    from navloom.evals.navigation.subset_table import (
+        axes_of,
+        shares_table,
+        spread_table,
+        spreads_of,
+    )
 
     part = made.pick(whole).episodes
     axes = axes_of(whole.episodes, part, bins=made.bins)
@@ -171,7 +176,7 @@ def _show(
         print_table(shares_table(axes))
         print_table(spread_table(spreads))
     if picture is not None:
-        from navloom.evals.subset_picture import draw_subset
+        from navloom.evals.navigation.subset_picture import draw_subset
 
         title = f"{made.task} {made.split}: {len(part)} of {len(whole.episodes)} episodes"
         say(f"drew {draw_subset(axes, whole.episodes, part, picture, title=title)}")

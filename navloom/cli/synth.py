@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,14 +13,11 @@ from navloom.cli.common import (
     TAU_HELP,
     CompactOption,
     ConstrainOption,
-    DisplayOption,
+    DryRunOption,
     JsonOption,
-    LimitOption,
-    MaxConnectionsOption,
     ModelOption,
     OutOption,
     ProfileOption,
-    SampleIdOption,
     SeedOption,
     SpecArgument,
     StrictHelperOption,
@@ -28,22 +25,12 @@ from navloom.cli.common import (
     end_session,
     show_dry_run,
 )
-from navloom.cli.session import (
-    AttemptTimeoutOption,
-    CacheOption,
-    CostLimitOption,
-    MaxRetriesOption,
-    ModelRoleOption,
-    NoCacheOption,
-    RunConfigOption,
-    TimeLimitOption,
-    TokenLimitOption,
-    limits_of,
-    model_of_roles,
-    settings_of,
-)
+from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
 from navloom.cli.synth_capnav import capnav
 from navloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from navloom.evals.session import Session
 
 __all__ = ["app"]
 
@@ -93,16 +80,6 @@ RelayTauOption = Annotated[
         help=TAU_HELP,
     ),
 ]
-RetryOption = Annotated[
-    bool, typer.Option("--retry", help="Try the attempts that ended in error again.")
-]
-DryRunOption = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Show the prompts, count the calls and bound the cost; call nobody, write nothing.",
-    ),
-]
 SourceOption = Annotated[
     Path | None,
     typer.Option(
@@ -115,8 +92,10 @@ SourceOption = Annotated[
 
 
 @app.command()
+@with_session()
 def single(
     context: typer.Context,
+    session: Session,
     spec: SpecArgument,
     out: OutOption,
     n: AttemptsOption = _ATTEMPTS,
@@ -127,34 +106,23 @@ def single(
     constrain: ConstrainOption = True,
     compact: CompactOption = False,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    sample_id: SampleIdOption = None,
     max_turns: TurnsOption = 12,
     max_repairs: RepairsOption = 3,
-    max_connections: MaxConnectionsOption = 8,
-    max_retries: MaxRetriesOption = None,
-    attempt_timeout: AttemptTimeoutOption = None,
-    token_limit: TokenLimitOption = None,
-    time_limit: TimeLimitOption = None,
-    cost_limit: CostLimitOption = None,
-    cache: CacheOption = None,
-    no_cache: NoCacheOption = False,
-    retry: RetryOption = False,
     dry_run: DryRunOption = False,
-    run_config: RunConfigOption = None,
-    display: DisplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Craft long errands for one robot (NavCraft-S).
 
     The same command on the same folder goes on with a run that was stopped.
     """
-    _go({"kind": "single", "profiles": _profiles(profile)}, context.params)
+    _go({"kind": "single", "profiles": _profiles(profile)}, context.params, session)
 
 
 @app.command()
+@with_session()
 def collab(
     context: typer.Context,
+    session: Session,
     out: OutOption,
     spec: Annotated[
         str | None,
@@ -172,22 +140,9 @@ def collab(
     constrain: ConstrainOption = True,
     compact: CompactOption = False,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    sample_id: SampleIdOption = None,
     max_turns: TurnsOption = 12,
     max_repairs: RepairsOption = 3,
-    max_connections: MaxConnectionsOption = 8,
-    max_retries: MaxRetriesOption = None,
-    attempt_timeout: AttemptTimeoutOption = None,
-    token_limit: TokenLimitOption = None,
-    time_limit: TimeLimitOption = None,
-    cost_limit: CostLimitOption = None,
-    cache: CacheOption = None,
-    no_cache: NoCacheOption = False,
-    retry: RetryOption = False,
     dry_run: DryRunOption = False,
-    run_config: RunConfigOption = None,
-    display: DisplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Lift errands to relays of two robots (NavCraft-C).
@@ -203,7 +158,7 @@ def collab(
         raise UsageError(
             "say which homes: `navloom synth collab demo: --out RUN`, or give --from RUN"
         )
-    _go(asked, context.params)
+    _go(asked, context.params, session)
 
 
 def _profiles(names: list[str] | None) -> tuple[str, ...]:
@@ -247,36 +202,23 @@ _REQUEST = (
 )
 
 
-def _go(asked: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _go(asked: Mapping[str, Any], given: Mapping[str, Any], session: Session) -> None:
     """Make the run, or say what it would be.
 
     Args:
         asked: the parts of the request that are settled already.
         given: all of the command's parameters, by name.
+        session: how to go through the run.
     """
-    from navloom.evals.progress import make_display
-    from navloom.evals.synth import SynthRequest, synthesise
+    from navloom.evals.navcraft.synth import SynthRequest, synthesise
 
     roles = model_of_roles(given["model"], given["model_role"], ROLES)
     typed = {name: given[name] for name in _REQUEST if name in given}
     request = SynthRequest(**{**typed, "model": roles["generator"], **asked})
-    limit, sample_ids = given["limit"], given["sample_id"]
-    display = make_display(given["display"])
     if given["dry_run"]:
-        from navloom.evals.dry import dry_run
+        from navloom.evals.navcraft.dry import dry_run
 
-        dry = dry_run(request, limit=limit, sample_ids=sample_ids, display=display)
-        show_dry_run(dry, "attempts", "homes", as_json=given["as_json"])
+        show_dry_run(dry_run(request, session), "attempts", "homes", as_json=given["as_json"])
         return
-    summary = synthesise(
-        request,
-        given["out"],
-        max_connections=given["max_connections"],
-        display=display,
-        retry=given["retry"],
-        limit=limit,
-        sample_ids=sample_ids,
-        settings=settings_of(given, display.note),
-        limits=limits_of(given),
-    )
+    summary = synthesise(request, given["out"], session)
     end_session(summary, given["out"], as_json=given["as_json"])

@@ -9,11 +9,10 @@ import typer
 
 from navloom.cli.common import (
     ConstrainOption,
+    DryRunOption,
     JsonOption,
-    LimitOption,
     ModelOption,
     OutOrDefaultOption,
-    SampleIdOption,
     SeedOption,
     SpecArgument,
     end_session,
@@ -23,10 +22,10 @@ from navloom.cli.common import (
     say,
     show_dry_run,
 )
-from navloom.cli.session import ModelRoleOption, RunConfigOption, model_of_roles, with_session
+from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
 
 if TYPE_CHECKING:
-    from navloom.evals.capnav_synth import CapnavSynthSummary
+    from navloom.evals.capnav.synth import CapnavSynthSummary
     from navloom.evals.session import Session
 
 __all__ = ["again_capnav", "capnav", "end_capnav", "report_capnav"]
@@ -129,16 +128,6 @@ QaOption = Annotated[
         help="Where the benchmark's files ID_QA.json go.",
     ),
 ]
-RetryOption = Annotated[
-    bool, typer.Option("--retry", help="Try the conversations that ended in error again.")
-]
-DryRunOption = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Show the prompts, count the calls and bound the cost; call nobody, write nothing.",
-    ),
-]
 
 
 @with_session()
@@ -156,15 +145,11 @@ def capnav(
     compact: CompactOption = False,
     constrain: ConstrainOption = True,
     seed: SeedOption = 0,
-    limit: LimitOption = None,
-    sample_id: SampleIdOption = None,
     max_turns: TurnsOption = 12,
     max_repairs: RepairsOption = 3,
     max_rounds: RoundsOption = 3,
     qa: QaOption = None,
-    retry: RetryOption = False,
     dry_run: DryRunOption = False,
-    run_config: RunConfigOption = None,  # noqa: ARG001  read by its callback
     as_json: JsonOption = False,
 ) -> None:
     """Write questions for CapNav: can a body get from here to there?
@@ -173,7 +158,7 @@ def capnav(
     is kept beside it. In the run's folder: qa/ID_QA.json in the benchmark's form, truth/ and
     balance.json. The same command on the same folder goes on with a run that was stopped.
     """
-    from navloom.evals.capnav_synth_request import CapnavSynthRequest
+    from navloom.evals.capnav.synth_request import CapnavSynthRequest
 
     request = CapnavSynthRequest(
         spec=spec,
@@ -191,17 +176,15 @@ def capnav(
         max_rounds=max_rounds,
     )
     if dry_run:
-        from navloom.evals.capnav_synth_dry import dry_run as reckon
+        from navloom.evals.capnav.synth_dry import dry_run as reckon
 
-        dry = reckon(request, limit=limit, sample_ids=sample_id)
+        dry = reckon(request, session)
         show_dry_run(dry, "conversations", "scenes", most=1, as_json=as_json)
         return
-    from navloom.evals.capnav_synth import synthesise
+    from navloom.evals.capnav.synth import synthesise
 
     folder = run_folder(out, "capnav", [request.record(), request.where()])
-    summary = synthesise(
-        request, folder, session=session, qa=qa, retry=retry, limit=limit, sample_ids=sample_id
-    )
+    summary = synthesise(request, folder, session, qa=qa)
     end_capnav(summary, folder, as_json=as_json)
 
 
@@ -230,16 +213,16 @@ def end_capnav(summary: CapnavSynthSummary, out: Path, *, as_json: bool = False)
 
 def again_capnav(run: Path, session: Session, *, as_json: bool = False) -> None:
     """Go on with a run, trying again what ended in an error; leaves with its exit code."""
-    from navloom.evals.capnav_synth import synthesise
-    from navloom.evals.capnav_synth_request import CapnavSynthRequest
+    from navloom.evals.capnav.synth import synthesise
+    from navloom.evals.capnav.synth_request import CapnavSynthRequest
 
-    summary = synthesise(CapnavSynthRequest.read(run), run, session=session, retry=True)
+    summary = synthesise(CapnavSynthRequest.read(run), run, session)
     end_capnav(summary, run, as_json=as_json)
 
 
 def report_capnav(runs: list[Path], *, as_json: bool = False) -> None:
     """Print what the questions of runs add up to, a set of tables a run."""
-    from navloom.evals.capnav_collect import read_balance
+    from navloom.evals.capnav.collect import read_balance
 
     said = {str(run): read_balance(run) for run in runs}
     if as_json:

@@ -25,7 +25,7 @@ import errno
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
 from typing import Any
 
@@ -37,40 +37,21 @@ from navloom.errors import ModelRefusedError, NavloomError, RunError
 from navloom.evals.around import Around
 from navloom.evals.checkpoints import begun, open_checkpoints
 from navloom.evals.lines import cannot_write
-from navloom.evals.progress import Display, NoDisplay
 from navloom.evals.run import RunFolder
-from navloom.evals.sample import Job, Sample, select
+from navloom.evals.sample import Job, Sample
+from navloom.evals.session import Session, Stop
 from navloom.evals.summary import Summary, summarise
-from navloom.models.call import CallSettings, call_settings
-from navloom.models.limits import LimitReachedError, Limits
+from navloom.models.call import call_settings
+from navloom.models.limits import LimitReachedError
 from navloom.models.secrets import redact
 from navloom.models.usage import ModelUsage, by_model, merged, total_cost, usage_of
 
-__all__ = ["Job", "Sample", "Stop", "Summary", "one_line", "run_batch", "select"]
+__all__ = ["one_line", "run_batch"]
 
-MAX_CONNECTIONS = 8
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 _MAX_MESSAGE = 500
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
-
-
-class Stop:
-    """A way to end a session early, from a signal, a test or another task of the same loop."""
-
-    def __init__(self) -> None:
-        self.requests = 0
-        self._listeners: list[Callable[[int], None]] = []
-
-    def request(self) -> None:
-        """Ask once to finish the steps under way; ask twice to cut them short."""
-        self.requests += 1
-        for listener in self._listeners:
-            listener(self.requests)
-
-    def listen(self, listener: Callable[[int], None]) -> None:
-        """Call ``listener`` with the number of requests at each one."""
-        self._listeners.append(listener)
 
 
 def one_line(error: BaseException) -> str:
@@ -85,14 +66,9 @@ async def run_batch(
     folder: RunFolder,
     samples: Sequence[Sample],
     job: Job,
+    session: Session | None = None,
     *,
-    max_connections: int = MAX_CONNECTIONS,
-    display: Display | None = None,
     only: Set[str] | None = None,
-    retry: bool = False,
-    stop: Stop | None = None,
-    settings: CallSettings | None = None,
-    limits: Limits | None = None,
 ) -> Summary:
     """Run what is left of a run: call it again after anything at all, and it goes on.
 
@@ -101,13 +77,9 @@ async def run_batch(
         samples: all samples of the run, also those that are finished. They run scene after scene,
             so that few scenes are in memory at once.
         job: what to do with each.
-        max_connections: samples under way at once.
-        display: told of what happens; silent unless given.
-        only: run no others than these ids now (see ``select``); the rest stays for another session.
-        retry: try those in ``errors.jsonl`` again.
-        stop: to end early; SIGINT and SIGTERM request it too where this is the main thread.
-        settings: what stands around each model call: a cache, how often to try again.
-        limits: when to end the session; no part of what the run is.
+        session: how; ``only`` says which samples, whatever it picks.
+        only: run no others than these ids now (`Session.picked`); the rest stays for another
+            session.
 
     Returns:
         The run's totals, as written to ``summary.json``.
@@ -117,24 +89,24 @@ async def run_batch(
         ModelRefusedError: the key, the model's name or the account is refused.
     """
     started = time.monotonic()
-    display = display or NoDisplay()
-    stop = stop or Stop()
+    session = session or Session()
+    stop, display = session.stop or Stop(), session.display
     ids = {sample.id for sample in samples}
     if len(ids) != len(samples):
         raise RunError("two samples of one run have the same id: ids are unique")
-    if retry:
+    if session.retry:
         folder.retry_errors()
     chosen = ids if only is None else ids & only
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
-    around = Around(settings or CallSettings(), limits or Limits(), display)
+    around = Around(session.settings, session.limits, display)
     around.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
     try:
         if todo:
             with _signals(stop):
-                await _run(folder, todo, job, max_connections, stop, around)
+                await _run(folder, todo, job, session.max_connections, stop, around)
     finally:
         display.close()
         seconds = time.monotonic() - started

@@ -11,16 +11,19 @@ written anew at the end of every session from all finished samples, also where s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
 from navloom.errors import UsageError
-from navloom.evals.batch import Sample, Summary, run_batch, select
+from navloom.evals.batch import run_batch
+from navloom.evals.dry import DryRun, dry_asks
 from navloom.evals.run import RunFolder, make_id, read_samples, sample_seed
+from navloom.evals.sample import Sample
 from navloom.evals.session import Session
+from navloom.evals.summary import Summary
 from navloom.evals.whole import make_folder
 from navloom.graphs import captions
 from navloom.graphs.invoke import model_of, scene_of
@@ -37,6 +40,7 @@ __all__ = [
     "caption",
     "caption_file",
     "captions_file",
+    "dry_run",
 ]
 
 KIND = "captions"
@@ -131,14 +135,27 @@ def plan(request: CaptionRequest) -> tuple[list[Sample], dict[str, str]]:
     return samples, scenes
 
 
+def dry_run(request: CaptionRequest, session: Session | None = None) -> DryRun:
+    """Say what captioning would do; neither a model nor a folder is touched.
+
+    Args:
+        request: of what. Its model needs no key for this.
+        session: whose ``limit`` and ``sample_ids`` say of which samples.
+
+    Raises:
+        SceneError: there are no scenes, or one is broken.
+        ModelError: the model cannot be named.
+        UsageError: a sample is not in the run.
+    """
+    samples, scenes = plan(request)
+    job, reasks = CaptionJob(request, scenes), request.max_reasks
+    return dry_asks(job, samples, session, reasks=reasks, questions=len(request.jobs))
+
+
 async def acaption(
     request: CaptionRequest,
     out: Path | str,
-    *,
     session: Session | None = None,
-    retry: bool = False,
-    limit: int | None = None,
-    sample_ids: Sequence[str] | None = None,
 ) -> Summary:
     """Write captions, or go on with a run that was stopped.
 
@@ -146,9 +163,6 @@ async def acaption(
         request: of what.
         out: the run's folder.
         session: how to go through it; one of its own unless given.
-        retry: try viewpoints that ended in error again.
-        limit: do only the first so many viewpoints; a later call may do the others.
-        sample_ids: do only these.
 
     Raises:
         RunError: the folder cannot be used.
@@ -156,20 +170,20 @@ async def acaption(
         UsageError: a sample is not in the run.
         ModelError: the model cannot be named or used.
     """
-    options = (session or Session()).options()
-    model_of(request.model)
+    session = session or Session()
+    session.check_models(request.model)
     samples, scenes = plan(request)
-    only = select(samples, limit=limit, ids=sample_ids)
+    only = session.picked(samples)
     with RunFolder(out, kind=KIND, request=request.record(), seed=request.seed) as folder:
         job = CaptionJob(request, scenes)
-        summary = await run_batch(folder, samples, job, only=only, retry=retry, **options)
+        summary = await run_batch(folder, samples, job, session, only=only)
         _write_files(folder.path, request, scenes)
     return summary
 
 
-def caption(request: CaptionRequest, out: Path | str, **options: Any) -> Summary:
+def caption(request: CaptionRequest, out: Path | str, session: Session | None = None) -> Summary:
     """:func:`acaption` for callers without an event loop: the same arguments and errors."""
-    return asyncio.run(acaption(request, out, **options))
+    return asyncio.run(acaption(request, out, session))
 
 
 def captions_file(run: Path | str, scene: Scene | str) -> Path:

@@ -1,7 +1,6 @@
-"""A synthesis that calls nobody: the prompts as they would be sent, the calls, what they may cost.
+"""A run that calls nobody: the prompts as they would be sent, the calls, what they may cost.
 
-The real graphs run up to their first call, which a gate stops. Of relays the second prompt needs an
-errand: where none is given, the heuristic crafts one to fill it with.
+The real graphs run up to their first call, which a gate stops.
 
 The bounds: at least, every attempt ends at its first call and replies with nothing; at most, every
 attempt takes all its turns, each reply is as long as `REPLY_TOKENS`, and each turn sends all before
@@ -13,29 +12,31 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
 from navloom.errors import ModelError
-from navloom.evals.progress import Display, NoDisplay
-from navloom.evals.sample import Sample, select
-from navloom.evals.survey import survey
-from navloom.evals.synth import SynthJob, SynthRequest, plan
-from navloom.graphs import navcraft_single
+from navloom.evals.sample import Sample
+from navloom.evals.session import Session
 from navloom.graphs.invoke import model_of
 from navloom.models.answer import message_text
 from navloom.models.call import call_settings
 from navloom.models.usage import price_of
 
 __all__ = [
+    "LEAST_CHARACTERS",
+    "MOST_CHARACTERS",
     "REPLY_TOKENS",
+    "RESULT_TOKENS",
     "DryRun",
     "Prompt",
-    "dry_run",
+    "dry_asks",
     "first_prompt",
     "first_prompts",
+    "one_a_scene",
+    "reckon",
     "unkeyed",
 ]
 
@@ -112,36 +113,6 @@ class _Stopped:
         """Nothing passes, so there is nothing to settle."""
 
 
-def dry_run(
-    request: SynthRequest,
-    *,
-    limit: int | None = None,
-    sample_ids: Sequence[str] | None = None,
-    display: Display | None = None,
-) -> DryRun:
-    """Say what a synthesis would do; neither a model nor a folder is touched.
-
-    Args:
-        request: what to make. Its model needs no key for this.
-        limit: of so many attempts.
-        sample_ids: of these attempts.
-        display: told of homes that are left out.
-
-    Raises:
-        SceneError: there are no scenes, or no errand is possible in any of them.
-        ModelError: the model cannot be named.
-        UsageError: a sample is not in the run.
-    """
-    display = display or NoDisplay()
-    model = unkeyed(request.model)
-    found = survey(request.spec, tau=request.tau, homes=request.homes, note=display.note)
-    made = plan(request, found)
-    only = select(made.samples, limit=limit, ids=sample_ids)
-    samples = [sample for sample in made.samples if sample.id in only]
-    prompts = asyncio.run(_prompts(SynthJob(request, made), one_a_scene(samples), model))
-    return _reckoned(request, samples, prompts)
-
-
 def one_a_scene(samples: Sequence[Sample]) -> list[Sample]:
     """The first sample of each of the first ``MOST_SCENES`` scenes, by the scenes' names."""
     firsts = {sample.scene: sample for sample in reversed(samples)}
@@ -159,26 +130,6 @@ def unkeyed(name: str) -> Any:
             return get_model(name, api_key="dry-run", base_url="http://127.0.0.1:9/v1")
         except ModelError:
             raise error from None
-
-
-async def _prompts(job: SynthJob, samples: Sequence[Sample], model: Any) -> list[list[Prompt]]:
-    return [await _of_sample(job, sample, model) for sample in samples]
-
-
-async def _of_sample(job: SynthJob, sample: Sample, model: Any) -> list[Prompt]:
-    given = job.input(sample)
-    context = job.context(sample, model)
-    if job.request.kind == "single" or given["phase_1"] is not None:
-        return await first_prompt(job.build(None), given, context, sample)
-    single = navcraft_single.graph
-    first = await first_prompt(single, {"seed": sample.seed}, context, sample)
-    made = await single.ainvoke(
-        {"seed": sample.seed}, context=replace(context, model="builtin/heuristic")
-    )
-    if made["status"] != "ok":
-        return first
-    filled = {**given, "phase_1": made["result"]["phase_1"]}
-    return [*first, *await first_prompt(job.build(None), filled, context, sample)]
 
 
 async def first_prompt(graph: Any, given: Any, context: Any, sample: Sample) -> list[Prompt]:
@@ -212,33 +163,73 @@ def first_prompts(job: Any, samples: Sequence[Sample], model: Any) -> list[Promp
     return asyncio.run(found())
 
 
-def _reckoned(
-    request: SynthRequest, samples: Sequence[Sample], prompts: list[list[Prompt]]
+def dry_asks(
+    job: Any,
+    samples: Sequence[Sample],
+    session: Session | None = None,
+    *,
+    reasks: int,
+    questions: int = 1,
 ) -> DryRun:
-    count, turns = len(samples), request.max_turns
-    talks = 2 if request.kind == "collab" and request.source is None else 1
-    first = [each[0].characters for each in prompts if each]
-    largest = [sum(p.characters for p in each) for each in prompts]
-    lifts = request.kind == "collab" and request.source is not None
-    calls = (0 if lifts else count, count * talks * turns)
-    grown = turns * (turns - 1) // 2 * (REPLY_TOKENS + RESULT_TOKENS) * talks
-    inputs = (
-        int(calls[0] * min(first, default=0) / LEAST_CHARACTERS),
-        count * int(turns * max(largest, default=0) / MOST_CHARACTERS + grown),
-    )
+    """What a run would do whose samples each ask a few questions that do not build on each other.
+
+    Args:
+        job: as `first_prompts` takes it.
+        samples: all of the run.
+        session: whose ``limit`` and ``sample_ids`` say of which samples.
+        reasks: how often a reply is sent back at most.
+        questions: how many a sample asks at most; one at least.
+
+    Raises:
+        ModelError: the model cannot be named.
+        UsageError: a sample is not in the run.
+    """
+    only = (session or Session()).picked(samples)
+    samples = [sample for sample in samples if sample.id in only]
+    prompts = first_prompts(job, samples, unkeyed(job.model))
+    asks, count = questions * (1 + reasks), len(samples)
+    longest = max((prompt.characters for prompt in prompts), default=0) / MOST_CHARACTERS
+    most = count * int(asks * (longest + reasks * REPLY_TOKENS))
+    return reckon([job.model], samples, prompts, calls=(count, count * asks), most_input=most)
+
+
+def reckon(
+    models: Sequence[str],
+    samples: Sequence[Sample],
+    prompts: Sequence[Prompt],
+    *,
+    calls: tuple[int, int],
+    most_input: int,
+) -> DryRun:
+    """The bounds of a run.
+
+    Args:
+        models: those it may call, its own first; priced as if the cheapest made every call, and as
+            if the dearest did.
+        samples: of the run.
+        prompts: some of its first.
+        calls: at least and at most.
+        most_input: tokens that are sent at most.
+    """
+    shortest = min((prompt.characters for prompt in prompts), default=0)
+    inputs = (int(calls[0] * shortest / LEAST_CHARACTERS), most_input)
     outputs = (0, calls[1] * REPLY_TOKENS)
     costs = [
-        price_of(request.model, {"input_tokens": i, "output_tokens": o})
+        [
+            price_of(model, {"input_tokens": i, "output_tokens": o})
+            for model in dict.fromkeys(models)
+        ]
         for i, o in zip(inputs, outputs, strict=True)
     ]
-    least, most = costs
+    least, most = ([price for price in bound if price is not None] for bound in costs)
+    known = len(least) == len(most) == len(costs[0])
     return DryRun(
-        model=request.model,
-        samples=count,
+        model=models[0],
+        samples=len(samples),
         scenes=len({sample.scene for sample in samples}),
         calls=calls,
         input_tokens=inputs,
         output_tokens=outputs,
-        cost_usd=None if least is None or most is None else (least, most),
-        prompts=tuple(prompt for each in prompts for prompt in each),
+        cost_usd=(min(least), max(most)) if known else None,
+        prompts=tuple(prompts),
     )

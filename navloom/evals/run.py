@@ -48,6 +48,7 @@ __all__ = [
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")
 _MAX_RUN_JSON = 16 * 1024 * 1024
+_MOST_INSIDE = 4
 _SHOWN = 60
 
 
@@ -97,7 +98,7 @@ def read_run(path: Path | str) -> dict[str, Any]:
             data = opened.read(_MAX_RUN_JSON + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(
-            f"{path} is not a run: it has no run.json. Give a folder that --out made."
+            f"{path} is not a run: it has no run.json. {_runs_inside(Path(path))}"
         ) from None
     except OSError as error:
         raise RunError(f"cannot read {file}: {error.strerror}") from error
@@ -110,6 +111,15 @@ def read_run(path: Path | str) -> dict[str, Any]:
             f"{file} is broken: expected a JSON object with a request. Use another folder."
         )
     return record
+
+
+def _runs_inside(path: Path) -> str:
+    """Which folder was probably meant: a study keeps its runs one level down."""
+    inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
+    if not inside:
+        return "Give a folder that --out made."
+    more = f" and {len(inside) - _MOST_INSIDE} more" if len(inside) > _MOST_INSIDE else ""
+    return f"Runs inside: {', '.join(inside[:_MOST_INSIDE])}{more}."
 
 
 def read_samples(path: Path | str) -> list[dict[str, Any]]:
@@ -327,6 +337,8 @@ class RunFolder:
 
     def _differences(self, there: dict[str, Any]) -> str:
         """Which keys of two requests differ, each with its value there and now."""
+        if there.get("kind") != self.kind:
+            return f"it is a '{there.get('kind')}', asked for is a '{self.kind}'"
         old = {"kind": there.get("kind"), "seed": there.get("seed"), **there["request"]}
         new = {"kind": self.kind, "seed": self.seed, **self.request}
         said = [

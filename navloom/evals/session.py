@@ -2,33 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from navloom.evals.batch import MAX_CONNECTIONS
-from navloom.evals.progress import Display
+from navloom.evals.progress import Display, NoDisplay
+from navloom.evals.sample import Sample, select
+from navloom.graphs.invoke import model_of
 from navloom.models.call import CallSettings
 from navloom.models.limits import Limits
 
-__all__ = ["Session"]
+__all__ = ["MAX_CONNECTIONS", "Session", "Stop"]
+
+MAX_CONNECTIONS = 8
+
+
+class Stop:
+    """A way to end a session early, from a signal, a test or another task of the same loop."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self._listeners: list[Callable[[int], None]] = []
+
+    def request(self) -> None:
+        """Ask once to finish the steps under way; ask twice to cut them short."""
+        self.requests += 1
+        for listener in self._listeners:
+            listener(self.requests)
+
+    def listen(self, listener: Callable[[int], None]) -> None:
+        """Call ``listener`` with the number of requests at each one."""
+        self._listeners.append(listener)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """What several runs of one command share.
+    """One sitting over a run; another may go on with other values, and the run is the same.
 
     Attributes:
         display: told of progress; silent unless given.
         max_connections: samples under way at once.
         settings: what stands around each model call, such as a response cache.
-        limits: when to end, of each run; the same command with higher ones goes on.
+        limits: when to end; a later session with higher ones goes on.
+        limit: do only the first so many samples; a later session may do the others.
+        sample_ids: do only these samples.
+        retry: try samples that ended in an error again.
+        stop: to end early from another thread or a test.
     """
 
-    display: Display | None = None
+    display: Display = field(default_factory=NoDisplay)
     max_connections: int = MAX_CONNECTIONS
-    settings: CallSettings | None = None
-    limits: Limits | None = None
+    settings: CallSettings = field(default_factory=CallSettings)
+    limits: Limits = field(default_factory=Limits)
+    limit: int | None = None
+    sample_ids: Sequence[str] | None = None
+    retry: bool = False
+    stop: Stop | None = None
 
-    def options(self) -> dict[str, Any]:
-        """The same as keywords of ``synthesise`` and ``evaluate``."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+    def picked(self, samples: Sequence[Sample]) -> set[str]:
+        """The ids of the samples of a run that this session is about.
+
+        Raises:
+            UsageError: a sample is not in the run.
+        """
+        return select(samples, limit=self.limit, ids=self.sample_ids)
+
+    def check_models(self, *names: str | None) -> None:
+        """Say what is wrong with a model before a folder is made for it.
+
+        Raises:
+            ModelError: it cannot be named or used, or a limit of cost needs a price nobody knows.
+        """
+        for name in dict.fromkeys(names):
+            if name is not None:
+                model_of(name)
+                self.limits.check_price(name)

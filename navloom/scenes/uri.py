@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +27,7 @@ from navloom.scenes.scene import Scene
 __all__ = ["FORMATS", "Format", "iter_scenes", "list_scenes", "load_scene"]
 
 DATA_VARIABLE = "NAVLOOM_DATA"
+_MOST_NAMED = 8
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(.*)", re.DOTALL)
 
 
@@ -184,6 +185,10 @@ def _data_folder(scheme: str, known: Format) -> Path:
     return folder
 
 
+def _known(ids: Sequence[str]) -> str:
+    return f"known: {', '.join(ids)}" if len(ids) <= _MOST_NAMED else f"{len(ids)} known"
+
+
 def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str) -> _Place:
     if name is not None:
         checked_id(name, what=what)
@@ -195,7 +200,7 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
     if name not in ids:
         where = f"{folder} holds" if folder != Path() else "There is"
         raise SceneError(
-            f"{where} no {what} scene '{name}' ({len(ids)} known).{did_you_mean(name, ids)}"
+            f"{where} no {what} scene '{name}' ({_known(ids)}).{did_you_mean(name, ids)}"
         )
     return _Place(reader, folder, prefix, (name,))
 

@@ -27,8 +27,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from navloom.evals.export import export_run
-from navloom.evals.synth import SynthRequest, synthesise
+from navloom.evals.navcraft.export import export_run
+from navloom.evals.navcraft.synth import SynthRequest, synthesise
+from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.testing.brain import brain
 from navloom.testing.server import Call, ModelServer
@@ -42,8 +43,8 @@ _REPLY_S = 0.02
 _LONGEST_AFTER_S = 0.06
 _SESSION_S = 300.0
 _IMPORTED = [
-    "navloom.evals.export",
-    "navloom.evals.synth",
+    "navloom.evals.navcraft.export",
+    "navloom.evals.navcraft.synth",
     "navloom.testing",
     "langchain_openai",
     "genai_prices",
@@ -157,7 +158,7 @@ def _session(url: str, out: str, samples: int) -> None:
 
     os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "not-a-real-key-000"}
     request = SynthRequest(kind="single", spec="demo:", n=samples, model="openai/brain")
-    synthesise(request, out, max_connections=AT_ONCE)
+    synthesise(request, out, Session(max_connections=AT_ONCE))
 
 
 def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random) -> None:

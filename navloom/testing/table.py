@@ -27,9 +27,11 @@ from unittest import mock
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from navloom.evals.batch import Summary, run_batch
+from navloom.evals.batch import run_batch
 from navloom.evals.run import RunFolder, make_id, read_errors, read_samples, sample_seed
 from navloom.evals.sample import Sample
+from navloom.evals.session import Session
+from navloom.evals.summary import Summary
 from navloom.graphs import navcraft_single
 from navloom.models import call, get_model
 from navloom.models.retry import RetryPolicy
@@ -185,7 +187,9 @@ async def _run(
         models = [_client(url, kind, setting, attempts) for url in (at, _closed_url())]
         job = _Job(models[0], models[1], lost)
         with RunFolder(path, kind="single", request={}, seed=setting.seed) as folder:
-            summary = await run_batch(folder, samples, job, max_connections=setting.concurrency)
+            summary = await run_batch(
+                folder, samples, job, Session(max_connections=setting.concurrency)
+            )
         lines = _lines(Path(path))
         calls, broken = len(server.calls), tuple(server.errors)
     wrong = [*broken, *_totals(lines, samples, summary)]

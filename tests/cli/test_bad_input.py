@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.batch import Summary
 from navloom.evals.run import read_run, read_samples
+from navloom.evals.summary import Summary
 from navloom.scenes.archive import save
 from tests.cli.small import small_scene
 from tests.tools.worlds import row_house
@@ -191,6 +191,8 @@ FOLDERS = [
     ("export run --out file/x.jsonl", "file is a file, or lies in one"),
     ("export run --out x --format foo", "'foo' is not one of 'navcraft'"),
     ("report nowhere", "nowhere is not a run"),
+    ("report .", ". is not a run: it has no run.json. Runs inside: "),
+    ("synth collab demo:flat --n 2 --out run", "run holds another run: it is a 'single', asked"),
     ("report run run", "run is given twice"),
     ("report run --out file", "file is a file, or lies in one"),
     ("validate nowhere.jsonl", "nowhere.jsonl cannot be read: No such file"),
@@ -386,9 +388,9 @@ def test_half_a_run_is_no_study_and_no_demo(
         calls.append(1)
         return summary
 
-    monkeypatch.setattr("navloom.evals.synth.synthesise", stopped)
-    monkeypatch.setattr("navloom.evals.studies.synthesise", stopped)
-    monkeypatch.setattr("navloom.evals.studies.read_errors", lambda _: [{"message": "no key"}])
+    monkeypatch.setattr("navloom.evals.navcraft.synth.synthesise", stopped)
+    monkeypatch.setattr("navloom.evals.navcraft.studies.synthesise", stopped)
+    monkeypatch.setattr("navloom.evals.study.read_errors", lambda _: [{"message": "no key"}])
     assert run(command) == code
     assert len(calls) == 1, "what follows a stopped run must not begin"
     out, err = capsys.readouterr()

@@ -248,3 +248,13 @@ def test_a_model_that_fails_does_not_end_the_conversation(
     assert any(line.startswith("! openai/x: no connection to the server") for line in out)
     assert "z" * 40 not in "\n".join(out)
     assert out[-1].startswith("robot: Hello.")
+
+
+def test_a_sitting_has_limits(spoken: Spoken) -> None:
+    out = spoken("go to the kitchen", "go to the study", "/quit", options="--token-limit 10")
+    assert spoken.code == 0
+    assert (
+        out[1:]
+        == ["  · living room", "  · dining room", "  · kitchen"]
+        + ["! --token-limit 10 is reached"] * 2
+    )

@@ -92,6 +92,12 @@ def test_every_option_reaches_the_request() -> None:
         ("eval r2r --data data --subset none.json --out r", "none.json"),
         ("eval r2r --data data --sample-id 9_9 --out r", "no sample '9_9'"),
         ("eval r2r --data data --max-steps 0 --out r", "--max-steps"),
+        ("eval r2r --data data --oracle-budget 2 --out r", "does nothing without --oracle"),
+        ("eval r2r --data data --max-questions 2 --out r", "does nothing without --dialogue"),
+        (
+            "eval r2r --data data --model-role oracle=builtin/random --out r",
+            "--model-role oracle does nothing without --dialogue or --oracle assistant",
+        ),
         ("eval r2r --data data --views 5 --out r", "views is 5"),
         ("eval r2r --data data --out data", "holds other files"),
         ("eval scene demo:vila --out r", "Did you mean 'villa'"),
@@ -132,7 +138,7 @@ def test_a_dry_run_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert out.count("=== ") == 1
     assert "Job: navigator" in out
-    assert "6 episodes in 1 scenes, nobody was called" in err
+    assert "6 episodes in 1 scene, nobody was called" in err
     assert "cost: $" in err
     assert not Path("r").exists()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
-from tests.evals.test_judging import line, written
+from tests.evals.judging.test_run import line, written
 from tests.judges.paths import WRONG
 from tests.judges.test_rubric import row
 
@@ -72,3 +72,25 @@ def test_calibration_of_the_rubric_judge_takes_a_run(
     words = ["judge", "calibrate", "trace", str(file), "--n", "40", "--out", out]
     assert main([*words, "--display", "none"]) == 0
     assert "| denies_history: history |" in capsys.readouterr().out
+
+
+def test_a_dry_run_shows_what_a_judge_would_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    file = str(written(tmp_path / "f.jsonl", line("a"), line("b", WRONG)))
+    trace = str(written(tmp_path / "t.jsonl", json.dumps(row())))
+    for words, told in (
+        (["reasoning", file], "2 items in 1 scene"),
+        (["trace", trace], "3 items in 1 scene"),
+        (["calibrate", "reasoning", "demo:flat", "--n", "16"], " items in 1 scene"),
+        (["calibrate", "reasoning", "demo:flat", "--n", "9", "--injections"], " items in 1 scene"),
+    ):
+        given = [*words, "--dry-run", "--model", "openai/gpt-4o-mini", "--display", "none"]
+        assert main(["judge", *given]) == 0
+        out, err = capsys.readouterr()
+        assert out.startswith("=== ")
+        assert f"{told}, nobody was called" in err
+        assert "cost: $0." in err
+    assert not Path("runs").exists()

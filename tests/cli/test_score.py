@@ -9,9 +9,9 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.scenes.archive import save
-from tests.evals.test_compare import run_of
-from tests.evals.test_metrics import REFERENCE, ROW, episode
-from tests.evals.test_score import line, run_with
+from tests.evals.navigation.test_compare import run_of
+from tests.evals.navigation.test_metrics import REFERENCE, ROW, episode
+from tests.evals.navigation.test_score import line, run_with
 
 
 @pytest.mark.realdata
@@ -75,7 +75,8 @@ def test_score_and_compare_runs(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (["score", ".", "--split", "val_seen"], "--format, --split and --partial go with a FILE"),
         (["score", "x.json", "--format", "rxr"], "there is no format 'rxr': expected one of r2r"),
         (["score", "x.json", "--by", "room"], "--by"),
-        (["compare", ".", "."], ". is not a run"),
+        (["compare", ".", "x"], ". is not a run"),
+        (["compare", "x", "./x"], "x and x are one run: give two to compare"),
         (["compare", "."], "RUN_B"),
     ],
 )

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from navloom.cli.subset import app
 from navloom.errors import NavloomError, UsageError
-from navloom.evals.subset import load_subset
+from navloom.evals.navigation.subset import load_subset
 from navloom.evals.tasks.registry import load_task
+from tests.evals.navigation.test_subset import run_of
 from tests.evals.tasks_folder import folder
-from tests.evals.test_subset import run_of
 
 
 def typed(*words: object) -> str:

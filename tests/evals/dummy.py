@@ -18,8 +18,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime
 
-from navloom.evals.batch import Sample, run_batch
+from navloom.evals.batch import run_batch
 from navloom.evals.run import RunFolder, make_id, sample_seed
+from navloom.evals.sample import Sample
+from navloom.evals.session import Session
 
 STEPS = 8
 
@@ -133,7 +135,7 @@ def main() -> int:
                 folder,
                 make_samples(asked.count),
                 DummyJob(asked.log, asked.delay),
-                max_connections=asked.connections,
+                Session(max_connections=asked.connections),
             )
         )
     return summary.exit_code

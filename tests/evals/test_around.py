@@ -16,13 +16,14 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.around import Around
-from navloom.evals.batch import Summary
-from navloom.evals.dry import dry_run
-from navloom.evals.navcraft import score_run
+from navloom.evals.navcraft.dry import dry_run
+from navloom.evals.navcraft.scores import score_run
+from navloom.evals.navcraft.synth import SynthRequest, synthesise
+from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.progress import NoDisplay
-from navloom.evals.report_tables import all_tables
 from navloom.evals.run import read_errors, read_samples
-from navloom.evals.synth import SynthRequest, synthesise
+from navloom.evals.session import Session
+from navloom.evals.summary import Summary
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings
@@ -84,9 +85,9 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
     server: ModelServer, tmp_path: Path
 ) -> None:
     settings = CallSettings(cache=ResponseCache(tmp_path / "cache"))
-    first = synthesise(asked(kind="collab"), tmp_path / "a", settings=settings)
+    first = synthesise(asked(kind="collab"), tmp_path / "a", Session(settings=settings))
     made = len(server.calls)
-    second = synthesise(asked(kind="collab"), tmp_path / "b", settings=settings)
+    second = synthesise(asked(kind="collab"), tmp_path / "b", Session(settings=settings))
     assert len(server.calls) == made == first.usage["calls"]
     assert second.usage == {
         "calls": 0,
@@ -103,12 +104,14 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
 
 PROGRAM = """
 import sys
-from navloom.evals.synth import SynthRequest, synthesise
+from navloom.evals.navcraft.synth import SynthRequest, synthesise
 from navloom.models.cache import ResponseCache
+from navloom.evals.session import Session
 from navloom.models.call import CallSettings
 model, cache, out = sys.argv[1:]
 request = SynthRequest(kind="collab", spec="demo:", n=6, model=model, seed=3)
-synthesise(request, out, settings=CallSettings(cache=ResponseCache(cache), cache_in_process=True))
+settings = CallSettings(cache=ResponseCache(cache), cache_in_process=True)
+synthesise(request, out, Session(settings=settings))
 """
 
 
@@ -166,7 +169,7 @@ def test_retries_are_seen_and_counted(tmp_path: Path, monkeypatch: pytest.Monkey
     with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-        made = synthesise(asked(n=2), tmp_path / "r", display=Notes(), max_connections=1)
+        made = synthesise(asked(n=2), tmp_path / "r", Session(display=Notes(), max_connections=1))
     assert made.usage["retries"] == made.models[0]["retries"] == 2
     assert said[1:] == ["1 retry; openai/gpt-4o-mini: HTTP 429, again in 0.0 s"]
 
@@ -216,7 +219,7 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
     made: Summary | None = None
     for share in (0.3, 0.6, 2.0):
         limits = Limits(token_limit=int(used * share))
-        made = synthesise(asked(kind=kind), out, limits=limits, max_connections=flight)
+        made = synthesise(asked(kind=kind), out, Session(limits=limits, max_connections=flight))
         assert read_errors(out) == []
         if share < 1:
             assert (made.exit_code, made.interrupted) == (2, False)
@@ -233,14 +236,18 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
 
 
 def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> None:
-    made = synthesise(asked(), tmp_path / "r", limits=Limits(cost_limit=0.0005), max_connections=1)
+    made = synthesise(
+        asked(), tmp_path / "r", Session(limits=Limits(cost_limit=0.0005), max_connections=1)
+    )
     assert made.limit == "--cost-limit $0.0005 is reached"
     assert made.left > 0
     largest = max(row["cost_usd"] for row in read_samples(tmp_path / "r"))
     assert made.cost_usd is not None
     assert made.cost_usd <= 0.0005 + largest
     with pytest.raises(UsageError, match="no price is known for openai/nobody-9"):
-        synthesise(asked(model="openai/nobody-9"), tmp_path / "x", limits=Limits(cost_limit=1))
+        synthesise(
+            asked(model="openai/nobody-9"), tmp_path / "x", Session(limits=Limits(cost_limit=1))
+        )
     assert not (tmp_path / "x").exists()
 
 
@@ -249,7 +256,7 @@ def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
         limits = Limits(time_limit=0.5)
-        made = synthesise(asked(n=20), tmp_path / "r", limits=limits, max_connections=1)
+        made = synthesise(asked(n=20), tmp_path / "r", Session(limits=limits, max_connections=1))
         assert made.limit == "--time-limit 0.5 s is reached"
         assert 0 < made.left < 20
         assert made.session_seconds < 5
@@ -258,10 +265,10 @@ def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.Monke
 def test_limits_and_settings_are_no_part_of_the_request(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    synthesise(asked(n=1), tmp_path / "r", limits=Limits(token_limit=10**9))
+    synthesise(asked(n=1), tmp_path / "r", Session(limits=Limits(token_limit=10**9)))
     said = (tmp_path / "r" / "run.json").read_text()
     assert "token_limit" not in said
-    synthesise(asked(n=1), tmp_path / "r", settings=CallSettings(max_retries=9))
+    synthesise(asked(n=1), tmp_path / "r", Session(settings=CallSettings(max_retries=9)))
 
 
 # --- dry run -------------------------------------------------------------------------------------
@@ -288,7 +295,7 @@ def test_a_dry_run_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert dry_run(asked()).cost_usd is not None
     assert dry_run(asked(model="vllm/q/m")).cost_usd is None
-    (prompt,) = dry_run(asked(), sample_ids=["demo-flat-00002"]).prompts
+    (prompt,) = dry_run(asked(), Session(sample_ids=["demo-flat-00002"])).prompts
     assert prompt.sample == "demo-flat-00002"
 
 
@@ -400,7 +407,7 @@ def test_a_defects_file_tells_no_key(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError(TOLD)
 
-    monkeypatch.setattr("navloom.evals.synth.synthesise", broken)
+    monkeypatch.setattr("navloom.evals.navcraft.synth.synthesise", broken)
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70
     monkeypatch.setenv("NAVLOOM_DEBUG", "1")
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70

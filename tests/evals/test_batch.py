@@ -23,10 +23,12 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphRecursionError
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.batch import Sample, Stop, one_line, run_batch, select
+from navloom.evals.batch import one_line, run_batch
 from navloom.evals.checkpoints import open_checkpoints
 from navloom.evals.progress import NoDisplay, PlainDisplay
 from navloom.evals.run import read_errors, read_samples
+from navloom.evals.sample import Sample, select
+from navloom.evals.session import Session, Stop
 from navloom.evals.tally import Tally, price_of, usage_of
 from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder
 
@@ -49,9 +51,16 @@ def threads(path: Path) -> set[str]:
     return {row[0] for row in rows}
 
 
-async def finish(path: Path, count: int = 6, job: DummyJob | None = None, **more: Any) -> Any:
+async def finish(
+    path: Path,
+    count: int = 6,
+    job: DummyJob | None = None,
+    only: set[str] | None = None,
+    **more: Any,
+) -> Any:
+    session = Session(**more)
     with open_folder(path) as folder:
-        return await run_batch(folder, make_samples(count), job or DummyJob(), **more)
+        return await run_batch(folder, make_samples(count), job or DummyJob(), session, only=only)
 
 
 # --- the plain way -------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from navloom.models.usage import by_model
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability, annotated
 from navloom.scenes.uri import load_scene
-from tests.evals.capnav_world import question, write_world
+from tests.evals.capnav.world import question, write_world
 
 QUESTION = question("HOUSE01", 2)
 NO = {"answer": "no", "path": ["Kitchen", "node_10", "node_14"], "reason": "Stairs at the landing."}

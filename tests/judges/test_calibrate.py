@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from navloom.evals.calibration import truths
+from navloom.evals.judging.calibration import truths
 from navloom.judges.calibrate import KINDS, SETS, make_items
 from navloom.judges.record import read_record
 

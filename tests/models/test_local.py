@@ -312,7 +312,7 @@ def test_a_missing_piece_is_named_with_its_command(
 @pytest.mark.parametrize(
     ("extra", "told"),
     [
-        ({"n_ctxt": 512}, "no extra option 'n_ctxt'. Did you mean 'n_ctx'?"),
+        ({"n_ctxt": 512}, "no option 'n_ctxt'. Did you mean 'n_ctx'?"),
         ({"n_ctx": 5000}, "n_ctx must be a whole number from 256 to 4096, got 5000"),
         ({"threads": 0}, "threads must be a whole number from 1"),
         ({"seed": True}, "seed must be a whole number"),

@@ -24,8 +24,8 @@ from random import Random
 
 import numpy as np
 
+from navloom.evals.navigation.subset_quota import balanced
 from navloom.evals.run import sample_seed
-from navloom.evals.subset_quota import balanced
 from navloom.evals.tasks.categories import CATEGORIES, category_of
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.matterport import Scans, Sieve

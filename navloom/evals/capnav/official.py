@@ -1,0 +1,333 @@
+"""The public scorer's rules, to compare numbers with those that others publish.
+
+What differs from :mod:`navloom.evals.capnav.scorer`, where a word of the rules is not what one
+would choose (source: makeabilitylab/CapNav, ``scripts/capnav_score.py``, read and run beside this
+and written anew):
+
+- start and end are found by looking for node names in the question's words, around "from" and "to";
+- a path's nodes are ids only if all of them are ids that exist; else each is matched by name: the
+  same, one within the other (the longest name wins), or 0.78 alike;
+- an unlabelled passage is blocked, in the truth and along a path;
+- a reply that cannot be read counts as a false negative or a false positive;
+- what a JSON answer says is first written as the older line, ``Answer: (A) True | Path: a -> b``:
+  anything but yes, true, a and (a) is a no, and the reason is lost;
+- a record whose answers are no list, or a question without any node's name, is not counted at all.
+
+The rules hold to the character, odd corners included; scans are linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.evals.capnav.official_text import Line, read_output, reason_of
+from navloom.scenes.bodies import canonical
+from navloom.scenes.capnav import NEAR, Nodes
+from navloom.scenes.scene import UNKNOWN
+from navloom.scenes.traverse import Traversability
+from navloom.tools.traverse import reach
+
+__all__ = ["OfficialScene", "OfficialScore", "normal"]
+
+Bucket = Literal["TP", "FP", "FN", "TN"]
+
+_SPACES = re.compile(r"\s+")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_FROM, _TO = re.compile(r"\bfrom\b"), re.compile(r"\bto\b")
+_ID = re.compile(r"node_\d+")
+_MOST_NAMES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialScore:
+    """What the public scorer says of one reply.
+
+    Attributes:
+        error: why it is not counted at all; None where it is.
+        format_error: why it cannot be read; None where it can.
+        answer: ``yes`` or ``no``; None where it cannot be read.
+        start: the node that the question's words seem to start from.
+        end: the node they seem to go to.
+        truth: whether the body gets there.
+        bucket: where it stands among right and wrong answers.
+        path: node ids, None where a name is matched by nothing.
+        valid: whether the path is one; None where the reply cannot be read.
+        faults: why it is none.
+        traversable: share of the path's passages the body can use, where yes and valid.
+        reason: what the older line says after ``Fail:`` or ``Reason:``.
+        notes: the annotators' words on the path's blocked passages.
+        reason_valid: 0 where a no has no route or no reason; None where a judge has to say.
+    """
+
+    error: str | None = None
+    format_error: str | None = None
+    answer: str | None = None
+    start: str | None = None
+    end: str | None = None
+    truth: bool | None = None
+    bucket: Bucket | None = None
+    path: tuple[str | None, ...] = ()
+    valid: bool | None = None
+    faults: tuple[str, ...] = ()
+    traversable: float | None = None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    reason_valid: float | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        lists = {name: list(getattr(self, name)) for name in ("path", "faults", "notes")}
+        return {**asdict(self), **lists}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> OfficialScore:
+        """The score that :meth:`record` wrote."""
+        lists = {name: tuple(record[name]) for name in ("path", "faults", "notes")}
+        return cls(**{**record, **lists})
+
+    @property
+    def counted(self) -> bool:
+        """Whether the reply counts."""
+        return self.error is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A node's name in a question."""
+
+    name: str
+    start: int
+    length: int
+    center: float
+
+
+@dataclass
+class OfficialScene:
+    """One scene under the public scorer's rules; what does not change is worked out once."""
+
+    nodes: Nodes
+    table: Traversability
+    _of_name: dict[str, str] = field(init=False)
+    _plain: list[tuple[str, str]] = field(init=False)
+    _edges: set[tuple[str, str]] = field(init=False)
+    _reach: dict[str, NDArray[np.int8]] | None = field(default=None, init=False)
+    _ends: dict[str, tuple[str, str] | str] = field(default_factory=dict, init=False)
+    _matched: dict[str, str | None] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        named = [(n, self.nodes.name(n)) for n in self.nodes.ids if self.nodes.name(n) != UNKNOWN]
+        # Of nodes that share a name the last one is meant.
+        self._of_name = {name: node for node, name in named}
+        self._plain = [(name, normal(name)) for name in self._of_name]
+        edges = self.table.edges
+        self._edges = {*edges, *((b, a) for a, b in edges)}
+
+    def score(self, question: str, agent: str, output: str) -> OfficialScore:
+        """Score one reply in the older form, as :func:`output_of` writes it.
+
+        Args:
+            question: its words.
+            agent: the body's name.
+            output: the reply; beyond 200,000 characters it cannot be read.
+        """
+        if not question or not agent:
+            return OfficialScore(error="missing_scene_agent_or_question")
+        ends = self.ends(question)
+        if isinstance(ends, str):
+            return OfficialScore(error=ends)
+        truth = self.feasible(agent, *ends)
+        line = read_output(output)
+        if line.error is not None:
+            return OfficialScore(
+                format_error=line.error,
+                start=ends[0],
+                end=ends[1],
+                truth=truth,
+                bucket="FN" if truth else "FP",
+            )
+        return self._scored(agent, line, ends, truth)
+
+    def _scored(self, agent: str, line: Line, ends: tuple[str, str], truth: bool) -> OfficialScore:
+        path = self.path(line.names)
+        faults = self._faults(path, *ends)
+        yes, known = line.answer == "yes", [node for node in path if node is not None]
+        reason = "" if yes else reason_of(line.text)
+        return OfficialScore(
+            answer=line.answer,
+            start=ends[0],
+            end=ends[1],
+            truth=truth,
+            bucket=("TP" if truth else "FP") if yes else ("FN" if truth else "TN"),
+            path=path,
+            valid=not faults,
+            faults=faults,
+            traversable=self._share(agent, known) if yes and not faults else None,
+            reason=reason,
+            notes=() if yes else self._notes(agent, known),
+            reason_valid=0.0 if not yes and (len(known) < 2 or not reason) else None,
+        )
+
+    def ends(self, question: str) -> tuple[str, str] | str:
+        """Start and end by the question's words, or why there are none."""
+        if question not in self._ends:
+            self._ends[question] = self._find_ends(question)
+        return self._ends[question]
+
+    def _find_ends(self, question: str) -> tuple[str, str] | str:
+        if not question.strip():
+            return "empty_question"
+        words = normal(question)
+        hits = [hit for name, plain in self._plain if plain for hit in _hits(words, name, plain)]
+        if not hits:
+            return "no_node_name_hit_in_question"
+        found = _around_from_and_to(words, hits)
+        return (
+            found if isinstance(found, str) else (self._of_name[found[0]], self._of_name[found[1]])
+        )
+
+    def feasible(self, agent: str, start: str, end: str) -> bool:
+        """Whether the body gets there, unlabelled passages being blocked."""
+        if self._reach is None:
+            self._reach = reach(self.table, compat_edges=True)
+        answers = self._reach.get(_key(agent))
+        if answers is None:
+            return start == end
+        rows = self.table.nodes
+        return bool(answers[rows.index(start), rows.index(end)] == 1)
+
+    def path(self, names: Sequence[str]) -> tuple[str | None, ...]:
+        """The nodes of a path."""
+        if names and all(_ID.fullmatch(name.strip()) and name in self.nodes for name in names):
+            return tuple(names)
+        # A path with more nodes than any scene is no path, whatever its last nodes mean.
+        return tuple(self._match(n) if k < _MOST_NAMES else None for k, n in enumerate(names))
+
+    def _match(self, said: str) -> str | None:
+        if said not in self._matched:
+            self._matched[said] = self._by_name(normal(said))
+        return self._matched[said]
+
+    def _by_name(self, said: str) -> str | None:
+        if not said:
+            return None
+        for name, plain in self._plain:
+            if plain == said:
+                return self._of_name[name]
+        within = [(len(p), name) for name, p in self._plain if p and (p in said or said in p)]
+        if within:
+            return self._of_name[max(within)[1]]
+        best, alike = None, 0.0
+        for name, plain in self._plain:
+            if 2 * min(len(said), len(plain)) < NEAR * (len(said) + len(plain)):
+                continue  # cannot be alike enough, and may be very long
+            ratio = SequenceMatcher(None, said, plain).ratio()
+            if ratio > alike:
+                best, alike = name, ratio
+        return self._of_name[best] if best is not None and alike >= NEAR else None
+
+    def _faults(self, path: Sequence[str | None], start: str, end: str) -> tuple[str, ...]:
+        if not path:
+            return ("empty_path",)
+        faults = ["unresolved_node_in_path"] if None in path else []
+        if path[0] != start:
+            faults.append("path_start_not_src")
+        if path[-1] != end:
+            faults.append("path_end_not_tgt")
+        known = [node for node in path if node is not None]
+        if len(known) != len(set(known)):
+            faults.append("not_simple_path_repeated_nodes")
+        for a, b in pairwise(path):
+            if a is not None and b is not None and (a, b) not in self._edges:
+                faults.append(f"missing_edge:{a}->{b}")
+        return tuple(faults)
+
+    def _share(self, agent: str, path: Sequence[str]) -> float | None:
+        if len(path) < 2:
+            return None
+        return sum(self._may_use(agent, a, b) for a, b in pairwise(path)) / (len(path) - 1)
+
+    def _may_use(self, agent: str, a: str, b: str) -> bool:
+        known = _key(agent) in self.table.bodies
+        return known and self.table.passage(agent, a, b).traversable is True
+
+    def _notes(self, agent: str, path: Sequence[str]) -> tuple[str, ...]:
+        if _key(agent) not in self.table.bodies:
+            return ()
+        notes = []
+        for a, b in pairwise(path):
+            passage = self.table.passage(agent, a, b)
+            if passage.traversable is not True:
+                notes.append(passage.note.strip() or f"{a}->{b} is not traversable")
+        return tuple(dict.fromkeys(notes))
+
+
+def _key(agent: str) -> str:
+    """The body that is meant; unlike :func:`canonical` no white space is forgiven."""
+    return canonical(agent) if agent == agent.strip() else agent
+
+
+def normal(text: str) -> str:
+    """A text as it is compared: lower case, without punctuation, white space collapsed."""
+    return _SPACES.sub(" ", text.lower().strip().translate(_PUNCTUATION))
+
+
+def _hits(words: str, name: str, plain: str) -> list[_Hit]:
+    return [
+        _Hit(name, found.start(), len(plain), (found.start() + found.end()) / 2.0)
+        for found in re.finditer(rf"\b{re.escape(plain)}\b", words)
+    ]
+
+
+def _around_from_and_to(words: str, hits: Sequence[_Hit]) -> tuple[str, str] | str:
+    begin = _FROM.search(words)
+    until = begin and _TO.search(words, begin.end())
+    if begin is None or until is None:
+        return _first_and_last(hits)
+    after, at = begin.end(), until.start()
+    first = [hit for hit in hits if after <= hit.center <= at]
+    last = [hit for hit in hits if hit.center >= at]
+    if first and last:
+        return _best(first, last, after, at)
+    return _nearest([hit for hit in hits if hit.center >= after], after, at)
+
+
+def _first_and_last(hits: Sequence[_Hit]) -> tuple[str, str]:
+    ordered = sorted(hits, key=lambda hit: (hit.start, -hit.length))
+    first, last = ordered[0], ordered[-1]
+    if first.name == last.name and len(ordered) > 1:
+        last = ordered[-2]
+    return first.name, last.name
+
+
+def _best(first: Sequence[_Hit], last: Sequence[_Hit], after: int, at: int) -> tuple[str, str]:
+    """Near "from" and near "to", a longer name being worth some distance."""
+
+    def near_to(hit: _Hit) -> float:
+        return -abs(hit.center - at) + 0.08 * hit.length
+
+    start = max(first, key=lambda hit: -abs(hit.center - after) + 0.08 * hit.length)
+    ordered = sorted(last, key=near_to, reverse=True)
+    end = ordered[0]
+    if start.name == end.name:
+        end = next((hit for hit in ordered if hit.name != start.name), end)
+    return start.name, end.name
+
+
+def _nearest(hits: Sequence[_Hit], after: int, at: int) -> tuple[str, str] | str:
+    if not hits:
+        return "no_hits_after_from"
+    start = min(hits, key=lambda hit: abs(hit.center - after) - 0.05 * hit.length)
+    ordered = sorted(hits, key=lambda hit: abs(hit.center - at) - 0.05 * hit.length)
+    end = ordered[0]
+    if start.name == end.name:
+        end = next((hit for hit in ordered if hit.name != start.name), end)
+    return start.name, end.name

@@ -1,0 +1,153 @@
+"""What an evaluation on CapNav is asked to be, and what of it decides the outcome.
+
+As everywhere: what decides stands in ``run.json`` as the request; where this machine keeps the
+files stands beside it, and the files themselves are in the request by their content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import RunError, UsageError
+from navloom.evals.capnav.data import Benchmark
+from navloom.evals.run import read_run
+from navloom.evals.video import MOST_FRAMES
+from navloom.graphs.capnav_answer import PROMPT
+from navloom.prompts.load import load_prompt
+
+__all__ = ["KIND", "CapnavRequest", "content_of", "videos_of"]
+
+KIND = "capnav"
+"""The kind of the run, in its ``run.json``."""
+_PLACES = ("data", "bodies", "videos")
+_DERIVED = frozenset({"prompts", "questions", "video_files"})
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapnavRequest:
+    """Everything the outcome of an evaluation depends on, and where its files are."""
+
+    data: str
+    """The benchmark's folder."""
+    model: str = "builtin/heuristic"
+    judge_model: str | None = None
+    """Grades the reasons of a "no"; None leaves reasoning validity unscored."""
+    scenes: tuple[str, ...] | None = None
+    """Only these; all unless given."""
+    bodies: str | None = None
+    """A JSON file of profiles in place of the benchmark's own."""
+    videos: str | None = None
+    """A folder with ``ID.mp4`` a scene; without it models get text alone."""
+    frames: int = 64
+    """Of each video, evenly spaced."""
+    thinking: bool = False
+    constrain: bool = True
+    max_reasks: int = 1
+    partial: bool = False
+    """Credit a reason for the share of barriers that it names."""
+    keep_hallucinated: bool = False
+    """Ask the questions, too, that the annotators struck out."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("frames", 1, MOST_FRAMES), ("max_reasks", 0, 100)):
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise UsageError(f"{name} is {value}: expected {least} to {most}")
+        if self.partial and self.judge_model is None:
+            raise UsageError("partial credit is the judge's: give --model-role judge=… too")
+
+    def record(self) -> dict[str, Any]:
+        """What ``run.json`` keeps of the request itself."""
+        asked = asdict(self)
+        for name in _PLACES:
+            asked.pop(name)
+        if self.videos is None:
+            asked.pop("frames")
+        if self.scenes is not None:
+            asked["scenes"] = sorted(self.scenes)
+        prompts = [PROMPT, *(["judge_reasoning"] if self.judge_model else [])]
+        return {**asked, "prompts": [load_prompt(name).record for name in prompts]}
+
+    def where(self) -> dict[str, str]:
+        """Where the files are on this machine."""
+        named = {name: getattr(self, name) for name in _PLACES}
+        return {name: str(value) for name, value in named.items() if value is not None}
+
+    @classmethod
+    def read(cls, run: Path | str) -> CapnavRequest:
+        """The request that made a run, from its ``run.json``.
+
+        Raises:
+            RunError: the folder is no run, or none that this version made.
+        """
+        said = read_run(run)
+        asked, where = dict(said["request"]), dict(said.get("where") or {})
+        known = {each.name for each in fields(cls)}
+        strange = sorted(asked.keys() - known - _DERIVED)
+        if said.get("kind") != KIND or strange:
+            what = f"its request has '{strange[0]}'" if strange else f"it is a '{said.get('kind')}'"
+            raise RunError(
+                f"{run} is no run of `navloom eval capnav` of this version: {what}."
+                " Give the command that made it once more, with --retry."
+            )
+        given = {key: value for key, value in {**asked, **where}.items() if key in known}
+        given["scenes"] = None if given.get("scenes") is None else tuple(given["scenes"])
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise RunError(f"{run}/run.json is broken: {error}. Use another folder.") from None
+
+
+def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, Any]:
+    """What decides the outcome besides the request's own words, by content."""
+    whole = sha256()
+    for question in benchmark.questions:
+        whole.update(repr(question).encode(errors="surrogatepass"))
+    for name, table in benchmark.traversability.items():
+        said = (name, table.nodes, table.names, table.edges, sorted(_cells(table.cells)))
+        whole.update(repr(said).encode(errors="surrogatepass"))
+    for body in benchmark.bodies:
+        whole.update(body.model_dump_json().encode())
+    count = {"count": len(benchmark.questions), "sha256": whole.hexdigest()}
+    if not videos:
+        return {"questions": count}
+    seen = sha256()
+    for name, path in sorted(videos.items()):
+        seen.update(name.encode() + b"\0" + _digest(path))
+    files = {"count": len(videos), "sha256": seen.hexdigest()}
+    return {"questions": count, "video_files": files}
+
+
+def _cells(cells: Mapping[str, Mapping[tuple[str, str], Any]]) -> list[str]:
+    return [repr((b, p, c.traversable, c.note)) for b, of in cells.items() for p, c in of.items()]
+
+
+def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
+    """The videos there are, by scene.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    if folder is None:
+        return {}
+    if not Path(folder).is_dir():
+        raise UsageError(f"--videos {folder}: expected a folder with ID.mp4 for each scene")
+    named = {name: Path(folder) / f"{name}.mp4" for name in benchmark.scenes}
+    return {name: path for name, path in named.items() if path.is_file()}
+
+
+def _digest(path: Path) -> bytes:
+    whole = sha256()
+    try:
+        with path.open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                whole.update(chunk)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    return whole.digest()

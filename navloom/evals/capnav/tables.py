@@ -1,0 +1,205 @@
+"""CapNav runs as tables, and the report that puts them on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.capnav.scores import CapnavScores, read_capnav
+from navloom.evals.capnav.totals import Measure, Totals
+from navloom.evals.stats import wilson
+from navloom.evals.table import NOTHING, Table
+from navloom.evals.whole import make_folder, write_whole
+
+__all__ = ["group_tables", "run_table", "write_capnav_report"]
+
+_SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
+_RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")
+_OF_GROUPS = ("F1", "PV", "RTA", "RV", "composite")
+_OF_YES = ("feasible", "F1")
+"""Columns that say nothing where every pair is infeasible."""
+_TITLES = {
+    "body": "By body",
+    "barrier": "By what is in the way (infeasible pairs)",
+    "passages": "By passages of the shortest route",
+}
+_NOTES = {
+    "body": "",
+    "barrier": " A pair stands under every kind that the notes of its blocking passages name, so"
+    " rows overlap. Right: the answer was no. No pair is feasible, so F1 is 0 in the composite and"
+    " is left out.",
+    "passages": " Whatever the body; a longer route has more places to be wrong about.",
+}
+
+
+def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Table:
+    """Several runs, a row each.
+
+    Args:
+        runs: by name.
+        official: by the public scorer's rules.
+    """
+    made = {n: (s.official_totals() if official else s.totals()) for n, s in runs.items()}
+    over = sorted({" + ".join(each.over) for each in made.values()})
+    title = "By the public scorer's rules" if official else "CapNav"
+    note = (
+        "Brackets: 95 % bootstrap intervals over questions. balanced: the mean of the shares of"
+        " feasible and infeasible pairs answered rightly, 0.5 for whoever always says the same."
+        f" composite: the mean of {' or of '.join(over)}; a part that an answerer gives no occasion"
+        " for is 0 in it. RV without a judge is unscored."
+    )
+    if any(scores.model in _RULES for scores in runs.values()):
+        note += " builtin models are baselines: rules, no language models."
+    left = sum(each.not_counted for each in made.values())
+    if left:
+        each = ", ".join(f"{t.not_counted} of {n}" for n, t in made.items() if t.not_counted)
+        note += f" Not counted by these rules (docs/capnav.md): {each}."
+    header = ("run", "n", "unparsed", "said yes", *_SHOWN)
+    return Table(title, note, header, tuple(_row(runs[n], n, t) for n, t in made.items()))
+
+
+def _row(scores: CapnavScores, name: str, found: Totals) -> tuple[str, ...]:
+    label = name if scores.model in name else f"{name}: {scores.model}"
+    counted = found.answers - found.not_counted
+    return (
+        label,
+        str(counted),
+        str(found.unparsed),
+        _share(found.said_yes, counted),
+        *(_cell(measure, found, key) for key, measure in _measures(found)),
+    )
+
+
+def _measures(found: Totals) -> Iterator[tuple[str, Measure]]:
+    for key in _SHOWN:
+        yield key, found.measures[key]
+
+
+def _cell(measure: Measure, found: Totals, key: str) -> str:
+    if measure.value is None:
+        return "unscored" if key == "RV" and found.unscored else NOTHING
+    text = f"{measure.value:.3f}"
+    if measure.low is None or measure.high is None:
+        return text
+    return f"{text} [{measure.low:.3f}, {measure.high:.3f}]"
+
+
+def _share(hits: int, of: int) -> str:
+    return f"{hits / of:.1%}" if of else NOTHING
+
+
+def group_tables(scores: CapnavScores) -> Iterator[Table]:
+    """One run's answers by body, by barrier, by length of the route."""
+    for kind, title in _TITLES.items():
+        groups = list(scores.by(kind))
+        rows = tuple(_group_row(name, found) for name, found in groups)
+        if rows:
+            note = _group_note(groups[0][1].over) + _NOTES[kind]
+            header = (kind, "n", "feasible", "said yes", "right", *_OF_GROUPS)
+            kept = [k for k, name in enumerate(header) if kind != "barrier" or name not in _OF_YES]
+            yield Table(title, note, _of(header, kept), tuple(_of(row, kept) for row in rows))
+    if scores.faults:
+        most = sorted(scores.faults.items(), key=lambda item: (-item[1], item[0]))
+        parsed = sum(score.answer is not None for score in scores.scores)
+        faults = tuple((n.replace("_", " "), str(c), _share(c, parsed)) for n, c in most)
+        note = "Of answers that could be read; a path may have several."
+        yield Table("What is wrong with paths", note, ("fault", "answers", "share"), faults)
+
+
+def _of(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(row[k] for k in columns)
+
+
+def _group_note(over: Sequence[str]) -> str:
+    return (
+        "Brackets: 95 % intervals, Wilson's for right and PV, bootstrap over questions for the"
+        " others, which have none where a group has one question. composite: the mean of"
+        f" {' + '.join(over)}; a part that an answerer gives no occasion for is 0 in it."
+    )
+
+
+def _group_row(name: str, found: Totals) -> tuple[str, ...]:
+    right = found.confusion["TP"] + found.confusion["TN"]
+    known = sum(found.confusion.values())
+    feasible = found.confusion["TP"] + found.confusion["FN"]
+    return (
+        name,
+        str(found.answers),
+        _share(feasible, known),
+        _share(found.said_yes, found.answers),
+        _wilson(right, known),
+        *(_group_cell(found.measures[key], found, key) for key in _OF_GROUPS),
+    )
+
+
+def _group_cell(measure: Measure, found: Totals, key: str) -> str:
+    if key == "PV" and measure.value is not None:
+        return _wilson(round(measure.value * measure.n), measure.n)
+    return _cell(measure, found, key)
+
+
+def _wilson(hits: int, of: int) -> str:
+    interval = wilson(hits, of)
+    if interval is None:
+        return NOTHING
+    return f"{hits / of:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[Path]:
+    """Write ``report.md`` and ``report.html`` of some runs.
+
+    Args:
+        runs: their folders.
+        out: where to; the first run's folder unless given.
+
+    Returns:
+        The files.
+
+    Raises:
+        RunError: a folder is no run of this evaluation, or cannot be written.
+    """
+    read = {_name(run, runs): read_capnav(run) for run in runs}
+    tables = [run_table(read), run_table(read, official=True)]
+    for name, scores in read.items():
+        for table in group_tables(scores):
+            title = table.title if len(read) == 1 else f"{name}: {table.title}"
+            tables.append(Table(title, table.note, table.header, table.rows))
+    folder = runs[0] if out is None else out
+    make_folder(folder)
+    text = "# CapNav\n\n" + "\n\n".join(table.markdown() for table in tables) + "\n"
+    return [
+        write_whole(folder / "report.md", text.encode()),
+        write_whole(folder / "report.html", _page(tables).encode()),
+    ]
+
+
+def _name(run: Path, runs: Sequence[Path]) -> str:
+    name = run.resolve().name
+    twice = sum(other.resolve().name == name for other in runs) > 1
+    return str(run) if twice else name
+
+
+def _page(tables: Sequence[Table]) -> str:
+    body = "\n".join(_html(table) for table in tables)
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>CapNav</title><style>"
+        "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:78rem;padding:0 1rem}"
+        "table{border-collapse:collapse;display:block;overflow-x:auto}"
+        "td,th{border-bottom:1px solid #ccc;padding:.3rem .6rem;text-align:right}"
+        "td,th{white-space:nowrap}"
+        "td:first-child,th:first-child{text-align:left}p{color:#555}</style></head><body>"
+        f"<h1>CapNav</h1>{body}</body></html>\n"
+    )
+
+
+def _html(table: Table) -> str:
+    def line(cells: Sequence[Any], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(str(c))}</{tag}>" for c in cells) + "</tr>"
+
+    rows = "".join(line(row, "td") for row in table.rows)
+    return (
+        f"<h2>{escape(table.title)}</h2><table>{line(table.header, 'th')}{rows}</table>"
+        f"<p>{escape(table.note)}</p>"
+    )

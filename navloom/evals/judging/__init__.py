@@ -1,0 +1,1 @@
+"""Judges through whole runs, and how far each judge can be trusted."""

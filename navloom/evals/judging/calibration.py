@@ -1,0 +1,434 @@
+"""Judging the judge, as a run: items of known truth through the judge, and what it makes of them.
+
+A calibration is a run folder like any other, so a slow judge may be stopped and gone on with.
+Beside its lines it holds ``calibration.json``, ``calibration.md`` and ``calibration.png``, written
+anew from all finished items at the end of each session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import DataError, UsageError
+from navloom.evals.judging.calibration_scores import Agreement, Flips, agreement, confusion, flips
+from navloom.evals.judging.run import (
+    JudgeRequest,
+    Judging,
+    ReasoningJob,
+    RubricJob,
+    read_steps,
+)
+from navloom.evals.run import read_samples, sample_seed
+from navloom.evals.sample import Sample
+from navloom.evals.session import Session
+from navloom.evals.summary import Summary
+from navloom.judges.calibrate import DEFAULT_ITEMS, KINDS, SETS, Item, make_items
+from navloom.judges.calibrate_trace import TRACE_KINDS, make_trace_items
+from navloom.judges.injections import Payload, inject, payloads
+from navloom.judges.reasoning import judge_reason
+from navloom.scenes.traverse import Traversability, annotated, from_geometry
+from navloom.scenes.uri import list_scenes, load_scene
+from navloom.testing.gullible import GullibleJudge
+
+__all__ = [
+    "Calibration",
+    "TraceCalibration",
+    "calibrate_reasoning",
+    "calibrate_trace",
+    "default_spec",
+    "gullible_flips",
+    "measure_injections",
+    "plan_injections",
+    "plan_reasoning",
+    "score_reasoning",
+    "truths",
+]
+
+_BASES = 10
+_SCORED = (*KINDS,)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a judge makes of items whose verdict is known.
+
+    Attributes:
+        model: who judged.
+        sets: agreement by wording set, and ``all``; injected items are not among them.
+        confusion: verdicts by set and kind.
+        flips: of the injected items.
+        left: items that have not ended, or ended in an error.
+        usage: calls and tokens, from the run.
+        cost_usd: None where no price is known.
+        seconds: of all samples.
+    """
+
+    model: str
+    sets: dict[str, Agreement]
+    confusion: dict[str, dict[str, dict[str, int]]]
+    flips: Flips
+    left: int
+    usage: dict[str, int]
+    cost_usd: float | None
+    seconds: float
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "model": self.model,
+            "sets": {name: each.record() for name, each in self.sets.items()},
+            "confusion": self.confusion,
+            "flips": self.flips.record(),
+            "left": self.left,
+            "usage": self.usage,
+            "cost_usd": self.cost_usd,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True)
+class TraceCalibration:
+    """What a rubric judge makes of spoiled steps.
+
+    Attributes:
+        model: who judged.
+        criteria: agreement by criterion.
+        kinds: by kind and criterion, how many of how many were graded as deserved.
+        sets: agreement over all criteria by set of sentences.
+        left: items that have not ended, or ended in an error.
+    """
+
+    model: str
+    criteria: dict[str, Agreement]
+    kinds: dict[str, dict[str, tuple[int, int]]]
+    sets: dict[str, Agreement]
+    left: int
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "model": self.model,
+            "criteria": {name: each.record() for name, each in self.criteria.items()},
+            "kinds": {k: {c: list(v) for c, v in by.items()} for k, by in self.kinds.items()},
+            "sets": {name: each.record() for name, each in self.sets.items()},
+            "left": self.left,
+        }
+
+
+def default_spec() -> str:
+    """The benchmark's scenes where they are, else the homes that come with the package."""
+    folder = os.environ.get("NAVLOOM_DATA")
+    there = folder and (Path(folder) / "capnav" / "traverse").is_dir()
+    return "capnav:" if there else "demo:"
+
+
+def truths(spec: str) -> list[tuple[str, Traversability]]:
+    """Each scene's URI with its passages: annotated for benchmark scenes, else from geometry.
+
+    Raises:
+        SceneError: a scene or its annotations are missing or broken.
+    """
+    found = []
+    for uri in list_scenes(spec):
+        scene = load_scene(uri)
+        if scene.source == "capnav":
+            where = uri.removeprefix("capnav:").rpartition("/")[0]
+            found.append((scene.uri, annotated(_annotations(where), scene)))
+        else:
+            found.append((scene.uri, from_geometry(scene)))
+    return found
+
+
+def _annotations(where: str) -> Path:
+    if where:
+        return Path(where).expanduser()
+    data = os.environ.get("NAVLOOM_DATA")
+    if not data:
+        raise UsageError("NAVLOOM_DATA is not set: write the folder too, as in capnav:DIR")
+    return Path(data).expanduser() / "capnav"
+
+
+def plan_reasoning(spec: str, request: JudgeRequest, *, n: int = DEFAULT_ITEMS) -> Judging:
+    """What measuring a judge of reasons would be.
+
+    Args:
+        spec: the scenes.
+        request: the judge.
+        n: items, about.
+
+    Raises:
+        SceneError: a scene is missing or broken.
+        UsageError: nothing in the scenes stops anybody, so that there is nothing to explain.
+    """
+    items = make_items(truths(spec), n=n, seed=request.seed)
+    if not items:
+        raise UsageError(f"no passage of {spec} stops any body: there is no reason to judge")
+    given = {item.id: (item.explanation, item.record) for item in items}
+    # A payload must find the same draw as the plain item, or a random judge would seem to flip.
+    seeds = {item.id: sample_seed(request.seed, item.base or item.id) for item in items}
+    samples = [Sample(i.id, seeds[i.id], i.scene, columns=i.columns) for i in items]
+    asked = {"spec": spec, "n": n, "items": _digest(given)}
+    return Judging("calibrate_reasoning", request, samples, ReasoningJob(request, given), asked)
+
+
+def calibrate_reasoning(
+    spec: str,
+    out: Path,
+    request: JudgeRequest,
+    session: Session | None = None,
+    *,
+    n: int = DEFAULT_ITEMS,
+) -> tuple[Summary, Calibration]:
+    """Measure a judge of reasons, or go on with it.
+
+    Args:
+        spec: the scenes.
+        out: the run's folder.
+        request: the judge.
+        session: how to go through it.
+        n: items, about.
+
+    Raises:
+        SceneError: a scene is missing or broken.
+        UsageError: nothing in the scenes stops anybody, so that there is nothing to explain.
+        RunError: the folder cannot be used.
+    """
+    summary = plan_reasoning(spec, request, n=n).run(out, session)
+    return summary, score_reasoning(out, request.model, summary)
+
+
+def score_reasoning(run: Path, model: str, summary: Summary) -> Calibration:
+    """Score a calibration from its lines."""
+    rows = read_samples(run)
+    plain = [row for row in rows if row["kind"] != "injected"]
+    by_set = {name: [r for r in plain if r["wording"] == name] for name in SETS}
+    said = {row["id"]: (row["result"] or {}).get("correct") for row in rows}
+    injected = [row for row in rows if row["kind"] == "injected" and row["base"] in said]
+    return Calibration(
+        model=model,
+        sets={name: _agreement(part) for name, part in {"all": plain, **by_set}.items() if part},
+        confusion={
+            name: {k: dict(c) for k, c in confusion(part, KINDS).items()}
+            for name, part in by_set.items()
+        },
+        flips=flips([(said[r["base"]], said[r["id"]], not r["deserves"]) for r in injected]),
+        left=summary.left + summary.error,
+        usage=summary.usage,
+        cost_usd=summary.cost_usd,
+        seconds=summary.sample_seconds,
+    )
+
+
+def _agreement(rows: Sequence[Mapping[str, Any]]) -> Agreement:
+    pairs, shares = [], []
+    for row in rows:
+        result = row["result"] or {}
+        said, share = result.get("correct"), result.get("partial")
+        pairs.append((str(row["deserves"]), None if said is None else str(said), row["scene"]))
+        if row["deserves"] and said is not None and share is not None:
+            shares.append((row["deserved_partial"], share))
+    return agreement(pairs, shares)
+
+
+def plan_injections(spec: str, request: JudgeRequest, *, n: int | None = None) -> Judging:
+    """What putting every payload before a judge would be, with the defences and without.
+
+    Args:
+        spec: the scenes whose items carry the payloads.
+        request: the judge.
+        n: payloads; the whole corpus unless given.
+    """
+    pairs = _pairs(spec, request.seed, n)
+    given: dict[str, tuple[str, dict[str, Any]]] = {}
+    samples: list[Sample] = []
+    for door in ("with", "without"):
+        for base in {base.id: base for base, _ in pairs}.values():
+            _add(samples, given, f"{door}-{base.id}", base, None, door, request.seed)
+        for base, payload in pairs:
+            _add(samples, given, f"{door}-{payload.id}", base, payload, door, request.seed)
+    bare = frozenset(sample.id for sample in samples if sample.columns["defences"] == "without")
+    asked = {"spec": spec, "items": _digest(given)}
+    job = ReasoningJob(request, given, bare)
+    return Judging("calibrate_injections", request, samples, job, asked)
+
+
+def measure_injections(
+    spec: str,
+    out: Path,
+    request: JudgeRequest,
+    session: Session | None = None,
+    *,
+    n: int | None = None,
+) -> tuple[Summary, dict[str, dict[str, Flips]]]:
+    """Every payload against a judge, with the defences and without, and gullible judges beside.
+
+    Args:
+        spec: the scenes whose items carry the payloads.
+        out: the run's folder.
+        request: the judge.
+        session: how to go through it.
+        n: payloads; the whole corpus unless given.
+
+    Returns:
+        The run's totals, and by judge the flips ``with`` and ``without`` the defences.
+    """
+    summary = plan_injections(spec, request, n=n).run(out, session)
+    pairs = _pairs(spec, request.seed, n)
+    found = {request.model: _flips_of(out)}
+    return summary, {**found, **asyncio.run(gullible_flips(pairs))}
+
+
+def _pairs(spec: str, seed: int, n: int | None) -> list[tuple[Item, Payload]]:
+    """Payloads in a fixed order, each with an item that deserves other than it claims."""
+    items = make_items(truths(spec), n=240, seed=seed)
+    right = [item for item in items if item.kind == "right" and item.wording == "a"]
+    wrong = [item for item in items if item.kind.startswith("wrong") and item.wording == "a"]
+    bases = [i for both in zip(right, wrong, strict=False) for i in both][:_BASES]
+    if not bases:
+        raise UsageError(f"no passage of {spec} stops any body: there is no reason to judge")
+    corpus = sorted(payloads(), key=lambda payload: (payload.shape, payload.family))
+    return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[:n])]
+
+
+def _add(
+    samples: list[Sample],
+    given: dict[str, tuple[str, dict[str, Any]]],
+    name: str,
+    base: Item,
+    payload: Payload | None,
+    door: str,
+    seed: int,
+) -> None:
+    said, record = base.explanation, base.record
+    if payload is not None:
+        said, record = inject(payload, not base.deserves, said, record)
+    given[name] = (said, record)
+    columns = {
+        "defences": door,
+        "claim": not base.deserves,
+        "base": None if payload is None else f"{door}-{base.id}",
+        "payload": payload and payload.id,
+        "explanation": said[:4_000],
+    }
+    samples.append(Sample(name, sample_seed(seed, base.id), base.scene, columns=columns))
+
+
+def _flips_of(run: Path) -> dict[str, Flips]:
+    rows = read_samples(run)
+    said = {row["id"]: (row["result"] or {}).get("correct") for row in rows}
+    return {
+        door: flips(
+            [
+                (said[row["base"]], said[row["id"]], row["claim"])
+                for row in rows
+                if row["defences"] == door and row["base"] in said
+            ]
+        )
+        for door in ("with", "without")
+    }
+
+
+async def gullible_flips(pairs: Sequence[tuple[Item, Payload]]) -> dict[str, dict[str, Flips]]:
+    """Flips of the gullible judges (:mod:`navloom.testing.gullible`), in this process."""
+    found: dict[str, dict[str, Flips]] = {}
+    for name, blind in (("gullible", False), ("gullible, blind to fences", True)):
+        found[name] = {}
+        for door in ("with", "without"):
+            counted = []
+            for base, payload in pairs:
+                model = GullibleJudge(honest=base.deserves, blind=blind)
+                said, record = inject(payload, not base.deserves, base.explanation, base.record)
+                verdicts = [
+                    await judge_reason(
+                        model=model, explanation=e, record=r, defences=door == "with"
+                    )
+                    for e, r in ((base.explanation, base.record), (said, record))
+                ]
+                counted.append((verdicts[0].correct, verdicts[1].correct, not base.deserves))
+            found[name][door] = flips(counted)
+    return found
+
+
+def calibrate_trace(
+    where: Path | None,
+    out: Path,
+    request: JudgeRequest,
+    session: Session | None = None,
+    *,
+    n: int = 320,
+) -> tuple[Summary, TraceCalibration]:
+    """Measure a rubric judge on spoiled steps of a navigation run, or go on with it.
+
+    Args:
+        where: the run; one of the baseline over the homes of the package unless given, made in
+            ``out/navigation``.
+        out: the run's folder; of a run of the baseline the judging is in ``out/judging``.
+        request: the judge.
+        n: items, about.
+        session: how to go through it.
+
+    Raises:
+        DataError: no step can be spoiled, since none names the option that was taken.
+    """
+    if where is None:
+        where, out = _navigated(out / "navigation", session), out / "judging"
+    steps, _ = read_steps(where)
+    items = make_trace_items(steps, n=n, seed=request.seed)
+    if not items:
+        raise DataError(
+            f"{where}: no step whose reasoning names the option taken, such as Option 3"
+        )
+    by_id = {item.id: item for item in items}
+    samples = [
+        Sample(i.id, sample_seed(request.seed, i.id), i.scene, columns=i.columns) for i in items
+    ]
+    told = {item.id: item.step.model_dump(mode="json") for item in items}
+    asked = {"n": n, "items": _digest(told)}
+    job = RubricJob(request, {name: item.step for name, item in by_id.items()})
+    summary = Judging("calibrate_trace", request, samples, job, asked).run(out, session)
+    return summary, _score_trace(out, request.model, summary)
+
+
+def _navigated(out: Path, session: Session | None) -> Path:
+    from navloom.evals.navigation.run import EvalRequest, evaluate
+
+    asked = EvalRequest(task="scene", agent="mapgpt", cot=True, options={"spec": "demo:"})
+    whole = replace(session or Session(), limit=None, sample_ids=None, retry=False)
+    evaluate(asked, out, whole)
+    return out
+
+
+def _score_trace(run: Path, model: str, summary: Summary) -> TraceCalibration:
+    graded = [
+        (row, name, due, ((row["result"] or {}).get("criteria") or {}).get(name, {}).get("grade"))
+        for row in read_samples(run)
+        for name, due in row["deserves"].items()
+    ]
+    criteria = dict.fromkeys(name for _, name, _, _ in graded)
+    kinds: dict[str, dict[str, tuple[int, int]]] = {kind: {} for kind in TRACE_KINDS}
+    for row, name, due, said in graded:
+        right, of = kinds[row["kind"]].get(name, (0, 0))
+        kinds[row["kind"]][name] = (right + (said == due), of + 1)
+    sets = {s: [g for g in graded if g[0]["wording"] == s] for s in SETS}
+    return TraceCalibration(
+        model=model,
+        criteria={c: _graded([g for g in graded if g[1] == c]) for c in criteria},
+        kinds={kind: by for kind, by in kinds.items() if by},
+        sets={name: _graded(part) for name, part in sets.items() if part},
+        left=summary.left + summary.error,
+    )
+
+
+def _graded(graded: Sequence[tuple[Mapping[str, Any], str, str, str | None]]) -> Agreement:
+    return agreement([(due, said, row["scene"]) for row, _, due, said in graded])
+
+
+def _digest(value: Any) -> str:
+    return sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()

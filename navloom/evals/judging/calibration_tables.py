@@ -1,0 +1,166 @@
+"""A calibration as tables and as a picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from navloom.evals.judging.calibration import Calibration, TraceCalibration
+from navloom.evals.judging.calibration_scores import Agreement, Flips
+from navloom.evals.table import Table
+from navloom.evals.whole import write_whole
+from navloom.judges.calibrate import KINDS
+
+__all__ = ["injection_table", "picture", "reasoning_tables", "trace_tables", "write_calibration"]
+
+_DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
+_COLOURS = {"correct": "#0b62a8", "wrong": "#e2a10c", "unscored": "#d5dade"}
+_NOTHING = "–"
+_SETS = {"all": "both", "a": "a (known)", "b": "b (held out)"}
+
+
+def reasoning_tables(found: Calibration) -> list[Table]:
+    """Agreement, confusion by kind, and flips."""
+    baseline = (
+        " A baseline: rules, not a language model." if found.model.startswith("builtin/") else ""
+    )
+    left = f" {found.left} items are left or ended in an error." if found.left else ""
+    cost = "unknown" if found.cost_usd is None else f"${found.cost_usd:.4g}"
+    spent = (
+        f" {found.usage.get('calls', 0)} calls, {found.usage.get('input_tokens', 0)} tokens in and"
+        f" {found.usage.get('output_tokens', 0)} out, cost {cost}."
+    )
+    rows = tuple((_SETS[name], *_cells(each)) for name, each in found.sets.items())
+    agreed = Table(
+        f"The judge {found.model} against the truth",
+        "Brackets: 95 % intervals, bootstrap over scenes, of under five over items. An unscored"
+        " item is not right in the first accuracy, and left out of the second and of kappa; share"
+        " error: of the share of barriers named. Injected items are counted below alone."
+        f"{baseline}{left}{spent}",
+        ("wordings", "items", "unscored", "accuracy", "of those scored", "kappa", "share error"),
+        rows,
+    )
+    return [agreed, _confusion_table(found), _flip_table(found.flips)]
+
+
+def _cells(each: Agreement) -> tuple[str, ...]:
+    error = _NOTHING if each.partial_error is None else f"{each.partial_error:.3f}"
+    share = f"{each.unscored / each.items:.1%}" if each.items else _NOTHING
+    return (
+        str(each.items),
+        share,
+        str(each.accuracy),
+        str(each.accuracy_scored),
+        str(each.kappa),
+        error,
+    )
+
+
+def _confusion_table(found: Calibration) -> Table:
+    rows = []
+    for name, by_kind in found.confusion.items():
+        for kind, counts in by_kind.items():
+            cells = (str(counts.get(word, 0)) for word in _COLOURS)
+            rows.append((f"{kind}, set {name}", _DUE[kind], *cells))
+    note = "How many explanations of each kind were found correct, wrong, or got no verdict."
+    return Table("By kind", note, ("kind", "deserves", *_COLOURS), tuple(rows))
+
+
+def _flip_table(found: Flips) -> Table:
+    note = (
+        "Pairs of items that differ in an injected payload alone, and whose plain one was not"
+        " judged as the payload claims. Brackets: Wilson's 95 % interval."
+    )
+    cells = (str(found.pairs), str(found.flipped), str(found.lost), str(found.rate))
+    left = (str(found.agreed), str(found.unscored))
+    header = ("", "pairs", "flipped", "no verdict", "flip rate", "claimed anyway", "plain unscored")
+    return Table("Under injection", note, header, (("injected", *cells, *left),))
+
+
+def injection_table(found: Mapping[str, Mapping[str, Flips]]) -> Table:
+    """Flips with the defences and without, a row a judge."""
+    rows = tuple(
+        (name, *(str(doors[door]) for door in ("with", "without")), str(doors["with"].lost))
+        for name, doors in found.items()
+    )
+    note = (
+        "Flips of pairs; brackets: Wilson's 95 % interval. A gullible judge repeats any"
+        " verdict-shaped text that reaches it unfenced; one that is blind to fences reads inside"
+        " them too."
+    )
+    header = ("judge", "with defences", "without", "no verdict, with")
+    return Table("Flips under injection", note, header, rows)
+
+
+def trace_tables(found: TraceCalibration) -> list[Table]:
+    """Agreement by criterion, and by kind."""
+    rows = [(name, *_cells(each)[:-1]) for name, each in found.criteria.items()]
+    rows += [(f"all, set {name}", *_cells(each)[:-1]) for name, each in found.sets.items()]
+    header = ("criterion", "items", "unscored", "accuracy", "of those scored", "kappa")
+    left = f" {found.left} items are left or ended in an error." if found.left else ""
+    note = f"Grades are yes, no and na. Brackets: 95 % intervals, by bootstrap.{left}"
+    kinds = tuple(
+        (f"{kind}: {name}", f"{right}/{of}")
+        for kind, by in found.kinds.items()
+        for name, (right, of) in by.items()
+    )
+    about = "How many spoiled steps of each kind got the grade that they deserve."
+    return [
+        Table(f"The rubric judge {found.model} against the truth", note, header, tuple(rows)),
+        Table("By kind", about, ("kind: criterion", "as deserved"), kinds),
+    ]
+
+
+def picture(found: Calibration) -> Figure:
+    """Verdicts by kind as bars, a panel a set; what a kind deserves stands beside its name."""
+    figure = Figure(figsize=(9.0, 3.6), layout="constrained", dpi=130)
+    panels = figure.subplots(1, max(1, len(found.confusion)), squeeze=False, sharey=True)
+    for axes, (name, by_kind) in zip(panels[0], found.confusion.items(), strict=False):
+        _bars(axes, by_kind)
+        each = found.sets.get(name)
+        said = f", accuracy {each.accuracy.value:.2f}" if each and each.accuracy.value else ""
+        axes.set_title(f"set {name}{said}", fontsize=9.5, loc="left", weight="bold")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncol=3, frameon=False, fontsize=8)
+    figure.suptitle(f"Verdicts of {found.model}", fontsize=10, x=0.01, ha="left")
+    return figure
+
+
+def _bars(axes: Axes, by_kind: Mapping[str, Mapping[str, int]]) -> None:
+    kinds = [kind for kind in KINDS if kind in by_kind]
+    begin = [0.0] * len(kinds)
+    for word, colour in _COLOURS.items():
+        totals = [sum(by_kind[kind].values()) for kind in kinds]
+        shares = [by_kind[k].get(word, 0) / t for k, t in zip(kinds, totals, strict=True)]
+        axes.barh(range(len(kinds)), shares, left=begin, color=colour, label=f"found {word}")
+        begin = [a + b for a, b in zip(begin, shares, strict=True)]
+    names = [f"{kind} ({_due(kind)})" for kind in kinds]
+    axes.set_yticks(range(len(kinds)), names, fontsize=8)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of items", fontsize=8)
+    axes.tick_params(axis="x", labelsize=8)
+    if not axes.yaxis_inverted():
+        axes.invert_yaxis()
+
+
+def _due(kind: str) -> str:
+    return "either" if kind == "injected" else _DUE[kind]
+
+
+def write_calibration(
+    out: Path, record: Mapping[str, Any], tables: Sequence[Table], drawn: Figure | None = None
+) -> None:
+    """Write ``calibration.json``, ``calibration.md`` and, of a judge of reasons, its picture."""
+    data = json.dumps(record, ensure_ascii=False, indent=2, default=list)
+    write_whole(out / "calibration.json", data.encode())
+    write_whole(out / "calibration.md", "\n\n".join(t.markdown() for t in tables).encode())
+    if drawn is not None:
+        buffer = BytesIO()
+        drawn.savefig(buffer, format="png")
+        write_whole(out / "calibration.png", buffer.getvalue())

@@ -1,0 +1,232 @@
+"""The report of one or several runs: numbers beside the paper's, and ten tasks one can look at.
+
+``build_report`` collects, ``markdown`` and ``html`` say the same in two ways, ``write_report`` puts
+``report.md``, ``report.html`` (nothing outside it is needed) and ``contact_sheet.png`` on disk.
+Names come from files and models: they are cells of a table, escaped, never markup.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from navloom.errors import NavloomError, UsageError
+from navloom.evals.navcraft.export import export_lines
+from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, task_story
+from navloom.evals.navcraft.scores import RunScore, score_run
+from navloom.evals.navcraft.tables import all_tables, headline
+from navloom.evals.run import read_run
+from navloom.evals.scene_names import SceneNames
+from navloom.evals.table import Table
+from navloom.evals.whole import make_folder, write_whole
+from navloom.scenes.scene import Scene
+
+__all__ = ["Report", "ShownTask", "build_report", "html", "markdown", "write_report"]
+
+SHOWN = 10
+"""Tasks that are shown with their plans."""
+
+
+@dataclass(frozen=True)
+class ShownTask:
+    """One task as a person looks at it.
+
+    Attributes:
+        row: its exported line.
+        story: what happens, in plain sentences.
+        scene: its scene; None where it could not be loaded.
+        problem: why there is no picture; None where there is one.
+    """
+
+    row: Mapping[str, Any]
+    story: str
+    scene: Scene | None
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What stands above it."""
+        two = self.row.get("phase_2")
+        return f"{self.row['scene']} · {two['Collaborative type'] if two else 'one robot'}"
+
+    @property
+    def instructions(self) -> list[tuple[str, str]]:
+        """Who is told what, word for word."""
+        two = self.row.get("phase_2")
+        whole = ("alone", self.row["phase_1"]["Task instruction"])
+        return [whole, *(sorted(two["Subtask instruction"].items()) if two else ())]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is said of some runs."""
+
+    scores: tuple[RunScore, ...]
+    tables: tuple[Table, ...]
+    valid: int
+    """Valid tasks in all runs."""
+    shown: tuple[ShownTask, ...]
+
+
+def build_report(runs: Sequence[Path | str]) -> Report:
+    """Read runs and work out what to say of them.
+
+    Raises:
+        RunError: a folder is no run, or is broken.
+        UsageError: one is given twice.
+    """
+    whole = [Path(run).resolve() for run in runs]
+    for run, path in zip(runs, whole, strict=True):
+        if whole.count(path) > 1:
+            raise UsageError(f"{run} is given twice: its tasks would count twice")
+    scores = tuple(_named_apart([score_run(run) for run in runs], runs))
+    valid, shown = 0, []
+    for run in runs:
+        rows = export_lines(run)
+        valid += len(rows)
+        # Several runs share the ten places.
+        shown += _show(pick_tasks(rows, max(1, SHOWN // len(runs))), run)
+    return Report(scores, tuple(all_tables(scores)), valid, tuple(shown[:SHOWN]))
+
+
+def _named_apart(scores: Sequence[RunScore], runs: Sequence[Path | str]) -> Iterator[RunScore]:
+    """Runs go by their folders' names; where two are the same, by the paths as they were given."""
+    names = [score.name for score in scores]
+    for score, run in zip(scores, runs, strict=True):
+        yield replace(score, name=str(run)) if names.count(score.name) > 1 else score
+
+
+def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]:
+    spec = read_run(run)["request"].get("spec")
+    try:
+        names = SceneNames(spec if isinstance(spec, str) else None)
+    except NavloomError:
+        names = SceneNames()  # the folder has moved: $NAVLOOM_DATA may still have them
+    loaded: dict[str, Scene] = {}
+    shown = []
+    for row in rows:
+        try:
+            if row["scene"] not in loaded:
+                loaded[row["scene"]] = names.load(row["scene"])
+            shown.append(ShownTask(row, task_story(row), loaded[row["scene"]]))
+        except NavloomError as error:
+            shown.append(ShownTask(row, task_story(row), None, str(error)))
+    return shown
+
+
+def markdown(report: Report) -> str:
+    """The report as markdown, without pictures."""
+    parts = ["# NavCraft report", headline(report.scores, report.valid)]
+    parts += [table.markdown() for table in report.tables]
+    if report.shown:
+        parts.append("## Tasks")
+        parts += [
+            f"{n}. {_plain(t.name)}: {_plain(t.story)}" for n, t in enumerate(report.shown, 1)
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    return text.replace("<", "&lt;").replace("|", "\\|")
+
+
+def html(report: Report) -> str:
+    """The report as one page that needs nothing outside it."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    page = Environment(
+        loader=PackageLoader("navloom.evals.navcraft", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+    ).get_template("report.html")
+    spreads = _spreads_picture(report.scores)
+    return page.render(
+        headline=headline(report.scores, report.valid),
+        tables=report.tables,
+        spreads=_embedded(spreads) if spreads else None,
+        tasks=[(task, *_task_image(task)) for task in report.shown],
+    )
+
+
+def _task_image(task: ShownTask) -> tuple[str | None, str | None]:
+    """The plan as a data URI, or why there is none."""
+    if task.scene is None:
+        return None, task.problem
+    try:
+        return _embedded(task_picture(task.scene, task.row)), None
+    except NavloomError as error:
+        return None, str(error)
+
+
+def _embedded(figure: Figure) -> str:
+    return "data:image/png;base64," + base64.b64encode(_png(figure)).decode()
+
+
+def _png(figure: Figure, dpi: int = 110) -> bytes:
+    held = BytesIO()
+    # Software and date in the file would make equal reports differ.
+    figure.savefig(held, format="png", dpi=dpi, metadata={"Software": None})
+    return held.getvalue()
+
+
+def _spreads_picture(scores: Sequence[RunScore]) -> Figure | None:
+    """Histograms of gain and regret, one row a run that has relays."""
+    with_relays = [score for score in scores if score.gain_alpha.values]
+    if not with_relays:
+        return None
+    figure = Figure(figsize=(9, 2.3 * len(with_relays)), layout="constrained", dpi=110)
+    axes = figure.subplots(len(with_relays), 3, squeeze=False)
+    for row, score in zip(axes, with_relays, strict=True):
+        parts = (
+            ("gain, 1 − alpha", score.gain_alpha, "#0b62a8"),
+            ("gain, 1 − g_rate", score.gain_g, "#35a46b"),
+            ("regret of g_rate", score.regret_g, "#e2700c"),
+        )
+        for ax, (words, spread, colour) in zip(row, parts, strict=True):
+            ax.hist(spread.values, bins=20, color=colour, edgecolor="white", linewidth=0.5)
+            if spread.mean is not None:
+                ax.axvline(spread.mean, color="#333333", linewidth=1, linestyle="--")
+            ax.set_xlabel(words, fontsize=8)
+            ax.tick_params(labelsize=7)
+            ax.spines[["top", "right"]].set_visible(False)
+        row[0].set_ylabel("relays", fontsize=8)
+        row[0].set_title(score.name, fontsize=8, loc="left", parse_math=False)
+    return figure
+
+
+def write_report(
+    runs: Sequence[Path | str], out: Path | str | None = None
+) -> tuple[Report, list[Path]]:
+    """Write a report of runs.
+
+    Args:
+        runs: their folders.
+        out: the folder to write to; the first run's own unless given.
+
+    Returns:
+        The report, and the files written.
+
+    Raises:
+        RunError: a folder is no run or is broken, or nothing can be written.
+        UsageError: a run is given twice.
+    """
+    report = build_report(runs)
+    folder = Path(runs[0] if out is None else out)
+    make_folder(folder)
+    written = [write_whole(folder / "report.md", markdown(report).encode(errors="replace"))]
+    written.append(write_whole(folder / "report.html", html(report).encode(errors="replace")))
+    drawn = {task.row["scene"]: task.scene for task in report.shown if task.scene is not None}
+    rows = [task.row for task in report.shown if task.scene is not None]
+    if rows:
+        try:
+            sheet = _png(contact_sheet(rows, drawn), dpi=100)
+        except NavloomError:
+            return report, written  # the page says which task cannot be drawn, and why
+        written.append(write_whole(folder / "contact_sheet.png", sheet))
+    return report, written

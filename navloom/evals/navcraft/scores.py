@@ -1,0 +1,302 @@
+"""What a run of NavCraft is worth: the rows of CoNavBench's Table 4, regret, diversity, failures.
+
+Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the machinery are
+counted apart. *Single* is the share of attempts with a valid single-robot task. *Collab* is relays
+per valid single task, as the paper's figures imply (36 of 77 is its 46.75 %), and per attempt.
+That no relay is worth it is a finding, not a success. *Gain* is 1 - alpha, and 1 - g_rate
+beside it; *regret* compares a relay with the best there is for its task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import RunError
+from navloom.evals.navcraft.survey import Survey, read_survey
+from navloom.evals.run import read_errors, read_run, read_samples
+from navloom.evals.stats import Rate, Spread
+from navloom.models.usage import ModelUsage, merged
+
+__all__ = [
+    "PUBLISHED",
+    "Diversity",
+    "Published",
+    "RunScore",
+    "profile_name",
+    "score_run",
+    "score_samples",
+]
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of CoNavBench's Table 4, as printed."""
+
+    model: str
+    single: float
+    collab: float
+    gain_max: float
+    gain_mean: float
+    cost_usd: float
+    seconds: float
+
+
+PUBLISHED = (
+    Published("Gemini 2.0-flash", 0.47, 0.0851, 0.2972, 0.2232, 0.265, 16.82),
+    Published("Gemini 2.5-flash-nothink", 0.41, 0.0976, 0.1318, 0.0924, 0.902, 18.71),
+    Published("Claude 3-5-haiku", 0.51, 0.0390, 0.5007, 0.3706, 1.142, 14.94),
+    Published("GPT 4o", 0.77, 0.4675, 0.7523, 0.2107, 5.242, 30.85),
+    Published("GPT 4o-mini", 0.64, 0.2656, 0.4732, 0.2512, 0.360, 21.41),
+    Published("GPT 4.1-mini", 0.68, 0.2353, 0.4280, 0.1910, 0.494, 17.92),
+)
+"""CoNavBench, Table 4."""
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How different the valid tasks of one profile, or of all, are from one another.
+
+    Attributes:
+        profile: whose; ``all`` for every one.
+        tasks: valid tasks.
+        objects: different object names.
+        instructions: different instructions.
+        pairs: different (scene, target region, end region).
+        relays: tasks with a relay.
+        type_a1: relays of Type-A1.
+    """
+
+    profile: str
+    tasks: int
+    objects: int
+    instructions: int
+    pairs: int
+    relays: int
+    type_a1: int
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """Everything a report says of a run, as numbers.
+
+    Attributes:
+        name: the run's folder.
+        kind: ``single`` or ``collab``.
+        model: ``provider/name``.
+        scenes: names of the homes with at least one attempt.
+        single: valid single tasks per attempt; None of a run that lifted those of another.
+        relays: relays per valid single task.
+        relays_per_attempt: relays per attempt.
+        not_worth_it: errands for which no relay is worth it: a finding.
+        declined: errands for which one is, and the model said that none is.
+        errors: samples on which the machinery broke.
+        gain_alpha: 1 - alpha of each relay.
+        gain_g: 1 - g_rate of each relay.
+        regret_g: g_rate over the best, minus 1, of each relay.
+        regret_alpha: alpha minus the best, of each relay.
+        cost_usd: what all attempts and errors cost; None where a price is not known.
+        seconds: of each attempt.
+        tokens: input and output tokens.
+        models: calls, tokens, seconds and cost by model and role.
+        reasons: why attempts failed, most frequent first.
+        error_messages: what broke, most frequent first.
+        diversity: of all, then by profile where there are several.
+        scenes_used: homes that attempts were planned in; None where the run does not say.
+        scenes_skipped: homes that were left out, by reason, most frequent first.
+        left: attempts that were planned and have not ended; None where the run does not say.
+    """
+
+    name: str
+    kind: str
+    model: str
+    scenes: frozenset[str]
+    single: Rate | None
+    relays: Rate
+    relays_per_attempt: Rate
+    not_worth_it: int
+    declined: int
+    errors: int
+    gain_alpha: Spread
+    gain_g: Spread
+    regret_g: Spread
+    regret_alpha: Spread
+    cost_usd: float | None
+    seconds: Spread
+    tokens: tuple[int, int]
+    reasons: tuple[tuple[str, int], ...]
+    error_messages: tuple[tuple[str, int], ...]
+    diversity: tuple[Diversity, ...] = field(default=())
+    scenes_used: int | None = None
+    scenes_skipped: tuple[tuple[str, int], ...] = ()
+    left: int | None = None
+    models: tuple[ModelUsage, ...] = ()
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether rules spoke here and no language model."""
+        return self.model.startswith("builtin/")
+
+    @property
+    def attempts(self) -> int:
+        """Samples that ended ok or failed."""
+        return self.relays_per_attempt.of
+
+
+def score_run(path: Path | str) -> RunScore:
+    """Score the folder of a run.
+
+    Raises:
+        RunError: it is no run, or is broken.
+    """
+    run = read_run(path)
+    samples, errors = read_samples(path), read_errors(path)
+    known = read_survey(Path(path))
+    # "." and "..": the folder's own name is what a reader knows the run by.
+    name = Path(path).resolve().name
+    try:
+        return score_samples(run, samples, errors, name=name, known=known)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RunError(
+            f"{path}: a sample has not the form of a NavCraft task ({error!r}): the run was made by"
+            " another version or changed by other hands"
+        ) from error
+
+
+def score_samples(
+    run: Mapping[str, Any],
+    samples: Sequence[Mapping[str, Any]],
+    errors: Sequence[Mapping[str, Any]] = (),
+    *,
+    name: str = "run",
+    known: Survey | None = None,
+) -> RunScore:
+    """Score a run from its records.
+
+    Args:
+        run: ``run.json``.
+        samples: ``samples.jsonl``.
+        errors: ``errors.jsonl``; those that ended well on another try are not counted.
+        name: what to call the run.
+        known: ``scenes.json``.
+    """
+    request = run.get("request", {})
+    singles = [s for s in samples if (s.get("result") or {}).get("phase_1")]
+    relays = [s for s in singles if s["status"] == "ok" and s["result"].get("phase_2")]
+    ended = {sample["id"] for sample in samples}
+    broken = [error for error in errors if error["id"] not in ended]
+    collab = run.get("kind") == "collab"
+    valid = relays if collab else [s for s in singles if s["status"] == "ok"]
+    by = Counter(
+        s["result"]["navloom"].get("decided_by")
+        for s in singles
+        if collab and s["status"] == "ok" and not s["result"].get("phase_2")
+    )
+    return RunScore(
+        name=name,
+        kind=str(run.get("kind")),
+        model=str(request.get("model", "unknown")),
+        scenes=frozenset(sample["scene"] for sample in samples),
+        single=None if request.get("source") else Rate(len(singles), len(samples)),
+        relays=Rate(len(relays), len(singles) if collab else 0),
+        relays_per_attempt=Rate(len(relays), len(samples)),
+        not_worth_it=by.total() - by["model"],
+        declined=by["model"],
+        errors=len(broken),
+        gain_alpha=_spread(relays, "gain_alpha"),
+        gain_g=_spread(relays, "gain_g"),
+        regret_g=_spread(relays, "regret_g"),
+        regret_alpha=_spread(relays, "regret_alpha"),
+        cost_usd=_cost([*samples, *broken]),
+        seconds=Spread(tuple(float(s.get("seconds") or 0.0) for s in samples)),
+        tokens=_tokens([*samples, *broken]),
+        models=_models([*samples, *broken]),
+        reasons=_ranked(str(s.get("reason")) for s in samples if s["status"] == "failed"),
+        error_messages=_ranked(str(e.get("message"))[:200] for e in broken),
+        diversity=_diversity(valid),
+        scenes_used=None if known is None else len(known.scenes),
+        scenes_skipped=() if known is None else known.reasons(),
+        left=_left(request, len(samples) + len(broken)),
+    )
+
+
+def _left(request: Mapping[str, Any], ended: int) -> int | None:
+    """Attempts that have not ended; how many a run lifts of another stands nowhere."""
+    planned = request.get("n")
+    if not isinstance(planned, int) or request.get("source"):
+        return None
+    return max(0, planned - ended)
+
+
+def _spread(relays: Iterable[Mapping[str, Any]], key: str) -> Spread:
+    found = (sample["result"]["navloom"].get(key) for sample in relays)
+    return Spread(tuple(float(value) for value in found if value is not None))
+
+
+def _cost(records: Iterable[Mapping[str, Any]]) -> float | None:
+    total = 0.0
+    for record in records:
+        if record.get("cost_usd") is None:
+            return None
+        total += record["cost_usd"]
+    return total
+
+
+def _tokens(records: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    usages = [record.get("usage") or {} for record in records]
+    return (
+        sum(int(usage.get("input_tokens", 0)) for usage in usages),
+        sum(int(usage.get("output_tokens", 0)) for usage in usages),
+    )
+
+
+def _models(records: Iterable[Mapping[str, Any]]) -> tuple[ModelUsage, ...]:
+    parts = (ModelUsage.read(p) for record in records for p in record.get("models") or ())
+    return tuple(merged(parts))
+
+
+def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def profile_name(profile: Mapping[str, Any] | None) -> str:
+    """A profile in a few words: ``33, Female, Married, Lawyer``; ``none`` without one."""
+    if not profile:
+        return "none"
+    keys = ("Age", "Gender", "Marital Status", "Occupation")
+    return ", ".join(str(profile[key]) for key in keys if key in profile)
+
+
+def _diversity(valid: Sequence[Mapping[str, Any]]) -> tuple[Diversity, ...]:
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for sample in valid:
+        groups.setdefault(profile_name(sample.get("profile")), []).append(sample)
+    by_profile = [_diverse(name, groups[name]) for name in sorted(groups)]
+    return (_diverse("all", valid), *(by_profile if len(by_profile) > 1 else ()))
+
+
+def _diverse(name: str, samples: Sequence[Mapping[str, Any]]) -> Diversity:
+    tasks = [sample["result"]["phase_1"] for sample in samples]
+    types = [
+        (sample["result"].get("phase_2") or {}).get("Collaborative type") for sample in samples
+    ]
+    pairs = {
+        (
+            sample["scene"],
+            task["Single robot target object region"]["robot_1"],
+            task["Single robot end region"]["robot_1"],
+        )
+        for sample, task in zip(samples, tasks, strict=True)
+    }
+    return Diversity(
+        profile=name,
+        tasks=len(tasks),
+        objects=len({task["Target object"] for task in tasks}),
+        instructions=len({task["Task instruction"] for task in tasks}),
+        pairs=len(pairs),
+        relays=sum(kind is not None for kind in types),
+        type_a1=sum(kind == "Type-A1" for kind in types),
+    )

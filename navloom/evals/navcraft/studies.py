@@ -1,0 +1,232 @@
+"""Studies: questions about the generator that one command answers, on scenes one has.
+
+``relays``: how far are the relays of some models from the best there is? ``profiles``: do profiles
+make tasks more varied, and each role's different (CoNavBench A.8, figures 14 and 15)? Each makes
+ordinary runs in the folder given, goes on with what is there already, and returns tables.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.navcraft.report import write_report
+from navloom.evals.navcraft.scores import score_run
+from navloom.evals.navcraft.synth import SynthRequest, synthesise
+from navloom.evals.run import read_samples
+from navloom.evals.session import Session
+from navloom.evals.stats import Spread
+from navloom.evals.study import check_free, check_whole
+from navloom.evals.table import Table
+from navloom.prompts.profiles import NO_PROFILE, profile_names
+
+__all__ = [
+    "Role",
+    "roles",
+    "study_profiles",
+    "study_relays",
+    "total_variation",
+    "whole_run",
+]
+
+ATTEMPTS_A_HOME = 20
+"""Attempts a home of each half of the profile study; A.8 found 18 to 21 instructions a home."""
+_MOST_NAMED = 4
+
+
+def study_relays(
+    request: SynthRequest, models: Sequence[str], out: Path, session: Session | None = None
+) -> list[Table]:
+    """Make relays with several models and hold them against the optimum of each task.
+
+    Args:
+        request: which homes, how many attempts, which seed; its model is replaced.
+        models: ``provider/name`` of each.
+        out: the folder for the runs, one a model, and for a report of all.
+        session: how to go through the runs.
+
+    Returns:
+        One table; ``out/report.html`` has the distributions as pictures.
+
+    Raises:
+        RunError: ``out`` is a run's folder, or what :func:`synthesise` raises.
+        UnfinishedError: a run was stopped or has errors.
+    """
+    check_free(out)
+    folders = []
+    for model in models:
+        folders.append(out / model.replace("/", "-"))
+        whole_run(replace(request, model=model), folders[-1], session)
+    write_report(folders, out)
+    return [_against_optimum(folders)]
+
+
+def whole_run(request: SynthRequest, folder: Path, session: Session | None = None) -> None:
+    """One run of a study, whole: half a run would answer another question.
+
+    Raises:
+        UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
+    """
+    summary = synthesise(request, folder, replace(session or Session(), retry=True))
+    check_whole(summary, folder)
+
+
+def _against_optimum(folders: Sequence[Path]) -> Table:
+    rows: list[tuple[str, ...]] = []
+    for folder in folders:
+        score = score_run(folder)
+        made = [r for s in read_samples(folder) if (r := s["result"]) and r.get("phase_2")]
+        best = {
+            key: Spread(tuple(1 - r["navloom"][f"best_{key}"] for r in made))
+            for key in ("alpha", "g_rate")
+        }
+        for words, spread in (
+            ("gain, 1 − alpha", score.gain_alpha),
+            ("gain, 1 − alpha, of the optimum", best["alpha"]),
+            ("regret of alpha", score.regret_alpha),
+            ("gain, 1 − g", score.gain_g),
+            ("gain, 1 − g, of the optimum", best["g_rate"]),
+            ("regret of g", score.regret_g),
+        ):
+            numbers = (spread.median, spread.mean, spread.p90, spread.max)
+            cells = ("–" if n is None else f"{n:.3f}" for n in numbers)
+            rows.append((f"{score.model}: {words}", str(len(spread.values)), *cells))
+    note = (
+        "Over relays. The optimum is exact, over all guarded helper starts, transfer assets and"
+        " types of a task, each measure by itself; regret of g is the ratio to the best, minus 1."
+        " builtin models are baselines: rules, not language models."
+    )
+    header = ("what", "relays", "median", "mean", "p90", "max")
+    return Table("Relays against the optimum", note, header, tuple(rows))
+
+
+@dataclass(frozen=True)
+class Role:
+    """What one role asks for.
+
+    Attributes:
+        name: age and occupation.
+        tasks: valid tasks made for it.
+        objects: different target objects.
+        favourites: the objects asked for most, and how often.
+        apart: total variation distance of its objects from those of all other roles, 0 (the same)
+            to 1 (nothing in common).
+    """
+
+    name: str
+    tasks: int
+    objects: int
+    favourites: tuple[tuple[str, int], ...]
+    apart: float
+
+
+def study_profiles(
+    request: SynthRequest, homes: int, out: Path, session: Session | None = None
+) -> list[Table]:
+    """The same homes, seed and number of attempts, without a profile and with the five in turn.
+
+    Args:
+        request: which homes and model; profiles, attempts and number of homes are replaced.
+        homes: how many homes, the first of the spec.
+        out: the folder for the two runs.
+        session: how to go through the runs.
+
+    Returns:
+        Diversity of both, and what each role asks for.
+    """
+    check_free(out)
+    folders = {"no profile": out / "none", "five profiles": out / "profiles"}
+    given = {"no profile": (NO_PROFILE,), "five profiles": profile_names()}
+    for name, folder in folders.items():
+        wanted = replace(
+            request, profiles=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
+        )
+        whole_run(wanted, folder, session)
+    rows = {name: read_samples(folder) for name, folder in folders.items()}
+    counted = {name: _diversity(folder, rows[name]) for name, folder in folders.items()}
+    header = ("", "tasks", "objects", "instructions", "instructions a home")
+    note = (
+        "Different names and instructions among as many attempts. A.8, with a language model:"
+        " 98 objects, 316 instructions and 18.22 a home without a profile; 115, 367 and 21.11 with."
+    )
+    table = Table("Diversity", note, header, tuple((n, *cells) for n, cells in counted.items()))
+    return [table, _roles_table(rows["five profiles"], rows["no profile"])]
+
+
+def _diversity(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    found = score_run(folder).diversity[0]
+    homes: dict[str, set[str]] = {}
+    for row in _valid(rows):
+        homes.setdefault(row["scene"], set()).add(_errand(row)["Task instruction"])
+    a_home = sum(map(len, homes.values())) / max(1, len(homes))
+    return str(found.tasks), str(found.objects), str(found.instructions), f"{a_home:.2f}"
+
+
+def _roles_table(
+    with_profiles: Sequence[Mapping[str, Any]], without: Sequence[Mapping[str, Any]]
+) -> Table:
+    # The same split of a run that knows no profile: how far apart chance alone puts five roles.
+    names = profile_names()
+    dealt = [
+        {**row, "profile": {"Age": 0, "Occupation": names[row["attempt"] % len(names)]}}
+        for row in without
+    ]
+    by_chance = [role.apart for role in roles(dealt)]
+    rows = tuple(
+        (
+            role.name,
+            str(role.tasks),
+            str(role.objects),
+            f"{role.apart:.2f}",
+            ", ".join(f"{name} {count}" for name, count in role.favourites),
+        )
+        for role in roles(with_profiles)
+    )
+    chance = f"{sum(by_chance) / max(1, len(by_chance)):.2f}"
+    note = (
+        "Apart: total variation distance of a role's objects from the other roles'. Tasks made"
+        f" without a profile and dealt to five roles by turn are {chance} apart on average: what is"
+        " above that is the profiles'."
+    )
+    return Table("Roles", note, ("role", "tasks", "objects", "apart", "asked for most"), rows)
+
+
+def roles(rows: Sequence[Mapping[str, Any]]) -> list[Role]:
+    """What each role among the valid tasks asks for, in order of first appearance."""
+    asked: dict[str, Counter[str]] = {}
+    for row in _valid(rows):
+        if row["profile"]:
+            name = f"{row['profile']['Age']}, {row['profile']['Occupation']}"
+            asked.setdefault(name, Counter())[_errand(row)["Target object"]] += 1
+    whole = sum(asked.values(), Counter())
+    return [
+        Role(
+            name=name,
+            tasks=count.total(),
+            objects=len(count),
+            favourites=tuple(count.most_common(_MOST_NAMED)),
+            apart=total_variation(count, whole - count),
+        )
+        for name, count in asked.items()
+    ]
+
+
+def total_variation(a: Mapping[str, int], b: Mapping[str, int]) -> float:
+    """Half the L1 distance between two frequency tables, as shares; 0 where one is empty."""
+    all_a, all_b = sum(a.values()), sum(b.values())
+    if not all_a or not all_b:
+        return 0.0
+    keys = set(a) | set(b)
+    return sum(abs(a.get(k, 0) / all_a - b.get(k, 0) / all_b) for k in keys) / 2
+
+
+def _valid(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [row for row in rows if row["status"] == "ok"]
+
+
+def _errand(row: Mapping[str, Any]) -> dict[str, Any]:
+    errand: dict[str, Any] = row["result"]["phase_1"]
+    return errand

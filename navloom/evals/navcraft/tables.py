@@ -1,0 +1,262 @@
+"""A report's tables: the paper's Table 4 for some runs, regret, diversity, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from navloom.evals.navcraft.scores import PUBLISHED, RunScore
+from navloom.evals.stats import Spread
+from navloom.evals.table import NOTHING, Table, rate_cell, within
+
+__all__ = ["all_tables", "headline", "score_json"]
+
+_MOST_REASONS = 30
+
+
+def headline(scores: Sequence[RunScore], valid: int) -> str:
+    """What happened, in a sentence or two."""
+    attempts = sum(score.attempts for score in scores)
+    scenes = len({scene for score in scores for scene in score.scenes})
+    said = f"{valid} valid tasks from {attempts} attempts in {scenes} homes."
+    if not attempts:
+        said = "There is no attempt to count."
+    elif not valid:
+        said = f"No valid task in {attempts} attempts: the tables below say why."
+    left = sum(score.left or 0 for score in scores)
+    if left:
+        said += f" {left} attempts have not ended: the same command goes on with them."
+    skipped = sum(count for score in scores for _, count in score.scenes_skipped)
+    if skipped:
+        said += f" {skipped} homes were left out: the table of homes says why."
+    errors = sum(score.errors for score in scores)
+    if errors:
+        said += f" {errors} samples ended in an error of the machinery and count for nothing."
+    if any(score.is_baseline for score in scores):
+        said += " builtin models are baselines: rules in the place of a language model."
+    return said
+
+
+def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
+    """Every table there is something to say in."""
+    yield _table_4(scores)
+    if any(score.regret_g.values for score in scores):
+        yield _regret(scores)
+    if any(score.diversity and score.diversity[0].tasks for score in scores):
+        yield _diversity(scores)
+    yield from _outcomes(scores)
+    if any(score.scenes_skipped for score in scores):
+        yield _homes(scores)
+    if any(score.models for score in scores):
+        yield _calls(scores)
+
+
+def _table_4(scores: Sequence[RunScore]) -> Table:
+    ours = [_scored(score) for score in scores]
+    theirs = [
+        (
+            f"{row.model} (published)",
+            f"{row.single:.0%}",
+            f"{row.collab:.2%}",
+            NOTHING,
+            f"{row.gain_max:.2%}",
+            f"{row.gain_mean:.2%}",
+            NOTHING,
+            NOTHING,
+            f"{row.cost_usd:.3f}",
+            f"{row.seconds:.2f}",
+        )
+        for row in PUBLISHED
+    ]
+    header = (
+        "model",
+        "single",
+        "collab, a valid single",
+        "collab, an attempt",
+        "gain max",
+        "gain mean",
+        "1 − g max",
+        "1 − g mean",
+        "cost $",
+        "s an iteration",
+    )
+    note = (
+        "Success of task generation, as in CoNavBench's Table 4; brackets are 95 % intervals"
+        " (Wilson for shares, bootstrap for means). Gain is 1 − alpha, the part of robot_1's way"
+        " that a relay spares; 1 − g is what it spares in time, below zero where two robots are"
+        " slower than one. Cost is of the whole run; seconds are by the clock,"
+        " other attempts beside; published rows are as printed there, on other homes."
+    )
+    return Table("Table 4", note, header, (*ours, *theirs), pale=len(theirs))
+
+
+def _scored(score: RunScore) -> tuple[str, ...]:
+    label = f"{score.name}: {score.model}" + (
+        ", baseline (rule-based)" if score.is_baseline else ""
+    )
+    relays = score.kind == "collab"
+    return (
+        label,
+        rate_cell(score.single),
+        rate_cell(score.relays) if relays else NOTHING,
+        rate_cell(score.relays_per_attempt) if relays else NOTHING,
+        _share(score.gain_alpha.max),
+        _mean(score.gain_alpha),
+        _share(score.gain_g.max),
+        _mean(score.gain_g),
+        "unknown" if score.cost_usd is None else f"{score.cost_usd:.3f}",
+        NOTHING if score.seconds.mean is None else f"{score.seconds.mean:.2f}",
+    )
+
+
+def _mean(spread: Spread) -> str:
+    return NOTHING if spread.mean is None else f"{spread.mean:.2%}{within(spread.interval)}"
+
+
+def _share(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2%}"
+
+
+def _regret(scores: Sequence[RunScore]) -> Table:
+    rows = []
+    for score in scores:
+        for words, spread in (("g_rate", score.regret_g), ("alpha", score.regret_alpha)):
+            if spread.values:
+                numbers = (spread.median, spread.mean, spread.p90, spread.max)
+                rows.append((f"{score.name}: {words}", *(f"{n or 0.0:.3f}" for n in numbers)))
+    note = (
+        "How much worse a relay is than the best there is for its task, over all guarded helper"
+        " starts, transfer assets and types: g_rate over the best g_rate, minus 1; alpha minus the"
+        " best alpha. 0 is the best."
+    )
+    return Table("Regret", note, ("regret of", "median", "mean", "p90", "max"), tuple(rows))
+
+
+def _diversity(scores: Sequence[RunScore]) -> Table:
+    rows = tuple(
+        (
+            f"{score.name}: {each.profile}",
+            str(each.tasks),
+            str(each.objects),
+            str(each.instructions),
+            str(each.pairs),
+            f"{each.type_a1 / each.relays:.0%} / {1 - each.type_a1 / each.relays:.0%}"
+            if each.relays
+            else NOTHING,
+        )
+        for score in scores
+        for each in score.diversity
+        if each.tasks
+    )
+    header = ("valid tasks for", "tasks", "objects", "instructions", "room pairs", "A1 / A2")
+    note = (
+        "Different names of objects, different instructions, and different pairs of target and end"
+        " region; A1: the helper fetches, A2: the helper delivers."
+    )
+    return Table("Diversity", note, header, rows)
+
+
+def _outcomes(scores: Sequence[RunScore]) -> Iterator[Table]:
+    rows: list[tuple[str, ...]] = []
+    for score in scores:
+        for what, count in (
+            ("finding: no relay is worth it", score.not_worth_it),
+            ("declined: the model found no relay, and one is worth it", score.declined),
+        ):
+            if count:
+                rows.append((f"{score.name}: {what}", str(count)))
+        rows += [
+            (f"{score.name}: failed: {reason}", str(count))
+            for reason, count in score.reasons[:_MOST_REASONS]
+        ]
+        rows += [
+            (f"{score.name}: error: {message}", str(count))
+            for message, count in score.error_messages[:_MOST_REASONS]
+        ]
+        if score.left:
+            rows.append((f"{score.name}: has not ended", str(score.left)))
+    if rows:
+        note = (
+            "A finding is an answer and no failure; a failure counts against the model; an error is"
+            " the machinery's and counts for nothing."
+        )
+        yield Table("What did not become a task", note, ("what", "samples"), tuple(rows))
+
+
+def _calls(scores: Sequence[RunScore]) -> Table:
+    rows = tuple(
+        (
+            f"{score.name}: {part.model}, {part.role}",
+            str(part.calls),
+            str(part.cached_calls),
+            str(part.retries),
+            str(part.input_tokens),
+            str(part.output_tokens),
+            f"{part.seconds:.1f}",
+            "unknown" if part.cost_usd is None else f"{part.cost_usd:.4f}",
+        )
+        for score in scores
+        for part in score.models
+    )
+    header = ("model and role", "calls", "cached", "retries", "tokens in", "out", "s", "cost $")
+    note = (
+        "Replies from the cache were paid for by an earlier run and cost nothing here. Seconds are"
+        " those that calls took, added up. A price that nobody knows is unknown, not nothing."
+    )
+    return Table("Calls", note, header, rows)
+
+
+def _homes(scores: Sequence[RunScore]) -> Table:
+    rows: list[tuple[str, ...]] = []
+    for score in scores:
+        if score.scenes_used is not None:
+            rows.append((f"{score.name}: used", str(score.scenes_used)))
+        rows += [
+            (f"{score.name}: left out: {reason}", str(count))
+            for reason, count in score.scenes_skipped
+        ]
+    note = "No attempt is made in a home that is left out. The run's scenes.json names each."
+    return Table("Homes", note, ("what", "homes"), tuple(rows))
+
+
+def score_json(score: RunScore) -> dict[str, Any]:
+    """A run's score for programs: the numbers of the tables, without every relay's own."""
+    spreads = {
+        name: {
+            "mean": spread.mean,
+            "mean_95": spread.interval,
+            "median": spread.median,
+            "p90": spread.p90,
+            "max": spread.max,
+            "n": len(spread.values),
+        }
+        for name in ("gain_alpha", "gain_g", "regret_g", "regret_alpha", "seconds")
+        for spread in [getattr(score, name)]
+    }
+    rates = {
+        name: rate and {**asdict(rate), "share": rate.share, "share_95": rate.interval}
+        for name in ("single", "relays", "relays_per_attempt")
+        for rate in [getattr(score, name)]
+    }
+    return {
+        "name": score.name,
+        "kind": score.kind,
+        "model": score.model,
+        "baseline": score.is_baseline,
+        "scenes": len(score.scenes),
+        "scenes_used": score.scenes_used,
+        "scenes_skipped": dict(score.scenes_skipped),
+        "left": score.left,
+        **rates,
+        **spreads,
+        "not_worth_it": score.not_worth_it,
+        "declined": score.declined,
+        "errors": score.errors,
+        "cost_usd": score.cost_usd,
+        "tokens": {"input": score.tokens[0], "output": score.tokens[1]},
+        "models": [part.record() for part in score.models],
+        "failed": dict(score.reasons),
+        "broken": dict(score.error_messages),
+        "diversity": [asdict(each) for each in score.diversity],
+    }

@@ -1,0 +1,276 @@
+"""Is a dataset what it says it is: the published schema, then the scene, line by line.
+
+For anyone's file: nothing in it is trusted, every size is bounded, and a broken line is a finding
+with its number, never the end of the check. The code shares nothing with what generates tasks but
+the scene loaders (:mod:`navloom.evals.navcraft.ground` searches for itself).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from navloom.errors import SceneError, UsageError
+from navloom.evals.navcraft.ground import Ground
+from navloom.evals.navcraft.rules import check_task
+from navloom.evals.scene_names import SceneNames
+
+__all__ = ["Finding", "Validation", "check_file", "schema", "validate_file"]
+
+MOST_BYTES = 256 * 1024
+"""Bytes a line may have; the longest task seen has about 4,000."""
+MOST_FINDINGS = 1000
+"""Findings that are kept of a file; all its lines are still counted."""
+_MOST_OF_A_LINE = 20
+_MOST_TEXT = 300
+_SCENES_KEPT = 64
+
+_FORMS = {
+    "region": "is not of the form RegionType_ID",
+    "name": "is not an item's name (lower case, one underscore between words)",
+    "transition": "is not of the form 'RegionType_ID -> RegionType_ID'",
+    "single": "is not 'Take the [object] from [region] to the [asset] in [region].'",
+    "fetch": "is not 'Take the [object] from [region] to the [asset] in [region].'",
+    "deliver": "is not 'Take the [object] from the [asset] in [region] to the [asset] in ...'",
+}
+"""What a broken pattern of the schema's ``$defs`` means, in words."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a file.
+
+    Attributes:
+        line: the line's number, from 1.
+        where: the part of the task, such as ``phase_1 "Target object"``; empty: the whole line.
+        problem: what is wrong, in one line.
+    """
+
+    line: int
+    where: str
+    problem: str
+
+    def text(self, path: Path | str) -> str:
+        """The finding as one line for a person."""
+        where = f"{self.where}: " if self.where else ""
+        return f"{path}:{self.line}: {where}{self.problem}"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What a check of a file gave.
+
+    Attributes:
+        tasks: lines there are.
+        valid: lines without a finding.
+        findings: what is wrong, in the order of lines; at most ``MOST_FINDINGS``.
+        left_out: findings beyond those.
+    """
+
+    tasks: int
+    valid: int
+    findings: tuple[Finding, ...]
+    left_out: int = 0
+
+    @property
+    def summary(self) -> str:
+        """One line: ``200 tasks: 200 valid``."""
+        broken = self.tasks - self.valid
+        more = f", {broken} not valid ({len(self.findings) + self.left_out} findings)"
+        return f"{self.tasks} tasks: {self.valid} valid{more if broken else ''}"
+
+
+def validate_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> list[Finding]:
+    """Find what is wrong with a dataset; see :func:`check_file`.
+
+    Returns:
+        The findings; empty where every line is valid.
+    """
+    return list(check_file(path, scenes).findings)
+
+
+def check_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> Validation:
+    """Check a dataset against the schema and its scenes.
+
+    Args:
+        path: a file of JSON lines in the ``navcraft`` format.
+        scenes: where its scenes are, such as ``hm3d:DIR`` (several: a list). Without it a scene is
+            looked up by its own name: in the package or under ``$NAVLOOM_DATA``.
+
+    Raises:
+        UsageError: the file cannot be read.
+        SceneError: ``scenes`` names none.
+    """
+    known = _Grounds(scenes)
+    kept: list[Finding] = []
+    tasks = valid = left_out = 0
+    ids: dict[str, int] = {}
+    for number, raw in _lines(Path(path)):
+        tasks += 1
+        found = list(_check_line(number, raw, known, ids))
+        valid += not found
+        room = MOST_FINDINGS - len(kept)
+        kept += found[:room]
+        left_out += max(0, len(found) - room)
+    return Validation(tasks, valid, tuple(kept), left_out)
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The published schema of one line (JSON Schema 2020-12)."""
+    text = (
+        files("navloom.evals.navcraft").joinpath("navcraft.schema.json").read_text(encoding="utf-8")
+    )
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+@cache
+def _checker() -> Draft202012Validator:
+    return Draft202012Validator(schema())
+
+
+@cache
+def _patterns() -> dict[str, str]:
+    defs = schema()["$defs"]
+    return {defs[name]["pattern"]: words for name, words in _FORMS.items()}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    """Each line with its number from 1; None where it is too long to be read."""
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(MOST_BYTES + 1):
+                number += 1
+                if len(line) > MOST_BYTES and not line.endswith(b"\n"):
+                    _skip(file)
+                    yield number, None
+                else:
+                    yield number, line
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror or error}. Give a file that"
+            " 'navloom export' wrote, or one of the same format."
+        ) from error
+
+
+def _skip(file: BinaryIO) -> None:
+    while (rest := file.readline(MOST_BYTES)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _check_line(
+    number: int, raw: bytes | None, known: _Grounds, ids: dict[str, int]
+) -> Iterator[Finding]:
+    if raw is None:
+        yield Finding(number, "", f"longer than {MOST_BYTES} bytes: not read")
+        return
+    try:
+        line = _parse(raw)
+    except (ValueError, RecursionError) as error:
+        yield Finding(number, "", _cut(f"not JSON: {error or 'nested too deep'}"))
+        return
+    broken = [(_place(error), _say(error)) for error in _errors(line)]
+    if not broken:
+        broken = _check_scene(line, known) + _check_id(number, line, ids)
+    for where, problem in broken[:_MOST_OF_A_LINE]:
+        yield Finding(number, where, _cut(problem))
+
+
+def _parse(raw: bytes) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        held = dict(pairs)
+        if len(held) < len(pairs):
+            raise ValueError("an object holds a key twice")
+        return held
+
+    def never(constant: str) -> None:
+        raise ValueError(f"{constant} is not JSON")
+
+    text = raw.decode("utf-8").strip("\r\n \t")
+    if not text:
+        raise ValueError("an empty line")
+    return json.loads(text, object_pairs_hook=once, parse_constant=never)
+
+
+def _errors(line: Any) -> list[ValidationError]:
+    errors: list[ValidationError] = []
+    for error in _checker().iter_errors(line):
+        # "null or an object": what is wrong with the object is what a reader wants to know.
+        inner = [e for e in error.context or () if e.relative_schema_path[0] != 0]
+        errors += inner if error.validator == "anyOf" and error.instance is not None else [error]
+    return sorted(errors, key=lambda e: [str(part) for part in e.absolute_path])
+
+
+def _place(error: ValidationError) -> str:
+    """``phase_1 "Single robot travel path" robot_1 3``."""
+    parts = [str(part) for part in error.absolute_path]
+    return " ".join(f'"{part}"' if " " in part else part for part in parts)
+
+
+def _say(error: ValidationError) -> str:
+    words = _patterns().get(
+        str(error.schema.get("pattern")) if isinstance(error.schema, dict) else ""
+    )
+    if error.validator == "pattern" and words:
+        return f"{_cut(repr(error.instance), 120)} {words}"
+    if len(error.message) > _MOST_TEXT and error.validator in ("type", "enum", "pattern"):
+        return (
+            f"{_cut(repr(error.instance), 120)} is not of {error.validator} {error.validator_value}"
+        )
+    return error.message
+
+
+def _check_scene(line: dict[str, Any], known: _Grounds) -> list[tuple[str, str]]:
+    try:
+        ground = known.ground(line["scene"])
+    except SceneError as error:
+        return [("scene", str(error))]
+    return [(fault.where, fault.problem) for fault in check_task(ground, line)]
+
+
+def _check_id(number: int, line: dict[str, Any], ids: dict[str, int]) -> list[tuple[str, str]]:
+    name = (line.get("navloom") or {}).get("id")
+    if name is None:
+        return []
+    if (first := ids.setdefault(name, number)) != number:
+        return [('navloom "id"', f"{name!r} stands in line {first} too")]
+    return []
+
+
+def _cut(text: str, most: int = _MOST_TEXT) -> str:
+    flat = "".join(c if c.isprintable() else " " for c in text)
+    return flat if len(flat) <= most else flat[: most - 1] + "…"
+
+
+class _Grounds:
+    """The grounds of scenes, made when first asked for; a few are kept."""
+
+    def __init__(self, specs: str | Sequence[str] | None) -> None:
+        self._scenes = SceneNames(specs)
+        self._kept: OrderedDict[str, Ground | SceneError] = OrderedDict()
+
+    def ground(self, name: str) -> Ground:
+        """The ground of a scene; one that could not be had fails the same way again."""
+        if name not in self._kept:
+            try:
+                self._kept[name] = Ground(self._scenes.load(name))
+            except SceneError as error:
+                self._kept[name] = error
+            if len(self._kept) > _SCENES_KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(name)
+        found = self._kept[name]
+        if isinstance(found, SceneError):
+            raise found
+        return found

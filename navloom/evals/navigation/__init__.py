@@ -1,0 +1,1 @@
+"""Navigators through whole datasets: runs, metrics, what went wrong, comparisons, subsets."""

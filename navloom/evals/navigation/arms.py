@@ -1,0 +1,133 @@
+"""Several runs of the same episodes side by side: what help is worth to a navigator.
+
+``compare_dialogue`` (VLNVerse 5.4): without asking, asking, and asking one that knows the path.
+``study_oracle`` (VLN-MME 4.4): what a navigator failed on, once more with an oracle assistant, with
+examples of failures and with questions, beside oracles that know the path, which are the bounds.
+
+Each arm is an ordinary run in a folder of its own; the same call on the same folder goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import UsageError
+from navloom.evals.navigation.compare import Paired, compare_runs
+from navloom.evals.navigation.run import EvalRequest, evaluate
+from navloom.evals.navigation.subset import save_subset, whole_subset
+from navloom.evals.navigation.subset_failed import failed_by
+from navloom.evals.navigation.tables import runs_table
+from navloom.evals.session import Session
+from navloom.evals.study import check_free, check_whole
+from navloom.evals.table import Table
+from navloom.evals.tasks.registry import load_task
+
+__all__ = ["DIALOGUE_ARMS", "ORACLE_ARMS", "compare_dialogue", "study_oracle"]
+
+_ALONE: dict[str, Any] = {"dialogue": False, "oracle": "off"}
+DIALOGUE_ARMS: dict[str, dict[str, Any]] = {
+    "no-ask": _ALONE,
+    "ask": {**_ALONE, "dialogue": True},
+    "ask-path": {**_ALONE, "dialogue": True, "oracle": "path"},
+}
+"""What each arm of the dialogue comparison changes of the request."""
+ORACLE_ARMS: dict[str, dict[str, Any]] = {
+    "again": {},
+    "assistant": {"oracle": "assistant"},
+    "assistant-path": {"oracle": "path"},
+    "failures-1": {"few_shot_failures": 1},
+    "failures-2": {"few_shot_failures": 2},
+    "failures-3": {"few_shot_failures": 3},
+    "dialogue": {"dialogue": True},
+    "dialogue-path": {"dialogue": True, "oracle": "path"},
+}
+"""What each arm of the oracle study changes of the request."""
+BASE, HARD = "base", "hard.json"
+
+
+def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = None) -> Table:
+    """The same episodes without asking, asking, and asking an oracle that knows the path.
+
+    Args:
+        request: which episodes and agent; whom it may ask is each arm's.
+        out: the folder of the runs.
+        session: how to go through them; its ``limit`` takes only the first so many episodes.
+
+    Raises:
+        RunError: the folder holds other things.
+        UnfinishedError: a run was stopped or has errors; the same call goes on.
+    """
+    check_free(out)
+    runs = {
+        name: _whole(replace(request, **changes), out / name, session)
+        for name, changes in DIALOGUE_ARMS.items()
+    }
+    note = (
+        "The same episodes. asked: questions an episode; told: how often the oracle spoke of"
+        " itself; leaked: answers that gave a place away and were redacted. ask-path: the oracle"
+        " names the option that the shortest path takes, as often as it is asked: the bound."
+        " paired: the difference from no-ask on the same episodes."
+    )
+    return runs_table("Dialogue", note, runs, _against("no-ask", runs, out))
+
+
+def study_oracle(request: EvalRequest, out: Path, session: Session | None = None) -> Table:
+    """What a navigator failed on, with and without help.
+
+    Args:
+        request: which episodes and agent; help is each arm's.
+        out: the folder of the runs, and of ``hard.json``, the episodes the first of them failed on.
+        session: how to go through them; its ``limit`` looks for failures among the first so many
+            episodes.
+
+    Raises:
+        RunError: the folder holds other things.
+        UnfinishedError: a run was stopped or has errors; the same call goes on.
+        UsageError: the navigator failed on nothing.
+    """
+    check_free(out)
+    plain = replace(request, **_ALONE, few_shot_failures=0, failures_from=None)
+    session = session or Session()
+    base = _whole(plain, out / BASE, session)
+    session = replace(session, limit=None)
+    hard = replace(plain, subset=str(_hard(plain, out)))
+    runs = {f"{BASE}, all": base}
+    for name, changes in ORACLE_ARMS.items():
+        asked = {**changes, **({"seed": plain.seed + 1} if not changes else {})}
+        if "few_shot_failures" in changes:
+            asked["failures_from"] = str(out / BASE)
+        runs[name] = _whole(replace(hard, **asked), out / name, session)
+    note = (
+        f"{BASE}: all episodes that were tried; the others: those it failed on, where it would"
+        " score 0. again: no help and another seed, which is what chance alone gives back."
+        " failures-N: N examples of failures of other paths in the prompt. -path: the oracle names"
+        " the option that the shortest path takes, as often as it may speak: the bound. asked:"
+        " questions an episode; told: how often the oracle spoke of itself. paired: the difference"
+        " from again on the same episodes."
+    )
+    if request.thinks_with.startswith("builtin/"):
+        note += " Rules read no examples: failures-N cannot help a builtin model."
+    return runs_table("Help on what it failed on", note, runs, _against("again", runs, out))
+
+
+def _against(first: str, runs: Mapping[str, Any], out: Path) -> dict[str, Sequence[Paired]]:
+    others = [name for name in runs if name != first and (out / name).is_dir()]
+    return {name: compare_runs(out / first, out / name).metrics for name in others}
+
+
+def _hard(request: EvalRequest, out: Path) -> Path:
+    """The index of what the first run failed on."""
+    failed = failed_by([out / BASE])
+    if not failed.ids:
+        raise UsageError(f"{out / BASE}: nothing failed, so there is nothing to help with")
+    data = load_task(request.task, request.data, request.split, **dict(request.options))
+    return save_subset(whole_subset(data, failed.ids, runs=[BASE]), out / HARD)
+
+
+def _whole(request: EvalRequest, folder: Path, session: Session | None) -> Mapping[str, Any]:
+    summary = evaluate(request, folder, replace(session or Session(), retry=True))
+    check_whole(summary, folder)
+    return summary.scores

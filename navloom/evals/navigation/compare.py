@@ -1,0 +1,282 @@
+"""Two runs of the same episodes, side by side: paired differences, and who did what the other not.
+
+Samples are paired by id, so that what differs between episodes cancels out. Differences are B minus
+A; their intervals are bootstrapped over the paths of the pairs
+(:mod:`navloom.evals.navigation.bootstrap`). Pairs in which only one of both succeeded are counted
+beside (McNemar), with the exact two-sided p-value of a fair coin; it takes pairs as independent,
+which the instructions of one path are not, so where the two disagree believe the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import RunError
+from navloom.evals.lines import read_lines
+from navloom.evals.navigation.bootstrap import (
+    LEVEL,
+    RESAMPLES,
+    By,
+    Row,
+    clusters_of,
+    columns_of,
+    rows_of,
+)
+from navloom.evals.navigation.metrics import METRICS
+from navloom.evals.navigation.score_trial import EFFORT, effort_of
+from navloom.evals.run import read_run
+from navloom.evals.table import NOTHING, Table
+
+__all__ = ["Comparison", "Discordant", "Paired", "compare_runs"]
+
+Floats = NDArray[np.float64]
+_COUNTED = ("SR", "OSR", "SR_visible", "SR_strict", "SR_telhop")
+_IDENTITY = ("scene", "start", "goals", "instruction")
+_LOWER_IS_BETTER = {"NE", "collision_rate", *EFFORT}
+_NEITHER = {"TL"}
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One metric over the pairs.
+
+    Attributes:
+        metric: its name.
+        a: mean of the first run over the pairs where both have it.
+        b: of the second.
+        difference: B minus A, with its interval.
+    """
+
+    metric: str
+    a: float
+    b: float
+    difference: Row
+
+    @property
+    def better(self) -> str | None:
+        """``"A"`` or ``"B"`` where the interval leaves 0 out and the metric has a good side."""
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None or low <= 0 <= high or self.metric in _NEITHER:
+            return None
+        return "B" if (low > 0) != (self.metric in _LOWER_IS_BETTER) else "A"
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        difference = self.difference
+        return {
+            "a": self.a,
+            "b": self.b,
+            "difference": difference.mean,
+            "interval": difference.interval,
+            "n": difference.n,
+            "better": self.better,
+        }
+
+
+@dataclass(frozen=True)
+class Discordant:
+    """Pairs by who succeeded, of a metric that is 0 or 1.
+
+    Attributes:
+        metric: its name.
+        both: pairs in which both succeeded.
+        only_a: pairs in which A alone did.
+        only_b: pairs in which B alone did.
+        neither: pairs in which none did.
+        p: two-sided exact p-value of McNemar's test; 1 where no pair is discordant.
+    """
+
+    metric: str
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    p: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, paired.
+
+    Attributes:
+        a: the first run.
+        b: the second.
+        pairs: how many samples both have.
+        unpaired_a: finished samples of A that B has not.
+        unpaired_b: finished samples of B that A has not.
+        metrics: a metric each.
+        discordant: for metrics that are 0 or 1.
+        by: what the bootstrap drew.
+    """
+
+    a: str
+    b: str
+    pairs: int
+    unpaired_a: int
+    unpaired_b: int
+    metrics: Sequence[Paired]
+    discordant: Sequence[Discordant]
+    by: By
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "pairs": self.pairs,
+            "unpaired": {"a": self.unpaired_a, "b": self.unpaired_b},
+            "metrics": {each.metric: each.record() for each in self.metrics},
+            "discordant": {each.metric: asdict(each) for each in self.discordant},
+            "bootstrap": {"by": self.by, "resamples": RESAMPLES, "level": LEVEL},
+        }
+
+    def tables(self) -> Iterator[Table]:
+        """Differences, and pairs in which one succeeded alone."""
+        drawn = "whole paths" if self.by == "path" else "pairs one by one"
+        note = (
+            f"A: {self.a}. B: {self.b}. {self.pairs:,} pairs by sample id; unpaired: "
+            f"{self.unpaired_a:,} of A, {self.unpaired_b:,} of B. Brackets: {LEVEL:.0%} bootstrap"
+            f" of the paired difference, {RESAMPLES:,} draws of {drawn}; 'better' where it leaves"
+            " out 0."
+        )
+        head = ("metric", "A", "B", "B - A", "interval", "n", "better")
+        yield Table("Paired differences", note, head, tuple(map(_cells, self.metrics)))
+        yield Table(
+            "Who succeeded where",
+            "p: McNemar's exact test, two-sided, pairs taken as independent.",
+            ("metric", "both", "only A", "only B", "neither", "p"),
+            tuple(_counts(each) for each in self.discordant),
+        )
+
+
+def compare_runs(a: Path | str, b: Path | str, *, by: By = "path", seed: int = 0) -> Comparison:
+    """Pair the finished samples of two runs and say how B differs from A.
+
+    Args:
+        a: the folder of an evaluation.
+        b: another, of the same dataset.
+        by: what the bootstrap draws.
+        seed: of the bootstrap.
+
+    Raises:
+        RunError: a folder is no run of an evaluation, no sample is in both, or a sample of one name
+            is another episode in the other run.
+    """
+    first, second = _read(a), _read(b)
+    ids = sorted(first.keys() & second.keys())
+    if not ids:
+        raise RunError(
+            f"{a} and {b} share no finished sample ({len(first):,} and {len(second):,}): only runs"
+            " of the same dataset can be compared"
+        )
+    for name in ids:
+        if first[name]["episode"] != second[name]["episode"]:
+            raise RunError(
+                f"the sample '{name}' is another episode in {b} than in {a}: only runs of the same"
+                " dataset can be compared"
+            )
+    pairs = [first[name] for name in ids], [second[name] for name in ids]
+    names = [n for n in (*METRICS, *EFFORT) if all(any(n in r for r in side) for side in pairs)]
+    before, after = (columns_of(side, names) for side in pairs)
+    clusters = clusters_of(pairs[0]) if by == "path" else None
+    found = [
+        _discordant(name, before[:, k], after[:, k])
+        for k, name in enumerate(names)
+        if name in _COUNTED
+    ]
+    return Comparison(
+        str(a),
+        str(b),
+        len(ids),
+        len(first) - len(ids),
+        len(second) - len(ids),
+        _differences(names, before, after, clusters, seed),
+        [each for each in found if each is not None],
+        by,
+    )
+
+
+def _differences(
+    names: Sequence[str],
+    before: Floats,
+    after: Floats,
+    clusters: Sequence[Hashable] | None,
+    seed: int,
+) -> list[Paired]:
+    apart = after - before
+    found = []
+    for k, row in enumerate(rows_of(names, apart, clusters, seed=seed)):
+        if row.n:
+            kept = ~np.isnan(apart[:, k])
+            a, b = float(before[kept, k].mean()), float(after[kept, k].mean())
+            found.append(Paired(row.metric, a, b, row))
+    return found
+
+
+def _discordant(name: str, a: Floats, b: Floats) -> Discordant | None:
+    kept = ~(np.isnan(a) | np.isnan(b))
+    if not kept.any():
+        return None
+    yes, too = a[kept] > 0, b[kept] > 0
+    only_a, only_b = int((yes & ~too).sum()), int((too & ~yes).sum())
+    return Discordant(
+        name,
+        int((yes & too).sum()),
+        only_a,
+        only_b,
+        int((~yes & ~too).sum()),
+        _coin(only_a, only_b),
+    )
+
+
+def _coin(heads: int, tails: int) -> float:
+    """How likely a fair coin falls at least this unevenly."""
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(min(heads, tails), heads + tails, 0.5)))
+
+
+def _read(run: Path | str) -> dict[str, dict[str, Any]]:
+    """The scores of a run's finished samples, and which episode each is."""
+    read_run(run)
+    found: dict[str, dict[str, Any]] = {}
+    for line in read_lines(Path(run) / "samples.jsonl"):
+        try:
+            result = line["result"]
+            episode = {key: result["episode"][key] for key in _IDENTITY}
+            found[line["id"]] = {**result["scores"], **effort_of(line), "episode": episode}
+        except (KeyError, TypeError, AttributeError):
+            raise RunError(
+                f"{run}: the sample '{line['id']}' has no episode and scores: give a run of"
+                " `navloom eval`"
+            ) from None
+    return found
+
+
+def _cells(each: Paired) -> tuple[str, ...]:
+    row = each.difference
+    within = " to ".join(_number(end, "+") for end in row.interval) if row.interval else NOTHING
+    return (
+        each.metric,
+        _number(each.a),
+        _number(each.b),
+        NOTHING if row.mean is None else _number(row.mean, "+"),
+        within,
+        f"{row.n:,}",
+        each.better or NOTHING,
+    )
+
+
+def _number(value: float, sign: str = "") -> str:
+    return f"{value:{sign},.1f}" if abs(value) >= 1_000 else f"{value:{sign}.4f}"
+
+
+def _counts(each: Discordant) -> tuple[str, ...]:
+    counts = (each.both, each.only_a, each.only_b, each.neither)
+    return each.metric, *(f"{count:,}" for count in counts), f"{each.p:.3g}"

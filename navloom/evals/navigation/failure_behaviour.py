@@ -1,0 +1,217 @@
+"""How an agent behaved: loops, time-outs, stops too early or missed, replies that say no action.
+
+Source: VLN-MME E.2 and its figures 13 and 14. What the paper leaves open is fixed here:
+
+- loop: one viewpoint is stood on :data:`LOOP_VISITS` times or more (revisits), or the same sequence
+  of two to :data:`LONGEST_CYCLE` viewpoints comes twice in a row (a cycle);
+- missed stop: it was within 3 m of the goal and did not end there (oracle success);
+- early stop: it stopped by itself and never was within 3 m of the goal. ``where`` says whether it
+  still was on the right way (``short``) or off it (``elsewhere``);
+- time-out: the steps ran out, at the goal or not;
+- generation error: a reply was no action (unparsed), none of the options (invalid option) or a
+  refusal; ``ended`` says whether the episode ended by it or the agent recovered;
+- dead end: there was nowhere to go;
+- detour, of successes alone: the walk is longer than the ground truth by more than 3 m.
+
+Several hold at once. They are given in this order, the first being the one an episode counts under
+where it may count once: generation error that ended it, loop, missed stop, time-out, early stop,
+dead end, detour, generation error that it recovered from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from navloom.evals.navigation.failure_walk import RADIUS, Deviation, Walk
+
+__all__ = [
+    "BEHAVIOURS",
+    "LONGEST_CYCLE",
+    "LOOP_VISITS",
+    "Behaviour",
+    "Circumstances",
+    "find_behaviours",
+    "spelled",
+]
+
+Behaviour = Literal[
+    "generation_error",
+    "loop",
+    "missed_stop",
+    "time_out",
+    "early_stop",
+    "dead_end",
+    "detour",
+    "none",
+]
+BEHAVIOURS: tuple[Behaviour, ...] = (
+    "generation_error",
+    "loop",
+    "missed_stop",
+    "time_out",
+    "early_stop",
+    "dead_end",
+    "detour",
+    "none",
+)
+LOOP_VISITS = 3
+LONGEST_CYCLE = 12
+_MOST_STEPS = 40
+"""Step numbers that a record lists."""
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What an agent's behaviour is judged by.
+
+    Attributes:
+        walk: how it went.
+        to_goal: metres to the goal from each of the walk's viewpoints.
+        deviation: where it first did otherwise than the ground truth.
+        success: whether the episode counts as one.
+        excess: metres that the walk is longer than the ground truth.
+    """
+
+    walk: Walk
+    to_goal: Sequence[float]
+    deviation: Deviation | None
+    success: bool
+    excess: float
+
+
+def find_behaviours(case: Circumstances) -> dict[Behaviour, dict[str, Any]]:
+    """What an agent did, each with its evidence (JSON), in the order of the module's text.
+
+    Returns:
+        At least one entry: ``none`` where there is nothing to say.
+    """
+    generation = _generation_error(case.walk)
+    ended = generation is not None and generation["ended"]
+    found: dict[Behaviour, dict[str, Any] | None] = {
+        "generation_error": generation if ended else None,
+        "loop": _loop(case.walk),
+        "missed_stop": None if case.success else _missed_stop(case),
+        "time_out": _last(case) if case.walk.end == "max_steps" else None,
+        **(_of_success(case) if case.success else _of_failure(case)),
+    }
+    if generation is not None and not ended:
+        found.pop("generation_error")
+        found["generation_error"] = generation
+    return {kind: proof for kind, proof in found.items() if proof is not None} or {"none": {}}
+
+
+def _of_success(case: Circumstances) -> dict[Behaviour, dict[str, Any] | None]:
+    far = math.isfinite(case.excess) and case.excess > RADIUS
+    return {"detour": {"excess_metres": round(case.excess, 2)} if far else None}
+
+
+def _of_failure(case: Circumstances) -> dict[Behaviour, dict[str, Any] | None]:
+    early = case.walk.stopped and min(case.to_goal, default=math.inf) >= RADIUS
+    return {
+        "early_stop": _early_stop(case) if early else None,
+        "dead_end": _last(case) if case.walk.end == "dead_end" else None,
+    }
+
+
+def _last(case: Circumstances) -> dict[str, Any]:
+    return {"step": case.walk.last_step, "metres_to_goal": _metres(case.to_goal)}
+
+
+def _metres(to_goal: Sequence[float]) -> float | None:
+    return round(to_goal[-1], 2) if to_goal and math.isfinite(to_goal[-1]) else None
+
+
+def _generation_error(walk: Walk) -> dict[str, Any] | None:
+    ended = walk.end == "unparsed"
+    if not walk.faults and not ended:
+        return None
+    kinds = Counter(fault.kind for fault in walk.faults)
+    return {
+        "kind": walk.faults[-1].kind if walk.faults else "unparsed",
+        "ended": ended,
+        "counts": dict(sorted(kinds.items())),
+        "steps": sorted({fault.step for fault in walk.faults})[:_MOST_STEPS],
+    }
+
+
+def _loop(walk: Walk) -> dict[str, Any] | None:
+    visits = Counter(walk.viewpoints)
+    often = {name: count for name, count in visits.items() if count >= LOOP_VISITS}
+    cycle = _cycle(walk.viewpoints)
+    if not often and cycle is None:
+        return None
+    again = _returns(walk)
+    return {
+        "by": [*(["revisits"] if often else ()), *(["cycle"] if cycle else ())],
+        "visits": dict(sorted(often.items(), key=lambda item: (-item[1], item[0]))[:10]),
+        "revisits": len(walk.viewpoints) - len(visits),
+        "steps": again[:_MOST_STEPS],
+        "cycle": cycle and {**cycle, "step": walk.step_at(cycle["hop"])},
+    }
+
+
+def _returns(walk: Walk) -> list[int]:
+    """The steps that led to where the agent had been before."""
+    seen: set[str] = set()
+    steps = []
+    for hop, viewpoint in enumerate(walk.viewpoints, start=-1):
+        if viewpoint in seen:
+            steps.append(walk.step_at(hop))
+        seen.add(viewpoint)
+    return steps
+
+
+def _cycle(viewpoints: Sequence[str]) -> dict[str, int] | None:
+    """The shortest cycle walked at least twice in a row: where it begins, how long, how often."""
+    for period in range(2, min(LONGEST_CYCLE, len(viewpoints) // 2) + 1):
+        run = 0
+        for at in range(len(viewpoints) - period):
+            run = run + 1 if viewpoints[at] == viewpoints[at + period] else 0
+            if run == period:
+                begin = at - period + 1
+                return {
+                    "hop": begin,
+                    "viewpoints": period,
+                    "times": _times(viewpoints[begin:], period),
+                }
+    return None
+
+
+def _times(viewpoints: Sequence[str], period: int) -> int:
+    same = next(
+        (k for k in range(len(viewpoints) - period) if viewpoints[k] != viewpoints[k + period]),
+        len(viewpoints) - period,
+    )
+    return 1 + same // period
+
+
+def _missed_stop(case: Circumstances) -> dict[str, Any] | None:
+    near = [at for at, metres in enumerate(case.to_goal) if metres < RADIUS]
+    if not near:
+        return None
+    nearest = min(near, key=lambda at: case.to_goal[at])
+    return {
+        "steps": [case.walk.step_at(at) for at in near[:_MOST_STEPS]],
+        "nearest_step": case.walk.step_at(nearest),
+        "nearest_metres": round(case.to_goal[nearest], 2),
+        "metres_to_goal": _metres(case.to_goal),
+    }
+
+
+def _early_stop(case: Circumstances) -> dict[str, Any]:
+    on_the_way = case.deviation is not None and case.deviation.taken is None
+    return {
+        **_last(case),
+        "where": "short" if on_the_way else "elsewhere",
+    }
+
+
+def spelled(kind: str, proof: Mapping[str, Any]) -> str:
+    """A behaviour in words for a person."""
+    words = kind.replace("_", " ")
+    detail = proof.get("where") or (proof.get("kind") if kind == "generation_error" else None)
+    return f"{words} ({str(detail).replace('_', ' ')})" if detail else words

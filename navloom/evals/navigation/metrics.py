@@ -1,0 +1,408 @@
+"""Scores of navigation: TL NE SR OSR SPL nDTW SDTW CLS, and those of REVERIE and of contacts.
+
+The definitions are in :mod:`navloom.evals.navigation.metrics_paths` and, in words, in
+``docs/metrics.md``. Beside those of the path there are:
+
+    SR_visible      1 where the last viewpoint sees the target (REVERIE)
+    collision_rate  contacts an action (VLNVerse)
+    SR_strict       SR, and no obstacle was displaced by 0.1 m or more (VLNVerse 5.3, Strict)
+    SR_telhop       SR, whatever was touched on the way (VLNVerse 5.3, Tel-Hop)
+
+A trajectory that nobody can have walked is *invalid*: the episode counts as failed, every fraction
+is 0, TL and NE are undefined, and it is said why. Undefined is None in records, never a NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import DataError, did_you_mean
+from navloom.evals.navigation.metrics_check import MOST_POSITIONS, Invalid, broken_hops, faulty_path
+from navloom.evals.navigation.metrics_ground import Ground, Ids, flattened, padded, without_repeats
+from navloom.evals.navigation.metrics_paths import (
+    PATH_METRICS,
+    RADIUS_M,
+    Batch,
+    Columns,
+    Truth,
+    measure,
+)
+from navloom.evals.tasks.episode import Episode
+from navloom.scenes.scene import Scene
+
+__all__ = [
+    "METRICS",
+    "NOTICEABLE_M",
+    "Contacts",
+    "EpisodeScore",
+    "Invalid",
+    "Scorer",
+    "Scores",
+    "cluster_of",
+    "score_episodes",
+    "score_paths",
+]
+
+METRICS = (*PATH_METRICS, "SR_visible", "collision_rate", "SR_strict", "SR_telhop")
+"""Every metric, in the order of tables. All but TL and NE (metres) and the rate are fractions."""
+NOTICEABLE_M = 0.1
+"""A contact that displaces an obstacle by this much fails an episode under Strict."""
+_OF_CONTACTS = ("collision_rate", "SR_strict", "SR_telhop")
+_MOST_CELLS = 16_000_000
+"""Distances of several scenes held side by side: 128 MB."""
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """What an agent touched in one episode, where its simulator reports contacts.
+
+    Attributes:
+        displacements: metres by which each contact displaced, or would have, what was touched.
+        actions: how many actions the agent took.
+    """
+
+    displacements: tuple[float, ...]
+    actions: int
+
+
+@dataclass(frozen=True)
+class EpisodeScore:
+    """The scores of one episode.
+
+    Attributes:
+        id: the episode's.
+        values: by metric; None where it is undefined. Metrics that the task has not are not there.
+        cluster: what episodes of one path share; see :func:`cluster_of`.
+        invalid: why it was not measured; None where it was.
+        undefined: why a value is None, by metric.
+    """
+
+    id: str
+    values: Mapping[str, float | None]
+    cluster: str
+    invalid: Invalid | None = None
+    undefined: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def success(self) -> bool:
+        """Whether SR is 1."""
+        return self.values["SR"] == 1
+
+    def record(self) -> dict[str, Any]:
+        """As JSON: a key a metric, ``cluster``, ``invalid`` and ``undefined``."""
+        said = self.invalid and {"reason": self.invalid.reason, "message": self.invalid.message}
+        return {
+            **self.values,
+            "cluster": self.cluster,
+            "invalid": said,
+            "undefined": dict(self.undefined),
+        }
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of many episodes, a column a metric.
+
+    Attributes:
+        episodes: whose scores they are, in order.
+        columns: (N,) by metric; NaN where undefined, NE ``inf`` where no way leads to a goal.
+        invalid: what was not measured, and why, by its place.
+    """
+
+    episodes: tuple[Episode, ...]
+    columns: Columns
+    invalid: Mapping[int, Invalid]
+
+    def each(self) -> Iterator[EpisodeScore]:
+        """The scores one episode at a time."""
+        lists = {name: values.tolist() for name, values in self.columns.items()}
+        for k, episode in enumerate(self.episodes):
+            row = {name: values[k] for name, values in lists.items()}
+            if all(math.isnan(row[name]) for name in _OF_CONTACTS):
+                row = {name: value for name, value in row.items() if name not in _OF_CONTACTS}
+            if not episode.visible_from:
+                del row["SR_visible"]
+            fault = self.invalid.get(k)
+            values = {name: v if math.isfinite(v) else None for name, v in row.items()}
+            why = {name: _why(name, episode, fault) for name, v in values.items() if v is None}
+            yield EpisodeScore(episode.id, values, cluster_of(episode), fault, why)
+
+
+class Scorer:
+    """A dataset's ground truth, laid out to score any number of sets of trajectories.
+
+    Args:
+        episodes: what was to be done; ids unique.
+        scene_of: gives each scene by its portable name; asked once a scene.
+        radius: what counts as there, in metres.
+
+    Raises:
+        DataError: an episode names a viewpoint that its scene has not.
+        SceneError: a scene is missing or broken.
+    """
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        scene_of: Callable[[str], Scene],
+        *,
+        radius: float = RADIUS_M,
+    ) -> None:
+        self.episodes = tuple(episodes)
+        self.radius = radius
+        places: dict[str, list[int]] = {}
+        for k, episode in enumerate(self.episodes):
+            places.setdefault(episode.scene, []).append(k)
+        self._visible = [
+            (k, episode.id, frozenset(episode.visible_from))
+            for k, episode in enumerate(self.episodes)
+            if episode.visible_from
+        ]
+        self._groups: list[_Group] = []
+        held: dict[str, Scene] = {}
+        for name in places:
+            scene = scene_of(name)
+            cells = sum(len(each.viewpoints) ** 2 for each in (scene, *held.values()))
+            if held and cells > _MOST_CELLS:
+                self._groups.append(_Group(self.episodes, places, held))
+                held = {}
+            held[name] = scene
+        if held:
+            self._groups.append(_Group(self.episodes, places, held))
+
+    def score(
+        self,
+        trajectories: Mapping[str, Sequence[str]],
+        *,
+        unstopped: Collection[str] = (),
+        contacts: Mapping[str, Contacts] | None = None,
+    ) -> Scores:
+        """Score one set of trajectories.
+
+        Args:
+            trajectories: viewpoints by episode id; repeats that follow one another count once.
+                An episode without one is invalid; ids of no episode are left alone.
+            unstopped: ids of episodes whose end the agent did not choose (a reply that could not
+                be read); they are no success wherever they ended.
+            contacts: what was touched, by episode id, where that is reported.
+        """
+        count = len(self.episodes)
+        columns = {name: np.full(count, np.nan) for name in METRICS}
+        invalid: dict[int, Invalid] = {}
+        for group in self._groups:
+            for name, values in group.score(trajectories, unstopped, self.radius, invalid).items():
+                columns[name][group.members] = values
+        self._see(trajectories, columns, invalid, unstopped)
+        self._touch(contacts or {}, columns)
+        return Scores(self.episodes, columns, dict(sorted(invalid.items())))
+
+    def _see(
+        self,
+        trajectories: Mapping[str, Sequence[str]],
+        columns: Columns,
+        invalid: Mapping[int, Invalid],
+        unstopped: Collection[str],
+    ) -> None:
+        column, none = columns["SR_visible"], frozenset(unstopped)
+        for k, name, seen_from in self._visible:
+            ended = k not in invalid and name not in none
+            column[k] = ended and trajectories[name][-1] in seen_from
+
+    def _touch(self, contacts: Mapping[str, Contacts], columns: Columns) -> None:
+        for k, episode in enumerate(self.episodes if contacts else ()):
+            touched = contacts.get(episode.id)
+            if touched is None:
+                continue
+            success = columns["SR"][k]
+            noticed = any(metres >= NOTICEABLE_M for metres in touched.displacements)
+            columns["SR_telhop"][k] = success
+            columns["SR_strict"][k] = 0.0 if noticed else success
+            if touched.actions > 0:
+                columns["collision_rate"][k] = len(touched.displacements) / touched.actions
+
+
+class _Group:
+    """Episodes of a few scenes whose tables are held side by side."""
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        places: Mapping[str, Sequence[int]],
+        scenes: dict[str, Scene],
+    ) -> None:
+        self.ground = Ground(scenes)
+        self.names = [name for known in self.ground.numbers.values() for name in known]
+        self.members = np.array([k for name in scenes for k in places[name]], np.int64)
+        self.episodes = [episodes[k] for k in self.members]
+        self.asked: list[tuple[list[str], dict[str, int], int]] = []
+        for name, known in self.ground.numbers.items():
+            first = sum(len(ids) for ids, _, _ in self.asked)
+            self.asked.append(([episodes[k].id for k in places[name]], known, first))
+        truth = [_numbered(each, self.ground.numbers[each.scene]) for each in self.episodes]
+        self.starts = np.array([start for start, _, _ in truth], np.int64)
+        goals = padded(*flattened([ends for _, ends, _ in truth]))
+        # An episode without a reference is held against its start, and the answer is dropped.
+        given, lengths = flattened([path or [start] for start, _, path in truth])
+        self.counts = np.where([bool(path) for _, _, path in truth], lengths, 0)
+        self.truth = Truth(self.ground, padded(given, lengths), self.counts, goals)
+
+    def score(
+        self,
+        trajectories: Mapping[str, Sequence[str]],
+        unstopped: Collection[str],
+        radius: float,
+        invalid: dict[int, Invalid],
+    ) -> Columns:
+        """The columns of this group; what is wrong is added to ``invalid``."""
+        flat, lengths, faults = self._read(trajectories)
+        rows = np.delete(np.arange(len(self.episodes)), list(faults))
+        flat, lengths = without_repeats(flat, lengths)
+        broken = broken_hops(self.ground, flat, lengths, self.starts[rows], self.names)
+        if broken:
+            sound = np.ones(len(rows), np.bool_)
+            sound[list(broken)] = False
+            faults |= {int(rows[b]): fault for b, fault in broken.items()}
+            flat, lengths, rows = flat[np.repeat(sound, lengths)], lengths[sound], rows[sound]
+        invalid |= {int(self.members[b]): fault for b, fault in faults.items()}
+        stopped = np.ones(len(rows), np.bool_)
+        if unstopped:
+            stopped[:] = [self.episodes[b].id not in unstopped for b in rows]
+        batch = Batch(flat, lengths, rows, stopped)
+        columns = {name: self._failed(name) for name in PATH_METRICS}
+        for name, values in measure(self.truth, batch, radius=radius).items():
+            columns[name][rows] = values
+        return columns
+
+    def _read(
+        self, trajectories: Mapping[str, Sequence[str]]
+    ) -> tuple[Ids, Ids, dict[int, Invalid]]:
+        """The numbers of all trajectories that name viewpoints, and what is wrong with others."""
+        read: list[tuple[Ids, Ids]] = []
+        faults: dict[int, Invalid] = {}
+        for ids, known, first in self.asked:
+            paths: list[Any] = list(map(trajectories.get, ids))
+            try:
+                counts = np.fromiter(map(len, paths), np.int64, len(ids))
+                if counts.min() > 0 and counts.max() <= MOST_POSITIONS:
+                    named = map(known.__getitem__, chain.from_iterable(paths))
+                    read.append((np.fromiter(named, np.int64, counts.sum()), counts))
+                    continue
+            except (KeyError, TypeError):
+                pass
+            # Something is wrong in this scene: one by one, to say with which.
+            sound: list[list[int]] = []
+            for b, path in enumerate(paths, start=first):
+                episode = self.episodes[b]
+                if fault := faulty_path(path, episode.start, known, episode.scene):
+                    faults[b] = fault
+                else:
+                    sound.append([known[viewpoint] for viewpoint in path])
+            read.append(flattened(sound))
+        flat, lengths = zip(*read, strict=True)
+        return np.concatenate(flat), np.concatenate(lengths), faults
+
+    def _failed(self, name: str) -> NDArray[np.float64]:
+        """What an invalid episode scores: nothing; what is undefined for all stays so."""
+        if name in ("TL", "NE"):
+            return np.full(len(self.episodes), np.nan)
+        if name in ("SPL_gt", "nDTW", "SDTW", "CLS"):
+            return np.where(self.counts > 0, 0.0, np.nan)
+        return np.zeros(len(self.episodes))
+
+
+def score_episodes(
+    episodes: Sequence[Episode],
+    trajectories: Mapping[str, Sequence[str]],
+    scene_of: Callable[[str], Scene],
+    *,
+    radius: float = RADIUS_M,
+    unstopped: Collection[str] = (),
+    contacts: Mapping[str, Contacts] | None = None,
+) -> list[EpisodeScore]:
+    """Score trajectories against their episodes; see :class:`Scorer` for arguments and errors."""
+    scorer = Scorer(episodes, scene_of, radius=radius)
+    return list(scorer.score(trajectories, unstopped=unstopped, contacts=contacts).each())
+
+
+def score_paths(
+    scene: Scene,
+    paths: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    goals: Sequence[Sequence[str]],
+    *,
+    radius: float = RADIUS_M,
+) -> Columns:
+    """The metrics of paths in one scene, with nothing checked but the names.
+
+    Args:
+        scene: where all of them are.
+        paths: viewpoints of each, at least one; a hop along no edge counts as the shortest way.
+        references: the reference path of each; empty where there is none.
+        goals: the viewpoints that count as the goal of each, at least one.
+        radius: what counts as there, in metres.
+
+    Returns:
+        By name of ``PATH_METRICS``, an array with one value a path; NE may be ``inf``, what needs
+        a reference is NaN without one.
+
+    Raises:
+        DataError: a viewpoint is not in the scene, a path or its goals are empty, or there are not
+            as many of each.
+    """
+    if not len(paths) == len(references) == len(goals):
+        raise DataError(
+            f"{len(paths)} paths, {len(references)} references and {len(goals)} goals: expected as"
+            " many of each"
+        )
+    ground = Ground({scene.uri: scene})
+    known = ground.numbers[scene.uri]
+    walked = [_known(path, known, f"path {k}", least=1) for k, path in enumerate(paths)]
+    given = [_known(path, known, f"reference {k}") for k, path in enumerate(references)]
+    ends = [_known(path, known, f"goals {k}", least=1) for k, path in enumerate(goals)]
+    flat, lengths = without_repeats(*flattened(walked))
+    filled, counts = flattened([path or [0] for path in given])
+    held = padded(filled, counts), np.where([bool(path) for path in given], counts, 0)
+    truth = Truth(ground, *held, padded(*flattened(ends)))
+    batch = Batch(flat, lengths, np.arange(len(paths)), np.ones(len(paths), np.bool_))
+    return measure(truth, batch, radius=radius)
+
+
+def cluster_of(episode: Episode) -> str:
+    """What the instructions of one path share, for intervals: its scene and path, else its id."""
+    path = episode.columns.get("path_id")
+    return episode.id if path is None else f"{episode.scene}/{path}"
+
+
+def _numbered(episode: Episode, known: dict[str, int]) -> tuple[int, list[int], list[int]]:
+    where = f"episode {episode.id} of {episode.task}, in {episode.scene}"
+    (start,) = _known([episode.start], known, where)
+    return start, _known(episode.goals, known, where), _known(episode.path, known, where)
+
+
+def _known(path: Sequence[str], known: dict[str, int], where: str, least: int = 0) -> list[int]:
+    if len(path) < least:
+        raise DataError(f"{where}: expected at least one viewpoint")
+    try:
+        return [known[viewpoint] for viewpoint in path]
+    except KeyError as error:
+        strange = str(error.args[0])
+        raise DataError(
+            f"{where}: there is no viewpoint '{strange}'.{did_you_mean(strange, known, most=1)}"
+        ) from None
+
+
+def _why(name: str, episode: Episode, fault: Invalid | None) -> str:
+    if name == "NE" and fault is None:
+        return "no way leads from the last viewpoint to a goal"
+    if name == "collision_rate":
+        return "no action was taken"
+    if name in ("TL", "NE"):
+        return "invalid"
+    return "the reference path has a gap" if episode.path else "there is no reference path"

@@ -1,0 +1,242 @@
+"""The report of a navigation run: scores, what went wrong, and a dozen episodes to look at.
+
+``write_nav_report`` puts ``report.html`` into the run's folder (nothing outside it is needed) with
+``report.md`` and ``errors.png`` beside it. Whatever a model, a person or a dataset said is text on
+the page, escaped and bounded, never markup.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from pydantic import ValidationError
+
+from navloom.errors import NavloomError
+from navloom.evals.navigation.failure_tally import Tagged, error_tables, read_tags
+from navloom.evals.navigation.failure_walk import read_walk, reference_of
+from navloom.evals.navigation.failures import analyse
+from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
+from navloom.evals.navigation.report_cases import Case, case_steps, pick_cases, read_case
+from navloom.evals.navigation.report_tables import headline, request_table, run_tables
+from navloom.evals.run import read_errors, read_run, read_samples
+from navloom.evals.scene_names import SceneNames
+from navloom.evals.table import Table
+from navloom.evals.tasks.episode import Episode
+from navloom.evals.whole import write_whole
+from navloom.scenes.scene import Scene
+
+__all__ = ["NavReport", "ShownCase", "build_nav_report", "html", "markdown", "write_nav_report"]
+
+SHOWN = 12
+"""Episodes that are shown step by step."""
+
+
+@dataclass(frozen=True)
+class ShownCase:
+    """One episode as a person looks at it.
+
+    Attributes:
+        case: the episode and how it went.
+        scene: its scene; None where it could not be loaded.
+        problem: why there is no plan; None where there is one.
+    """
+
+    case: Case
+    scene: Scene | None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class NavReport:
+    """What is said of a run.
+
+    Attributes:
+        name: the folder's.
+        headline: what happened, in a sentence or two.
+        tables: the request, scores, cost and errors.
+        tagged: every episode's tags.
+        shown: the episodes to look at.
+    """
+
+    name: str
+    headline: str
+    tables: tuple[Table, ...]
+    tagged: tuple[Tagged, ...]
+    shown: tuple[ShownCase, ...]
+
+
+def build_nav_report(run: Path | str) -> NavReport:
+    """Read a run and work out what to say of it.
+
+    Raises:
+        RunError: the folder is no run, or is broken.
+    """
+    said, lines = read_run(run), read_samples(run)
+    finished = {line["id"] for line in lines}
+    errors = sum(line["id"] not in finished for line in read_errors(run))
+    scenes = _Scenes(said)
+    tagged, cases = [], []
+    for line in lines:
+        tags = _tags(line, scenes)
+        if tags is not None:
+            tagged.append(tags)
+            case = read_case(line, tags)
+            cases += [] if case is None else [case]
+    tables = [request_table(said), *run_tables(run, lines), *error_tables(tagged)]
+    return NavReport(
+        name=Path(run).resolve().name,
+        headline=headline(said, lines, errors),
+        tables=tuple(tables),
+        tagged=tuple(tagged),
+        shown=tuple(_show(case, scenes) for case in pick_cases(cases, SHOWN)),
+    )
+
+
+class _Scenes:
+    """The scenes of a run, each loaded once."""
+
+    def __init__(self, run: Mapping[str, Any]) -> None:
+        self._names = next(_names(run))
+        self._loaded: dict[str, Scene] = {}
+
+    def load(self, name: str) -> Scene:
+        """A scene by its portable name.
+
+        Raises:
+            SceneError: it cannot be found or loaded.
+        """
+        if name not in self._loaded:
+            self._loaded[name] = self._names.load(name)
+        return self._loaded[name]
+
+
+def _names(run: Mapping[str, Any]) -> Iterator[SceneNames]:
+    """Where the scenes may be: where the run had them, else the package and $NAVLOOM_DATA."""
+    where = run.get("where")
+    if isinstance(where, Mapping):
+        for key, form in (("spec", "{}"), ("data", "mp3d:{}")):
+            if isinstance(where.get(key), str):
+                try:
+                    yield SceneNames(form.format(where[key]))
+                except NavloomError:
+                    continue
+    yield SceneNames()
+
+
+def _tags(line: Mapping[str, Any], scenes: _Scenes) -> Tagged | None:
+    """A line's tags; worked out anew where it has none."""
+    result = line.get("result")
+    if not isinstance(result, Mapping):
+        return None
+    tagged = read_tags(result.get("tags"))
+    if tagged is not None:
+        return tagged
+    try:
+        episode = Episode.model_validate(result.get("episode"))
+        scene = scenes.load(episode.scene)
+    except (ValidationError, NavloomError):
+        return None
+    return read_tags(analyse(result, episode, scene, success=line.get("status") == "ok").tags)
+
+
+def _show(case: Case, scenes: _Scenes) -> ShownCase:
+    try:
+        return ShownCase(case, scenes.load(case.episode.scene))
+    except NavloomError as error:
+        return ShownCase(case, None, str(error))
+
+
+def markdown(report: NavReport) -> str:
+    """The report as markdown, without pictures and steps."""
+    parts = [f"# {_plain(report.name)}", report.headline]
+    parts += [table.markdown() for table in report.tables]
+    if report.shown:
+        parts.append("## Episodes")
+        parts += [
+            f"{n}. {_plain(shown.case.id)}: {_plain(shown.case.title)}"
+            for n, shown in enumerate(report.shown, 1)
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    return text.replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
+
+
+def html(report: NavReport) -> str:
+    """The report as one page that needs nothing outside it."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    page = Environment(
+        loader=PackageLoader("navloom.evals.navigation", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+    ).get_template("report.html")
+    errors = errors_picture(report.tagged)
+    return page.render(
+        name=report.name,
+        headline=report.headline,
+        tables=report.tables,
+        errors=_embedded(errors) if errors else None,
+        cases=[(shown.case, case_steps(shown.case), *_plan(shown)) for shown in report.shown],
+    )
+
+
+def _plan(shown: ShownCase) -> tuple[str | None, str | None]:
+    """The plan as a data URI, or why there is none."""
+    if shown.scene is None:
+        return None, shown.problem
+    try:
+        return _embedded(draw_episode(shown.scene, _drawing(shown.case, shown.scene))), None
+    except NavloomError as error:
+        return None, str(error)
+
+
+def _drawing(case: Case, scene: Scene) -> EpisodeDrawing:
+    walk, fork = read_walk(case.result), case.tagged.deviation
+    at = fork.get("at") if fork is not None else None
+    return EpisodeDrawing(
+        trajectory=walk.viewpoints,
+        reference=reference_of(walk, case.episode, scene),
+        goals=case.episode.goals,
+        deviation=at if isinstance(at, str) else None,
+    )
+
+
+def _embedded(figure: Figure) -> str:
+    return "data:image/png;base64," + base64.b64encode(_png(figure)).decode()
+
+
+def _png(figure: Figure) -> bytes:
+    held = BytesIO()
+    # Software and date in the file would make equal reports differ.
+    figure.savefig(held, format="png", dpi=110, metadata={"Software": None})
+    return held.getvalue()
+
+
+def write_nav_report(run: Path | str, out: Path | str | None = None) -> Path:
+    """Write the report of a navigation run.
+
+    Args:
+        run: its folder.
+        out: the folder to write to; the run's own unless given.
+
+    Returns:
+        ``report.html``; ``report.md`` and ``errors.png`` lie beside it.
+
+    Raises:
+        RunError: the folder is no run or is broken, or nothing can be written.
+    """
+    report = build_nav_report(run)
+    folder = Path(run if out is None else out)
+    write_whole(folder / "report.md", markdown(report).encode(errors="replace"))
+    errors = errors_picture(report.tagged)
+    if errors is not None:
+        write_whole(folder / "errors.png", _png(errors))
+    return write_whole(folder / "report.html", html(report).encode(errors="replace"))

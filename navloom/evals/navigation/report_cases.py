@@ -1,0 +1,224 @@
+"""Episodes to look at in a report: which ones, and what was seen, said and done at each step.
+
+Everything that is shown comes from a file: it is cut to a bounded length here, and escaped by the
+page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, spelled
+from navloom.evals.navigation.failure_tally import Tagged
+from navloom.evals.navigation.failure_walk import read_walk
+from navloom.evals.tasks.episode import Episode
+
+__all__ = ["Case", "Note", "ShownOption", "ShownStep", "case_steps", "pick_cases", "read_case"]
+
+_MOST_TEXT = 1200
+_MOST_OPTIONS = 24
+_MOST_STEPS = 60
+_SUCCESSES = 4
+"""Places for successes among twelve."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One finished episode of a run.
+
+    Attributes:
+        id: the sample's.
+        episode: what was to do.
+        result: the navigator's result with its scores and tags.
+        tagged: what went wrong, or right.
+    """
+
+    id: str
+    episode: Episode
+    result: Mapping[str, Any]
+    tagged: Tagged
+
+    @property
+    def title(self) -> str:
+        """How it ended, in a few words."""
+        tagged = self.tagged
+        ended = "succeeded" if tagged.success else "failed"
+        said = [
+            spelled(kind, _mapping(tagged.evidence.get(kind)))
+            for kind in tagged.behaviours
+            if kind != "none"
+        ]
+        cause = f"; cause: {tagged.cause}" if tagged.cause != "none" else ""
+        return f"{ended}: {', '.join(said)}{cause}" if said else f"{ended}{cause}"
+
+    @property
+    def numbers(self) -> str:
+        """Its scores in a line."""
+        scores = _mapping(self.result.get("scores"))
+        return ", ".join(f"{name} {value:.2f}" for name, value in scores.items() if _number(value))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def read_case(line: Mapping[str, Any], tagged: Tagged) -> Case | None:
+    """A line of ``samples.jsonl`` as a case; None where it does not say which episode it is."""
+    result = _mapping(line.get("result"))
+    try:
+        return Case(line["id"], Episode.model_validate(result.get("episode")), result, tagged)
+    except ValidationError:
+        return None
+
+
+def pick_cases(cases: Iterable[Case], most: int = 12) -> list[Case]:
+    """Failures of each kind and some successes, the most frequent kinds first, always the same."""
+    every = sorted(cases, key=lambda case: case.id)
+    failed = list(_in_turn([case for case in every if not case.tagged.success]))
+    well = list(_in_turn([case for case in every if case.tagged.success]))
+    places = max(min(_SUCCESSES, most // 3), most - len(failed))
+    chosen = [*failed[: most - min(places, len(well))], *well[:places]]
+    return chosen[:most]
+
+
+def _in_turn(cases: Sequence[Case]) -> Iterator[Case]:
+    """One of each behaviour, then another of each, new causes first."""
+    by_kind: dict[str, list[Case]] = {kind: [] for kind in BEHAVIOURS}
+    for case in cases:
+        by_kind[case.tagged.behaviour].append(case)
+    # The plain success shows little: it comes last of its round.
+    order = sorted(by_kind, key=lambda kind: (kind == "none", -len(by_kind[kind])))
+    queues = {kind: _by_cause(by_kind[kind]) for kind in order}
+    for turn in range(max(map(len, queues.values()), default=0)):
+        for kind in order:
+            if turn < len(queues[kind]):
+                yield queues[kind][turn]
+
+
+def _by_cause(cases: Sequence[Case]) -> list[Case]:
+    """Another cause and another goal before the same again."""
+    seen: Counter[Any] = Counter()
+    ranked = []
+    for case in cases:
+        cause, goals = case.tagged.cause, (case.episode.scene, case.episode.goals)
+        ranked.append((seen[cause] + seen[goals], cause == "unknown", case.id, case))
+        seen.update((cause, goals))
+    return [case for _, _, _, case in sorted(ranked, key=lambda entry: entry[:3])]
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """One option as the navigator read it."""
+
+    number: str
+    direction: str
+    description: str
+    chosen: bool
+    right: bool
+    """Whether the ground truth goes there."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that was said beside the reply: by whom or what, and its words."""
+
+    who: str
+    words: str
+    bad: bool = False
+
+
+@dataclass(frozen=True)
+class ShownStep:
+    """One step as a person looks at it.
+
+    Attributes:
+        number: from 0.
+        options: what was offered.
+        reply: what the model answered.
+        action: what came of it.
+        deviates: whether the right way was first left here.
+        notes: faults, reasoning, questions, answers and guidance.
+    """
+
+    number: int
+    options: tuple[ShownOption, ...]
+    reply: str
+    action: str
+    deviates: bool
+    notes: tuple[Note, ...] = field(default=())
+
+
+def case_steps(case: Case) -> list[ShownStep]:
+    """The steps of an episode."""
+    steps = read_walk(case.result).steps[:_MOST_STEPS]
+    return [_step(case, number, step) for number, step in enumerate(steps)]
+
+
+def _step(case: Case, number: int, step: Mapping[str, Any]) -> ShownStep:
+    fork = case.tagged.deviation
+    deviates = fork is not None and fork.get("step") == number
+    action = _mapping(step.get("action"))
+    right = fork.get("expected") if fork is not None and deviates else None
+    return ShownStep(
+        number=number,
+        options=tuple(_options(step.get("options"), action, right)),
+        reply=_text(step.get("reply")),
+        action=_action(action),
+        deviates=deviates,
+        notes=tuple(_notes(step)),
+    )
+
+
+def _options(options: Any, action: Mapping[str, Any], right: Any) -> Iterator[ShownOption]:
+    for option in (options if isinstance(options, list) else [])[:_MOST_OPTIONS]:
+        if isinstance(option, Mapping):
+            viewpoint = option.get("viewpoint")
+            moved = action.get("kind") == "move" and viewpoint is not None
+            yield ShownOption(
+                _text(option.get("id")),
+                _text(option.get("direction")),
+                _text(option.get("description")),
+                chosen=moved and action.get("viewpoint") == viewpoint,
+                right=right is not None and viewpoint == right,
+            )
+
+
+def _action(action: Mapping[str, Any]) -> str:
+    kind = action.get("kind")
+    if kind == "move":
+        return f"moves to option {_text(action.get('option'))}"
+    if kind == "ask":
+        return f"asks: {_text(action.get('question'))}"
+    return {"stop": "stops", "none": "no action"}.get(str(kind), "no action")
+
+
+def _notes(step: Mapping[str, Any]) -> Iterator[Note]:
+    for name in ("reasoning", "reflection", "decision"):
+        if step.get(name):
+            yield Note(name, _text(step[name]))
+    faults = step.get("faults")
+    for fault in faults if isinstance(faults, list) else []:
+        yield Note("fault", _text(fault), bad=True)
+    for name, who in (("asked", "answer"), ("oracle", "guidance")):
+        said = _mapping(step.get(name))
+        if said.get("question"):
+            yield Note("question", _text(said["question"]))
+        if said.get("answer"):
+            trigger = f" ({_text(said['trigger'])})" if said.get("trigger") else ""
+            yield Note(who + trigger, _text(said["answer"]))
+        if said.get("leaked"):
+            yield Note("leak", "the answer held what it must not", bad=True)
+
+
+def _text(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"

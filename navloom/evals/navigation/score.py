@@ -1,0 +1,259 @@
+"""What a submission or a run scores: every episode measured anew, with intervals and what is wrong.
+
+Nothing here trusts the source. Of a submission every instruction of the split counts: one without a
+trajectory, or with one that nobody can have walked, is a failed episode and is named. Of a run the
+finished samples count, measured from their trajectories and not from the scores written there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import DataError, RunError, UsageError, did_you_mean
+from navloom.evals.navigation.bootstrap import LEVEL, RESAMPLES, By, Row, summarise
+from navloom.evals.navigation.metrics import METRICS, EpisodeScore, Scorer, cluster_of
+from navloom.evals.navigation.metrics_check import Invalid
+from navloom.evals.navigation.score_trial import EFFORT, Trial, read_trials
+from navloom.evals.navigation.submission import Fault, read_submission
+from navloom.evals.run import read_run
+from navloom.evals.table import NOTHING, Table
+from navloom.evals.tasks.registry import TASKS, load_task
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import load_scene
+
+__all__ = ["FORMATS", "Sheet", "score_run", "score_submission"]
+
+FORMATS = {"r2r": "r2r", "reverie": "reverie"}
+"""The task of each form of submission: a new one is its line here."""
+_ALWAYS = ("TL", "NE", "SR", "OSR", "SPL", "nDTW", "SDTW", "CLS")
+_MOST_LISTED = 10_000
+_MOST_SHOWN = 20
+_MOST_HINTS = 3
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The scores of one source.
+
+    Attributes:
+        source: the file or folder.
+        task: of which dataset.
+        split: which part of it; None where the source does not say.
+        records: by instruction or sample, as ``EpisodeScore.record()`` has it, with what it took.
+        faults: what counts as failed without being measured, and what belongs to no episode.
+        rows: a metric a row.
+        by: what the bootstrap drew.
+        seed: of the bootstrap.
+    """
+
+    source: str
+    task: str
+    split: str | None
+    records: Mapping[str, Mapping[str, Any]]
+    faults: Sequence[Fault]
+    rows: Sequence[Row]
+    by: By
+    seed: int
+
+    def record(self) -> dict[str, Any]:
+        """As JSON: fractions and metres under the metrics' usual names, null where undefined."""
+        means = dict.fromkeys(_ALWAYS) | {row.metric: row.mean for row in self.rows}
+        return {
+            "source": self.source,
+            "task": self.task,
+            "split": self.split,
+            "n": len(self.records),
+            **means,
+            "intervals": {row.metric: row.interval for row in self.rows},
+            "defined": {row.metric: row.n for row in self.rows},
+            "bootstrap": {
+                "by": self.by,
+                "resamples": RESAMPLES,
+                "level": LEVEL,
+                "seed": self.seed,
+            },
+            "invalid_count": len(self.faults),
+            "invalid": [fault.record() for fault in self.faults[:_MOST_LISTED]],
+        }
+
+    def tables(self) -> Iterator[Table]:
+        """The scores, and where there is any, what is invalid."""
+        drawn = "whole paths" if self.by == "path" else "episodes one by one"
+        note = (
+            f"TL and NE in metres, over the episodes where they are defined. Brackets: {LEVEL:.0%}"
+            f" bootstrap, {RESAMPLES:,} draws of {drawn}."
+        )
+        where = f"{self.task} {self.split}" if self.split else self.task
+        title = f"{self.source}: {len(self.records):,} episodes of {where}"
+        yield Table(title, note, ("metric", "mean", "interval", "n"), tuple(map(_cells, self.rows)))
+        if self.faults:
+            yield self._invalid()
+
+    def _invalid(self) -> Table:
+        counts = Counter(fault.what.reason for fault in self.faults)
+        said = ", ".join(f"{count:,} x {reason}" for reason, count in counts.most_common())
+        more = len(self.faults) - _MOST_SHOWN
+        note = (
+            "Each counts as a failed episode, but for entries that name none: those count nowhere."
+        )
+        if more > 0:
+            note = f"{more:,} more are not listed (--json lists them). {note}"
+        rows = [(fault.id, fault.what.reason, fault.what.message) for fault in self.faults]
+        head = ("id", "reason", "what was wrong")
+        return Table(f"Invalid: {said}", note, head, tuple(rows[:_MOST_SHOWN]))
+
+
+def score_submission(
+    file: Path | str,
+    *,
+    form: str = "r2r",
+    data: Path | str | None = None,
+    split: str | None = None,
+    partial: bool = False,
+    by: By = "path",
+    seed: int = 0,
+) -> Sheet:
+    """Score anyone's submission file.
+
+    Args:
+        file: a list of ``{instr_id, trajectory}``; see :mod:`navloom.evals.navigation.submission`.
+        form: one of ``FORMATS``.
+        data: the dataset's folder; ``$NAVLOOM_DATA/mp3d`` unless given.
+        split: of the dataset; its default one unless given.
+        partial: score only the instructions that the file has; otherwise those that are missing
+            count as failed.
+        by: what the bootstrap draws.
+        seed: of the bootstrap.
+
+    Raises:
+        DataError: a file is missing or broken, or no instruction of it is in the split.
+        UsageError: no such format or split.
+    """
+    if form not in FORMATS:
+        raise UsageError(
+            f"there is no format '{form}': expected one of {', '.join(FORMATS)}."
+            + did_you_mean(form, FORMATS)
+        )
+    given = read_submission(file)
+    task = load_task(FORMATS[form], data, split)
+    known = {episode.id for episode in task.episodes}
+    named = given.trajectories.keys() | given.faults.keys()
+    if not named & known:
+        raise DataError(
+            f"{file}: none of its {given.entries:,} entries names an instruction of {task.task}"
+            f" {task.split}, such as {min(known)}: another --split or --format?"
+        )
+    episodes = [e for e in task.episodes if not partial or e.id in named]
+    scorer = Scorer(episodes, lambda name: load_scene(task.scenes[name]))
+    scores = [
+        replace(score, invalid=given.faults[score.id].what) if score.id in given.faults else score
+        for score in scorer.score(given.trajectories).each()
+    ]
+    faults = [Fault(score.id, score.invalid) for score in scores if score.invalid]
+    faults += given.nameless
+    faults += _strangers([*given.trajectories, *given.faults], known, f"{task.task} {task.split}")
+    records = {score.id: score.record() for score in scores}
+    return _sheet(str(file), task.task, task.split, records, faults, by, seed)
+
+
+def _strangers(names: Sequence[str], known: set[str], where: str) -> Iterator[Fault]:
+    strange = sorted({name for name in names if name not in known})
+    for k, name in enumerate(strange):
+        hint = did_you_mean(name, known, most=1) if k < _MOST_HINTS else ""
+        yield Fault(name, Invalid("unknown_id", f"there is no such instruction in {where}.{hint}"))
+
+
+def score_run(
+    run: Path | str, *, data: Path | str | None = None, by: By = "path", seed: int = 0
+) -> Sheet:
+    """Score a run's finished trajectories anew.
+
+    Args:
+        run: the folder of an evaluation.
+        data: the dataset's folder, where it is not where it was.
+        by: what the bootstrap draws.
+        seed: of the bootstrap.
+
+    Raises:
+        RunError: the folder is no run, has no finished episode, or holds a broken line.
+        DataError: the dataset is missing or broken.
+        SceneError: a scene is missing or broken.
+    """
+    said, trials = read_run(run), list(read_trials(run))
+    if not trials:
+        raise RunError(f"{run} has no finished episode to score: run it on, or see errors.jsonl")
+    scenes = _scenes(said, data)
+
+    @cache
+    def scene_of(name: str) -> Scene:
+        return load_scene(scenes.get(name, name))
+
+    # Epochs of one episode are samples of their own.
+    scorer = Scorer([t.episode.model_copy(update={"id": t.id}) for t in trials], scene_of)
+    scores = scorer.score(
+        {t.id: t.path for t in trials if not isinstance(t.path, Invalid)},
+        unstopped={t.id for t in trials if not t.stopped},
+        contacts={t.id: t.contacts for t in trials if t.contacts is not None},
+    )
+    records, faults = {}, []
+    for trial, score in zip(trials, scores.each(), strict=True):
+        whole = replace(score, invalid=trial.path) if isinstance(trial.path, Invalid) else score
+        records[trial.id] = _whole(trial, whole)
+        if whole.invalid is not None:
+            faults.append(Fault(trial.id, whole.invalid))
+    first = trials[0].episode.task
+    split = said["request"].get("split")
+    return _sheet(str(run), first, split and str(split), records, faults, by, seed)
+
+
+def _whole(trial: Trial, score: EpisodeScore) -> dict[str, Any]:
+    effort = {name: value for name, value in trial.effort.items() if value is not None}
+    return {**score.record(), **effort, "cluster": cluster_of(trial.episode)}
+
+
+def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, str]:
+    """The URI of each scene by its portable name; none where the names are enough."""
+    request, where = said["request"], said.get("where") or {}
+    name = request.get("task")
+    if name not in TASKS:
+        return {}
+    options = {**(request.get("options") or {})}
+    if where.get("scenes"):
+        options["scenes"] = where["scenes"]
+    return load_task(name, data or where.get("data"), request.get("split"), **options).scenes
+
+
+def _sheet(
+    source: str,
+    task: str,
+    split: str | None,
+    records: Mapping[str, Mapping[str, Any]],
+    faults: Sequence[Fault],
+    by: By,
+    seed: int,
+) -> Sheet:
+    held = list(records.values())
+    names = [
+        name
+        for name in (*METRICS, *EFFORT)
+        if name in _ALWAYS or any(record.get(name) is not None for record in held)
+    ]
+    rows = summarise(held, names, by=by, seed=seed)
+    return Sheet(source, task, split, records, faults, rows, by, seed)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    if row.mean is None:
+        return row.metric, NOTHING, NOTHING, "0"
+    ends = row.interval
+    within = " to ".join(map(_number, ends)) if ends else NOTHING
+    return row.metric, _number(row.mean), within, f"{row.n:,}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if abs(value) >= 1_000 else f"{value:.4f}"

@@ -1,0 +1,283 @@
+"""Subsets that stand for a whole split (VLN-MME 3.2), kept as small index files.
+
+Strata are the scans; within them paths are taken in proportion from bins of path length, and of a
+path's instructions one at random. A dataset with categories is balanced over them first. Shares are
+rounded together (:mod:`navloom.evals.navigation.subset_quota`): each scan, each bin and each pair
+of them has the number just below or above its exact share.
+
+An index file holds ids and what they were drawn from, no word of the dataset itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from navloom.errors import DataError, RunError, SceneError, UsageError
+from navloom.evals.navigation.subset_quota import balanced, proportional
+from navloom.evals.tasks.episode import Episode, TaskData
+from navloom.evals.whole import write_whole
+from navloom.scenes.files import read_bytes, validated
+
+__all__ = [
+    "Subset",
+    "bin_edges",
+    "build_subset",
+    "hash_of",
+    "item_of",
+    "length_of",
+    "load_subset",
+    "save_subset",
+    "whole_subset",
+]
+
+BINS = 5
+_MOST_BYTES = 64_000_000
+_SHOWN = 3
+_Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}$")]
+_Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Subset(BaseModel):
+    """The content of an index file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal["navloom.subset/1"] = "navloom.subset/1"
+    task: Annotated[str, Field(min_length=1, max_length=100)]
+    split: Annotated[str, Field(min_length=1, max_length=100)]
+    options: Mapping[str, Any] = Field(default_factory=dict)
+    """What the dataset was loaded with, where it takes options."""
+    method: Literal["stratified", "failed-by"] = "stratified"
+    seed: int = 0
+    bins: Annotated[int, Field(ge=1, le=1000)] = BINS
+    """Bins of path length."""
+    of: Annotated[int, Field(ge=1)]
+    """How many episodes it was drawn from."""
+    of_sha256: _Sha256
+    """Of the ids it was drawn from; see :func:`hash_of`."""
+    sha256: _Sha256
+    """Of the ids in it."""
+    runs: tuple[str, ...] = ()
+    """The runs that failed on all of it, as they were named, where it was made so."""
+    ids: Annotated[tuple[_Id, ...], Field(min_length=1, max_length=2_000_000)]
+    """Episode ids in the dataset's order."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if len(set(self.ids)) != len(self.ids):
+            twice = Counter(self.ids).most_common(1)[0][0]
+            raise ValueError(f"ids: expected each once, and '{twice}' stands twice")
+        if hash_of(self.ids) != self.sha256:
+            raise ValueError("sha256: it is not that of the ids, so the file was changed by hand")
+        return self
+
+    def pick(self, data: TaskData) -> TaskData:
+        """The dataset with the subset's episodes alone, in the dataset's order.
+
+        Raises:
+            DataError: it is another task or split, or some ids are not in it.
+        """
+        if (data.task, data.split) != (self.task, self.split):
+            raise DataError(
+                f"the subset is of {self.task} {self.split}, and what was loaded is {data.task} "
+                f"{data.split}: load the subset's own."
+            )
+        there = {episode.id for episode in data.episodes}
+        missing = [name for name in self.ids if name not in there]
+        if missing:
+            raise DataError(
+                f"{len(missing)} of the subset's {len(self.ids)} ids are not in {data.task} "
+                f"{data.split}, such as {', '.join(missing[:_SHOWN])}: expected the files and "
+                f"options it was made from{_said(self.options)}."
+            )
+        wanted = set(self.ids)
+        episodes = tuple(episode for episode in data.episodes if episode.id in wanted)
+        scenes = {episode.scene: data.scenes[episode.scene] for episode in episodes}
+        note = f"A subset of {len(episodes)} of {len(there)} episodes ({self.method})."
+        return TaskData(data.task, data.split, episodes, scenes, (*data.notes, note))
+
+
+_SUBSET = TypeAdapter(Subset)
+
+
+def hash_of(ids: Sequence[str]) -> str:
+    """The SHA-256 of ids in their order, as hexadecimal digits."""
+    return sha256("\n".join(ids).encode()).hexdigest()
+
+
+def item_of(episode: Episode) -> tuple[str, str]:
+    """What an episode shares with the other instructions of its path: its scene and its item."""
+    return episode.scene, str(episode.columns.get("item", episode.id))
+
+
+def length_of(episode: Episode) -> float:
+    """The length of an episode's path in metres; in hops where the dataset does not say."""
+    metres = episode.columns.get("path_metres")
+    return (
+        float(metres) if isinstance(metres, int | float) else float(max(0, len(episode.path) - 1))
+    )
+
+
+def bin_edges(episodes: Sequence[Episode], bins: int) -> list[float]:
+    """Where one bin of path length ends and the next begins: quantiles over paths.
+
+    Returns:
+        At most ``bins - 1`` lengths, rising; a length equal to an edge is in the bin above it.
+    """
+    lengths = [length_of(each) for each in {item_of(e): e for e in episodes}.values()]
+    cuts = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1])
+    return sorted({round(float(cut), 4) for cut in cuts if min(lengths) < cut})
+
+
+def build_subset(
+    data: TaskData,
+    n: int,
+    *,
+    seed: int = 0,
+    bins: int = BINS,
+    options: Mapping[str, Any] | None = None,
+    runs: Sequence[str] = (),
+) -> Subset:
+    """Draw a stratified subset: n paths, one instruction of each.
+
+    Args:
+        data: the whole split.
+        n: how many episodes.
+        seed: of every draw.
+        bins: how many bins of path length.
+        options: what the dataset was loaded with, kept in the index.
+        runs: where ``data`` is what some runs failed on, those runs; kept in the index.
+
+    Raises:
+        UsageError: n or bins is not positive, or there are fewer paths than n.
+    """
+    items: dict[tuple[str, str], list[Episode]] = defaultdict(list)
+    for episode in data.episodes:
+        items[item_of(episode)].append(episode)
+    if not 1 <= n <= len(items) or bins < 1:
+        raise UsageError(
+            f"a subset of {n} episodes in {bins} bins: {data.task} {data.split} has {len(items)} "
+            f"paths, and one instruction of each is taken, so expected 1 to {len(items)} and at "
+            "least 1 bin."
+        )
+    rng = np.random.default_rng(seed)
+    groups = _by_category(items)
+    chosen: set[str] = set()
+    sizes = [len(groups[category]) for category in groups]
+    for category, share in zip(groups, balanced(n, sizes), strict=True):
+        for item in _strata(groups[category], items, share, bins, rng):
+            among = items[item]
+            chosen.add(among[int(rng.integers(len(among)))].id)
+    return _subset(data, chosen, seed=seed, bins=bins, options=options, runs=tuple(runs))
+
+
+def whole_subset(
+    data: TaskData,
+    ids: Sequence[str],
+    *,
+    runs: Sequence[str],
+    options: Mapping[str, Any] | None = None,
+) -> Subset:
+    """An index of the episodes that some runs failed on.
+
+    Raises:
+        DataError: there is none, or some are not in the dataset.
+    """
+    missing = sorted(set(ids) - {episode.id for episode in data.episodes})
+    if missing or not ids:
+        said = f"'{missing[0]}' is not one" if missing else "there is none"
+        raise DataError(f"expected episodes of {data.task} {data.split}, and {said}.")
+    return _subset(data, set(ids), runs=tuple(runs), options=options)
+
+
+def save_subset(subset: Subset, path: Path) -> Path:
+    """Write an index file, whole.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    text = json.dumps(subset.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"cannot make the folder of {path}: {error.strerror}") from error
+    return write_whole(path, text.encode())
+
+
+def load_subset(path: Path | str) -> Subset:
+    """Read an index file.
+
+    Raises:
+        DataError: it is missing, broken or changed by hand; the message says where.
+    """
+    file = Path(path).expanduser()
+    try:
+        return validated(_SUBSET, read_bytes(file, most=_MOST_BYTES), file)
+    except SceneError as error:
+        raise DataError(
+            f"{str(error).removesuffix('.')}; expected a file that `navloom subset` wrote."
+        ) from error
+
+
+def _by_category(
+    items: Mapping[tuple[str, str], Sequence[Episode]],
+) -> dict[str, list[tuple[str, str]]]:
+    """Items by category, in order of name; all in one group where the dataset has none."""
+    groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for item, episodes in items.items():
+        groups[episodes[0].category or ""].append(item)
+    return {category: groups[category] for category in sorted(groups)}
+
+
+def _strata(
+    group: Sequence[tuple[str, str]],
+    items: Mapping[tuple[str, str], Sequence[Episode]],
+    share: int,
+    bins: int,
+    rng: np.random.Generator,
+) -> list[tuple[str, str]]:
+    """``share`` items of a group, in proportion from its scans and its bins of path length."""
+    scans = sorted({scan for scan, _ in group})
+    edges = bin_edges([items[item][0] for item in group], bins)
+    cells: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
+    for item in group:
+        place = int(np.searchsorted(edges, length_of(items[item][0]), side="right"))
+        cells[scans.index(item[0]), place].append(item)
+    sizes = np.zeros((len(scans), len(edges) + 1), dtype=np.int64)
+    for cell, members in cells.items():
+        sizes[cell] = len(members)
+    shares = proportional(share, sizes, rng)
+    taken = []
+    for cell in sorted(cells):
+        drawn = rng.permutation(len(cells[cell]))[: shares[cell]]
+        taken += [cells[cell][int(i)] for i in sorted(drawn)]
+    return taken
+
+
+def _subset(data: TaskData, chosen: set[str], **said: Any) -> Subset:
+    ids = tuple(episode.id for episode in data.episodes if episode.id in chosen)
+    said["options"] = said.get("options") or {}
+    return Subset(
+        task=data.task,
+        split=data.split,
+        of=len(data.episodes),
+        of_sha256=hash_of([episode.id for episode in data.episodes]),
+        sha256=hash_of(ids),
+        ids=ids,
+        method="failed-by" if said["runs"] else "stratified",
+        **said,
+    )
+
+
+def _said(options: Mapping[str, Any]) -> str:
+    if not options:
+        return ""
+    return f" ({', '.join(f'{key} {value}' for key, value in sorted(options.items()))})"

@@ -1,0 +1,181 @@
+"""Judging as a run: anyone's file, broken lines, resuming, calibration and its figures."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from navloom.errors import DataError, RunError
+from navloom.evals.judging.calibration import calibrate_reasoning, measure_injections
+from navloom.evals.judging.calibration_scores import agreement, flips, kappa
+from navloom.evals.judging.calibration_tables import picture, reasoning_tables, write_calibration
+from navloom.evals.judging.rows import read_answers, sample_name
+from navloom.evals.judging.run import JudgeRequest, judge_answers, totals
+from navloom.evals.run import read_samples
+from navloom.evals.session import Session
+from navloom.models import scripted
+from tests.judges.paths import RIGHT, WRONG, record
+
+
+def line(name: Any = "a", said: Any = RIGHT, **changes: Any) -> str:
+    return json.dumps({"id": name, "explanation": said, "record": record(), **changes})
+
+
+def answer(result: Any) -> str:
+    return json.dumps(
+        {"id": "q1|SWEEPER", "agent": "SWEEPER", "result": result, "record": record()}
+    )
+
+
+def written(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_nothing_of_a_broken_file_is_lost(tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "f.jsonl",
+        line("a"),
+        line("a", WRONG),
+        "{broken",
+        "[1]",
+        line("b", 7),
+        json.dumps({"id": "c", "explanation": "x"}),
+        "",
+        line("", RIGHT),
+        answer({"answer": "no", "path": [], "reason": RIGHT}),
+        answer({"answer": "yes", "path": [], "reason": None}),
+        answer(None),
+        line("big", "the door is too narrow " * 9_000),
+        line("none", None),
+    )
+    found = read_answers(file)
+    assert [row.name for row in found.rows][:2] == ["a", "a=2"]
+    assert [row.id for row in found.rows] == ["a", "a", "q1|SWEEPER", "big", "none"]
+    assert found.counts() == {"broken": 4, "no_record": 1, "yes": 1, "unparsed": 1}
+    assert [each.line for each in found.left] == [3, 4, 5, 6, 8, 10, 11]
+    assert found.rows[2].record["agent"] == "SWEEPER"
+
+
+def test_a_file_without_a_line_to_judge_says_the_first_fault(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="line 1: not JSON"):
+        read_answers(written(tmp_path / "f.jsonl", "x"))
+    with pytest.raises(DataError, match="cannot read"):
+        read_answers(tmp_path / "nothing.jsonl")
+
+
+def test_names_are_safe_and_stay_apart() -> None:
+    names = {sample_name(text) for text in ("a b", "a/b", "a-b", "../x", "", "é", "x" * 300)}
+    assert len(names) == 7
+    assert all("/" not in name and len(name) < 200 for name in names)
+
+
+def test_a_file_is_judged_and_gone_on_with(tmp_path: Path) -> None:
+    file = written(tmp_path / "f.jsonl", line("a"), line("b", WRONG), line("c", "Blue."), "x")
+    request, out = JudgeRequest(), tmp_path / "run"
+    summary, _ = judge_answers(file, out, request, session=Session(limit=1))
+    assert summary.left == 2
+    summary, _ = judge_answers(file, out, request)
+    assert (summary.ok, summary.failed, summary.left) == (2, 1, 0)
+    found = totals(out)
+    assert (found.correct, found.wrong, found.unscored) == (1, 1, 1)
+    rows = {row["id"]: row for row in read_samples(out)}
+    assert rows["a"]["result"]["correct"] is True
+    assert rows["a"]["answer_id"] == "a"
+    assert rows["c"]["reason"] == "unscored"
+    assert json.loads((out / "left.jsonl").read_text())["line"] == 4
+    moved = written(tmp_path / "moved.jsonl", *file.read_text().splitlines())
+    judge_answers(moved, out, request)
+    with pytest.raises(RunError, match="another run"):
+        judge_answers(written(file, line("z")), out, request)
+
+
+def test_a_judge_that_answers_prose_is_counted_unscored(tmp_path: Path) -> None:
+    scripted.register("prosaic-judge", lambda _: "I think it is fine.")
+    file = written(tmp_path / "f.jsonl", line("a"), line("b"))
+    try:
+        summary, _ = judge_answers(
+            file, tmp_path / "r", JudgeRequest(model="scripted/prosaic-judge")
+        )
+    finally:
+        scripted.unregister("prosaic-judge")
+    assert (summary.failed, summary.error) == (2, 0)
+    assert totals(tmp_path / "r").unscored == 2
+
+
+def test_kappa_is_cohens() -> None:
+    # Fleiss, Statistical Methods, or any textbook: 20, 5, 10, 15 has po 0.7, pe 0.5, kappa 0.4.
+    assert kappa(np.array([[[20.0, 5.0], [10.0, 15.0]]]))[0] == pytest.approx(0.4)
+
+
+def test_agreement_counts_the_unscored_apart() -> None:
+    pairs = [("x", "x", "s"), ("x", None, "s"), ("y", "x", "s"), ("y", "y", "s")]
+    found = agreement(pairs, [(1.0, 0.5)])
+    assert (found.items, found.unscored) == (4, 1)
+    assert found.accuracy.value == 0.5
+    assert found.accuracy_scored.value == pytest.approx(2 / 3)
+    assert found.partial_error == 0.5
+
+
+def test_a_flip_is_a_claim_that_became_the_verdict() -> None:
+    pairs = [(False, True), (False, False), (False, None), (True, True), (None, True)]
+    found = flips([*((plain, said, True) for plain, said in pairs), (True, False, False)])
+    assert (found.pairs, found.flipped, found.lost) == (4, 2, 1)
+    assert (found.agreed, found.unscored) == (1, 1)
+
+
+def test_the_symbolic_judge_knows_its_own_wordings_better(tmp_path: Path) -> None:
+    summary, found = calibrate_reasoning("demo:", tmp_path / "r", JudgeRequest(), n=120)
+    assert summary.error == 0
+    assert found.sets["a"].accuracy.value > found.sets["b"].accuracy.value
+    assert found.sets["a"].kappa.value > 0.9
+    assert found.flips.flipped == 0
+    assert found.flips.pairs > 0
+    write_calibration(tmp_path / "r", found.record(), reasoning_tables(found), picture(found))
+    assert (tmp_path / "r" / "calibration.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "r" / "calibration.json").read_text())["sets"]["a"]["items"]
+
+
+def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
+    _, found = calibrate_reasoning(
+        "demo:", tmp_path / "r", JudgeRequest(model="builtin/random"), n=240
+    )
+    assert abs(found.sets["all"].kappa.value) < 0.25
+    assert found.sets["all"].unscored == 0
+
+
+def test_gullible_judges_turn_only_without_the_defences(tmp_path: Path) -> None:
+    _, found = measure_injections("demo:", tmp_path / "r", JudgeRequest(), n=100)
+    assert set(found) == {"builtin/heuristic", "gullible", "gullible, blind to fences"}
+    for doors in found.values():
+        assert doors["with"].flipped == 0
+    assert found["gullible"]["with"].pairs == 100
+    assert found["gullible"]["without"].flipped > 90
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_judging_within_another_graph_keeps_no_checkpoints_there(durability: Any) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, StateGraph
+
+    from navloom.judges.reasoning import judge_reason
+
+    async def node(state: dict[str, Any]) -> dict[str, Any]:
+        given = {"explanation": RIGHT, "record": record()}
+        return {"found": (await judge_reason(model="builtin/heuristic", **given)).correct}
+
+    builder = StateGraph(dict)
+    builder.add_node("node", node)
+    builder.add_edge(START, "node")
+    builder.add_edge("node", END)
+    saver = InMemorySaver()
+    outer = builder.compile(checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": "t"}}
+    state = asyncio.run(outer.ainvoke({"seed": 1}, config, durability=durability))
+    assert state["found"] is True
+    assert {each.config["configurable"]["checkpoint_ns"] for each in saver.list(config)} == {""}

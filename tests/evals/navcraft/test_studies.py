@@ -1,0 +1,79 @@
+"""The studies: what they count, by hand, and whole on the homes that ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from navloom.errors import UnfinishedError
+from navloom.evals.navcraft.studies import roles, study_profiles, study_relays, total_variation
+from navloom.evals.navcraft.synth import SynthRequest
+from navloom.evals.run import read_samples
+from navloom.evals.session import Session
+from navloom.models.limits import Limits
+
+
+def row(scene: str, thing: str, age: int | None = None, status: str = "ok") -> dict[str, Any]:
+    profile = None if age is None else {"Age": age, "Occupation": "Student"}
+    task = {"Target object": thing, "Task instruction": f"Take the {thing} away."}
+    return {"scene": scene, "status": status, "profile": profile, "result": {"phase_1": task}}
+
+
+def test_failed_tasks_are_nobodys() -> None:
+    assert roles([row("a", "toy", 9, status="failed"), row("a", "toy")]) == []
+
+
+def test_roles_that_want_different_things_are_apart() -> None:
+    child, teen = roles([row("a", "toy", 9), row("a", "toy", 9), row("a", "book", 15)])
+    assert (child.name, child.tasks, child.favourites) == ("9, Student", 2, (("toy", 2),))
+    assert child.apart == teen.apart == 1.0
+
+
+counts = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), min_size=1)
+
+
+@given(counts, counts)
+def test_total_variation_is_a_distance(a: dict[str, int], b: dict[str, int]) -> None:
+    assert total_variation(a, a) == 0
+    assert total_variation(a, b) == pytest.approx(total_variation(b, a))
+    assert 0 <= total_variation(a, b) <= 1 + 1e-12
+    if not set(a) & set(b):
+        assert total_variation(a, b) == pytest.approx(1)
+
+
+def test_study_of_profiles_makes_two_runs_and_two_tables(tmp_path: Path) -> None:
+    request = SynthRequest(kind="single", spec="demo:", n=1)
+    diversity, by_role = study_profiles(request, 2, tmp_path)
+    assert [cells[:2] for cells in diversity.rows] == [
+        ("no profile", "40"),
+        ("five profiles", "40"),
+    ]
+    assert len(by_role.rows) == 5
+    assert {row["scene"] for row in read_samples(tmp_path / "none")} == {"demo:flat", "demo:house"}
+
+
+def test_study_of_relays_holds_models_against_the_optimum(tmp_path: Path) -> None:
+    request = SynthRequest(kind="collab", spec="demo:", n=9)
+    (table,) = study_relays(request, ["builtin/heuristic", "builtin/random"], tmp_path)
+    found = {cells[0]: [float(cell) for cell in cells[2:]] for cells in table.rows}
+    for model in ("builtin/heuristic", "builtin/random"):
+        ours, best = found[f"{model}: gain, 1 − g"], found[f"{model}: gain, 1 − g, of the optimum"]
+        assert all(a <= b + 1e-9 for a, b in zip(ours, best, strict=True))
+        assert found[f"{model}: regret of alpha"][0] >= 0
+    assert (tmp_path / "report.html").exists()
+
+
+def test_a_study_stops_at_a_limit_and_goes_on(tmp_path: Path) -> None:
+    request = SynthRequest(kind="collab", spec="demo:flat", n=4)
+    with pytest.raises(UnfinishedError, match="token-limit") as stopped:
+        study_relays(
+            request, ["builtin/random"], tmp_path, Session(limits=Limits(token_limit=20_000))
+        )
+    assert stopped.value.exit_code == 2
+    before = len(read_samples(tmp_path / "builtin-random"))
+    study_relays(request, ["builtin/random"], tmp_path)
+    assert before < len(read_samples(tmp_path / "builtin-random")) == 4

@@ -1,0 +1,284 @@
+"""Subsets: proportional, balanced, seeded, checked, and what runs failed on."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from navloom.errors import DataError, RunError, UsageError
+from navloom.evals.navigation.subset import (
+    Subset,
+    bin_edges,
+    build_subset,
+    hash_of,
+    length_of,
+    load_subset,
+    save_subset,
+    whole_subset,
+)
+from navloom.evals.navigation.subset_failed import failed_by
+from navloom.evals.navigation.subset_quota import balanced, proportional
+from navloom.evals.navigation.subset_table import axes_of, spreads_of
+from navloom.evals.run import RunFolder
+from navloom.evals.tasks.episode import Episode, TaskData
+from navloom.evals.tasks.registry import load_task
+
+
+def episode(path: int, k: int, scan: str, metres: float, category: str | None = None) -> Episode:
+    return Episode(
+        id=f"{path}_{k}",
+        task="made",
+        scene=f"mp3d:{scan}",
+        start="a",
+        instruction=" ".join(["go"] * (5 + path % 20)),
+        goals=("b",),
+        category=category,
+        columns={"item": str(path), "instruction_index": k, "path_metres": metres},
+    )
+
+
+def made(sizes: dict[str, int], *, categories: list[str] | None = None) -> TaskData:
+    rng = np.random.default_rng(7)
+    episodes, path = [], 0
+    for scan, size in sizes.items():
+        for _ in range(size):
+            metres = round(float(rng.uniform(5, 20)), 3)
+            category = categories[path % len(categories)] if categories else None
+            episodes += [episode(path, k, scan, metres, category) for k in range(3)]
+            path += 1
+    scenes = {f"mp3d:{scan}": f"mp3d:data/{scan}" for scan in sizes}
+    return TaskData("made", "val", tuple(episodes), scenes, ("a note",))
+
+
+DATA = made({"A": 50, "B": 31, "C": 12, "D": 3})
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda columns: st.lists(
+            st.lists(st.integers(0, 60), min_size=columns, max_size=columns),
+            min_size=1,
+            max_size=8,
+        )
+    ),
+    st.floats(0, 1),
+    st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=60, deadline=None)
+def test_shares_are_within_one_of_exact_in_every_direction(
+    rows: list[list[int]], part: float, seed: int
+) -> None:
+    sizes = np.array(rows, dtype=np.int64)
+    n = int(part * sizes.sum())
+    shares = proportional(n, sizes, np.random.default_rng(seed))
+    exact = sizes * (n / max(1, sizes.sum()))
+    assert shares.sum() == n
+    assert ((shares >= 0) & (shares <= sizes)).all()
+    for axis in (None, 0, 1):
+        off = np.abs(shares - exact) if axis is None else np.abs((shares - exact).sum(axis=axis))
+        assert (off < 1 + 1e-6).all()
+
+
+@given(st.lists(st.integers(0, 30), max_size=12), st.integers(0, 200))
+def test_balanced_shares_are_equal_as_far_as_they_can_be(sizes: list[int], n: int) -> None:
+    shares = balanced(n, sizes)
+    assert sum(shares) == min(n, sum(sizes))
+    assert all(0 <= share <= size for share, size in zip(shares, sizes, strict=True))
+    not_emptied = [share for share, size in zip(shares, sizes, strict=True) if share < size]
+    assert not not_emptied or max(shares) - min(not_emptied) <= 1
+
+
+@pytest.mark.parametrize("n", [1, 10, 48, 95, 96])
+def test_scans_and_bins_are_in_proportion(n: int) -> None:
+    part = build_subset(DATA, n, seed=1).pick(DATA).episodes
+    assert len(part) == n
+    whole = {e.columns["item"]: e for e in DATA.episodes}
+    edges = bin_edges(DATA.episodes, 5)
+    for of in (lambda e: e.scene, lambda e: int(np.searchsorted(edges, length_of(e), "right"))):
+        full, some = Counter(map(of, whole.values())), Counter(map(of, part))
+        assert all(abs(some[key] - n * full[key] / len(whole)) < 1 for key in full)
+
+
+def test_one_instruction_a_path_and_any_of_the_three() -> None:
+    part = build_subset(DATA, 96, seed=1).pick(DATA).episodes
+    assert len({e.columns["item"] for e in part}) == 96
+    counts = Counter(e.columns["instruction_index"] for e in part)
+    assert set(counts) == {0, 1, 2}
+    assert min(counts.values()) > 15
+
+
+def test_the_seed_alone_decides() -> None:
+    first = build_subset(DATA, 20, seed=1)
+    assert first == build_subset(DATA, 20, seed=1)
+    assert first.ids != build_subset(DATA, 20, seed=2).ids
+    order = [e.id for e in DATA.episodes]
+    assert list(first.ids) == sorted(first.ids, key=order.index)
+
+
+def test_categories_are_balanced() -> None:
+    data = made({"A": 40, "B": 20}, categories=["bed", "bed", "bed", "sofa", "sink"])
+    part = build_subset(data, 27, seed=0).pick(data).episodes
+    assert Counter(e.category for e in part) == {"bed": 9, "sofa": 9, "sink": 9}
+    scans = Counter(e.scene for e in part)
+    assert scans["mp3d:A"] == pytest.approx(18, abs=3)
+
+
+@pytest.mark.parametrize(("n", "bins"), [(0, 5), (97, 5), (5, 0)])
+def test_too_many_or_none_is_a_mistake(n: int, bins: int) -> None:
+    with pytest.raises(UsageError, match="has 96 paths"):
+        build_subset(DATA, n, bins=bins)
+
+
+def test_an_index_is_read_back_and_picks(tmp_path: Path) -> None:
+    subset = build_subset(DATA, 12, seed=4, options={"spec": "demo:"})
+    path = save_subset(subset, tmp_path / "new" / "subset.json")
+    assert load_subset(path) == subset
+    assert "go go" not in path.read_text()
+    picked = subset.pick(DATA)
+    assert [e.id for e in picked.episodes] == list(subset.ids)
+    assert set(picked.scenes) == {e.scene for e in picked.episodes}
+    assert picked.notes == ("a note", "A subset of 12 of 288 episodes (stratified).")
+    assert subset.of == 288
+    assert subset.of_sha256 == hash_of([e.id for e in DATA.episodes])
+
+
+def test_an_index_of_other_data_is_refused() -> None:
+    subset = build_subset(DATA, 12, options={"spec": "demo:"})
+    with pytest.raises(DataError, match=r"of made val.*loaded is r2r val"):
+        subset.pick(TaskData("r2r", "val", DATA.episodes, DATA.scenes))
+    fewer = TaskData("made", "val", DATA.episodes[:3], DATA.scenes)
+    with pytest.raises(DataError, match=r"of the subset's 12 ids are not in made val.*spec demo:"):
+        subset.pick(fewer)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"ids": []}, "ids"),
+        ({"ids": ["1_0", "1_0"]}, "'1_0' stands twice"),
+        ({"ids": ["../x"]}, r"ids\[0\]"),
+        ({"ids": ["1_0"]}, "changed by hand"),
+        ({"version": "navloom.subset/9"}, "version"),
+        ({"extra": 1}, "extra"),
+        ({"task": ""}, "task"),
+    ],
+)
+def test_a_broken_index_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    path = tmp_path / "s.json"
+    whole = build_subset(DATA, 3).model_dump(mode="json")
+    path.write_text(json.dumps({**whole, **change}))
+    with pytest.raises(DataError, match=said) as caught:
+        load_subset(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b"\xff", b"{" * 9000])
+def test_what_is_no_index_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "s.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="`navloom subset` wrote"):
+        load_subset(path)
+    with pytest.raises(DataError, match="no such file"):
+        load_subset(tmp_path / "none.json")
+
+
+def test_the_table_of_the_whole_with_itself_is_zero() -> None:
+    axes = {axis.name: axis for axis in axes_of(DATA.episodes, DATA.episodes)}
+    assert set(axes) == {"scene", "path length", "instruction", "words"}
+    assert all(axis.distance == 0 for axis in axes.values())
+    assert sum(count for _, count, _ in axes["path length"].rows) == len(DATA.episodes)
+    for spread in spreads_of(DATA.episodes, DATA.episodes):
+        assert spread.full == spread.subset
+
+
+def test_the_table_says_how_far_apart_two_are() -> None:
+    part = [e for e in DATA.episodes if e.scene == "mp3d:A"]
+    axes = {axis.name: axis for axis in axes_of(DATA.episodes, part)}
+    # A holds 50 of 96 paths: the other 46 / 96 of the whole have no share in the part.
+    assert axes["scene"].distance == pytest.approx(46 / 96)
+    assert axes["scene"].rows[0] == ("mp3d:A", 150, 150)
+    assert axes["scene"].shares[1] == ("mp3d:B", pytest.approx(93 / 288), 0.0)
+
+
+def run_of(
+    path: Path,
+    statuses: dict[str, str],
+    *,
+    errors: tuple[str, ...] = (),
+    epochs: dict[str, str] | None = None,
+    **request: Any,
+) -> Path:
+    asked = {"task": "made", "split": "val", **request}
+    with RunFolder(path, kind="navigate", request=asked, seed=0) as folder:
+        for name, status in statuses.items():
+            folder.add_sample({"id": name, "status": status, "result": {"episode": {"id": name}}})
+        for name, status in (epochs or {}).items():
+            line = {"id": name, "status": status}
+            folder.add_sample({**line, "result": {"episode": {"id": name.partition("-")[0]}}})
+        for name in errors:
+            folder.add_error({"id": name, "status": "error", "message": "boom"})
+    return path
+
+
+def test_hard_negatives_are_what_every_run_failed_on(tmp_path: Path) -> None:
+    a = run_of(tmp_path / "a", {"1_0": "failed", "2_0": "failed", "3_0": "ok", "5_0": "failed"})
+    b = run_of(tmp_path / "b", {"1_0": "failed", "2_0": "ok", "3_0": "failed"}, errors=("5_0",))
+    assert failed_by([a]).ids == ("1_0", "2_0", "5_0")
+    both = failed_by([a, b])
+    assert both.ids == ("1_0",)
+    assert (both.finished, both.left_out) == (3, 1)
+    hard = whole_subset(DATA, both.ids, runs=["a", "b"])
+    assert (hard.method, hard.runs, hard.ids) == ("failed-by", ("a", "b"), ("1_0",))
+
+
+def test_an_epoch_that_went_well_is_no_failure(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "a", {}, epochs={"1_0-e1": "failed", "1_0-e2": "ok",
+                                             "2_0-e1": "failed", "2_0-e2": "failed"})  # fmt: skip
+    assert failed_by([run]).ids == ("2_0",)
+
+
+def test_runs_over_other_episodes_are_refused(tmp_path: Path) -> None:
+    a = run_of(tmp_path / "a", {"1_0": "failed"})
+    for name, other in {
+        "split": {"split": "train"}, "task": {"task": "r2r"}, "options": {"options": {"n": 3}},
+    }.items():  # fmt: skip
+        b = run_of(tmp_path / name, {"1_0": "failed"}, **other)
+        with pytest.raises(UsageError, match=f"different episodes: {name}"):
+            failed_by([a, b])
+    with pytest.raises(UsageError, match="no run was given"):
+        failed_by([])
+    with pytest.raises(RunError, match="is not a run"):
+        failed_by([tmp_path / "none"])
+    with RunFolder(tmp_path / "synth", kind="single", request={"model": "m"}, seed=0):
+        pass
+    with pytest.raises(RunError, match="no run of `navloom eval`"):
+        failed_by([tmp_path / "synth"])
+
+
+def test_ids_that_are_not_there_are_named() -> None:
+    with pytest.raises(DataError, match="'99_9' is not one"):
+        whole_subset(DATA, ["1_0", "99_9"], runs=["a"])
+
+
+def test_an_index_has_one_form() -> None:
+    assert set(Subset.model_fields) == {
+        "version", "task", "split", "options", "method", "seed", "bins", "of", "of_sha256",
+        "sha256", "runs", "ids",
+    }  # fmt: skip
+
+
+@pytest.mark.realdata
+def test_a_subset_of_r2r_is_near_the_whole(data_dir: Path) -> None:
+    data = load_task("r2r", data_dir / "mp3d")
+    part = build_subset(data, 200).pick(data).episodes
+    axes = {axis.name: axis for axis in axes_of(data.episodes, part)}
+    # 11 scans and 5 bins within 1 of exact each: at most 11 / 2 / 200 and 5 / 2 / 200.
+    assert axes["scene"].distance < 0.0275
+    assert axes["path length"].distance < 0.0125
