@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Claim
-from navloom.evals.capnav.data import Benchmark, Pair
+from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.official_text import outputs_of
-from navloom.evals.capnav.scorer import Scorer, load_benchmark
+from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.totals import official_totals, totals
 from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav_answers import parse_answer

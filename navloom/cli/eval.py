@@ -113,9 +113,9 @@ def _check_idle(request: EvalRequest, context: typer.Context) -> None:
     """Refuse a flag that was typed and would do nothing."""
     idle = request.idle()
     for name, (flag, needed) in _NEEDS.items():
-        source = context.get_parameter_source(name)
+        source = context.get_parameter_source("model_role" if name == "oracle_model" else name)
         typed = source is not None and source.name == "COMMANDLINE"
-        if name in idle and (typed or (name == "oracle_model" and request.oracle_model)):
+        if typed and name in idle and getattr(request, name) is not None:
             raise UsageError(f"{flag} does nothing without {needed}: add that, or leave it out")
 
 
@@ -154,7 +154,7 @@ def end_evaluation(summary: EvalSummary, out: Path, *, as_json: bool) -> NoRetur
 
 
 def _arms(context: typer.Context, session: Session) -> None:
-    from navloom.evals.navigation.arms import compare_dialogue
+    from navloom.evals.navigation.studies import compare_dialogue
 
     given = context.params
     request = request_of("dialogue", context)
@@ -166,7 +166,7 @@ def _arms(context: typer.Context, session: Session) -> None:
 
 def study_oracle(context: typer.Context, session: Session) -> None:
     """What a navigator failed on, with and without help; ``navloom study oracle``."""
-    from navloom.evals.navigation.arms import study_oracle as study
+    from navloom.evals.navigation.studies import study_oracle as study
 
     given = context.params
     request = request_of(given["task"], context)

@@ -23,6 +23,7 @@ from navloom.cli.common import (
 from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
 
 if TYPE_CHECKING:
+    from navloom.evals.judging.rows import Answers
     from navloom.evals.judging.run import JudgeRequest, Judging
     from navloom.evals.session import Session
     from navloom.evals.summary import Summary
@@ -37,6 +38,7 @@ app.add_typer(calibrate, name="calibrate")
 ROLES = ("judge",)
 """What models are used for here."""
 HEURISTIC = "builtin/heuristic"
+_MOST_SAID = 3
 ReasksOption = Annotated[
     int,
     typer.Option(
@@ -94,16 +96,14 @@ def reasoning(
 
     request = _request(model, model_role, max_reasks, constrain, seed)
     if dry_run:
-        _show_dry(plan_answers(file, request)[0], session, as_json)
+        planned, answers = plan_answers(file, request)
+        _say_left(answers)
+        _show_dry(planned, session, as_json)
         return
     out = run_folder(out, "judged", [request.record(REASONING), str(file.resolve())])
     summary, answers = judge_answers(file, out, request, session)
     found = totals(out)
-    for each in answers.left[:3]:
-        say(f"  line {each.line}: {each.fault}")
-    if answers.left:
-        counts = ", ".join(f"{count} {kind}" for kind, count in answers.counts().items())
-        say(f"  {len(answers.left)} lines are not judged ({counts}): {out / 'left.jsonl'}")
+    _say_left(answers, out / "left.jsonl")
     if as_json:
         print_json(
             {"run": str(out), **asdict(found), "not_judged": answers.counts(), **asdict(summary)}
@@ -146,12 +146,13 @@ def trace(
 
     request = _request(model, model_role, max_reasks, constrain, seed, rubric)
     if dry_run:
-        _show_dry(plan_traces(where, request)[0], session, as_json)
+        planned, faults = plan_traces(where, request)
+        _say_faults(faults)
+        _show_dry(planned, session, as_json)
         return
     out = run_folder(out, "traces", [request.record(TRACE), str(where.resolve())])
     summary, faults = judge_traces(where, out, request, session)
-    for fault in faults[:3]:
-        say(f"  not read: {fault}")
+    _say_faults(faults)
     counted: dict[str, Counter[str]] = {}
     for row in read_samples(out):
         for name, each in row["result"]["criteria"].items():
@@ -200,6 +201,7 @@ def calibrate_reasoning(
     """
     from navloom.evals.judging import calibration as runs
     from navloom.evals.judging import calibration_tables as shown
+    from navloom.evals.judging.injections import measure_injections, plan_injections
     from navloom.evals.judging.run import REASONING
     from navloom.judges.calibrate import DEFAULT_ITEMS
 
@@ -207,7 +209,7 @@ def calibrate_reasoning(
     where, items = spec or runs.default_spec(), n or DEFAULT_ITEMS
     if dry_run:
         if injections:
-            planned = runs.plan_injections(where, request, n=n)
+            planned = plan_injections(where, request, n=n)
         else:
             planned = runs.plan_reasoning(where, request, n=items)
         _show_dry(planned, session, as_json)
@@ -215,7 +217,7 @@ def calibrate_reasoning(
     name = "injections" if injections else "calibration"
     out = run_folder(out, name, [request.record(REASONING), where, n])
     if injections:
-        summary, found = runs.measure_injections(where, out, request, session, n=n)
+        summary, found = measure_injections(where, out, request, session, n=n)
         table = shown.injection_table(found)
         record = {name: {d: f.record() for d, f in by.items()} for name, by in found.items()}
         shown.write_calibration(out, record, [table])
@@ -281,6 +283,21 @@ def _request(
         seed=seed,
         rubric=rubric,
     )
+
+
+def _say_left(answers: Answers, named: Path | None = None) -> None:
+    """The lines that cannot be judged, and the file that names them all."""
+    for each in answers.left[:_MOST_SAID]:
+        say(f"  line {each.line}: {each.fault}")
+    if answers.left:
+        counts = ", ".join(f"{count} {kind}" for kind, count in answers.counts().items())
+        where = f": {named}" if named else ""
+        say(f"  {len(answers.left)} lines are not judged ({counts}){where}")
+
+
+def _say_faults(faults: list[str]) -> None:
+    for fault in faults[:_MOST_SAID]:
+        say(f"  not read: {fault}")
 
 
 def _show_dry(judging: Judging, session: Session, as_json: bool) -> None:

@@ -19,7 +19,7 @@ app = typer.Typer()
 
 
 @app.command()
-@with_session(picks=())
+@with_session(picks=(), config=False)
 def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) -> None:
     """Try the samples of a run that ended in an error again; everything else is left as it is.
 

@@ -83,7 +83,7 @@ def score(
     episode that counts as failed because nobody can have walked its trajectory.
     """
     from navloom.errors import UsageError
-    from navloom.evals.navigation.score import score_run, score_submission
+    from navloom.evals.navigation.rescore import score_run, score_submission
 
     if source.is_dir():
         if form is not None or split is not None or partial:

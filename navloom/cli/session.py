@@ -29,22 +29,7 @@ if TYPE_CHECKING:
     from navloom.models.call import CallSettings
     from navloom.models.limits import Limits
 
-__all__ = [
-    "PICKS",
-    "AttemptTimeoutOption",
-    "CacheOption",
-    "CostLimitOption",
-    "MaxRetriesOption",
-    "ModelRoleOption",
-    "NoCacheOption",
-    "RunConfigOption",
-    "TimeLimitOption",
-    "TokenLimitOption",
-    "limits_of",
-    "model_of_roles",
-    "settings_of",
-    "with_session",
-]
+__all__ = ["PICKS", "ModelRoleOption", "model_of_roles", "with_session"]
 
 PICKS = ("limit", "sample_id", "retry")
 """Options that say which samples a session is about."""
@@ -187,7 +172,7 @@ NoCacheOption = Annotated[
 ]
 
 
-def settings_of(given: Mapping[str, Any], note: Callable[[str], None]) -> CallSettings:
+def _settings_of(given: Mapping[str, Any], note: Callable[[str], None]) -> CallSettings:
     """What stands around each call, from a command's parameters.
 
     Raises:
@@ -216,7 +201,7 @@ def _cache(named: Path | None, note: Callable[[str], None]) -> Any:
         return None
 
 
-def limits_of(given: Mapping[str, Any]) -> Limits:
+def _limits_of(given: Mapping[str, Any]) -> Limits:
     """When to end the session, from a command's parameters."""
     from navloom.models.limits import Limits
 
@@ -225,15 +210,17 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
 
 
 def with_session(
-    most: int = 8, picks: Sequence[str] = PICKS
+    most: int = 8, picks: Sequence[str] = PICKS, *, config: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of a session, and its ``session`` argument the `Session` they say.
 
     Args:
         most: the default of ``--max-connections``.
         picks: which of ``PICKS`` the command has.
+        config: whether it has ``--run-config``.
     """
-    options = {name: _SESSION[name] for name in _SESSION if name not in PICKS or name in picks}
+    left_out = {*PICKS} - {*picks} | (set() if config else {"run_config"})
+    options = {name: option for name, option in _SESSION.items() if name not in left_out}
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         # Its class is not imported before it is needed, and typer would look it up.
@@ -292,8 +279,8 @@ def _session(given: Mapping[str, Any]) -> Session:
     return Session(
         display=display,
         max_connections=given["max_connections"],
-        settings=settings_of(given, display.note),
-        limits=limits_of(given),
+        settings=_settings_of(given, display.note),
+        limits=_limits_of(given),
         limit=given.get("limit"),
         sample_ids=given.get("sample_id"),
         retry=given.get("retry", False),

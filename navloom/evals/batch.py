@@ -25,7 +25,7 @@ import errno
 import signal
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -67,8 +67,6 @@ async def run_batch(
     samples: Sequence[Sample],
     job: Job,
     session: Session | None = None,
-    *,
-    only: Set[str] | None = None,
 ) -> Summary:
     """Run what is left of a run: call it again after anything at all, and it goes on.
 
@@ -77,15 +75,14 @@ async def run_batch(
         samples: all samples of the run, also those that are finished. They run scene after scene,
             so that few scenes are in memory at once.
         job: what to do with each.
-        session: how; ``only`` says which samples, whatever it picks.
-        only: run no others than these ids now (`Session.picked`); the rest stays for another
-            session.
+        session: how, and which samples; the rest stays for another one.
 
     Returns:
         The run's totals, as written to ``summary.json``.
 
     Raises:
         RunError: the folder cannot be written, or two samples have one id.
+        UsageError: a sample that the session names is not in the run.
         ModelRefusedError: the key, the model's name or the account is refused.
     """
     started = time.monotonic()
@@ -96,7 +93,7 @@ async def run_batch(
         raise RunError("two samples of one run have the same id: ids are unique")
     if session.retry:
         folder.retry_errors()
-    chosen = ids if only is None else ids & only
+    chosen = session.picked(samples)
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
@@ -143,9 +140,13 @@ async def _run(
         for name in sorted(threads & folder.finished):
             await saver.adelete_thread(name)
         engine = _Engine(folder, job, job.build(saver), saver, threads, stop, around)
-        if around.counts:
-            await engine.count_before(todo)
-        await engine.run(todo, max(1, most))
+        stop.listen(engine.stopped)
+        try:
+            if around.counts:
+                await engine.count_before(todo)
+            await engine.run(todo, max(1, most))
+        finally:
+            stop.forget(engine.stopped)
 
 
 class _Engine:
@@ -171,7 +172,6 @@ class _Engine:
         self.controls: set[RunControl] = set()
         self.workers: list[asyncio.Task[None]] = []
         self.over = stop.requests > 0
-        stop.listen(self._stopped)
 
     async def count_before(self, todo: list[Sample]) -> None:
         """Begin the budget with what the run has used: also of samples that are not finished."""
@@ -219,7 +219,8 @@ class _Engine:
             self.display.note(f"{said}: {len(self.controls)} samples finish the step they are at")
             self._drain()
 
-    def _stopped(self, requests: int) -> None:
+    def stopped(self, requests: int) -> None:
+        """Finish the steps under way at the first request, cut them short at the second."""
         if requests == 1:
             self.display.note(
                 f"stopping: {len(self.controls)} samples finish the step they are at"

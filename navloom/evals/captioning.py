@@ -173,10 +173,10 @@ async def acaption(
     session = session or Session()
     session.check_models(request.model)
     samples, scenes = plan(request)
-    only = session.picked(samples)
+    session.picked(samples)
     with RunFolder(out, kind=KIND, request=request.record(), seed=request.seed) as folder:
         job = CaptionJob(request, scenes)
-        summary = await run_batch(folder, samples, job, session, only=only)
+        summary = await run_batch(folder, samples, job, session)
         _write_files(folder.path, request, scenes)
     return summary
 

@@ -2,9 +2,8 @@
 
 The real graphs run up to their first call, which a gate stops.
 
-The bounds: at least, every attempt ends at its first call and replies with nothing; at most, every
-attempt takes all its turns, each reply is as long as `REPLY_TOKENS`, and each turn sends all before
-it again. Retries are not in it, and a provider's prompt caching would make it cheaper.
+How many calls there are at least and at most each kind of run knows of itself; a reply is reckoned
+with `REPLY_TOKENS`. Retries are not in it, and a provider's prompt caching would make it cheaper.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from navloom.errors import ModelError
-from navloom.evals.sample import Sample
+from navloom.evals.sample import Job, Sample
 from navloom.evals.session import Session
 from navloom.graphs.invoke import model_of
 from navloom.models.answer import message_text
@@ -26,7 +25,6 @@ from navloom.models.call import call_settings
 from navloom.models.usage import price_of
 
 __all__ = [
-    "LEAST_CHARACTERS",
     "MOST_CHARACTERS",
     "REPLY_TOKENS",
     "RESULT_TOKENS",
@@ -35,6 +33,7 @@ __all__ = [
     "dry_asks",
     "first_prompt",
     "first_prompts",
+    "look",
     "one_a_scene",
     "reckon",
     "unkeyed",
@@ -54,7 +53,7 @@ class Prompt:
     """One prompt as it would be sent.
 
     Attributes:
-        sample: the attempt it is of.
+        sample: the id of the sample it is of.
         messages: each message's role and text.
         characters: of all of them, tools and schema included.
     """
@@ -66,17 +65,17 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What a synthesis would do.
+    """What a run would do.
 
     Attributes:
         model: ``provider/name``.
-        samples: attempts.
-        scenes: homes they are in.
+        samples: how many.
+        scenes: those they are in.
         calls: model calls, at least and at most, retries not counted.
         input_tokens: at least and at most.
         output_tokens: at least and at most.
         cost_usd: at least and at most; None where no price is known.
-        prompts: those of one attempt a home, of twenty homes at most.
+        prompts: those of one sample a scene, of twenty scenes at most.
     """
 
     model: str
@@ -144,12 +143,11 @@ async def first_prompt(graph: Any, given: Any, context: Any, sample: Sample) -> 
     return []
 
 
-def first_prompts(job: Any, samples: Sequence[Sample], model: Any) -> list[Prompt]:
+def first_prompts(job: Job, samples: Sequence[Sample], model: Any) -> list[Prompt]:
     """The first prompt of the first sample of each scene, as it would be sent.
 
     Args:
-        job: a :class:`~navloom.evals.sample.Job` whose ``context`` takes a model in place of its
-            own.
+        job: of the run.
         samples: those of the run.
         model: the model in place; it is not called.
     """
@@ -163,8 +161,32 @@ def first_prompts(job: Any, samples: Sequence[Sample], model: Any) -> list[Promp
     return asyncio.run(found())
 
 
+def look(
+    job: Job, samples: Sequence[Sample], session: Session | None = None
+) -> tuple[list[Sample], list[Prompt], float]:
+    """What a session would do first, without doing it.
+
+    Args:
+        job: of the run; its model needs no key for this.
+        samples: all of the run.
+        session: whose ``limit`` and ``sample_ids`` say of which samples.
+
+    Returns:
+        The samples, some of their first prompts, and tokens of the longest of these at most.
+
+    Raises:
+        ModelError: the model cannot be named.
+        UsageError: a sample is not in the run.
+    """
+    only = (session or Session()).picked(samples)
+    chosen = [sample for sample in samples if sample.id in only]
+    prompts = first_prompts(job, chosen, unkeyed(job.model))
+    longest = max((prompt.characters for prompt in prompts), default=0) / MOST_CHARACTERS
+    return chosen, prompts, longest
+
+
 def dry_asks(
-    job: Any,
+    job: Job,
     samples: Sequence[Sample],
     session: Session | None = None,
     *,
@@ -174,7 +196,7 @@ def dry_asks(
     """What a run would do whose samples each ask a few questions that do not build on each other.
 
     Args:
-        job: as `first_prompts` takes it.
+        job: of the run; its model needs no key for this.
         samples: all of the run.
         session: whose ``limit`` and ``sample_ids`` say of which samples.
         reasks: how often a reply is sent back at most.
@@ -184,11 +206,8 @@ def dry_asks(
         ModelError: the model cannot be named.
         UsageError: a sample is not in the run.
     """
-    only = (session or Session()).picked(samples)
-    samples = [sample for sample in samples if sample.id in only]
-    prompts = first_prompts(job, samples, unkeyed(job.model))
+    samples, prompts, longest = look(job, samples, session)
     asks, count = questions * (1 + reasks), len(samples)
-    longest = max((prompt.characters for prompt in prompts), default=0) / MOST_CHARACTERS
     most = count * int(asks * (longest + reasks * REPLY_TOKENS))
     return reckon([job.model], samples, prompts, calls=(count, count * asks), most_input=most)
 

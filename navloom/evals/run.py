@@ -339,8 +339,8 @@ class RunFolder:
         """Which keys of two requests differ, each with its value there and now."""
         if there.get("kind") != self.kind:
             return f"it is a '{there.get('kind')}', asked for is a '{self.kind}'"
-        old = {"kind": there.get("kind"), "seed": there.get("seed"), **there["request"]}
-        new = {"kind": self.kind, "seed": self.seed, **self.request}
+        old = {"seed": there.get("seed"), **there["request"]}
+        new = {"seed": self.seed, **self.request}
         said = [
             f"{key} was {_short(old.get(key))}, now {_short(new.get(key))}"
             for key in sorted(old.keys() | new.keys())

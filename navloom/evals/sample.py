@@ -49,8 +49,13 @@ class Job(Protocol):
     def input(self, sample: Sample) -> dict[str, Any]:
         """What the graph is called with."""
 
-    def context(self, sample: Sample) -> Any:
-        """The graph's context; scenes load here, when their sample's turn has come."""
+    def context(self, sample: Sample, model: Any = None) -> Any:
+        """The graph's context; scenes load here, when their sample's turn has come.
+
+        Args:
+            sample: whose.
+            model: stands in for all models of the job, in a dry run.
+        """
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a finished sample's line that its state decides.

@@ -33,6 +33,10 @@ class Stop:
         """Call ``listener`` with the number of requests at each one."""
         self._listeners.append(listener)
 
+    def forget(self, listener: Callable[[int], None]) -> None:
+        """Call ``listener`` no more."""
+        self._listeners.remove(listener)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
@@ -46,7 +50,7 @@ class Session:
         limit: do only the first so many samples; a later session may do the others.
         sample_ids: do only these samples.
         retry: try samples that ended in an error again.
-        stop: to end early from another thread or a test.
+        stop: to end early from another thread or a test; it serves once.
     """
 
     display: Display = field(default_factory=NoDisplay)
@@ -57,6 +61,11 @@ class Session:
     sample_ids: Sequence[str] | None = None
     retry: bool = False
     stop: Stop | None = None
+
+    @property
+    def picks(self) -> bool:
+        """Whether it is about some of the samples only."""
+        return self.limit is not None or bool(self.sample_ids)
 
     def picked(self, samples: Sequence[Sample]) -> set[str]:
         """The ids of the samples of a run that this session is about.

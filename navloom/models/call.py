@@ -27,6 +27,7 @@ from navloom.models.answer import bounded
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
 from navloom.models.secrets import redact, redact_error, redacted, remember
+from navloom.models.spec import read_spec
 from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 
 __all__ = [
@@ -166,7 +167,8 @@ class _Ask:
         if settings.cache is None or not (self.remote or settings.cache_in_process):
             return None
         return cache_key(
-            model=self.name,
+            # Options of the name are among the parameters, where they change what is sent.
+            model=read_spec(self.name).bare,
             messages=messages,
             bound=_bound_to(bound),
             sampling=_sampling_of(self.model),

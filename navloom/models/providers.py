@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
 from navloom.models.registry import Options
+from navloom.models.secrets import redact
+from navloom.models.spec import is_address
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -64,13 +66,12 @@ def make_anthropic(name: str, options: Options) -> BaseChatModel:
         ModelError: where ANTHROPIC_API_KEY is not set and no key is given.
     """
     key = _key(f"anthropic/{name}", "ANTHROPIC_API_KEY", options)
-    extra = dict(options.extra or {})
     url = _address("ANTHROPIC_BASE_URL", options)
-    if url is not None:
-        extra["base_url"] = url
     return _built(
         f"anthropic/{name}",
         _anthropic_class(),
+        options.extra,
+        **({} if url is None else {"base_url": url}),
         model=name,
         api_key=key,
         temperature=options.temperature,
@@ -79,7 +80,6 @@ def make_anthropic(name: str, options: Options) -> BaseChatModel:
         max_retries=0,
         stream_usage=True,
         default_headers=dict(options.headers or {}) or None,
-        **extra,
     )
 
 
@@ -91,6 +91,7 @@ def _open_ai_client(
     return _built(
         f"{provider}/{name}",
         ChatOpenAI,
+        {**more, **(options.extra or {})},
         model=name,
         api_key=key,
         base_url=url,
@@ -102,29 +103,36 @@ def _open_ai_client(
         stream_usage=True,
         http_async_client=_http("openai"),
         default_headers=dict(options.headers or {}) or None,
-        **{**more, **(options.extra or {})},
     )
 
 
-def _built(spec: str, kind: Any, **arguments: Any) -> BaseChatModel:
-    _check_known(spec, kind, arguments)
+def _built(spec: str, kind: Any, further: Mapping[str, Any] | None, **own: Any) -> BaseChatModel:
+    extra = dict(further or {})
+    _check_known(spec, kind, extra, own)
     try:
-        model: BaseChatModel = kind(**arguments)
+        model: BaseChatModel = kind(**own, **extra)
     except (ValueError, TypeError) as error:
         told = " ".join(str(error).split())[:300]
         raise ModelError(f"{spec} cannot be made with these options: {told}") from error
     return model
 
 
-def _check_known(spec: str, kind: Any, arguments: Mapping[str, Any]) -> None:
-    # LangChain would send what it does not know to the server, which may leave it out silently.
-    named = {*kind.model_fields, *(str(each.alias) for each in kind.model_fields.values())}
-    for option in arguments:
-        if option not in named:
+def _check_known(spec: str, kind: Any, extra: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse what the client would send on unread, and a second name for what is set already."""
+    field_of = {each.alias: name for name, each in kind.model_fields.items() if each.alias}
+    field_of |= {name: name for name in kind.model_fields}
+    taken = {field_of.get(name, name) for name in (*own, "base_url")}
+    for option in extra:
+        if field_of.get(option) in taken:
             raise ModelError(
-                f"{spec} takes no option '{option}'.{did_you_mean(option, [*_OPTIONS, *named])}"
-                f" {kind.__name__} of LangChain has the list; fields of a server's own go into"
-                " extra={'extra_body': {...}}, from Python."
+                f"{spec} takes no option '{option}': that is set by the name, the environment or"
+                f" {', '.join(_OPTIONS)}."
+            )
+        if option not in field_of:
+            hint = did_you_mean(option, [*_OPTIONS, *field_of])
+            raise ModelError(
+                f"{spec} takes no option '{option}'.{hint} {kind.__name__} of LangChain has the"
+                " list; fields of a server's own go into extra={'extra_body': {...}}, from Python."
             )
 
 
@@ -139,8 +147,10 @@ def _key(spec: str, variable: str, options: Options) -> str:
 
 def _address(variable: str, options: Options) -> str | None:
     url = options.base_url or os.environ.get(variable, "").strip() or None
-    if url is not None and not url.startswith(("http://", "https://")):
-        raise ModelError(f"{variable} must begin with http:// or https://, got '{url}'.")
+    if url is not None and not is_address(url):
+        raise ModelError(
+            f"{variable} is no address, such as http://localhost:8000/v1: got '{redact(url)}'."
+        )
     return url
 
 

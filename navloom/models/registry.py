@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
-from navloom.models.spec import ModelSpec, read_spec
+from navloom.models.spec import ModelSpec, is_address, read_spec
 from navloom.models.traces import redact_traces
 
 if TYPE_CHECKING:
@@ -295,8 +295,10 @@ def _checked(provider: Provider, spec: str, given: Mapping[str, Any]) -> Options
     _check_number(spec, "attempt_timeout", options.attempt_timeout, 0.001, 86_400)
     _check_number(spec, "max_retries", options.max_retries, 0, 100)
     url = options.base_url
-    if url is not None and not str(url).startswith(("http://", "https://")):
-        raise ModelError(f"{spec}: base_url must begin with http:// or https://, got '{url}'.")
+    if url is not None and not is_address(url):
+        raise ModelError(
+            f"{spec}: base_url is no address, such as http://localhost:8000/v1: got '{url}'."
+        )
     return options
 
 

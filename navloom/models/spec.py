@@ -14,13 +14,14 @@ from urllib.parse import urlsplit
 
 from navloom.errors import ModelError
 
-__all__ = ["ModelSpec", "Value", "read_spec"]
+__all__ = ["ModelSpec", "Value", "is_address", "read_spec"]
 
 Value = str | int | float | bool
 """What an option may be set to by text."""
 # Only a comma before `option=` ends a name, so that a file's path may have commas.
 _NEXT = re.compile(r",(?=[A-Za-z_]\w*=)")
 _SECRET = re.compile(r"(?i)api_?key|headers|secret|password")
+_PASSWORD = re.compile(r"://[^/\s]*@")
 _MOST_CHARACTERS = 4096
 
 
@@ -54,7 +55,9 @@ def read_spec(text: str) -> ModelSpec:
     Raises:
         ModelError: an option is empty or given twice, or would put a secret into a run's files.
     """
-    bare, *given = _NEXT.split(text.strip()[:_MOST_CHARACTERS])
+    if len(text) > _MOST_CHARACTERS:
+        raise ModelError(f"{text[:40]}…: a model's name has {_MOST_CHARACTERS} characters at most.")
+    bare, *given = _NEXT.split(text.strip())
     provider, _, name = bare.partition("/")
     options: dict[str, Value] = {}
     for part in given:
@@ -63,13 +66,22 @@ def read_spec(text: str) -> ModelSpec:
             raise ModelError(f"{bare}: the option '{key}' has no value: write {key}=VALUE.")
         if key in options:
             raise ModelError(f"{bare}: the option '{key}' is given twice.")
-        if _SECRET.search(key) or (key == "base_url" and "@" in urlsplit(value).netloc):
+        if _SECRET.search(key) or _PASSWORD.search(value):
             raise ModelError(
                 f"{bare}: '{key}' may hold a secret, and a model's name is written into runs:"
                 " set the provider's environment variable instead."
             )
         options[key] = _read(value)
     return ModelSpec(provider, name.strip(), options)
+
+
+def is_address(text: object) -> bool:
+    """Whether a text is the address of a server: http or https, a host, a port if any."""
+    try:
+        parts = urlsplit(str(text))
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _read(value: str) -> Value:

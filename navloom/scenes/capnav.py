@@ -2,7 +2,7 @@
 
 A folder holds ``graphs/ID-graph.json`` (nodes with name, description and position; edges) and,
 beside it, ``traverse/`` and ``qa/``, which :mod:`navloom.scenes.traverse` and
-:mod:`navloom.evals.capnav.scorer` read. A node becomes a region and one viewpoint, an edge a link
+:mod:`navloom.evals.capnav.rules` read. A node becomes a region and one viewpoint, an edge a link
 and an edge of the navigation graph. The file knows no storeys, boxes or things; positions are where
 an annotator put a marker, in the file's own axes, taken as y up.
 """

@@ -119,9 +119,9 @@ class _Job:
     def input(self, sample: Sample) -> dict[str, Any]:
         return {"seed": sample.seed}
 
-    def context(self, sample: Sample) -> navcraft_single.Context:
-        model = self.nowhere if sample.id in self.lost else self.well
-        return navcraft_single.Context(scene=sample.scene, model=model)
+    def context(self, sample: Sample, model: Any = None) -> navcraft_single.Context:
+        own = self.nowhere if sample.id in self.lost else self.well
+        return navcraft_single.Context(scene=sample.scene, model=model or own)
 
     def record(self, _: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         return {key: state.get(key) for key in ("status", "reason", "message", "result")}

@@ -218,6 +218,19 @@ def test_dialogue_is_three_runs_and_a_table(capsys: pytest.CaptureFixture[str]) 
     assert run("eval dialogue --data data --out d/ask") == 1
 
 
+def test_a_role_of_the_environment_is_for_commands_that_have_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NAVLOOM_MODEL_ROLE", "oracle=builtin/random")
+    assert run("eval r2r --data data --agent random --out r --limit 1") == 0
+
+
+def test_the_oracle_study_looks_for_failures_in_a_part(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("study oracle r2r --data data --agent random --limit 1 --out o") == 0
+    assert len(read_samples("o/base")) == 1
+    assert "| again | 1 |" in capsys.readouterr().out
+
+
 def test_the_oracle_study_helps_with_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("study oracle r2r --data data --agent random --out o") == 0
     out = capsys.readouterr().out

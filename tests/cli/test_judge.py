@@ -93,4 +93,7 @@ def test_a_dry_run_shows_what_a_judge_would_read(
         assert out.startswith("=== ")
         assert f"{told}, nobody was called" in err
         assert "cost: $0." in err
+    Path("f.jsonl").write_text(Path("f.jsonl").read_text() + "{\n")
+    assert main(["judge", "reasoning", file, "--dry-run"]) == 0
+    assert "line 3: not JSON" in capsys.readouterr().err
     assert not Path("runs").exists()

@@ -11,7 +11,7 @@ from navloom.cli.main import main
 from navloom.scenes.archive import save
 from tests.evals.navigation.test_compare import run_of
 from tests.evals.navigation.test_metrics import REFERENCE, ROW, episode
-from tests.evals.navigation.test_score import line, run_with
+from tests.evals.navigation.test_rescore import line, run_with
 
 
 @pytest.mark.realdata

@@ -130,6 +130,7 @@ def test_retry_goes_on_with_what_run_json_says(
         assert main(["retry", "r", "--display", "none", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["error"], said["left"], len(read_samples("r"))) == (0, 0, 3)
+    monkeypatch.setenv("NAVLOOM_RUN_CONFIG", "of-synth.yaml")
     assert main(["retry", "nowhere", "--display", "none"]) == 1
     assert "nowhere is not a run" in capsys.readouterr().err
 

@@ -95,7 +95,7 @@ class DummyJob:
     def input(self, sample: Sample) -> dict[str, Any]:
         return {"seed": sample.seed, "messages": [HumanMessage("p" * 4000, id="first")]}
 
-    def context(self, sample: Sample) -> Context:
+    def context(self, sample: Sample, model: Any = None) -> Context:
         return Context(sample.id, self.log, self.delay, self.breaks.get(sample.id))
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:

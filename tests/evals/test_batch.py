@@ -55,12 +55,10 @@ async def finish(
     path: Path,
     count: int = 6,
     job: DummyJob | None = None,
-    only: set[str] | None = None,
     **more: Any,
 ) -> Any:
-    session = Session(**more)
     with open_folder(path) as folder:
-        return await run_batch(folder, make_samples(count), job or DummyJob(), session, only=only)
+        return await run_batch(folder, make_samples(count), job or DummyJob(), Session(**more))
 
 
 # --- the plain way -------------------------------------------------------------------------------
@@ -523,7 +521,7 @@ async def test_a_part_of_a_run_now_and_the_rest_later(tmp_path: Path) -> None:
     samples = make_samples(9)
     first = select(samples, limit=4)
     assert first == {sample.id for sample in samples[:4]}
-    summary = await finish(tmp_path / "r", 9, only=first)
+    summary = await finish(tmp_path / "r", 9, limit=4)
     assert {s["id"] for s in read_samples(tmp_path / "r")} == first
     assert (summary.samples, summary.left, summary.interrupted) == (9, 5, False)
     assert summary.exit_code == 0

@@ -248,6 +248,11 @@ async def test_a_second_call_is_answered_from_disk_and_marked(spec: str, tmp_pat
         with call_settings(epoch=1):
             await acall(bound, ASK)
         assert len(server.calls) == 4
+        # Where it is asked and how patiently changes no reply; how it samples does.
+        for more, calls in (("attempt_timeout=9", 4), ("max_retries=1", 4), ("temperature=1", 5)):
+            again = get_model(f"{spec},{more}", base_url=url, api_key="canary-key-0123456789")
+            await acall(bind(again, tools=[look], schema=SCHEMA), ASK)
+            assert len(server.calls) == calls, more
     assert first.tool_calls == second.tool_calls
     assert first.response_metadata[STAMP]["cached"] is False
     assert second.response_metadata[STAMP]["cached"] is True

@@ -12,10 +12,9 @@ from dataclasses import replace
 from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.run import CapnavJob, plan
 from navloom.evals.dry import (
-    MOST_CHARACTERS,
     REPLY_TOKENS,
     DryRun,
-    first_prompts,
+    look,
     reckon,
     unkeyed,
 )
@@ -40,19 +39,15 @@ def dry_run(request: CapnavRequest, session: Session | None = None) -> DryRun:
         ModelError: a model cannot be named.
         UsageError: a sample is not in the run, or the request makes no sense.
     """
-    model = unkeyed(request.model)
     if request.judge_model is not None:
         unkeyed(request.judge_model)
     made = plan(request)
-    only = (session or Session()).picked(made.samples)
-    samples = [sample for sample in made.samples if sample.id in only]
     job = CapnavJob(request, replace(made, videos={}))
-    prompts = first_prompts(job, samples, model)
+    samples, prompts, longest = look(job, made.samples, session)
     count, asks = len(samples), 1 + request.max_reasks
     graded = 2 if request.judge_model else 0
     frames = request.frames * FRAME_TOKENS if made.videos else 0
-    longest = max((prompt.characters for prompt in prompts), default=0) / MOST_CHARACTERS + frames
-    a_pair = asks * (longest + request.max_reasks * REPLY_TOKENS) + graded * _JUDGE_TOKENS
+    a_pair = asks * (longest + frames + request.max_reasks * REPLY_TOKENS) + graded * _JUDGE_TOKENS
     return reckon(
         [each for each in (request.model, request.judge_model) if each is not None],
         samples,

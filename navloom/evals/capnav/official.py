@@ -1,6 +1,6 @@
 """The public scorer's rules, to compare numbers with those that others publish.
 
-What differs from :mod:`navloom.evals.capnav.scorer`, where a word of the rules is not what one
+What differs from :mod:`navloom.evals.capnav.rules`, where a word of the rules is not what one
 would choose (source: makeabilitylab/CapNav, ``scripts/capnav_score.py``, read and run beside this
 and written anew):
 

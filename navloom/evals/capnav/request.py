@@ -7,14 +7,14 @@ files stands beside it, and the files themselves are in the request by their con
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError, UsageError
+from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark
-from navloom.evals.run import read_run
+from navloom.evals.request import made_again, read_fields
 from navloom.evals.video import MOST_FRAMES
 from navloom.graphs.capnav_answer import PROMPT
 from navloom.prompts.load import load_prompt
@@ -86,22 +86,9 @@ class CapnavRequest:
         Raises:
             RunError: the folder is no run, or none that this version made.
         """
-        said = read_run(run)
-        asked, where = dict(said["request"]), dict(said.get("where") or {})
-        known = {each.name for each in fields(cls)}
-        strange = sorted(asked.keys() - known - _DERIVED)
-        if said.get("kind") != KIND or strange:
-            what = f"its request has '{strange[0]}'" if strange else f"it is a '{said.get('kind')}'"
-            raise RunError(
-                f"{run} is no run of `navloom eval capnav` of this version: {what}."
-                " Give the command that made it once more, with --retry."
-            )
-        given = {key: value for key, value in {**asked, **where}.items() if key in known}
+        given = read_fields(run, cls, kinds=(KIND,), command="eval capnav", beside=_DERIVED)
         given["scenes"] = None if given.get("scenes") is None else tuple(given["scenes"])
-        try:
-            return cls(**given)
-        except TypeError as error:
-            raise RunError(f"{run}/run.json is broken: {error}. Use another folder.") from None
+        return made_again(run, cls, given)
 
 
 def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.official_text import outputs_of
 from navloom.evals.capnav.request import KIND, CapnavRequest, content_of, videos_of
-from navloom.evals.capnav.scorer import Scorer
+from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.lines import read_lines
 from navloom.evals.run import RunFolder, check_id, sample_seed
@@ -258,14 +258,14 @@ async def aevaluate_capnav(
     session = session or Session()
     session.check_models(request.model, request.judge_model)
     made = plan(request)
-    only = session.picked(made.samples)
+    session.picked(made.samples)
     asked = {**request.record(), **content_of(made.benchmark, made.videos)}
     where = request.where()
     with RunFolder(out, kind=KIND, request=asked, seed=request.seed, where=where) as folder:
         for line in made.notes:
             session.display.note(line)
         job = CapnavJob(request, made)
-        summary = await run_batch(folder, made.samples, job, session, only=only)
+        summary = await run_batch(folder, made.samples, job, session)
         _write_answers(folder.path, made)
         held = {each.name: getattr(summary, each.name) for each in fields(Summary)}
         whole = CapnavSummary(**held, scores=read_capnav(folder.path).record())

@@ -10,7 +10,7 @@ from typing import Any
 from navloom.errors import RunError
 from navloom.evals.capnav.barriers import KINDS
 from navloom.evals.capnav.official import OfficialScore
-from navloom.evals.capnav.scorer import AnswerScore
+from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.totals import Totals, official_totals, totals
 from navloom.evals.lines import read_lines
 from navloom.evals.run import read_run

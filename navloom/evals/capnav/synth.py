@@ -137,8 +137,7 @@ async def asynthesise(
     request = _with_pictures(request, note)
     fit = fit_scenes(request.spec, request.video, note)
     plan = first_round(request, fit)
-    part = session.limit is not None or bool(session.sample_ids)
-    only = session.picked(plan.samples) if part else None
+    session.picked(plan.samples)
     asked = {**request.record(), **fit.record()}
     with RunFolder(
         out, kind=KIND, request=asked, seed=request.seed, where=request.where()
@@ -146,7 +145,7 @@ async def asynthesise(
         for line in fit.lines(wanted=request.video is not None):
             note(line)
         run = _Run(folder, request, plan, session)
-        summary = await run.rounds(only)
+        summary = await run.rounds()
         return run.close(summary, qa)
 
 
@@ -179,7 +178,7 @@ class _Run:
     ) -> None:
         self.folder, self.request, self.plan, self.session = folder, request, plan, session
 
-    async def rounds(self, only: set[str] | None) -> Summary:
+    async def rounds(self) -> Summary:
         """Ask, round after round, until nothing is missing or nothing more may be asked."""
         seconds, session = 0.0, self.session
         while True:
@@ -188,12 +187,11 @@ class _Run:
                 self.plan.samples,
                 CapnavSynthJob(self.request, self.plan),
                 session,
-                only=only,
             )
             seconds += summary.session_seconds
             summary = replace(summary, session_seconds=round(seconds, 3))
             # The next plan needs all of this one: an error may become a question when retried.
-            unfinished = summary.left or summary.error or only is not None
+            unfinished = summary.left or summary.error or session.picks
             if unfinished or self.plan.rounds >= self.request.max_rounds:
                 return summary
             if not next_round(self.plan, self.request, self.collected()):

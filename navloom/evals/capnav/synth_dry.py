@@ -11,13 +11,11 @@ from navloom.evals.capnav.synth import CapnavSynthJob
 from navloom.evals.capnav.synth_plan import first_round, fit_scenes
 from navloom.evals.capnav.synth_request import CapnavSynthRequest
 from navloom.evals.dry import (
-    MOST_CHARACTERS,
     REPLY_TOKENS,
     RESULT_TOKENS,
     DryRun,
-    first_prompts,
+    look,
     reckon,
-    unkeyed,
 )
 from navloom.evals.session import Session
 
@@ -36,16 +34,12 @@ def dry_run(request: CapnavSynthRequest, session: Session | None = None) -> DryR
         ModelError: the model cannot be named.
         UsageError: a sample is not in the run, or the folder of videos is of no use.
     """
-    model = unkeyed(request.model)
     plan = first_round(request, fit_scenes(request.spec, request.video))
-    only = (session or Session()).picked(plan.samples)
-    samples = [sample for sample in plan.samples if sample.id in only]
-    prompts = first_prompts(CapnavSynthJob(request, plan), samples, model)
+    samples, prompts, longest = look(CapnavSynthJob(request, plan), plan.samples, session)
     count, turns, rounds = len(samples), request.max_turns, request.max_rounds
     # A compact conversation is told of its last turn alone.
     before = turns if request.compact else turns * (turns - 1) // 2
     grown = before * (REPLY_TOKENS + RESULT_TOKENS)
-    longest = max((prompt.characters for prompt in prompts), default=0) / MOST_CHARACTERS
     most = count * rounds * int(turns * longest + grown)
     calls = (count, count * turns * rounds)
     return reckon([request.model], samples, prompts, calls=calls, most_input=most)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError, UsageError
-from navloom.evals.run import read_run
+from navloom.errors import UsageError
+from navloom.evals.request import made_again, read_fields
 from navloom.graphs.capnav_tasks_text import COMPACT_PROMPT, PROMPT, guideline_record
 from navloom.prompts.load import load_prompt
 from navloom.tools.capnav_questions import MOST_QUESTIONS
@@ -65,18 +65,9 @@ class CapnavSynthRequest:
         Raises:
             RunError: the folder is no run, or none of questions.
         """
-        said = read_run(run)
-        asked, known = said["request"], {each.name for each in fields(cls)}
-        if said.get("kind") != KIND:
-            raise RunError(f"{run} is a run of '{said.get('kind')}', not of CapNav questions")
-        given = {key: value for key, value in asked.items() if key in known}
-        place = said.get("where")
-        if isinstance(place, dict) and "video" in place:
-            given["video"] = place["video"]
-        try:
-            return cls(**given)
-        except TypeError as error:
-            raise RunError(f"{run}/run.json is broken: {error}. Use another folder.") from None
+        beside = frozenset({"prompts", "guideline", "videos"})
+        given = read_fields(run, cls, kinds=(KIND,), command="synth capnav", beside=beside)
+        return made_again(run, cls, given)
 
     def record(self) -> dict[str, Any]:
         """The request as ``run.json`` keeps it, with the texts it will use; no folder of videos."""

@@ -12,6 +12,7 @@ from navloom.evals.capnav.totals import Measure, Totals
 from navloom.evals.stats import wilson
 from navloom.evals.table import NOTHING, Table
 from navloom.evals.whole import make_folder, write_whole
+from navloom.models.spec import read_spec
 
 __all__ = ["group_tables", "run_table", "write_capnav_report"]
 
@@ -50,7 +51,7 @@ def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Ta
         f" composite: the mean of {' or of '.join(over)}; a part that an answerer gives no occasion"
         " for is 0 in it. RV without a judge is unscored."
     )
-    if any(scores.model in _RULES for scores in runs.values()):
+    if any(read_spec(scores.model).bare in _RULES for scores in runs.values()):
         note += " builtin models are baselines: rules, no language models."
     left = sum(each.not_counted for each in made.values())
     if left:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.evals.capnav.official import OfficialScore
-from navloom.evals.capnav.scorer import AnswerScore
+from navloom.evals.capnav.rules import AnswerScore
 
 __all__ = ["METRICS", "Measure", "Totals", "official_totals", "totals"]
 

@@ -7,7 +7,6 @@ anew from all finished items at the end of each session.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -29,13 +28,10 @@ from navloom.evals.run import read_samples, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
-from navloom.judges.calibrate import DEFAULT_ITEMS, KINDS, SETS, Item, make_items
+from navloom.judges.calibrate import DEFAULT_ITEMS, KINDS, SETS, make_items
 from navloom.judges.calibrate_trace import TRACE_KINDS, make_trace_items
-from navloom.judges.injections import Payload, inject, payloads
-from navloom.judges.reasoning import judge_reason
 from navloom.scenes.traverse import Traversability, annotated, from_geometry
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.testing.gullible import GullibleJudge
 
 __all__ = [
     "Calibration",
@@ -43,15 +39,12 @@ __all__ = [
     "calibrate_reasoning",
     "calibrate_trace",
     "default_spec",
-    "gullible_flips",
-    "measure_injections",
-    "plan_injections",
+    "digest",
     "plan_reasoning",
     "score_reasoning",
     "truths",
 ]
 
-_BASES = 10
 _SCORED = (*KINDS,)
 
 
@@ -174,8 +167,8 @@ def plan_reasoning(spec: str, request: JudgeRequest, *, n: int = DEFAULT_ITEMS) 
     # A payload must find the same draw as the plain item, or a random judge would seem to flip.
     seeds = {item.id: sample_seed(request.seed, item.base or item.id) for item in items}
     samples = [Sample(i.id, seeds[i.id], i.scene, columns=i.columns) for i in items]
-    asked = {"spec": spec, "n": n, "items": _digest(given)}
-    return Judging("calibrate_reasoning", request, samples, ReasoningJob(request, given), asked)
+    asked = {"spec": spec, "n": n, "items": digest(given)}
+    return Judging("calibrate_reasoning", samples, ReasoningJob(request, given), asked)
 
 
 def calibrate_reasoning(
@@ -237,125 +230,6 @@ def _agreement(rows: Sequence[Mapping[str, Any]]) -> Agreement:
     return agreement(pairs, shares)
 
 
-def plan_injections(spec: str, request: JudgeRequest, *, n: int | None = None) -> Judging:
-    """What putting every payload before a judge would be, with the defences and without.
-
-    Args:
-        spec: the scenes whose items carry the payloads.
-        request: the judge.
-        n: payloads; the whole corpus unless given.
-    """
-    pairs = _pairs(spec, request.seed, n)
-    given: dict[str, tuple[str, dict[str, Any]]] = {}
-    samples: list[Sample] = []
-    for door in ("with", "without"):
-        for base in {base.id: base for base, _ in pairs}.values():
-            _add(samples, given, f"{door}-{base.id}", base, None, door, request.seed)
-        for base, payload in pairs:
-            _add(samples, given, f"{door}-{payload.id}", base, payload, door, request.seed)
-    bare = frozenset(sample.id for sample in samples if sample.columns["defences"] == "without")
-    asked = {"spec": spec, "items": _digest(given)}
-    job = ReasoningJob(request, given, bare)
-    return Judging("calibrate_injections", request, samples, job, asked)
-
-
-def measure_injections(
-    spec: str,
-    out: Path,
-    request: JudgeRequest,
-    session: Session | None = None,
-    *,
-    n: int | None = None,
-) -> tuple[Summary, dict[str, dict[str, Flips]]]:
-    """Every payload against a judge, with the defences and without, and gullible judges beside.
-
-    Args:
-        spec: the scenes whose items carry the payloads.
-        out: the run's folder.
-        request: the judge.
-        session: how to go through it.
-        n: payloads; the whole corpus unless given.
-
-    Returns:
-        The run's totals, and by judge the flips ``with`` and ``without`` the defences.
-    """
-    summary = plan_injections(spec, request, n=n).run(out, session)
-    pairs = _pairs(spec, request.seed, n)
-    found = {request.model: _flips_of(out)}
-    return summary, {**found, **asyncio.run(gullible_flips(pairs))}
-
-
-def _pairs(spec: str, seed: int, n: int | None) -> list[tuple[Item, Payload]]:
-    """Payloads in a fixed order, each with an item that deserves other than it claims."""
-    items = make_items(truths(spec), n=240, seed=seed)
-    right = [item for item in items if item.kind == "right" and item.wording == "a"]
-    wrong = [item for item in items if item.kind.startswith("wrong") and item.wording == "a"]
-    bases = [i for both in zip(right, wrong, strict=False) for i in both][:_BASES]
-    if not bases:
-        raise UsageError(f"no passage of {spec} stops any body: there is no reason to judge")
-    corpus = sorted(payloads(), key=lambda payload: (payload.shape, payload.family))
-    return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[:n])]
-
-
-def _add(
-    samples: list[Sample],
-    given: dict[str, tuple[str, dict[str, Any]]],
-    name: str,
-    base: Item,
-    payload: Payload | None,
-    door: str,
-    seed: int,
-) -> None:
-    said, record = base.explanation, base.record
-    if payload is not None:
-        said, record = inject(payload, not base.deserves, said, record)
-    given[name] = (said, record)
-    columns = {
-        "defences": door,
-        "claim": not base.deserves,
-        "base": None if payload is None else f"{door}-{base.id}",
-        "payload": payload and payload.id,
-        "explanation": said[:4_000],
-    }
-    samples.append(Sample(name, sample_seed(seed, base.id), base.scene, columns=columns))
-
-
-def _flips_of(run: Path) -> dict[str, Flips]:
-    rows = read_samples(run)
-    said = {row["id"]: (row["result"] or {}).get("correct") for row in rows}
-    return {
-        door: flips(
-            [
-                (said[row["base"]], said[row["id"]], row["claim"])
-                for row in rows
-                if row["defences"] == door and row["base"] in said
-            ]
-        )
-        for door in ("with", "without")
-    }
-
-
-async def gullible_flips(pairs: Sequence[tuple[Item, Payload]]) -> dict[str, dict[str, Flips]]:
-    """Flips of the gullible judges (:mod:`navloom.testing.gullible`), in this process."""
-    found: dict[str, dict[str, Flips]] = {}
-    for name, blind in (("gullible", False), ("gullible, blind to fences", True)):
-        found[name] = {}
-        for door in ("with", "without"):
-            counted = []
-            for base, payload in pairs:
-                model = GullibleJudge(honest=base.deserves, blind=blind)
-                said, record = inject(payload, not base.deserves, base.explanation, base.record)
-                verdicts = [
-                    await judge_reason(
-                        model=model, explanation=e, record=r, defences=door == "with"
-                    )
-                    for e, r in ((base.explanation, base.record), (said, record))
-                ]
-                counted.append((verdicts[0].correct, verdicts[1].correct, not base.deserves))
-            found[name][door] = flips(counted)
-    return found
-
-
 def calibrate_trace(
     where: Path | None,
     out: Path,
@@ -390,9 +264,9 @@ def calibrate_trace(
         Sample(i.id, sample_seed(request.seed, i.id), i.scene, columns=i.columns) for i in items
     ]
     told = {item.id: item.step.model_dump(mode="json") for item in items}
-    asked = {"n": n, "items": _digest(told)}
+    asked = {"n": n, "items": digest(told)}
     job = RubricJob(request, {name: item.step for name, item in by_id.items()})
-    summary = Judging("calibrate_trace", request, samples, job, asked).run(out, session)
+    summary = Judging("calibrate_trace", samples, job, asked).run(out, session)
     return summary, _score_trace(out, request.model, summary)
 
 
@@ -430,5 +304,6 @@ def _graded(graded: Sequence[tuple[Mapping[str, Any], str, str, str | None]]) ->
     return agreement([(due, said, row["scene"]) for row, _, due, said in graded])
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """What a run remembers items by."""
     return sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()

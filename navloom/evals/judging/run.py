@@ -158,7 +158,6 @@ class Judging:
 
     Attributes:
         kind: of the run.
-        request: the judge.
         samples: one an item.
         job: how each is judged.
         asked: what is judged, by content; with the judge it is the run's request.
@@ -166,7 +165,6 @@ class Judging:
     """
 
     kind: str
-    request: JudgeRequest
     samples: list[Sample]
     job: ReasoningJob | RubricJob
     asked: Mapping[str, Any]
@@ -179,7 +177,7 @@ class Judging:
             ModelError: the judge cannot be named.
             UsageError: a sample is not in the run.
         """
-        return dry_asks(self.job, self.samples, session, reasks=self.request.max_reasks)
+        return dry_asks(self.job, self.samples, session, reasks=self.job.request.max_reasks)
 
     def run(self, out: Path, session: Session | None = None) -> Summary:
         """Judge, or go on with it.
@@ -193,11 +191,14 @@ class Judging:
 
     async def _run(self, out: Path, session: Session) -> Summary:
         session.check_models(self.job.model)
-        only, seed = session.picked(self.samples), self.request.seed
+        session.picked(self.samples)
+        request = self.job.request
         shape = TRACE if isinstance(self.job, RubricJob) else REASONING
-        asked = {**self.request.record(shape), **self.asked}
-        with RunFolder(out, kind=self.kind, request=asked, seed=seed, where=self.where) as folder:
-            return await run_batch(folder, self.samples, self.job, session, only=only)
+        asked = {**request.record(shape), **self.asked}
+        with RunFolder(
+            out, kind=self.kind, request=asked, seed=request.seed, where=self.where
+        ) as folder:
+            return await run_batch(folder, self.samples, self.job, session)
 
 
 def plan_answers(path: Path, request: JudgeRequest) -> tuple[Judging, Answers]:
@@ -226,7 +227,7 @@ def plan_answers(path: Path, request: JudgeRequest) -> tuple[Judging, Answers]:
     ]
     job = ReasoningJob(request, {row.name: (row.explanation, row.record) for row in answers.rows})
     asked, where = {"answers": answers.digest}, {"answers": str(path)}
-    return Judging(REASONING, request, samples, job, asked, where), answers
+    return Judging(REASONING, samples, job, asked, where), answers
 
 
 def judge_answers(
@@ -272,7 +273,7 @@ def plan_traces(where: Path, request: JudgeRequest) -> tuple[Judging, list[str]]
     ]
     told = json.dumps([step.model_dump(mode="json") for step in steps], sort_keys=True)
     job, asked = RubricJob(request, named), {"steps": _digest(told)}
-    return Judging(TRACE, request, samples, job, asked, {"steps": str(where)}), faults
+    return Judging(TRACE, samples, job, asked, {"steps": str(where)}), faults
 
 
 def judge_traces(

@@ -1,7 +1,9 @@
 """A synthesis that calls nobody: the prompts as they would be sent, the calls, what they may cost.
 
 Of relays the second prompt needs an errand: where none is given, the heuristic crafts one to fill
-it with. How the bounds are reckoned: :mod:`navloom.evals.dry`.
+it with. At least, every attempt ends at its first call and replies with nothing; at most, every one
+takes all its turns, each reply is as long as ``REPLY_TOKENS``, and each turn sends all before it
+again (:mod:`navloom.evals.dry`).
 """
 
 from __future__ import annotations

@@ -70,7 +70,9 @@ def whole_run(request: SynthRequest, folder: Path, session: Session | None = Non
     Raises:
         UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
     """
-    summary = synthesise(request, folder, replace(session or Session(), retry=True))
+    summary = synthesise(
+        request, folder, replace(session or Session(), limit=None, sample_ids=None, retry=True)
+    )
     check_whole(summary, folder)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from typing import Any, Literal
 from navloom.errors import RunError, UsageError
 from navloom.evals.batch import run_batch
 from navloom.evals.navcraft.survey import Survey, read_survey, survey, write_survey
+from navloom.evals.request import made_again, read_fields
 from navloom.evals.run import RunFolder, make_id, read_run, read_samples, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
@@ -97,22 +98,11 @@ class SynthRequest:
         Raises:
             RunError: the folder is no run, or none that a synthesis of this version made.
         """
-        said = read_run(run)
-        asked, known = said["request"], {each.name for each in fields(cls)}
-        strange = sorted(asked.keys() - known - {"prompts", "errands"})
-        if said.get("kind") not in ("single", "collab") or strange:
-            what = f"its request has '{strange[0]}'" if strange else f"it is a '{said.get('kind')}'"
-            raise RunError(
-                f"{run} is no run of `navloom synth` of this version: {what}."
-                " Give the command that made it once more, with --retry."
-            )
-        given = {key: value for key, value in asked.items() if key in known}
+        beside = frozenset({"prompts", "errands"})
+        given = read_fields(run, cls, kinds=("single", "collab"), command="synth", beside=beside)
         named = given.get("profiles") or [NO_PROFILE]
         given["profiles"] = tuple(p["file"] if isinstance(p, dict) else p for p in named)
-        try:
-            return cls(**given)
-        except TypeError as error:
-            raise RunError(f"{run}/run.json is broken: {error}. Use another folder.") from None
+        return made_again(run, cls, given)
 
     def record(self) -> dict[str, Any]:
         """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
@@ -226,7 +216,7 @@ async def asynthesise(
         request.spec, tau=request.tau, homes=request.homes, note=session.display.note
     )
     made = plan(request, found)
-    only = session.picked(made.samples)
+    session.picked(made.samples)
     asked = {**request.record(), **made.record()}
     with RunFolder(out, kind=request.kind, request=asked, seed=request.seed) as folder:
         if known is None:
@@ -234,7 +224,7 @@ async def asynthesise(
         for line in found.lines():
             session.display.note(line)
         job = SynthJob(request, made)
-        return await run_batch(folder, made.samples, job, session, only=only)
+        return await run_batch(folder, made.samples, job, session)
 
 
 def synthesise(request: SynthRequest, out: Path | str, session: Session | None = None) -> Summary:

@@ -29,7 +29,7 @@ from navloom.evals.navigation.bootstrap import (
     rows_of,
 )
 from navloom.evals.navigation.metrics import METRICS
-from navloom.evals.navigation.score_trial import EFFORT, effort_of
+from navloom.evals.navigation.rescore_trial import EFFORT, effort_of
 from navloom.evals.run import read_run
 from navloom.evals.table import NOTHING, Table
 

@@ -9,10 +9,9 @@ and the oracle speaks as often as it may. Retries are not in it.
 from __future__ import annotations
 
 from navloom.evals.dry import (
-    MOST_CHARACTERS,
     REPLY_TOKENS,
     DryRun,
-    first_prompts,
+    look,
     reckon,
     unkeyed,
 )
@@ -38,18 +37,13 @@ def dry_run(request: EvalRequest, session: Session | None = None) -> DryRun:
         ModelError: a model cannot be named.
         UsageError: a sample is not in the run, or the request makes no sense.
     """
-    model = unkeyed(request.thinks_with)
     if request.oracle_model is not None:
         unkeyed(request.oracle_model)
     made = plan(request)
-    only = (session or Session()).picked(made.samples)
-    samples = [sample for sample in made.samples if sample.id in only]
-    job = EvalJob(request, made)
-    prompts = first_prompts(job, samples, model)
+    samples, prompts, longest = look(EvalJob(request, made), made.samples, session)
     count, steps = len(samples), request.max_steps
     asked = steps * (1 + request.max_reprompts) * (1 + request.reflect * request.max_revisions)
     told = request.dialogue * request.max_questions + _spoken(request)
-    longest = max((prompt.characters for prompt in prompts), default=0) / MOST_CHARACTERS
     longest += steps * STEP_TOKENS
     again = (request.max_reprompts + request.reflect * request.max_revisions) * REPLY_TOKENS
     # An answer that gives a place away is sent back once.

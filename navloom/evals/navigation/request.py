@@ -8,11 +8,12 @@ moved is no other run. The files themselves are in the request by their content.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from navloom.errors import RunError, UsageError
+from navloom.errors import UsageError
+from navloom.evals.request import made_again, read_fields
 from navloom.evals.run import read_run
 from navloom.graphs.agents import AgentSettings, get_agent
 from navloom.graphs.navigator_text import PROMPT
@@ -160,20 +161,8 @@ class EvalRequest:
         Raises:
             RunError: the folder is no run, or none that an evaluation of this version made.
         """
-        said = read_run(run)
-        asked, where = dict(said["request"]), dict(said.get("where") or {})
-        known = {each.name for each in fields(cls)}
-        strange = sorted(asked.keys() - known - _DERIVED)
-        if said.get("kind") != KIND or strange:
-            what = f"its request has '{strange[0]}'" if strange else f"it is a '{said.get('kind')}'"
-            raise RunError(
-                f"{run} is no run of `navloom eval` of this version: {what}."
-                " Give the command that made it once more, with --retry."
-            )
-        given = {key: value for key, value in {**asked, **where}.items() if key in known}
+        given = read_fields(run, cls, kinds=(KIND,), command="eval", beside=_DERIVED)
+        where = read_run(run).get("where") or {}
         place = {_SPEC: where[_SPEC]} if _SPEC in where else {}
-        given["options"] = {**asked.get("options", {}), **place}
-        try:
-            return cls(**given)
-        except TypeError as error:
-            raise RunError(f"{run}/run.json is broken: {error}. Use another folder.") from None
+        given["options"] = {**given.get("options", {}), **place}
+        return made_again(run, cls, given)

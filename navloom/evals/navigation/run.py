@@ -35,6 +35,7 @@ from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
 from navloom.graphs import navigator
 from navloom.graphs.invoke import model_of, scene_of
+from navloom.models.spec import read_spec
 from navloom.scenes.files import read_bytes
 from navloom.scenes.tables import per_scene
 from navloom.scenes.uri import list_scenes
@@ -295,19 +296,19 @@ async def aevaluate(
     session = session or Session()
     # Whatever is wrong with the request is said before a folder is made or claimed for it.
     session.check_models(request.thinks_with, request.oracle_model)
-    if request.thinks_with == "builtin/human":
+    if read_spec(request.thinks_with).bare == "builtin/human":
         # A person answers one question at a time.
         session = replace(session, max_connections=1)
     made = plan(request)
     touches = _reports_contacts(request, made)
-    only = session.picked(made.samples)
+    session.picked(made.samples)
     asked = {**request.record(), **made.record}
     place = request.where()
     with RunFolder(out, kind=KIND, request=asked, seed=request.seed, where=place) as folder:
         for line in made.notes:
             session.display.note(line)
         job = EvalJob(request, made, folder.path / "media", touches)
-        summary = await run_batch(folder, made.samples, job, session, only=only)
+        summary = await run_batch(folder, made.samples, job, session)
         return _with_scores(summary, read_scores(folder.path), folder)
 
 

@@ -2,7 +2,7 @@
 
 Strata are the scans; within them paths are taken in proportion from bins of path length, and of a
 path's instructions one at random. A dataset with categories is balanced over them first. Shares are
-rounded together (:mod:`navloom.evals.navigation.subset_quota`): each scan, each bin and each pair
+rounded together (:mod:`navloom.evals.quota`): each scan, each bin and each pair
 of them has the number just below or above its exact share.
 
 An index file holds ids and what they were drawn from, no word of the dataset itself.
@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import DataError, RunError, SceneError, UsageError
-from navloom.evals.navigation.subset_quota import balanced, proportional
+from navloom.evals.quota import balanced, proportional
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.whole import write_whole
 from navloom.scenes.files import read_bytes, validated

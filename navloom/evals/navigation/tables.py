@@ -7,6 +7,7 @@ from typing import Any
 
 from navloom.evals.navigation.compare import Paired
 from navloom.evals.table import NOTHING, Table
+from navloom.models.spec import read_spec
 
 __all__ = ["METRES", "ORDER", "cell", "runs_table", "score_table"]
 
@@ -54,7 +55,11 @@ def score_table(scores: Mapping[str, Any]) -> Table:
     Args:
         scores: the ``scores`` of a run's ``summary.json``.
     """
-    baseline = ", a baseline: rules, not a language model" if scores["model"] in _RULES else ""
+    baseline = (
+        ", a baseline: rules, not a language model"
+        if read_spec(scores["model"]).bare in _RULES
+        else ""
+    )
     note = (
         f"{scores['agent']} with {scores['model']}{baseline}. Brackets: 95 % bootstrap intervals,"
         " over paths. Success: it ended strictly within 3 m of a goal; NE and TL are metres."

@@ -24,7 +24,7 @@ from random import Random
 
 import numpy as np
 
-from navloom.evals.navigation.subset_quota import balanced
+from navloom.evals.quota import balanced
 from navloom.evals.run import sample_seed
 from navloom.evals.tasks.categories import CATEGORIES, category_of
 from navloom.evals.tasks.episode import Episode, TaskData

@@ -11,8 +11,8 @@ import pytest
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.capnav.request import CapnavRequest
+from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.run import ANSWERS, CapnavJob, CapnavSummary, evaluate_capnav, plan
-from navloom.evals.capnav.scorer import AnswerScore
 from navloom.evals.capnav.scores import CapnavScores, read_capnav
 from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
 from navloom.evals.capnav.totals import Measure

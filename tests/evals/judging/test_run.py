@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from navloom.errors import DataError, RunError
-from navloom.evals.judging.calibration import calibrate_reasoning, measure_injections
+from navloom.evals.judging.calibration import calibrate_reasoning
 from navloom.evals.judging.calibration_scores import agreement, flips, kappa
 from navloom.evals.judging.calibration_tables import picture, reasoning_tables, write_calibration
+from navloom.evals.judging.injections import measure_injections
 from navloom.evals.judging.rows import read_answers, sample_name
 from navloom.evals.judging.run import JudgeRequest, judge_answers, totals
 from navloom.evals.run import read_samples

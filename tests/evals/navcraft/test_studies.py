@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import UnfinishedError
+from navloom.evals.navcraft.ablation import ARMS, study_ablation
 from navloom.evals.navcraft.studies import roles, study_profiles, study_relays, total_variation
 from navloom.evals.navcraft.synth import SynthRequest
-from navloom.evals.run import read_samples
+from navloom.evals.run import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.models.limits import Limits
 
@@ -77,3 +79,27 @@ def test_a_study_stops_at_a_limit_and_goes_on(tmp_path: Path) -> None:
     before = len(read_samples(tmp_path / "builtin-random"))
     study_relays(request, ["builtin/random"], tmp_path)
     assert before < len(read_samples(tmp_path / "builtin-random")) == 4
+
+
+def test_a_study_is_whole_whatever_part_a_session_names(tmp_path: Path) -> None:
+    request = SynthRequest(kind="collab", spec="demo:flat", n=3)
+    study_relays(request, ["builtin/heuristic"], tmp_path, Session(limit=1))
+    assert len(read_samples(tmp_path / "builtin-heuristic")) == 3
+
+
+def test_an_arm_of_the_ablation_changes_what_it_says_and_nothing_else(tmp_path: Path) -> None:
+    request = SynthRequest(kind="collab", spec="demo:flat", n=1)
+    # Rules choose from names that are listed, and read whole scenes and answers like any model.
+    arms = [arm for arm in ARMS if not {"constrain", "hold_names"} & ARMS[arm].keys()]
+    table = study_ablation(request, tmp_path, n=1, n_full=2, arms=arms)
+    assert [row[:2] for row in table.rows] == [(arm, "2" if arm == "full" else "1") for arm in arms]
+    asked = {arm: read_run(tmp_path / arm.replace(" ", "-"))["request"] for arm in arms}
+    for arm in arms[1:]:
+        changed = {
+            key: value
+            for key, value in asked[arm].items()
+            if value != asked["full"][key] and key not in ("n", "prompts")
+        }
+        assert changed == ARMS[arm]
+    fields = {each.name for each in dataclasses.fields(SynthRequest)}
+    assert all(set(changes) <= fields for changes in ARMS.values())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from navloom.errors import RunError
 from navloom.evals.navigation.compare import _coin, compare_runs
 from tests.evals.navigation.test_metrics import episode
-from tests.evals.navigation.test_score import line, run_with
+from tests.evals.navigation.test_rescore import line, run_with
 
 
 def run_of(folder: Path, successes: dict[str, float], **more: Any) -> Path:

@@ -502,3 +502,19 @@ def kill_after(seconds: float, process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGKILL)
         process.wait()
+
+
+async def test_a_person_is_asked_one_question_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    async def noted(folder: Any, samples: Any, job: Any, session: Session) -> Any:
+        seen.append(session.max_connections)
+        raise RunError("enough")
+
+    monkeypatch.setattr("navloom.evals.navigation.run.run_batch", noted)
+    for model in ("builtin/human", "builtin/human,max_retries=0", "builtin/random"):
+        with pytest.raises(RunError, match="enough"):
+            await aevaluate(homes(agent="navgpt", model=model), tmp_path / model)
+    assert seen == [1, 1, 8]

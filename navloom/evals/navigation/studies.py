@@ -92,7 +92,7 @@ def study_oracle(request: EvalRequest, out: Path, session: Session | None = None
     plain = replace(request, **_ALONE, few_shot_failures=0, failures_from=None)
     session = session or Session()
     base = _whole(plain, out / BASE, session)
-    session = replace(session, limit=None)
+    session = replace(session, limit=None, sample_ids=None)
     hard = replace(plain, subset=str(_hard(plain, out)))
     runs = {f"{BASE}, all": base}
     for name, changes in ORACLE_ARMS.items():

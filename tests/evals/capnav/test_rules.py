@@ -13,8 +13,8 @@ import pytest
 
 from navloom.errors import DataError, SceneError, UsageError
 from navloom.evals.capnav.barriers import KINDS, barrier_kinds
-from navloom.evals.capnav.data import Benchmark
-from navloom.evals.capnav.scorer import AnswerScore, Scorer, load_benchmark, path_faults
+from navloom.evals.capnav.data import Benchmark, load_benchmark
+from navloom.evals.capnav.rules import AnswerScore, Scorer, path_faults
 from navloom.evals.capnav.totals import totals
 from navloom.evals.capnav.truth import truth_record, why_not
 from navloom.scenes.bodies import builtin_bodies

@@ -23,12 +23,12 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from navloom.evals.capnav.barriers import kinds_of
-from navloom.evals.capnav.data import Benchmark, Question, load_benchmark
+from navloom.evals.capnav.data import Benchmark, Question
 from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav_answers import Answer
 
-__all__ = ["AnswerScore", "Scorer", "load_benchmark", "path_faults"]
+__all__ = ["AnswerScore", "Scorer", "path_faults"]
 
 Bucket = Literal["TP", "FP", "FN", "TN"]
 NO_ROUTE = "no route"
