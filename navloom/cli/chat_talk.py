@@ -20,7 +20,8 @@ from langgraph.types import Command
 
 from navloom.errors import NavloomError, UsageError
 from navloom.graphs.chat import Context, build_graph
-from navloom.models.call import model_name
+from navloom.models.call import current_settings, model_name
+from navloom.models.limits import Budget
 from navloom.models.registry import get_model
 from navloom.models.secrets import redact
 from navloom.scenes.scene import Scene
@@ -249,8 +250,12 @@ class Talk:
 
         Raises:
             ModelError: there is no such model.
+            UsageError: a limit of cost could not be kept with it.
         """
         model = get_model(name)
+        gate = current_settings().gate
+        if isinstance(gate, Budget):
+            gate.limits.check_price(name)
         self.context = replace(self.context, model=model)
 
     async def close(self) -> None:

@@ -348,11 +348,13 @@ def _say_errors(out: Path) -> None:
     """What broke most often, so that nobody has to open a file to learn of a wrong key."""
     from collections import Counter
 
-    from navloom.evals.run import read_errors
+    from navloom.evals.run import read_errors, read_run
 
     said = Counter(str(error.get("message")) for error in read_errors(out))
     for message, count in said.most_common(_MOST_ERRORS):
         say(f"  {count} x {message}")
     more = f"{len(said) - _MOST_ERRORS} others and " if len(said) > _MOST_ERRORS else ""
     again = f"navloom retry {shlex.quote(str(out))}"
+    if str(read_run(out).get("kind")) in MADE_BY:
+        again = "the same command with --retry"
     say(f"  {more}all errors are in {out / 'errors.jsonl'}; {again} tries them again")

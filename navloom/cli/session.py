@@ -228,11 +228,15 @@ def with_session(
 
         @wraps(command)
         def made(**given: Any) -> None:
-            session = _session({name: given.pop(name) for name in options})
+            own = {name: given.pop(name) for name in options}
+            if given.get("dry_run"):
+                # It calls nobody, so it neither reads nor makes a cache.
+                own["no_cache"] = True
+            session = _session(own)
             command(**given, session=session)
 
-        own = inspect.signature(command, eval_str=True)
-        kept = [each for name, each in own.parameters.items() if name != "session"]
+        signed = inspect.signature(command, eval_str=True)
+        kept = [each for name, each in signed.parameters.items() if name != "session"]
         added = [
             inspect.Parameter(
                 name,
@@ -243,7 +247,7 @@ def with_session(
             for name, (kind, default) in options.items()
         ]
         # Typer reads a command's options from here.
-        made.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+        made.__signature__ = signed.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
         return made
 
     return give
@@ -298,7 +302,7 @@ def model_of_roles(model: str, roles: Sequence[str] | None, known: Sequence[str]
     Raises:
         UsageError: no such role, or no model behind it.
     """
-    found = dict.fromkeys(known, model)
+    found = dict.fromkeys(known, model.strip())
     for text in roles or ():
         role, equals, name = (part.strip() for part in text.partition("="))
         if not equals or not name:

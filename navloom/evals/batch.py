@@ -41,6 +41,7 @@ from navloom.evals.run import RunFolder
 from navloom.evals.sample import Job, Sample
 from navloom.evals.session import Session, Stop
 from navloom.evals.summary import Summary, summarise
+from navloom.evals.tally import Tally
 from navloom.models.call import call_settings
 from navloom.models.limits import LimitReachedError
 from navloom.models.secrets import redact
@@ -100,14 +101,15 @@ async def run_batch(
     around = Around(session.settings, session.limits, display)
     around.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
+    under_way = Tally()
     try:
         if todo:
             with _signals(stop):
-                await _run(folder, todo, job, session.max_connections, stop, around)
+                under_way = await _run(folder, todo, job, session.max_connections, stop, around)
     finally:
         display.close()
-        seconds = time.monotonic() - started
-        summary = summarise(folder, ids, job, stop.requests > 0, seconds, around.reached)
+        seconds, used = time.monotonic() - started, folder.tally + under_way
+        summary = summarise(folder, used, ids, job, stop.requests > 0, seconds, around.reached)
     folder.write_summary(asdict(summary))
     return summary
 
@@ -134,7 +136,8 @@ def _signals(stop: Stop) -> Iterator[None]:
 
 async def _run(
     folder: RunFolder, todo: list[Sample], job: Job, most: int, stop: Stop, around: Around
-) -> None:
+) -> Tally:
+    """Run them; what samples have used that were begun and did not end is returned."""
     async with open_checkpoints(folder.checkpoints) as saver:
         threads = await begun(saver)
         for name in sorted(threads & folder.finished):
@@ -145,6 +148,7 @@ async def _run(
             if around.counts:
                 await engine.count_before(todo)
             await engine.run(todo, max(1, most))
+            return await engine.under_way(todo)
         finally:
             stop.forget(engine.stopped)
 
@@ -181,6 +185,19 @@ class _Engine:
                 there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
                 for part in by_model(_spoken(there.values), model=self.job.model):
                     budget.count(part.model, part.record())
+
+    async def under_way(self, todo: list[Sample]) -> Tally:
+        """What was used by samples that have begun and not ended: it was paid for all the same."""
+        used = Tally()
+        ended = self.folder.finished | self.folder.errored
+        begun_ids = await begun(self.saver) - ended
+        for sample in todo:
+            if sample.id in begun_ids:
+                there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+                spoken = _spoken(there.values)
+                models = by_model(spoken, model=self.job.model)
+                used += Tally(usage=usage_of(spoken), cost_usd=total_cost(models), models=models)
+        return used
 
     async def run(self, todo: list[Sample], most: int) -> None:
         """Take every sample to its end, at most so many at once."""

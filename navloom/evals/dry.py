@@ -22,6 +22,7 @@ from navloom.evals.session import Session
 from navloom.graphs.invoke import model_of
 from navloom.models.answer import message_text
 from navloom.models.call import call_settings
+from navloom.models.spec import read_spec
 from navloom.models.usage import price_of
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "look",
     "one_a_scene",
     "reckon",
+    "reply_tokens",
     "unkeyed",
 ]
 
@@ -112,6 +114,12 @@ class _Stopped:
         """Nothing passes, so there is nothing to settle."""
 
 
+def reply_tokens(model: str) -> int:
+    """Tokens of the longest reply that is reckoned with: what the name says, if it does."""
+    said = read_spec(model).options.get("max_tokens")
+    return said if isinstance(said, int) else REPLY_TOKENS
+
+
 def one_a_scene(samples: Sequence[Sample]) -> list[Sample]:
     """The first sample of each of the first ``MOST_SCENES`` scenes, by the scenes' names."""
     firsts = {sample.scene: sample for sample in reversed(samples)}
@@ -125,8 +133,10 @@ def unkeyed(name: str) -> Any:
     except ModelError as error:
         from navloom.models.registry import get_model
 
+        given = read_spec(name).options.get("base_url")
+        url = "http://127.0.0.1:9/v1" if given is None else str(given)
         try:
-            return get_model(name, api_key="dry-run", base_url="http://127.0.0.1:9/v1")
+            return get_model(name, api_key="dry-run", base_url=url)
         except ModelError:
             raise error from None
 
@@ -208,7 +218,7 @@ def dry_asks(
     """
     samples, prompts, longest = look(job, samples, session)
     asks, count = questions * (1 + reasks), len(samples)
-    most = count * int(asks * (longest + reasks * REPLY_TOKENS))
+    most = count * int(asks * (longest + reasks * reply_tokens(job.model)))
     return reckon([job.model], samples, prompts, calls=(count, count * asks), most_input=most)
 
 
@@ -232,7 +242,7 @@ def reckon(
     """
     shortest = min((prompt.characters for prompt in prompts), default=0)
     inputs = (int(calls[0] * shortest / LEAST_CHARACTERS), most_input)
-    outputs = (0, calls[1] * REPLY_TOKENS)
+    outputs = (0, calls[1] * max(reply_tokens(model) for model in models))
     costs = [
         [
             price_of(model, {"input_tokens": i, "output_tokens": o})

@@ -25,6 +25,7 @@ import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -342,7 +343,7 @@ class RunFolder:
         old = {"seed": there.get("seed"), **there["request"]}
         new = {"seed": self.seed, **self.request}
         said = [
-            f"{key} was {_short(old.get(key))}, now {_short(new.get(key))}"
+            "{} was {}, now {}".format(key, *_shown(old.get(key), new.get(key)))
             for key in sorted(old.keys() | new.keys())
             if old.get(key) != new.get(key)
         ]
@@ -392,6 +393,15 @@ def _request_hash(kind: str, request: dict[str, Any], seed: int) -> str:
     return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+def _shown(old: Any, new: Any) -> tuple[str, str]:
+    """Two values, cut where they are long so that what differs is seen."""
+    texts = [json.dumps(value, ensure_ascii=False) for value in (old, new)]
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    start = max(0, same - _SHOWN // 3) if max(map(len, texts)) > _SHOWN else 0
+    before, now = (_short(text, start) for text in texts)
+    return before, now
+
+
+def _short(text: str, start: int) -> str:
+    end = start + _SHOWN
+    return ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")

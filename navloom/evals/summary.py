@@ -7,6 +7,7 @@ from typing import Any
 
 from navloom.evals.run import RunFolder
 from navloom.evals.sample import Job
+from navloom.evals.tally import Tally
 
 __all__ = ["Summary", "summarise"]
 
@@ -53,19 +54,25 @@ class Summary:
 
 
 def summarise(
-    folder: RunFolder, ids: set[str], job: Job, stopped: bool, seconds: float, limit: str | None
+    folder: RunFolder,
+    tally: Tally,
+    ids: set[str],
+    job: Job,
+    stopped: bool,
+    seconds: float,
+    limit: str | None,
 ) -> Summary:
     """Add a run up after a session.
 
     Args:
         folder: the run's folder.
+        tally: of its lines, and of what samples have used that are not finished.
         ids: of all its samples.
         job: what was done; names the model where no line does.
         stopped: whether someone asked the session to stop.
         seconds: of the session.
         limit: which limit was reached, if one was.
     """
-    tally = folder.tally
     left = len(ids - folder.finished - folder.errored)
     unknown = sorted({part.model for part in tally.models if part.cost_usd is None})
     named = ", ".join(unknown) or job.model

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from navloom.errors import ModelRefusedError
 
-__all__ = ["Ability", "cannot", "check_abilities", "read_refusal"]
+__all__ = ["Ability", "cannot", "check_abilities", "read_refusal", "read_too_long"]
 
 Ability = Literal["tools", "images"]
 
@@ -39,6 +39,15 @@ _REFUSALS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|context window|prompt is too long"
+    r"|(?:input|prompt)[^.]{0,40}(?:longer|exceeds?|too long)[^.]{0,60}(?:model|context|token)",
+    re.IGNORECASE,
+)
+_TOO_LONG_FIX = (
+    "the prompt does not fit the model's context: use a model with a longer one, a smaller scene,"
+    " or where there is --compact, that"
+)
 _FIXES = {
     "tools": "the server takes no tool calls for this model: use one that does; a vLLM server has"
     " to be started for them, as `navloom serve MODEL` does",
@@ -95,3 +104,16 @@ def read_refusal(status: int | None, text: str) -> str | None:
         if pattern.search(text):
             return _FIXES[ability]
     return None
+
+
+def read_too_long(status: int | None, text: str) -> str | None:
+    """What to do about a prompt that a server finds too long; another prompt may well fit.
+
+    Args:
+        status: the HTTP status.
+        text: the server's words.
+
+    Returns:
+        One line, or None where the refusal is of another kind.
+    """
+    return _TOO_LONG_FIX if status in (400, 413, 422) and _TOO_LONG.search(text) else None

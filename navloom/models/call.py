@@ -22,12 +22,12 @@ from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall
 from langchain_core.runnables import Runnable
 
 from navloom.errors import ModelError, ModelRefusedError, NavloomError
-from navloom.models.abilities import read_refusal
+from navloom.models.abilities import read_refusal, read_too_long
 from navloom.models.answer import bounded
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
 from navloom.models.secrets import redact, redact_error, redacted, remember
-from navloom.models.spec import read_spec
+from navloom.models.spec import public_address, read_spec
 from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Gate",
     "acall",
     "call_settings",
+    "current_settings",
     "model_name",
     "model_of",
     "policy_of",
@@ -101,6 +102,11 @@ def call_settings(settings: CallSettings | None = None, **changes: Any) -> Itera
         yield made
     finally:
         _settings.reset(token)
+
+
+def current_settings() -> CallSettings:
+    """What stands around calls made here and now."""
+    return _settings.get(_PLAIN)
 
 
 async def acall(
@@ -328,7 +334,8 @@ def _line(model: Any, failure: Failure, policy: RetryPolicy, attempts: int) -> s
 
 
 def _advice(model: Any, failure: Failure, policy: RetryPolicy) -> str:
-    if fix := read_refusal(failure.status, failure.text):
+    seen = (failure.status, failure.text)
+    if fix := read_refusal(*seen) or read_too_long(*seen):
         return fix
     where, key = _server_of(model), _setting(model, "KEY")
     match failure.kind, failure.status:
@@ -358,10 +365,13 @@ def _advice(model: Any, failure: Failure, policy: RetryPolicy) -> str:
 
 def _server_of(model: Any) -> str:
     base = getattr(getattr(model, "root_async_client", None), "base_url", None)
-    return str(base or getattr(model, "anthropic_api_url", None) or "its server").rstrip("/")
+    found = base or getattr(model, "anthropic_api_url", None)
+    return public_address(found).rstrip("/") if found else "its server"
 
 
 def _setting(model: Any, what: str) -> str:
+    if what == "URL" and "base_url" in read_spec(model_name(model)).options:
+        return "base_url behind the model's name"
     provider = str((getattr(model, "metadata", None) or {}).get("navloom_provider") or "")
     variable = {
         ("openai", "KEY"): "OPENAI_API_KEY",

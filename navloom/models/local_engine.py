@@ -156,11 +156,15 @@ class Engine:
         told = error if isinstance(error, dict) else {"message": error}
         if told.get("type") != "exceed_context_size_error":
             return _one_line(told.get("message", ""))
-        longest = self.file.n_ctx_train
+        longest, asked = self.file.n_ctx_train, int(told.get("n_prompt_tokens") or 0)
         advice = "Use a smaller scene or a model with a longer context."
         if longest is None or longest > self.n_ctx:
             most = f" (the model takes up to {longest})" if longest else ""
-            advice = f"Raise n_ctx{most} or use a smaller scene."
+            room = min(longest or 2 * self.n_ctx, 2 * max(self.n_ctx, asked))
+            advice = (
+                f"Raise n_ctx{most}, in a run of its own: --model {self.name},n_ctx={room}; or use"
+                " a smaller scene."
+            )
         return (
             f"the prompt does not fit: it has {told.get('n_prompt_tokens')} tokens, the context "
             f"n_ctx has {self.n_ctx}. {advice}"

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
 from navloom.models.registry import Options
-from navloom.models.secrets import redact
-from navloom.models.spec import is_address
+from navloom.models.secrets import remember
+from navloom.models.spec import hidden_in_address, is_address
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -28,6 +28,8 @@ __all__ = ["OPEN_MODEL_TOKENS", "make_anthropic", "make_openai", "make_vllm"]
 OPEN_MODEL_TOKENS = 4096
 """The most tokens of a reply, unless told: a small open model may never come to an end by itself,
 and its server waits for it."""
+_LONGEST_S = 600.0
+"""Seconds that a client waits at least: one attempt's time is kept around it, and may be raised."""
 _OPTIONS = tuple(each.name for each in fields(Options) if each.name != "extra")
 
 
@@ -76,7 +78,7 @@ def make_anthropic(name: str, options: Options) -> BaseChatModel:
         api_key=key,
         temperature=options.temperature,
         max_tokens=options.max_tokens,
-        timeout=options.attempt_timeout,
+        timeout=max(_LONGEST_S, options.attempt_timeout or 0.0),
         max_retries=0,
         stream_usage=True,
         default_headers=dict(options.headers or {}) or None,
@@ -97,7 +99,7 @@ def _open_ai_client(
         base_url=url,
         temperature=options.temperature,
         max_tokens=options.max_tokens,
-        timeout=options.attempt_timeout,
+        timeout=max(_LONGEST_S, options.attempt_timeout or 0.0),
         max_retries=0,
         # Left alone, LangChain drops the usage of streamed calls where the address is not OpenAI's.
         stream_usage=True,
@@ -121,12 +123,12 @@ def _check_known(spec: str, kind: Any, extra: Mapping[str, Any], own: Mapping[st
     """Refuse what the client would send on unread, and a second name for what is set already."""
     field_of = {each.alias: name for name, each in kind.model_fields.items() if each.alias}
     field_of |= {name: name for name in kind.model_fields}
-    taken = {field_of.get(name, name) for name in (*own, "base_url")}
+    taken = {field_of.get(name, name) for name in (*own, "base_url")} | _inner_fields()
     for option in extra:
         if field_of.get(option) in taken:
             raise ModelError(
-                f"{spec} takes no option '{option}': that is set by the name, the environment or"
-                f" {', '.join(_OPTIONS)}."
+                f"{spec} takes no option '{option}': what it is about is set by the name, the"
+                f" environment, Navloom or one of {', '.join(_OPTIONS)}."
             )
         if option not in field_of:
             hint = did_you_mean(option, [*_OPTIONS, *field_of])
@@ -134,6 +136,14 @@ def _check_known(spec: str, kind: Any, extra: Mapping[str, Any], own: Mapping[st
                 f"{spec} takes no option '{option}'.{hint} {kind.__name__} of LangChain has the"
                 " list; fields of a server's own go into extra={'extra_body': {...}}, from Python."
             )
+
+
+def _inner_fields() -> set[str]:
+    """Fields of LangChain's own machinery, which would change how calls are made and not what."""
+    from langchain_core.language_models import BaseChatModel
+
+    useful = {"disable_streaming", "output_version", "profile", "rate_limiter"}
+    return set(BaseChatModel.model_fields) - useful
 
 
 def _key(spec: str, variable: str, options: Options) -> str:
@@ -148,9 +158,10 @@ def _key(spec: str, variable: str, options: Options) -> str:
 def _address(variable: str, options: Options) -> str | None:
     url = options.base_url or os.environ.get(variable, "").strip() or None
     if url is not None and not is_address(url):
-        raise ModelError(
-            f"{variable} is no address, such as http://localhost:8000/v1: got '{redact(url)}'."
-        )
+        # It may hold a password, so it is not shown.
+        raise ModelError(f"{variable} is no address, such as http://localhost:8000/v1.")
+    for hidden in hidden_in_address(url) if url is not None else ():
+        remember(hidden, variable)
     return url
 
 

@@ -73,6 +73,7 @@ class Provider:
         is_open: whether any other name may be asked for too.
         needs: the environment variable without which no call can be made, if any.
         takes: the options that mean something here.
+        extras: what ``extra`` may hold; None leaves that to the client.
         package: the module without which no call can be made, if any.
         install: the command that installs it.
         beside: a model's name to the further module that it needs and the command for that.
@@ -86,6 +87,7 @@ class Provider:
     is_open: bool = True
     needs: str | None = None
     takes: frozenset[str] = _SERVER_OPTIONS
+    extras: frozenset[str] | None = None
     package: str | None = None
     install: str | None = None
     beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -174,6 +176,7 @@ for _provider in (
         "navloom.models.local:make",
         models=("smollm2",),
         takes=_LOCAL_OPTIONS,
+        extras=frozenset({"exact", "n_ctx", "seed", "threads"}),
         package="xllamacpp",
         install="pip install 'navloom[local]'",
         # Without --no-deps it would compile a second llama.cpp.
@@ -252,8 +255,13 @@ def _both(provider: Provider, named: ModelSpec, given: Mapping[str, Any]) -> dic
     both: dict[str, Any] = dict(named.options)
     further = {key: both.pop(key) for key in named.options if key not in known}
     both |= {key: value for key, value in given.items() if value is not None}
-    if further and "extra" in provider.takes:
-        return both | {"extra": further | dict(both.get("extra") or {})}
+    inner = {
+        key: further.pop(key)
+        for key in list(further)
+        if "extra" in provider.takes and (provider.extras is None or key in provider.extras)
+    }
+    if inner:
+        both["extra"] = inner | dict(both.get("extra") or {})
     return both | further
 
 
@@ -284,16 +292,16 @@ def _named(named: ModelSpec, spec: str) -> Provider:
 def _checked(provider: Provider, spec: str, given: Mapping[str, Any]) -> Options:
     for option, value in given.items():
         if value is not None and option not in provider.takes:
-            known = sorted(provider.takes)
+            known = sorted(provider.takes - {"extra"} | (provider.extras or set()))
             hint = did_you_mean(option, known)
             raise ModelError(
                 f"{spec} takes no option '{option}'.{hint} It takes: {', '.join(known)}."
             )
     options = Options(**{k: v for k, v in given.items() if v is not None})
     _check_number(spec, "temperature", options.temperature, 0, 2)
-    _check_number(spec, "max_tokens", options.max_tokens, 1, 10_000_000)
+    _check_number(spec, "max_tokens", options.max_tokens, 1, 10_000_000, whole=True)
     _check_number(spec, "attempt_timeout", options.attempt_timeout, 0.001, 86_400)
-    _check_number(spec, "max_retries", options.max_retries, 0, 100)
+    _check_number(spec, "max_retries", options.max_retries, 0, 100, whole=True)
     url = options.base_url
     if url is not None and not is_address(url):
         raise ModelError(
@@ -302,9 +310,12 @@ def _checked(provider: Provider, spec: str, given: Mapping[str, Any]) -> Options
     return options
 
 
-def _check_number(spec: str, name: str, value: Any, low: float, high: float) -> None:
+def _check_number(
+    spec: str, name: str, value: Any, low: float, high: float, *, whole: bool = False
+) -> None:
     if value is None:
         return
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    kind, said = (int, " a whole number") if whole else (int | float, "")
+    is_number = isinstance(value, kind) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not low <= value <= high:
-        raise ModelError(f"{spec}: {name} must be from {low:g} to {high:g}, got {value!r}.")
+        raise ModelError(f"{spec}: {name} must be{said} from {low:g} to {high:g}, got {value!r}.")

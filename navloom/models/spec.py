@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from navloom.errors import ModelError
 
-__all__ = ["ModelSpec", "Value", "is_address", "read_spec"]
+__all__ = ["ModelSpec", "Value", "hidden_in_address", "is_address", "public_address", "read_spec"]
 
 Value = str | int | float | bool
 """What an option may be set to by text."""
@@ -84,9 +84,31 @@ def is_address(text: object) -> bool:
         return False
 
 
+def public_address(text: object) -> str:
+    """An address without what may be secret in it: user, password, query, fragment."""
+    try:
+        parts = urlsplit(str(text))
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return "an address that cannot be read"
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def hidden_in_address(text: str) -> list[str]:
+    """What of an address may be secret: what stands before its ``@``, the password, the query."""
+    parts = urlsplit(text)
+    user, at, _ = parts.netloc.rpartition("@")
+    found = [f"://{user}@", user, unquote(user.partition(":")[2])] if at else []
+    return [each for each in (*found, parts.query, *_values(parts.query)) if each]
+
+
+def _values(query: str) -> list[str]:
+    return [value for _, value in parse_qsl(query)]
+
+
 def _read(value: str) -> Value:
     try:
         read = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
     return read if isinstance(read, bool | int | float) else value

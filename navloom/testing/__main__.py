@@ -21,8 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--faults", default="", help="numbers or names, with commas; all by default"
     )
-    parser.add_argument("--samples", type=int, default=200, help="samples under each kind (200)")
-    parser.add_argument("--concurrency", type=int, default=16, help="samples at once (16)")
+    parser.add_argument("--samples", type=_count, default=200, help="samples under each kind (200)")
+    parser.add_argument("--concurrency", type=_count, default=16, help="samples at once (16)")
     parser.add_argument("--seed", type=int, default=0, help="of samples and faults (0)")
     parser.add_argument("--wire", choices=("openai", "anthropic"), default="openai")
     asked = parser.parse_args(arguments)
@@ -41,6 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if wrong else 0
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1")
+    return int(text)
 
 
 def _tell(row: Row) -> None:

@@ -105,3 +105,42 @@ def test_who_mends_address_and_key_needs_no_new_process(monkeypatch: pytest.Monk
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
         assert synth(server, "mended", monkeypatch) == 0
     assert len(read_samples("mended")) == 1
+
+
+def test_a_password_in_an_address_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:hush4567pw@127.0.0.1:9/v1?key=quiet4567")
+    words = ["synth", "single", "demo:flat", "--n", "1", "--max-retries", "0", "--out", "r"]
+    assert main([*words, "--model", "openai/gpt-4o", "--display", "none"]) == 2
+    err = capsys.readouterr().err
+    assert "no connection to the server at http://127.0.0.1:9/v1; check OPENAI_BASE_URL" in err
+    said = [err.encode(), *(file.read_bytes() for file in Path("r").iterdir() if file.is_file())]
+    for secret in (b"hush4567pw", b"quiet4567"):
+        assert not any(secret in each for each in said)
+    monkeypatch.setenv("OPENAI_BASE_URL", "me:hush4567pw@127.0.0.1")
+    assert main([*words[:-1], "r2", "--model", "openai/gpt-4o"]) == 1
+    assert "hush" not in capsys.readouterr().err
+
+
+def test_the_address_of_a_name_is_what_is_to_be_checked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    words = ["synth", "single", "demo:flat", "--n", "1", "--max-retries", "0", "--out", "r"]
+    named = "openai/gpt-4o,base_url=http://127.0.0.1:9/v1"
+    assert main([*words, "--model", named, "--display", "none"]) == 2
+    assert "check base_url behind the model's name" in capsys.readouterr().err
+
+
+def test_a_prompt_that_does_not_fit_a_server_is_said_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = "This model's maximum context length is 8192 tokens. However, you gave 9001."
+    fault = Status(400, text=told, code="context_length_exceeded")
+    with ModelServer(lambda _: "x", faults=lambda _: fault) as server:
+        assert synth(server, "long", monkeypatch) == 2
+    err = capsys.readouterr().err
+    assert "the prompt does not fit the model's context: use a model with a longer one" in err
+    assert "8192" in err

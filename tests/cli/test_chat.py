@@ -258,3 +258,11 @@ def test_a_sitting_has_limits(spoken: Spoken) -> None:
         == ["  · living room", "  · dining room", "  · kitchen"]
         + ["! --token-limit 10 is reached"] * 2
     )
+
+
+def test_a_limit_of_cost_holds_for_the_next_model_too(
+    spoken: Spoken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
+    out = spoken("/model openai/nobody-9", "/quit", options="--cost-limit 0.01")
+    assert "no price is known for openai/nobody-9" in "".join([*out, spoken.err])

@@ -210,3 +210,17 @@ def test_a_key_may_stand_in_an_env_file(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         assert synth("demo:flat", "--model", "openai/x", "--n", "1", "--out", "r") == 0
     assert key not in Path("r/run.json").read_text()
+
+
+def test_a_dry_run_makes_no_cache_and_believes_no_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path / "kept"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    words = ("demo:flat", "--n", "2", "--out", "r", "--dry-run")
+    assert synth(*words, "--model", "openai/gpt-4o,max_tokens=100,seed=1") == 0
+    # Two attempts of twelve turns, each reply as long as may be.
+    assert "out: at most 2,400" in capsys.readouterr().err
+    assert not (tmp_path / "kept").exists()
+    assert synth(*words, "--model", "openai/gpt-4o,base_url=nonsense") == 1
+    assert "base_url is no address" in capsys.readouterr().err

@@ -251,6 +251,17 @@ def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> N
     assert not (tmp_path / "x").exists()
 
 
+def test_what_samples_under_way_have_used_is_counted(server: ModelServer, tmp_path: Path) -> None:
+    limits = Limits(token_limit=3_000)
+    made = synthesise(asked(), tmp_path / "r", Session(limits=limits, max_connections=4))
+    assert made.left == 6
+    assert (made.usage["calls"], len(read_samples(tmp_path / "r"))) == (len(server.calls), 0)
+    assert made.cost_usd
+    assert summary_of(tmp_path / "r")["models"][0]["calls"] == len(server.calls)
+    whole = synthesise(asked(), tmp_path / "r")
+    assert (whole.left, whole.usage["calls"]) == (0, len(server.calls))
+
+
 def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(brain(get_model("builtin/heuristic")), faults=lambda _: Delay(0.15)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)

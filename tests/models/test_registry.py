@@ -10,10 +10,10 @@ from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
 from navloom.models import registry, scripted
-from navloom.models.call import model_name, policy_of
+from navloom.models.call import CallSettings, model_name, policy_of
 from navloom.models.registry import Provider, get_model, list_providers, register_provider
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.spec import ModelSpec, read_spec
+from navloom.models.spec import ModelSpec, public_address, read_spec
 from navloom.models.usage import price_of
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
@@ -124,11 +124,14 @@ def test_a_wrong_option_is_one_line(options: dict[str, Any], said: str) -> None:
         ("base_url=http://me:sk-x@host/v1", "set the provider's environment variable"),
         ("openai_api_base=http://me:sk-x@host/v1", "set the provider's environment variable"),
         ("base_url=http://[bad", "base_url is no address"),
-        ("timeout=5", "takes no option 'timeout': that is set by the name, the environment or"),
-        ("model=gpt-5", "takes no option 'model': that is set by the name"),
-        ("openai_api_base=http://h:1/v1", "takes no option 'openai_api_base': that is set by"),
-        ("max_completion_tokens=5", "takes no option 'max_completion_tokens': that is set by"),
+        ("timeout=5", "'timeout': what it is about is set by the name, the environment"),
+        ("model=gpt-5", "takes no option 'model': what it is about is set by the name"),
+        ("openai_api_base=http://h:1/v1", "takes no option 'openai_api_base': what it is about"),
+        ("max_completion_tokens=5", "takes no option 'max_completion_tokens': what it is"),
         ("None=1", "takes no option 'None'"),
+        ("cache=true", "takes no option 'cache': what it is about is set by"),
+        ("max_tokens=10.5", "max_tokens must be a whole number from 1 to 1e+07, got 10.5"),
+        ("max_retries=0.5", "max_retries must be a whole number from 0 to 100, got 0.5"),
         ("user=" + "x" * 4096, "has 4096 characters at most"),
     ],
 )
@@ -141,6 +144,42 @@ def test_a_wrong_option_behind_a_name_is_one_line(
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "sk-x" not in str(caught.value)
+
+
+def test_local_options_are_listed_whole() -> None:
+    with pytest.raises(ModelError) as caught:
+        get_model("local/smollm2,base_url=http://h:1/v1")
+    assert "It takes: attempt_timeout, exact, max_retries, max_tokens, n_ctx, seed," in str(
+        caught.value
+    )
+    with pytest.raises(ModelError, match="Did you mean 'threads'"):
+        get_model("local/smollm2,thread=1")
+
+
+def test_a_clients_own_time_never_ends_an_attempt_that_may_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-y")
+    model: Any = get_model("openai/gpt-4o,attempt_timeout=0.3")
+    assert policy_of(model).attempt_timeout == 0.3
+    assert model.request_timeout == 600
+    assert policy_of(model, CallSettings(attempt_timeout=20)).attempt_timeout == 20
+
+
+def test_brackets_without_end_are_text() -> None:
+    assert read_spec("openai/x,user=" + "[" * 3000).options["user"] == "[" * 3000
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://me:hunter2pw@h:1/v1?key=abcdefgh1#x", "http://h:1/v1"),
+        ("https://h/v1", "https://h/v1"),
+        ("http://[bad", "an address that cannot be read"),
+    ],
+)
+def test_an_address_is_told_without_what_may_be_secret(url: str, told: str) -> None:
+    assert public_address(url) == told
 
 
 def test_options_behind_a_name_are_those_of_the_call_which_go_first(

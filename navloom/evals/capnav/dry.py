@@ -12,10 +12,10 @@ from dataclasses import replace
 from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.run import CapnavJob, plan
 from navloom.evals.dry import (
-    REPLY_TOKENS,
     DryRun,
     look,
     reckon,
+    reply_tokens,
     unkeyed,
 )
 from navloom.evals.session import Session
@@ -47,7 +47,10 @@ def dry_run(request: CapnavRequest, session: Session | None = None) -> DryRun:
     count, asks = len(samples), 1 + request.max_reasks
     graded = 2 if request.judge_model else 0
     frames = request.frames * FRAME_TOKENS if made.videos else 0
-    a_pair = asks * (longest + frames + request.max_reasks * REPLY_TOKENS) + graded * _JUDGE_TOKENS
+    a_pair = (
+        asks * (longest + frames + request.max_reasks * reply_tokens(request.model))
+        + graded * _JUDGE_TOKENS
+    )
     return reckon(
         [each for each in (request.model, request.judge_model) if each is not None],
         samples,

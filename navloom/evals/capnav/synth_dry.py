@@ -11,11 +11,11 @@ from navloom.evals.capnav.synth import CapnavSynthJob
 from navloom.evals.capnav.synth_plan import first_round, fit_scenes
 from navloom.evals.capnav.synth_request import CapnavSynthRequest
 from navloom.evals.dry import (
-    REPLY_TOKENS,
     RESULT_TOKENS,
     DryRun,
     look,
     reckon,
+    reply_tokens,
 )
 from navloom.evals.session import Session
 
@@ -39,7 +39,7 @@ def dry_run(request: CapnavSynthRequest, session: Session | None = None) -> DryR
     count, turns, rounds = len(samples), request.max_turns, request.max_rounds
     # A compact conversation is told of its last turn alone.
     before = turns if request.compact else turns * (turns - 1) // 2
-    grown = before * (REPLY_TOKENS + RESULT_TOKENS)
+    grown = before * (reply_tokens(request.model) + RESULT_TOKENS)
     most = count * rounds * int(turns * longest + grown)
     calls = (count, count * turns * rounds)
     return reckon([request.model], samples, prompts, calls=calls, most_input=most)

@@ -20,7 +20,7 @@ from navloom.evals.navcraft.synth import SynthRequest
 from navloom.evals.run import read_samples
 from navloom.evals.session import Session
 from navloom.evals.stats import Spread
-from navloom.evals.study import check_free
+from navloom.evals.study import Study, check_free
 from navloom.evals.table import Table, rate_cell
 
 __all__ = ["ARMS", "FULL", "study_ablation"]
@@ -64,7 +64,7 @@ def study_ablation(
         UnfinishedError: stopped; the same call goes on.
     """
     check_free(out)
-    rows = []
+    study, rows = Study([request.model], session or Session(max_connections=1)), []
     for arm in arms:
         folder = out / arm.replace(" ", "-")
         asked = replace(
@@ -75,7 +75,7 @@ def study_ablation(
             max_repairs=REPAIRS,
             **{"compact": True, **ARMS[arm]},
         )
-        whole_run(asked, folder, session or Session(max_connections=1))
+        whole_run(asked, folder, study)
         rows.append(_row(arm, folder))
     header = (
         "arm",

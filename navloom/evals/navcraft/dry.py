@@ -15,13 +15,13 @@ from typing import Any
 
 from navloom.evals.dry import (
     MOST_CHARACTERS,
-    REPLY_TOKENS,
     RESULT_TOKENS,
     DryRun,
     Prompt,
     first_prompt,
     one_a_scene,
     reckon,
+    reply_tokens,
     unkeyed,
 )
 from navloom.evals.navcraft.survey import survey
@@ -56,7 +56,7 @@ def dry_run(request: SynthRequest, session: Session | None = None) -> DryRun:
     collab = request.kind == "collab"
     talks = 2 if collab and not lifts else 1
     largest = max((sum(each.characters for each in every) for every in prompts), default=0)
-    grown = turns * (turns - 1) // 2 * (REPLY_TOKENS + RESULT_TOKENS) * talks
+    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS) * talks
     return reckon(
         [request.model],
         samples,

@@ -19,7 +19,7 @@ from navloom.evals.navcraft.synth import SynthRequest, synthesise
 from navloom.evals.run import read_samples
 from navloom.evals.session import Session
 from navloom.evals.stats import Spread
-from navloom.evals.study import check_free, check_whole
+from navloom.evals.study import Study, check_free
 from navloom.evals.table import Table
 from navloom.prompts.profiles import NO_PROFILE, profile_names
 
@@ -56,24 +56,21 @@ def study_relays(
         UnfinishedError: a run was stopped or has errors.
     """
     check_free(out)
-    folders = []
+    study, folders = Study(models, session), []
     for model in models:
         folders.append(out / model.replace("/", "-"))
-        whole_run(replace(request, model=model), folders[-1], session)
+        whole_run(replace(request, model=model), folders[-1], study)
     write_report(folders, out)
     return [_against_optimum(folders)]
 
 
-def whole_run(request: SynthRequest, folder: Path, session: Session | None = None) -> None:
-    """One run of a study, whole: half a run would answer another question.
+def whole_run(request: SynthRequest, folder: Path, study: Study) -> None:
+    """One run of a study, whole.
 
     Raises:
         UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
     """
-    summary = synthesise(
-        request, folder, replace(session or Session(), limit=None, sample_ids=None, retry=True)
-    )
-    check_whole(summary, folder)
+    study.ended(synthesise(request, folder, study.sitting()), folder)
 
 
 def _against_optimum(folders: Sequence[Path]) -> Table:
@@ -142,11 +139,12 @@ def study_profiles(
     check_free(out)
     folders = {"no profile": out / "none", "five profiles": out / "profiles"}
     given = {"no profile": (NO_PROFILE,), "five profiles": profile_names()}
+    study = Study([request.model], session)
     for name, folder in folders.items():
         wanted = replace(
             request, profiles=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
         )
-        whole_run(wanted, folder, session)
+        whole_run(wanted, folder, study)
     rows = {name: read_samples(folder) for name, folder in folders.items()}
     counted = {name: _diversity(folder, rows[name]) for name, folder in folders.items()}
     header = ("", "tasks", "objects", "instructions", "instructions a home")

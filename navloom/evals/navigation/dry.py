@@ -9,10 +9,10 @@ and the oracle speaks as often as it may. Retries are not in it.
 from __future__ import annotations
 
 from navloom.evals.dry import (
-    REPLY_TOKENS,
     DryRun,
     look,
     reckon,
+    reply_tokens,
     unkeyed,
 )
 from navloom.evals.navigation.run import EvalJob, EvalRequest, plan
@@ -42,12 +42,13 @@ def dry_run(request: EvalRequest, session: Session | None = None) -> DryRun:
     made = plan(request)
     samples, prompts, longest = look(EvalJob(request, made), made.samples, session)
     count, steps = len(samples), request.max_steps
+    reply = reply_tokens(request.thinks_with)
     asked = steps * (1 + request.max_reprompts) * (1 + request.reflect * request.max_revisions)
     told = request.dialogue * request.max_questions + _spoken(request)
     longest += steps * STEP_TOKENS
-    again = (request.max_reprompts + request.reflect * request.max_revisions) * REPLY_TOKENS
+    again = (request.max_reprompts + request.reflect * request.max_revisions) * reply
     # An answer that gives a place away is sent back once.
-    most = count * int(asked * (longest + again) + 2 * told * (_ORACLE_TOKENS + REPLY_TOKENS))
+    most = count * int(asked * (longest + again) + 2 * told * (_ORACLE_TOKENS + reply))
     models = [request.thinks_with, request.oracle_model or request.thinks_with]
     calls = (count, count * (asked + 2 * told))
     return reckon(models, samples, prompts, calls=calls, most_input=most)

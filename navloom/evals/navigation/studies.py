@@ -21,7 +21,7 @@ from navloom.evals.navigation.subset import save_subset, whole_subset
 from navloom.evals.navigation.subset_failed import failed_by
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.session import Session
-from navloom.evals.study import check_free, check_whole
+from navloom.evals.study import Study, check_free
 from navloom.evals.table import Table
 from navloom.evals.tasks.registry import load_task
 
@@ -61,8 +61,9 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
         UnfinishedError: a run was stopped or has errors; the same call goes on.
     """
     check_free(out)
+    study = _study(request, session)
     runs = {
-        name: _whole(replace(request, **changes), out / name, session)
+        name: _run(replace(request, **changes), out / name, study, part=True)
         for name, changes in DIALOGUE_ARMS.items()
     }
     note = (
@@ -90,16 +91,15 @@ def study_oracle(request: EvalRequest, out: Path, session: Session | None = None
     """
     check_free(out)
     plain = replace(request, **_ALONE, few_shot_failures=0, failures_from=None)
-    session = session or Session()
-    base = _whole(plain, out / BASE, session)
-    session = replace(session, limit=None, sample_ids=None)
+    study = _study(plain, session)
+    base = _run(plain, out / BASE, study, part=True)
     hard = replace(plain, subset=str(_hard(plain, out)))
     runs = {f"{BASE}, all": base}
     for name, changes in ORACLE_ARMS.items():
         asked = {**changes, **({"seed": plain.seed + 1} if not changes else {})}
         if "few_shot_failures" in changes:
             asked["failures_from"] = str(out / BASE)
-        runs[name] = _whole(replace(hard, **asked), out / name, session)
+        runs[name] = _run(replace(hard, **asked), out / name, study)
     note = (
         f"{BASE}: all episodes that were tried; the others: those it failed on, where it would"
         " score 0. again: no help and another seed, which is what chance alone gives back."
@@ -127,7 +127,14 @@ def _hard(request: EvalRequest, out: Path) -> Path:
     return save_subset(whole_subset(data, failed.ids, runs=[BASE]), out / HARD)
 
 
-def _whole(request: EvalRequest, folder: Path, session: Session | None) -> Mapping[str, Any]:
-    summary = evaluate(request, folder, replace(session or Session(), retry=True))
-    check_whole(summary, folder)
+def _study(request: EvalRequest, session: Session | None) -> Study:
+    models = dict.fromkeys((request.thinks_with, request.oracle_model))
+    return Study(list(models), session)
+
+
+def _run(
+    request: EvalRequest, folder: Path, study: Study, *, part: bool = False
+) -> Mapping[str, Any]:
+    summary = evaluate(request, folder, study.sitting(part=part))
+    study.ended(summary, folder)
     return summary.scores

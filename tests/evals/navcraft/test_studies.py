@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.errors import UnfinishedError
+from navloom.errors import NavloomError, UnfinishedError
 from navloom.evals.navcraft.ablation import ARMS, study_ablation
 from navloom.evals.navcraft.studies import roles, study_profiles, study_relays, total_variation
 from navloom.evals.navcraft.synth import SynthRequest
 from navloom.evals.run import read_run, read_samples
 from navloom.evals.session import Session
+from navloom.evals.study import Study
+from navloom.evals.summary import Summary
 from navloom.models.limits import Limits
 
 
@@ -103,3 +106,36 @@ def test_an_arm_of_the_ablation_changes_what_it_says_and_nothing_else(tmp_path: 
         assert changed == ARMS[arm]
     fields = {each.name for each in dataclasses.fields(SynthRequest)}
     assert all(set(changes) <= fields for changes in ARMS.values())
+
+
+def used(cost: float, tokens: int = 10, **more: Any) -> Summary:
+    usage = {"calls": 1, "input_tokens": tokens, "output_tokens": 0}
+    return replace(Summary(1, 1, 0, 0, 0, False, usage, cost, None, 0.0, 2.0), **more)
+
+
+def test_the_runs_of_a_study_share_its_limits(tmp_path: Path) -> None:
+    most = Limits(cost_limit=0.5, token_limit=25, time_limit=9)
+    study = Study(["builtin/heuristic"], Session(limits=most, limit=3))
+    assert (study.sitting().limits, study.sitting().limit) == (most, None)
+    assert study.sitting(part=True).limit == 3
+    study.ended(used(0.2), tmp_path)
+    assert study.sitting().limits == Limits(cost_limit=0.3, token_limit=15, time_limit=7)
+    study.ended(used(0.3), tmp_path)
+    with pytest.raises(UnfinishedError, match=r"--cost-limit 0\.5 is reached by the runs before"):
+        study.sitting()
+    with pytest.raises(UnfinishedError, match=r"--token-limit 25 is reached with 4 samples left"):
+        study.ended(used(0.0, limit="--token-limit 5 is reached", left=4), tmp_path)
+
+
+def test_what_is_wrong_with_a_model_is_said_before_the_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    request = SynthRequest(kind="collab", spec="demo:flat", n=1)
+    for models, said in (
+        (["builtin/heuristic", "openai/x"], "set OPENAI_API_KEY"),
+        (["builtin/heuristic", "builtin/heuristic"], "builtin/heuristic is given twice"),
+    ):
+        with pytest.raises(NavloomError, match=said):
+            study_relays(request, models, tmp_path / "s")
+    assert not (tmp_path / "s").exists()
