@@ -30,6 +30,8 @@ OPEN_MODEL_TOKENS = 4096
 and its server waits for it."""
 _LONGEST_S = 600.0
 """Seconds that a client waits at least: one attempt's time is kept around it, and may be raised."""
+_OURS = {"cache"}
+"""Fields of LangChain's own that Navloom has its own way for."""
 _OPTIONS = tuple(each.name for each in fields(Options) if each.name != "extra")
 
 
@@ -123,7 +125,7 @@ def _check_known(spec: str, kind: Any, extra: Mapping[str, Any], own: Mapping[st
     """Refuse what the client would send on unread, and a second name for what is set already."""
     field_of = {each.alias: name for name, each in kind.model_fields.items() if each.alias}
     field_of |= {name: name for name in kind.model_fields}
-    taken = {field_of.get(name, name) for name in (*own, "base_url")} | _inner_fields()
+    taken = {field_of.get(name, name) for name in (*own, "base_url")} | _OURS
     for option in extra:
         if field_of.get(option) in taken:
             raise ModelError(
@@ -136,14 +138,6 @@ def _check_known(spec: str, kind: Any, extra: Mapping[str, Any], own: Mapping[st
                 f"{spec} takes no option '{option}'.{hint} {kind.__name__} of LangChain has the"
                 " list; fields of a server's own go into extra={'extra_body': {...}}, from Python."
             )
-
-
-def _inner_fields() -> set[str]:
-    """Fields of LangChain's own machinery, which would change how calls are made and not what."""
-    from langchain_core.language_models import BaseChatModel
-
-    useful = {"disable_streaming", "output_version", "profile", "rate_limiter"}
-    return set(BaseChatModel.model_fields) - useful
 
 
 def _key(spec: str, variable: str, options: Options) -> str:

@@ -21,6 +21,7 @@ Value = str | int | float | bool
 # Only a comma before `option=` ends a name, so that a file's path may have commas.
 _NEXT = re.compile(r",(?=[A-Za-z_]\w*=)")
 _SECRET = re.compile(r"(?i)api_?key|headers|secret|password")
+_SECRET_FIELD = re.compile(r"(?i)key|token|secret|sig|pass")
 _PASSWORD = re.compile(r"://[^/\s]*@")
 _MOST_CHARACTERS = 4096
 
@@ -95,15 +96,12 @@ def public_address(text: object) -> str:
 
 
 def hidden_in_address(text: str) -> list[str]:
-    """What of an address may be secret: what stands before its ``@``, the password, the query."""
+    """What of an address is secret: a password, with what stands around it, and keys in a query."""
     parts = urlsplit(text)
     user, at, _ = parts.netloc.rpartition("@")
-    found = [f"://{user}@", user, unquote(user.partition(":")[2])] if at else []
-    return [each for each in (*found, parts.query, *_values(parts.query)) if each]
-
-
-def _values(query: str) -> list[str]:
-    return [value for _, value in parse_qsl(query)]
+    found = [f"://{user}@", unquote(user.partition(":")[2])] if at else []
+    found += [value for name, value in parse_qsl(parts.query) if _SECRET_FIELD.search(name)]
+    return [each for each in found if each]
 
 
 def _read(value: str) -> Value:
