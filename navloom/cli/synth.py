@@ -1,6 +1,6 @@
 """``navloom synth``: make a dataset of NavCraft tasks."""
 
-# ruff: noqa: ARG001  typer reads the options from the signature, the session from the context
+# ruff: noqa: ARG001  typer reads the options from the signature, `_go` from the context
 from __future__ import annotations
 
 from collections.abc import Mapping

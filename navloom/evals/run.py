@@ -22,7 +22,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import takewhile
@@ -40,6 +40,7 @@ from navloom.models.secrets import redacted
 __all__ = [
     "RunFolder",
     "check_id",
+    "fold_samples",
     "make_id",
     "read_errors",
     "read_run",
@@ -130,6 +131,27 @@ def read_samples(path: Path | str) -> list[dict[str, Any]]:
         RunError: the folder is no run, or holds a broken line or an id twice.
     """
     return _sorted(Path(path), "samples.jsonl")
+
+
+def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
+    """Hand every finished sample of a run to ``add``, line by line, so that memory stays flat.
+
+    Args:
+        run: the folder.
+        add: raises KeyError, TypeError, AttributeError or ValueError for a line that it cannot use.
+        what: what a line should be, such as "an episode".
+
+    Raises:
+        RunError: the folder is no run, or a line has not the form.
+    """
+    for line in read_lines(Path(run) / "samples.jsonl"):
+        try:
+            add(line)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise RunError(
+                f"{run}: the sample '{line['id']}' has not the form of {what} ({error!r}): the run"
+                " was made by another version or changed by other hands"
+            ) from error
 
 
 def read_errors(path: Path | str) -> list[dict[str, Any]]:

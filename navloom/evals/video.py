@@ -7,6 +7,7 @@ frames and what is made of them are bounded.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import file_digest
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +17,7 @@ from PIL import Image
 
 from navloom.errors import DataError, UsageError
 
-__all__ = ["LONGEST_SIDE", "MOST_FRAMES", "check_video", "sample_frames"]
+__all__ = ["LONGEST_SIDE", "MOST_FRAMES", "check_video", "sample_frames", "video_digest"]
 
 MOST_FRAMES = 512
 LONGEST_SIDE = 512
@@ -25,6 +26,19 @@ _MOST_BYTES = 4_000_000_000
 _MOST_SECONDS = 7_200
 _MOST_PIXELS = 8_192 * 8_192
 _QUALITY = 85
+
+
+def video_digest(path: Path) -> str:
+    """The SHA-256 of a video, read block by block, in hex.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def check_video() -> None:

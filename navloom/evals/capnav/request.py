@@ -15,7 +15,7 @@ from typing import Any
 from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark
 from navloom.evals.request import made_again, read_fields
-from navloom.evals.video import MOST_FRAMES
+from navloom.evals.video import MOST_FRAMES, video_digest
 from navloom.graphs.capnav_answer import PROMPT
 from navloom.prompts.load import load_prompt
 
@@ -25,7 +25,6 @@ KIND = "capnav"
 """The kind of the run, in its ``run.json``."""
 _PLACES = ("data", "bodies", "videos")
 _DERIVED = frozenset({"prompts", "questions", "video_files"})
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +105,7 @@ def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, An
         return {"questions": count}
     seen = sha256()
     for name, path in sorted(videos.items()):
-        seen.update(name.encode() + b"\0" + _digest(path))
+        seen.update(name.encode() + b"\0" + bytes.fromhex(video_digest(path)))
     files = {"count": len(videos), "sha256": seen.hexdigest()}
     return {"questions": count, "video_files": files}
 
@@ -127,14 +126,3 @@ def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
         raise UsageError(f"--videos {folder}: expected a folder with ID.mp4 for each scene")
     named = {name: Path(folder) / f"{name}.mp4" for name in benchmark.scenes}
     return {name: path for name, path in named.items() if path.is_file()}
-
-
-def _digest(path: Path) -> bytes:
-    whole = sha256()
-    try:
-        with path.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                whole.update(chunk)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    return whole.digest()

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError
 from navloom.evals.capnav.barriers import KINDS
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.totals import Totals, official_totals, totals
-from navloom.evals.lines import read_lines
-from navloom.evals.run import read_run
+from navloom.evals.run import fold_samples, read_run
 from navloom.scenes.bodies import body_names
 
 __all__ = ["GROUPS", "CapnavScores", "read_capnav"]
@@ -133,14 +131,7 @@ def read_capnav(run: Path | str) -> CapnavScores:
     """
     request = read_run(run)["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
-    for line in read_lines(Path(run) / "samples.jsonl"):
-        try:
-            found.add(line)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise RunError(
-                f"{run}: the sample '{line['id']}' has not the form of an answer ({error!r}): the"
-                " run was made by another version or changed by other hands"
-            ) from error
+    fold_samples(run, found.add, "an answer")
     # Lines stand as samples ended, which differs between two runs of one request.
     found.scores.sort(key=lambda score: (score.question_id, score.body))
     found.official.sort(key=lambda pair: (pair[0], repr(pair[1])))

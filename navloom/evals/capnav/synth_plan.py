@@ -20,6 +20,7 @@ from navloom.evals.capnav.collect import Collected
 from navloom.evals.capnav.synth_request import CapnavSynthRequest
 from navloom.evals.run import make_id, sample_seed
 from navloom.evals.sample import Sample
+from navloom.evals.video import video_digest
 from navloom.scenes.tables import per_scene
 from navloom.scenes.uri import list_scenes
 from navloom.tools.capnav_places import Places, truth_of
@@ -28,7 +29,6 @@ from navloom.tools.resolve import scene_of
 __all__ = ["Fit", "Plan", "first_round", "fit_scenes", "next_round", "places_at"]
 
 _VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Fit:
             return {}
         whole = sha256()
         for name, path in sorted(self.videos.items()):
-            whole.update(f"{name}\0{_digest(path)}\n".encode())
+            whole.update(f"{name}\0{video_digest(path)}\n".encode())
         return {"videos": {"count": len(self.videos), "sha256": whole.hexdigest()}}
 
 
@@ -146,17 +146,6 @@ def _find_videos(found: Fit, folder: Path) -> None:
     if not found.videos:
         example = scene_of(min(found.scenes.values())).id
         raise UsageError(f"--video {folder} has no video of any scene: expected {example}.mp4")
-
-
-def _digest(path: Path) -> str:
-    whole = sha256()
-    try:
-        with path.open("rb") as opened:
-            while block := opened.read(_CHUNK):
-                whole.update(block)
-    except OSError as error:
-        raise UsageError(f"--video: cannot read {path}: {error.strerror}") from error
-    return whole.hexdigest()
 
 
 def first_round(request: CapnavSynthRequest, fit: Fit) -> Plan:

@@ -12,12 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError
-from navloom.evals.lines import read_lines
 from navloom.evals.navigation.bootstrap import summarise
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.metrics import METRICS, Contacts, EpisodeScore, score_episodes
-from navloom.evals.run import read_run
+from navloom.evals.run import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 
@@ -190,12 +188,5 @@ def read_scores(run: Path | str) -> RunScores:
     request = read_run(run)["request"]
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
     found = RunScores(task, agent, model)
-    for line in read_lines(Path(run) / "samples.jsonl"):
-        try:
-            found.add(line)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise RunError(
-                f"{run}: the sample '{line['id']}' has not the form of an episode ({error!r}): the"
-                " run was made by another version or changed by other hands"
-            ) from error
+    fold_samples(run, found.add, "an episode")
     return found
