@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.navcraft.synth import SynthRequest, synthesise
-from navloom.evals.run import make_id, read_samples, sample_seed
-from navloom.graphs import navcraft_single
+from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.run_folder import make_id, read_samples, sample_seed
+from navloom.graphs.navcraft import single as navcraft_single
 from navloom.scenes.uri import iter_scenes
 
 ATTEMPTS, PROMISED_S = 300, 20.0

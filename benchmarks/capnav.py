@@ -27,8 +27,8 @@ from navloom.evals.capnav.official_text import outputs_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.totals import official_totals, totals
 from navloom.scenes.traverse import Traversability
-from navloom.tools.capnav_answers import parse_answer
-from navloom.tools.traverse import reach
+from navloom.tools.capnav.answers import parse_answer
+from navloom.tools.capnav.feasible import reach
 
 TRUTH_S, SCORING_S = 0.2, 3.0
 ANSWERS = 10_000

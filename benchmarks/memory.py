@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.navcraft.synth import SynthRequest, synthesise
+from navloom.evals.navcraft.run import SynthRequest, synthesise
 from navloom.evals.navigation.run import EvalRequest, evaluate
 
 TASKS, EPISODES, PROMISED_MB = 5_000, 2_349, 500.0

@@ -27,10 +27,10 @@ from langgraph.runtime import Runtime
 
 from benchmarks import Claim
 from navloom.evals.checkpoints import open_checkpoints
-from navloom.evals.navcraft.synth import SynthRequest, synthesise
-from navloom.evals.run import read_samples
+from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
-from navloom.graphs import navcraft_single
+from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings

@@ -21,8 +21,8 @@ from langgraph.runtime import Runtime
 
 from benchmarks import Claim
 from navloom.evals.checkpoints import open_checkpoints
-from navloom.graphs import navigator
-from navloom.graphs.navigator import Context, State, after_act, after_move, after_observe
+from navloom.graphs.navigation import navigator
+from navloom.graphs.navigation.navigator import Context, State, after_act, after_move, after_observe
 from navloom.models.scripted import ScriptedChatModel
 
 PROMISED_MS = 5.0

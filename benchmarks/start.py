@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.scenes import mp3d
+from navloom.scenes.formats import mp3d
 
 TRIES, PROMISED_S = 7, 0.5
 SCAN, SCAN_PROMISED_S = "B6ByNegPMKs", 1.0

@@ -26,14 +26,14 @@ from benchmarks import Claim
 from benchmarks.reference import Collab, check_path, crossing_graph
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom.tools.gplus import metric_graph
-from navloom.tools.optimum import admissible_triples, all_relays
-from navloom.tools.paths import (
+from navloom.tools.navcraft.metric_graph import metric_graph
+from navloom.tools.navcraft.optimum import admissible_triples, all_relays
+from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
     check_two_path_and_adjacency,
     region_ways,
 )
-from navloom.tools.relay import RelayTask, check_collab_path_efficient
+from navloom.tools.navcraft.relay import RelayTask, check_collab_path_efficient
 
 LARGEST = "B6ByNegPMKs"
 WANTED = 500.0

@@ -348,7 +348,7 @@ def _say_errors(out: Path) -> None:
     """What broke most often, so that nobody has to open a file to learn of a wrong key."""
     from collections import Counter
 
-    from navloom.evals.run import read_errors, read_run
+    from navloom.evals.run_folder import read_errors, read_run
 
     said = Counter(str(error.get("message")) for error in read_errors(out))
     for message, count in said.most_common(_MOST_ERRORS):

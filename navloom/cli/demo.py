@@ -31,11 +31,11 @@ def demo(
     from navloom.errors import NavloomError
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.report import markdown, write_report
-    from navloom.evals.navcraft.synth import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest, synthesise
     from navloom.evals.navcraft.validate import check_file
     from navloom.evals.progress import make_display
     from navloom.evals.session import Session
-    from navloom.prompts.profiles import profile_names
+    from navloom.prompts.navcraft.profiles import profile_names
 
     run, tasks = out / "run", out / "tasks.jsonl"
     say(f"1. {ERRANDS} errands in three homes (NavCraft-S), each lifted to a relay (NavCraft-C)")

@@ -107,7 +107,7 @@ def report(
     gets a report of its own: scores, what went wrong, episodes step by step. Runs of `navloom eval
     capnav` stand together in one table.
     """
-    from navloom.evals.run import read_run
+    from navloom.evals.run_folder import read_run
 
     alone = ("navigate", "capnav", "capnav_tasks")
     for run in runs:
@@ -120,7 +120,7 @@ def report(
     if len(kinds) > 1:
         raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
     if kinds == {"capnav_tasks"}:
-        from navloom.cli.synth_capnav import report_capnav
+        from navloom.cli.capnav.synth import report_capnav
 
         report_capnav(runs, as_json=as_json)
         return
@@ -144,9 +144,9 @@ def report(
 
 
 def _of_navigation(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
+    from navloom.evals.files import make_folder
     from navloom.evals.navigation.report import write_nav_report
     from navloom.evals.navigation.scores import read_scores
-    from navloom.evals.whole import make_folder
 
     if out is not None:
         if len(runs) > 1:

@@ -25,7 +25,7 @@ def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) ->
 
     What the run is stands in its run.json. Each sample goes on from its last good step.
     """
-    from navloom.evals.run import read_errors, read_run
+    from navloom.evals.run_folder import read_errors, read_run
 
     kind = str(read_run(run).get("kind"))
     if kind in MADE_BY:
@@ -42,21 +42,21 @@ def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) ->
     again = replace(session, retry=True)
     only = replace(again, sample_ids=broken)
     if kind == "capnav":
-        from navloom.cli.eval_capnav import end_capnav
+        from navloom.cli.capnav.eval import end_capnav
         from navloom.evals.capnav.request import CapnavRequest
         from navloom.evals.capnav.run import evaluate_capnav
 
         end_capnav(evaluate_capnav(CapnavRequest.read(run), run, only), run, as_json=as_json)
     if kind == "capnav_tasks":
-        from navloom.cli.synth_capnav import again_capnav
+        from navloom.cli.capnav.synth import again_capnav
 
         again_capnav(run, again, as_json=as_json)
     if kind == "navigate":
-        from navloom.cli.eval import end_evaluation
+        from navloom.cli.navigation.eval import end_evaluation
         from navloom.evals.navigation.run import EvalRequest, evaluate
 
         end_evaluation(evaluate(EvalRequest.read(run), run, only), run, as_json=as_json)
-    from navloom.evals.navcraft.synth import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest, synthesise
 
     summary = synthesise(SynthRequest.read(run), run, only)
     end_session(summary, run, as_json=as_json)

@@ -94,7 +94,7 @@ def show(
 @app.command()
 def export(uri: SceneArgument, out: SceneFileOption) -> None:
     """Write a home as a scene.json, which holds all of it and opens again."""
-    from navloom.scenes.archive import save
+    from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import load_scene
 
     say(f"wrote {save(load_scene(uri), out)}")
@@ -146,7 +146,7 @@ def import_hm3d(
 
     A broken home is said and skipped; the exit code is then 1.
     """
-    from navloom.scenes.hm3d_import import import_folder
+    from navloom.scenes.formats.hm3d_import import import_folder
 
     report = import_folder(rooms, objects, out, overwrite=overwrite)
     for name, why in report.refused.items():
@@ -225,7 +225,7 @@ def _draw(scene: Scene, path: Path) -> None:
 def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
     from navloom.errors import SceneError, UsageError
     from navloom.graphs.invoke import model_of
-    from navloom.scenes.archive import save
+    from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import list_scenes, load_scene
 
     chosen = model_of(model)
@@ -252,7 +252,7 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
 
 def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
     """All four stages over one home, and one line on what they did."""
-    from navloom.graphs import room_typing
+    from navloom.graphs.annotation import room_typing
     from navloom.graphs.invoke import run
     from navloom.scenes.annotate import annotate as place
     from navloom.scenes.annotate import retype
@@ -270,7 +270,7 @@ def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
 
 
 def _evaluate(spec: str, model: str, seed: int, as_json: bool) -> None:
-    from navloom.evals.annotation import evaluate, table
+    from navloom.evals.annotation.accuracy import evaluate, table
     from navloom.graphs.invoke import model_of
     from navloom.scenes.uri import iter_scenes
 

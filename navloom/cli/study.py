@@ -13,8 +13,8 @@ from navloom.cli.common import (
     SpecArgument,
     say,
 )
-from navloom.cli.eval import study_oracle
-from navloom.cli.eval_options import AGENT, LAST, LIMITS, OUT, SOURCE, TASK, with_options
+from navloom.cli.navigation.eval import study_oracle
+from navloom.cli.navigation.eval_options import AGENT, LAST, LIMITS, OUT, SOURCE, TASK, with_options
 from navloom.cli.session import with_session
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def relays(
     session: Session,
 ) -> None:
     """How far are relays from the best there is? Gain and regret of several models."""
+    from navloom.evals.navcraft.run import SynthRequest
     from navloom.evals.navcraft.studies import study_relays
-    from navloom.evals.navcraft.synth import SynthRequest
 
     request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
     models = model or ["builtin/heuristic", "builtin/random"]
@@ -77,8 +77,8 @@ def profiles(
     session: Session,
 ) -> None:
     """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
+    from navloom.evals.navcraft.run import SynthRequest
     from navloom.evals.navcraft.studies import study_profiles
-    from navloom.evals.navcraft.synth import SynthRequest
     from navloom.scenes.uri import list_scenes
 
     request = SynthRequest(kind="single", spec=spec, n=1, model=model, seed=seed)
@@ -109,7 +109,7 @@ def ablation(
     """
     from navloom.errors import UsageError, did_you_mean
     from navloom.evals.navcraft.ablation import ARMS, study_ablation
-    from navloom.evals.navcraft.synth import SynthRequest
+    from navloom.evals.navcraft.run import SynthRequest
 
     for name in arm or ():
         if name not in ARMS:

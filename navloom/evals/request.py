@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from navloom.errors import RunError
-from navloom.evals.run import read_run
+from navloom.evals.run_folder import read_run
 
 __all__ = ["made_again", "read_fields"]
 

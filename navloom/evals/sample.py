@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.evals.run import check_id
+from navloom.evals.run_folder import check_id
 
 __all__ = ["Job", "Sample", "select"]
 

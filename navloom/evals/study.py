@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UnfinishedError, UsageError
-from navloom.evals.run import read_errors
+from navloom.evals.run_folder import read_errors
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.models.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from navloom.evals.run import RunFolder
+from navloom.evals.run_folder import RunFolder
 from navloom.evals.sample import Job
 from navloom.evals.tally import Tally
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from navloom.judges.record import NO_EDGE
+from navloom.judges.traversability import NO_EDGE
 
 __all__ = ["CAUSES", "causes_of"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from navloom.models.answer import AnswerError
-from navloom.tools.remarks import outside
+from navloom.tools.navigation.remarks import outside
 
 __all__ = ["Verdict", "last_object", "read_flag", "read_verdict", "reasoning_schema"]
 

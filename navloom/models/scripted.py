@@ -23,7 +23,7 @@ from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, ScriptError, did_you_mean
 from navloom.models.answer import message_text
-from navloom.models.builtin.base import with_usage
+from navloom.models.policy import with_usage
 from navloom.models.registry import Options
 
 __all__ = ["Call", "Reply", "ScriptedChatModel", "as_message", "make", "register", "unregister"]

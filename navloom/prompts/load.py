@@ -1,7 +1,7 @@
 """The one way to a prompt: a named YAML file with declared variables, filled strictly.
 
-A prompt is ``navloom/prompts/NAME.yaml`` with exactly the keys ``name`` (the file's own name),
-``version`` (a whole number from 1, raised with every change of wording), ``description``,
+A prompt is ``navloom/prompts/SUBJECT/NAME.yaml`` with exactly the keys ``name`` (the file's own
+name), ``version`` (a whole number from 1, raised with every change of wording), ``description``,
 ``variables`` (the names its two texts use), ``system`` and ``human`` (Jinja2 texts). What a
 variable holds is pasted as it is: texts from a scene are data and never become template code.
 
@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple, TypeGuard
 
 import yaml
@@ -29,7 +30,8 @@ __all__ = ["Prompt", "Rendered", "load_prompt", "parse_prompt", "prompt_names"]
 
 _KEYS = ("name", "version", "description", "variables", "system", "human")
 _NOT_PROMPTS = frozenset({"profiles"})
-"""YAML files of the folder that prompts are filled from; see :mod:`navloom.prompts.profiles`."""
+"""YAML files of the folder that prompts are filled from; see
+:mod:`navloom.prompts.navcraft.profiles`."""
 _JINJA = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined,
     # A prompt is read by a model, not by a browser: "&lt;->" would only puzzle it.
@@ -113,10 +115,7 @@ class Prompt:
 
 def prompt_names() -> tuple[str, ...]:
     """The names of all prompts in the package, sorted."""
-    folder = files("navloom.prompts")
-    files_there = (path.name for path in folder.iterdir() if path.name.endswith(".yaml"))
-    names = {name.removesuffix(".yaml") for name in files_there}
-    return tuple(sorted(names - _NOT_PROMPTS))
+    return tuple(sorted(_files()))
 
 
 @lru_cache(maxsize=64)
@@ -129,14 +128,23 @@ def load_prompt(name: str) -> Prompt:
     Raises:
         PromptError: where there is no such prompt, or its file breaks a rule of this module.
     """
-    known = prompt_names()
+    known = _files()
     if name not in known:
         raise PromptError(f"there is no prompt '{name}'.{did_you_mean(name, known)}")
-    text = files("navloom.prompts").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    text = known[name].read_text(encoding="utf-8")
     prompt = parse_prompt(text, where=f"{name}.yaml")
     if prompt.name != name:
         raise PromptError(f"{name}.yaml: 'name' is '{prompt.name}', expected '{name}'")
     return prompt
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, Traversable]:
+    """Every prompt's file by name, in whichever subject's folder it lies."""
+    folders = (folder for folder in files("navloom.prompts").iterdir() if folder.is_dir())
+    found = (path for folder in folders for path in folder.iterdir())
+    names = {path.name.removesuffix(".yaml"): path for path in found if path.name.endswith(".yaml")}
+    return {name: path for name, path in names.items() if name not in _NOT_PROMPTS}
 
 
 def parse_prompt(text: str, *, where: str) -> Prompt:

@@ -5,7 +5,7 @@ above. A format converts at its own border. Ids are stable: the same file gives 
 
 Two graphs live in a scene. ``region_graph()`` is H: regions and links, in hops.
 ``navigation_graph()`` is G: viewpoints and walkable edges, in metres (CoNavBench 3.1.1). The
-all-pairs tables over both are in :mod:`navloom.scenes.tables`.
+all-pairs tables over both are in :mod:`navloom.scenes.distances`.
 """
 
 from __future__ import annotations

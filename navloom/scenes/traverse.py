@@ -144,7 +144,7 @@ def annotated(folder: Path, scene: Scene) -> Traversability:
 
     Args:
         folder: holds ``traverse/``, or the files themselves.
-        scene: as :mod:`navloom.scenes.capnav` loads it; nodes are its viewpoints.
+        scene: as :mod:`navloom.scenes.formats.capnav` loads it; nodes are its viewpoints.
 
     Raises:
         SceneError: the file is missing or broken, or speaks of a node that is not there.

@@ -61,10 +61,10 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "demo": Format("navloom.scenes.demo", None),
-    "hm3d": Format("navloom.scenes.hm3d", "hm3d"),
-    "mp3d": Format("navloom.scenes.mp3d", "mp3d"),
-    "capnav": Format("navloom.scenes.capnav", "capnav"),
+    "demo": Format("navloom.scenes.formats.demo", None),
+    "hm3d": Format("navloom.scenes.formats.hm3d", "hm3d"),
+    "mp3d": Format("navloom.scenes.formats.mp3d", "mp3d"),
+    "capnav": Format("navloom.scenes.formats.capnav", "capnav"),
 }
 
 
@@ -207,7 +207,7 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
 
 def _resolve_path(spec: str) -> _Place:
     path = Path(spec).expanduser()
-    reader = cast(Reader, import_module("navloom.scenes.archive"))
+    reader = cast(Reader, import_module("navloom.scenes.formats.scene_json"))
     if path.is_dir():
         folder = spec.rstrip("/") or "/"
         ids = tuple(reader.list_ids(path))

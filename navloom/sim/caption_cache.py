@@ -19,12 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.files import read_bytes, short, validated, write_atomic
 from navloom.scenes.scene import Name, Scene
-from navloom.sim.limits import MOST_CAPTION, MOST_DESCRIPTION, MOST_SUMMARY
+from navloom.sim.bounds import MOST_CAPTION, MOST_DESCRIPTION, MOST_SUMMARY
 from navloom.sim.protocol import Captions
 from navloom.sim.words import one_line
 
 if TYPE_CHECKING:
-    from navloom.sim.captions import CaptionSource
+    from navloom.sim.caption_sources import CaptionSource
 
 __all__ = ["CaptionCache"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import (
     UNKNOWN,
     Item,
@@ -21,9 +22,8 @@ from navloom.scenes.scene import (
     distance_2d,
     distance_3d,
 )
-from navloom.scenes.tables import per_scene
 from navloom.sim.bearing import elevation_to, heading_to, sector_of, up_or_down
-from navloom.sim.limits import MOST_CAPTION, MOST_DESCRIPTION, MOST_SUMMARY, NEAR_M
+from navloom.sim.bounds import MOST_CAPTION, MOST_DESCRIPTION, MOST_SUMMARY, NEAR_M
 from navloom.sim.protocol import Captions, SeenObject
 from navloom.sim.words import enumerated, one_line, unique, with_article
 

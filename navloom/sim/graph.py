@@ -21,12 +21,12 @@ from pathlib import Path as FilePath
 from typing import TypeAlias
 
 from navloom.errors import SimulatorError, did_you_mean
+from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.files import short
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
-from navloom.scenes.tables import metre_table, per_scene
 from navloom.sim.bearing import elevation_to, heading_to
-from navloom.sim.captions import CaptionSource, captions_for, composed
+from navloom.sim.caption_sources import CaptionSource, captions_for, composed
 from navloom.sim.protocol import (
     Action,
     Candidate,

@@ -19,7 +19,7 @@ from navloom.scenes.files import read_bytes, replace_file, short
 __all__ = ["MOST_BYTES", "FolderMedia", "MediaStore", "MemoryMedia", "media_name"]
 
 MOST_BYTES = 16_000_000
-"""Of one picture. What a provider takes is less (:mod:`navloom.models.media`)."""
+"""Of one picture. What a provider takes is less (:mod:`navloom.models.images`)."""
 MOST_KEPT = 256_000_000
 """What a store in memory holds by default."""
 

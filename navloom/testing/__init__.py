@@ -5,11 +5,10 @@
 
 It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody. What a run does
 under each kind of fault is printed by ``python -m navloom.testing``, and what kill -9 does to it by
-``python -m navloom.testing.kill``.
+``python -m tests.testing.kill``.
 """
 
 from navloom.testing.brain import brain
-from navloom.testing.catalogue import KINDS, Kind, kind_of
 from navloom.testing.faults import (
     BadArguments,
     Cut,
@@ -26,8 +25,9 @@ from navloom.testing.faults import (
     UnknownTool,
     seeded_plan,
 )
-from navloom.testing.plan import ConversationPlan
 from navloom.testing.server import Call, ModelServer
+from tests.testing.catalogue import KINDS, Kind, kind_of
+from tests.testing.fault_plan import ConversationPlan
 
 __all__ = [
     "KINDS",

@@ -3,7 +3,7 @@
 A fault may act at five moments: before the request is answered (`before`), on the message that is
 to be said (`message`), on the JSON of a whole reply (`reply`) and its bytes (`body`), and while
 bytes are sent (`pieces`). The plan of a server says which fault, if any, each call meets. The
-sixteen kinds that are tested for by name are in `navloom.testing.catalogue`.
+sixteen kinds that are tested for by name are in `tests.testing.catalogue`.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class ModelServer:
                 calls, messages (see `navloom.models.scripted.as_message`); or a function of the
                 call, such as `navloom.testing.brain` makes.
             faults: the fault that each call meets, in order, or a plan by the call's number, or
-                one by what is in the call (`navloom.testing.plan.ConversationPlan`).
+                one by what is in the call (`tests.testing.fault_plan.ConversationPlan`).
             key: the key that a request must bear; None takes any.
         """
         self.errors: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from navloom.scenes.archive import save
+from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.run import read_run, read_samples
+from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.summary import Summary
-from navloom.scenes.archive import save
+from navloom.scenes.formats.scene_json import save
 from tests.cli.small import small_scene
-from tests.tools.worlds import row_house
+from tests.tools.navcraft.worlds import row_house
 
 BLANK = {"Age": 1, "Gender": "", "Marital Status": "", "Occupation": ""}
 HOME: dict[str, Any] = {
@@ -388,7 +388,7 @@ def test_half_a_run_is_no_study_and_no_demo(
         calls.append(1)
         return summary
 
-    monkeypatch.setattr("navloom.evals.navcraft.synth.synthesise", stopped)
+    monkeypatch.setattr("navloom.evals.navcraft.run.synthesise", stopped)
     monkeypatch.setattr("navloom.evals.navcraft.studies.synthesise", stopped)
     monkeypatch.setattr("navloom.evals.study.read_errors", lambda _: [{"message": "no key"}])
     assert run(command) == code

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.run import read_errors, read_samples
+from navloom.evals.run_folder import read_errors, read_samples
 from navloom.models import get_model
 from navloom.testing import ModelServer, Status, brain
 

@@ -84,7 +84,7 @@ def test_annotate_places_viewpoints(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_annotate_types_unknown_rooms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from navloom.scenes.annotate import relabel
-    from navloom.scenes.archive import save
+    from navloom.scenes.formats.scene_json import save
 
     scene = relabel(small_scene(), {"Kitchen_0": "Unknown"})
     uri, out = str(save(scene, tmp_path / "in.json")), tmp_path / "out.json"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
-from navloom.evals.run import read_run, read_samples
+from navloom.evals.run_folder import read_run, read_samples
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.testing import ModelServer, Status, brain

@@ -18,8 +18,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime
 
-from navloom.evals.batch import run_batch
-from navloom.evals.run import RunFolder, make_id, sample_seed
+from navloom.evals.engine import run_batch
+from navloom.evals.run_folder import RunFolder, make_id, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 

@@ -10,7 +10,7 @@ import pytest
 from langgraph.graph.state import CompiledStateGraph
 
 import navloom
-from navloom import graphs, judges
+from navloom import graphs
 from navloom.graphs.invoke import run
 
 ROOT = Path(navloom.__file__).parents[1]
@@ -36,11 +36,10 @@ GIVEN = {
 
 
 def test_every_graph_is_listed() -> None:
-    rooms = [Path(room.__file__ or "").parent for room in (graphs, judges)]
-    files = [path for room in rooms for path in room.glob("*.py")]
+    room = Path(graphs.__file__ or "").parent
     there = {
-        f"navloom.{path.parent.name}.{path.stem}:graph"
-        for path in files
+        f"navloom.graphs.{path.parent.name}.{path.stem}:graph"
+        for path in room.rglob("*.py")
         if "\ngraph = " in path.read_text()
     }
     assert set(LISTED.values()) == there

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from navloom.graphs import navcraft_collab, navcraft_single, room_typing
+from navloom.graphs.annotation import room_typing
 from navloom.graphs.invoke import run
+from navloom.graphs.navcraft import collab as navcraft_collab
+from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model
 from navloom.testing import ModelServer, brain
-from tests.tools.worlds import row_house
+from tests.tools.navcraft.worlds import row_house
 
 PROVIDERS = ("openai", "anthropic", "vllm")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from navloom.judges.record import build_record
+from navloom.judges.traversability import build_record
 from navloom.scenes.traverse import Cell, Traversability
 
 NODES = ("node_1", "node_2", "node_3", "node_4")

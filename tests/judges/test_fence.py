@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.judges.fence import MOST_EXPLANATION, fence, is_blank, neutralise
-from navloom.judges.injections import payloads
+from navloom.judges.payloads import payloads
 from navloom.testing.gullible import GullibleJudge
 
 BLIND = GullibleJudge(honest=True, blind=True)

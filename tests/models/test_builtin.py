@@ -12,8 +12,8 @@ from langchain_core.tools import tool
 from navloom.errors import ModelError
 from navloom.models.binding import bind
 from navloom.models.builtin import BuiltinChatModel, Request
-from navloom.models.builtin.base import estimate_tokens
 from navloom.models.call import acall, model_name
+from navloom.models.policy import estimate_tokens
 from navloom.models.registry import get_model
 
 JSON = st.recursive(

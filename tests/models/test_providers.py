@@ -20,7 +20,7 @@ from navloom.errors import ModelError, ModelRefusedError
 from navloom.models.abilities import read_refusal
 from navloom.models.binding import ANSWER_TOOL, backend_of, bind
 from navloom.models.call import acall, model_of
-from navloom.models.media import image_block
+from navloom.models.images import image_block
 from navloom.models.registry import get_model
 from navloom.testing import ModelServer
 from tests.models.wire_rules import ARRAY_BOUNDS, complaints

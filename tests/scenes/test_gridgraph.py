@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from navloom.scenes.distances import metre_table
 from navloom.scenes.gridgraph import build_viewpoints
 from navloom.scenes.scene import (
     Box,
@@ -21,7 +22,6 @@ from navloom.scenes.scene import (
     Viewpoint,
     distance_2d,
 )
-from navloom.scenes.tables import metre_table
 
 
 def room(number: int, x: float, z: float, width: float, depth: float, y: float = 0.0) -> Region:

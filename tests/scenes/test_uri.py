@@ -9,7 +9,9 @@ from types import ModuleType
 import pytest
 
 from navloom.errors import SceneError
-from navloom.scenes import archive, demo, mp3d, uri
+from navloom.scenes import uri
+from navloom.scenes.formats import demo, mp3d
+from navloom.scenes.formats import scene_json as archive
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes, list_scenes, load_scene
 
@@ -166,7 +168,7 @@ def test_formats_are_imported_when_named(tmp_path: Path) -> None:
     code = (
         "import sys; from navloom.scenes.uri import list_scenes; list_scenes('demo:');"
         "print(sorted(m for m in sys.modules if m in"
-        " ('navloom.scenes.mp3d', 'navloom.scenes.hm3d')))"
+        " ('navloom.scenes.formats.mp3d', 'navloom.scenes.formats.hm3d')))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

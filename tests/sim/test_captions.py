@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Item, Link, Scene
-from navloom.sim.captions import (
+from navloom.sim.caption_sources import (
     CaptionCache,
     CaptionSource,
     ComposedCaptions,
@@ -22,12 +22,12 @@ from navloom.sim.captions import (
     captions_for,
     composed,
 )
-from navloom.sim.conformance_bench import made_scene
+from navloom.sim.conformance.bench import made_scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.words import briefly, enumerated, one_line, with_article
-from tests.scenes.test_mp3d import join, panorama, write
+from tests.scenes.formats.test_mp3d import join, panorama, write
 from tests.sim.test_graph import on
-from tests.tools.worlds import item, row_house
+from tests.tools.navcraft.worlds import item, row_house
 
 SECTORS = [f"The scene depicts view number {k}." for k in range(8)]
 

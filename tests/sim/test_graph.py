@@ -9,13 +9,13 @@ from hypothesis import given, settings
 
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
+from navloom.scenes.distances import metre_table
 from navloom.scenes.embodiment import DEFAULT_BODY
 from navloom.scenes.scene import Scene
-from navloom.scenes.tables import metre_table
 from navloom.sim import Forward, Hop, Look, Pose, Simulator, Stop, Turn, Velocity, get_simulator
-from navloom.sim.conformance_bench import EYE_M, made_scene
+from navloom.sim.conformance.bench import EYE_M, made_scene
 from navloom.sim.graph import GraphSimulator
-from tests.tools.worlds import scenes
+from tests.tools.navcraft.worlds import scenes
 
 
 def on(viewpoint: str | None, heading: float = 0.0) -> tuple[Pose, object]:

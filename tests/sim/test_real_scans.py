@@ -14,9 +14,9 @@ import pytest
 
 from navloom.scenes import load_scene
 from navloom.scenes.embodiment import DEFAULT_BODY
-from navloom.scenes.mp3d_observations import read_observations
+from navloom.scenes.formats.mp3d_observations import read_observations
 from navloom.sim import Hop, Pose, get_simulator
-from navloom.sim.captions import MatterportCaptions, captions_for
+from navloom.sim.caption_sources import MatterportCaptions, captions_for
 from navloom.sim.conformance import check
 from navloom.sim.graph import candidates_of
 from navloom.sim.protocol import turn_between

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from navloom.testing import KINDS, kind_of
-from navloom.testing.__main__ import main
-from navloom.testing.kill import Outcome, kill_many
-from navloom.testing.table import Row, Setting, fault_table, write_table
+from tests.testing.__main__ import main
+from tests.testing.kill import Outcome, kill_many
+from tests.testing.table import Row, Setting, fault_table, write_table
 
 SMALL = Setting(samples=12, concurrency=12, share=0.6, for_good=0.3, patience=1.0)
 

@@ -18,8 +18,8 @@ import networkx as nx
 
 from navloom.evals.capnav.barriers import KINDS, kinds_of
 from navloom.scenes.traverse import Traversability
-from navloom.tools.capnav_places import Places
-from navloom.tools.traverse import feasible, reach, route
+from navloom.tools.capnav.feasible import feasible, reach, route
+from navloom.tools.capnav.named_places import Places
 
 __all__ = ["LENGTHS", "Balance", "Facts", "Steer", "candidates", "facts_of", "truth_record"]
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from navloom.errors import RunError
 from navloom.evals.capnav.balance import Balance, Facts, facts_of, truth_record
-from navloom.evals.whole import make_folder, write_whole
-from navloom.tools.capnav_ground import duplicate_of
-from navloom.tools.capnav_places import Places
+from navloom.evals.files import make_folder, write_whole
+from navloom.tools.capnav.grounding import duplicate_of
+from navloom.tools.capnav.named_places import Places
 
 __all__ = ["BALANCE", "Collected", "Kept", "collect", "read_balance", "write_questions"]
 

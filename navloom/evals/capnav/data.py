@@ -19,12 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.scenes.bodies import builtin_bodies, canonical, load_bodies
-from navloom.scenes.capnav import Nodes, list_ids, load
 from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.files import read_bytes, validated
+from navloom.scenes.formats.capnav import Nodes, list_ids, load
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability, annotated
-from navloom.tools.traverse import Feasibility, feasible, reach, route
+from navloom.tools.capnav.feasible import Feasibility, feasible, reach, route
 
 __all__ = ["Benchmark", "Pair", "Question", "load_benchmark"]
 

@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 from navloom.evals.capnav.official_text import Line, read_output, reason_of
 from navloom.scenes.bodies import canonical
-from navloom.scenes.capnav import NEAR, Nodes
+from navloom.scenes.formats.capnav import NEAR, Nodes
 from navloom.scenes.scene import UNKNOWN
 from navloom.scenes.traverse import Traversability
-from navloom.tools.traverse import reach
+from navloom.tools.capnav.feasible import reach
 
 __all__ = ["OfficialScene", "OfficialScore", "normal"]
 

@@ -16,7 +16,7 @@ from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark
 from navloom.evals.request import made_again, read_fields
 from navloom.evals.video import MOST_FRAMES, video_digest
-from navloom.graphs.capnav_answer import PROMPT
+from navloom.graphs.capnav.answering import PROMPT
 from navloom.prompts.load import load_prompt
 
 __all__ = ["KIND", "CapnavRequest", "content_of", "videos_of"]

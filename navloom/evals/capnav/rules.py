@@ -26,7 +26,7 @@ from navloom.evals.capnav.barriers import kinds_of
 from navloom.evals.capnav.data import Benchmark, Question
 from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.traverse import Traversability
-from navloom.tools.capnav_answers import Answer
+from navloom.tools.capnav.answers import Answer
 
 __all__ = ["AnswerScore", "Scorer", "path_faults"]
 

@@ -1,7 +1,7 @@
 """A model on the CapNav benchmark: one sample a question and body, as a run that can be killed.
 
-``evaluate_capnav`` asks every pair of the benchmark through :mod:`navloom.graphs.capnav_answer` and
-scores it twice, by our rules and by the public scorer's. Beside the run's own files it writes
+``evaluate_capnav`` asks every pair of the benchmark through :mod:`navloom.graphs.capnav.answering`
+and scores it twice, by our rules and by the public scorer's. Beside the run's own files it writes
 ``answers.jsonl``, an answer a line, which ``navloom judge reasoning`` reads.
 
 A line's ``status`` is ``ok`` where the answer is the truth (or the truth is not known and the reply
@@ -18,22 +18,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.batch import run_batch
 from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.official_text import outputs_of
 from navloom.evals.capnav.request import KIND, CapnavRequest, content_of, videos_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.lines import read_lines
-from navloom.evals.run import RunFolder, check_id, sample_seed
+from navloom.evals.engine import run_batch
+from navloom.evals.files import write_whole
+from navloom.evals.jsonl import read_lines
+from navloom.evals.run_folder import RunFolder, check_id, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.video import check_video, sample_frames
-from navloom.evals.whole import write_whole
-from navloom.graphs import capnav_answer
-from navloom.tools.capnav_answers import Answer
+from navloom.graphs.capnav import answering as capnav_answer
+from navloom.tools.capnav.answers import Answer
 from navloom.tools.resolve import model_of
 
 __all__ = [

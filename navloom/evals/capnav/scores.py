@@ -11,7 +11,7 @@ from navloom.evals.capnav.barriers import KINDS
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.totals import Totals, official_totals, totals
-from navloom.evals.run import fold_samples, read_run
+from navloom.evals.run_folder import fold_samples, read_run
 from navloom.scenes.bodies import body_names
 
 __all__ = ["GROUPS", "CapnavScores", "read_capnav"]

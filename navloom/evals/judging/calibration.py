@@ -24,12 +24,12 @@ from navloom.evals.judging.run import (
     RubricJob,
     read_steps,
 )
-from navloom.evals.run import read_samples, sample_seed
+from navloom.evals.run_folder import read_samples, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
-from navloom.judges.calibrate import DEFAULT_ITEMS, KINDS, SETS, make_items
-from navloom.judges.calibrate_trace import TRACE_KINDS, make_trace_items
+from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, SETS, make_items
+from navloom.judges.step_items import TRACE_KINDS, make_trace_items
 from navloom.scenes.traverse import Traversability, annotated, from_geometry
 from navloom.scenes.uri import list_scenes, load_scene
 

@@ -11,13 +11,13 @@ from navloom.errors import UsageError
 from navloom.evals.judging.calibration import digest, truths
 from navloom.evals.judging.calibration_scores import Flips, flips
 from navloom.evals.judging.run import JudgeRequest, Judging, ReasoningJob
-from navloom.evals.run import read_samples, sample_seed
+from navloom.evals.run_folder import read_samples, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
-from navloom.judges.calibrate import Item, make_items
-from navloom.judges.injections import Payload, inject, payloads
-from navloom.judges.reasoning import judge_reason
+from navloom.graphs.judging.reasoning import judge_reason
+from navloom.judges.payloads import Payload, inject, payloads
+from navloom.judges.reason_items import Item, make_items
 from navloom.testing.gullible import GullibleJudge
 
 __all__ = ["gullible_flips", "measure_injections", "plan_injections"]

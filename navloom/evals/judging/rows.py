@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError
-from navloom.judges.record import read_record
+from navloom.judges.traversability import read_record
 
 __all__ = ["Answers", "Left", "Row", "lines_of", "read_answers", "sample_name", "unique"]
 

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.studies import whole_run
-from navloom.evals.navcraft.synth import SynthRequest
-from navloom.evals.run import read_samples
+from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.evals.stats import Spread
 from navloom.evals.study import Study, check_free

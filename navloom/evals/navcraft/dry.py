@@ -24,11 +24,11 @@ from navloom.evals.dry import (
     reply_tokens,
     unkeyed,
 )
+from navloom.evals.navcraft.run import SynthJob, SynthRequest, plan
 from navloom.evals.navcraft.survey import survey
-from navloom.evals.navcraft.synth import SynthJob, SynthRequest, plan
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
-from navloom.graphs import navcraft_single
+from navloom.graphs.navcraft import single as navcraft_single
 
 __all__ = ["dry_run"]
 

@@ -13,7 +13,7 @@ from navloom.scenes.plan import Mark, Route, draw_into, draw_plan
 from navloom.scenes.plan_lines import MarkKind
 from navloom.scenes.plan_shapes import floor_of, readable
 from navloom.scenes.scene import Scene, Viewpoint
-from navloom.tools.gplus import Anchor, metric_graph, whereabouts
+from navloom.tools.navcraft.metric_graph import Anchor, metric_graph, whereabouts
 
 __all__ = ["contact_sheet", "pick_tasks", "task_picture", "task_routes", "task_story"]
 

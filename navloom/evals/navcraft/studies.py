@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.navcraft.report import write_report
+from navloom.evals.navcraft.run import SynthRequest, synthesise
 from navloom.evals.navcraft.scores import score_run
-from navloom.evals.navcraft.synth import SynthRequest, synthesise
-from navloom.evals.run import read_samples
+from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.evals.stats import Spread
 from navloom.evals.study import Study, check_free
 from navloom.evals.table import Table
-from navloom.prompts.profiles import NO_PROFILE, profile_names
+from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
 
 __all__ = [
     "Role",

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from navloom.errors import RunError, SceneError
-from navloom.evals.whole import write_whole
+from navloom.evals.files import write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.tools.optimum import count_admissible_triples
+from navloom.tools.navcraft.optimum import count_admissible_triples
 
 __all__ = ["Survey", "read_survey", "survey", "why_no_errand", "write_survey"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import RunError
-from navloom.evals.lines import read_lines
+from navloom.evals.jsonl import read_lines
 from navloom.evals.navigation.bootstrap import (
     LEVEL,
     RESAMPLES,
@@ -30,7 +30,7 @@ from navloom.evals.navigation.bootstrap import (
 )
 from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.rescore_trial import EFFORT, effort_of
-from navloom.evals.run import read_run
+from navloom.evals.run_folder import read_run
 from navloom.evals.table import NOTHING, Table
 
 __all__ = ["Comparison", "Discordant", "Paired", "compare_runs"]

@@ -28,10 +28,10 @@ from typing import Any, Literal
 from navloom.evals.navigation.failure_walk import Deviation, Walk, metres_along
 from navloom.evals.navigation.failure_words import Way, rooms, speaks_of_stairs, things, ways_at
 from navloom.evals.tasks.episode import Episode
+from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
-from navloom.scenes.tables import per_scene
 from navloom.sim.protocol import turn_between
 
 __all__ = ["CAUSES", "Cause", "Fork", "find_causes", "fork_of"]

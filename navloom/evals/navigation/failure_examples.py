@@ -21,7 +21,7 @@ from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.failure_behaviour import Behaviour
 from navloom.evals.navigation.failure_cause import Cause
 from navloom.evals.navigation.failure_tally import Tagged, read_tags
-from navloom.evals.run import read_run, read_samples
+from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.tasks.episode import Episode
 
 __all__ = ["MOST_CHARACTERS", "Example", "choose", "mine", "read_examples"]

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from navloom.evals.tasks.episode import Episode
+from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.scenes.tables import metre_table
 
 __all__ = [
     "GENERATION",

@@ -26,8 +26,8 @@ from navloom.evals.navigation.failure_walk import (
     reference_of,
 )
 from navloom.evals.tasks.episode import Episode
+from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
-from navloom.scenes.tables import per_scene
 
 __all__ = ["Analysis", "analyse"]
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.scene import Scene
-from navloom.scenes.tables import metre_table, per_scene
 
 __all__ = ["Ground", "Ids", "flattened", "padded", "without_repeats"]
 

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from navloom.errors import UsageError
 from navloom.evals.request import made_again, read_fields
-from navloom.evals.run import read_run
-from navloom.graphs.agents import AgentSettings, get_agent
-from navloom.graphs.navigator_text import PROMPT
+from navloom.evals.run_folder import read_run
+from navloom.graphs.navigation.agents import AgentSettings, get_agent
+from navloom.graphs.navigation.text import PROMPT
 from navloom.prompts.load import load_prompt
 
 __all__ = ["KIND", "EvalRequest"]
@@ -60,7 +60,7 @@ class EvalRequest:
     subset: str | None = None
     """An index file of :mod:`navloom.evals.navigation.subset`: only its episodes."""
     agent: str = "heuristic"
-    """An agent of :mod:`navloom.graphs.agents`."""
+    """An agent of :mod:`navloom.graphs.navigation.agents`."""
     model: str = "builtin/heuristic"
     """The navigator's; an agent that brings its own model keeps that."""
     oracle_model: str | None = None

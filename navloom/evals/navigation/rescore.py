@@ -20,7 +20,7 @@ from navloom.evals.navigation.metrics import METRICS, EpisodeScore, Scorer, clus
 from navloom.evals.navigation.metrics_check import Invalid
 from navloom.evals.navigation.rescore_trial import EFFORT, Trial, read_trials
 from navloom.evals.navigation.submission import Fault, read_submission
-from navloom.evals.run import read_run
+from navloom.evals.run_folder import read_run
 from navloom.evals.table import NOTHING, Table
 from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.scenes.scene import Scene

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import RunError
-from navloom.evals.lines import read_lines
+from navloom.evals.jsonl import read_lines
 from navloom.evals.navigation.metrics import Contacts, Invalid
 from navloom.evals.navigation.submission import viewpoints_of
-from navloom.evals.run import read_run
+from navloom.evals.run_folder import read_run
 from navloom.evals.tasks.episode import Episode
 
 __all__ = ["EFFORT", "Trial", "effort_of", "read_trials"]

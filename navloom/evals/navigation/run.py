@@ -1,7 +1,7 @@
 """Evaluation of navigators: every episode of a task through one agent, as a run.
 
 ``evaluate`` plans one sample an episode and epoch and takes them through the engine of
-:mod:`navloom.evals.batch`: kill it at any moment, the same command goes on in the middle of an
+:mod:`navloom.evals.engine`: kill it at any moment, the same command goes on in the middle of an
 episode. Each sample makes its own simulator over a scene that is loaded once; samples run scene
 after scene, so that memory stays flat however many there are.
 
@@ -21,25 +21,25 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.batch import run_batch
-from navloom.evals.captioning import caption_file
+from navloom.evals.captions.run import caption_file
+from navloom.evals.engine import run_batch
 from navloom.evals.navigation.failure_examples import Example, choose, read_examples
 from navloom.evals.navigation.request import KIND, EvalRequest
 from navloom.evals.navigation.scores import RunScores, read_scores, scored
 from navloom.evals.navigation.subset import load_subset
-from navloom.evals.run import RunFolder, sample_seed
+from navloom.evals.run_folder import RunFolder, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
-from navloom.graphs import navigator
 from navloom.graphs.invoke import model_of, scene_of
+from navloom.graphs.navigation import navigator
 from navloom.models.spec import read_spec
+from navloom.scenes.distances import per_scene
 from navloom.scenes.files import read_bytes
-from navloom.scenes.tables import per_scene
 from navloom.scenes.uri import list_scenes
-from navloom.sim.captions import captions_for
+from navloom.sim.caption_sources import captions_for
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
 from navloom.sim.registry import get_simulator

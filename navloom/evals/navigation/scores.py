@@ -15,7 +15,7 @@ from typing import Any
 from navloom.evals.navigation.bootstrap import summarise
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.metrics import METRICS, Contacts, EpisodeScore, score_episodes
-from navloom.evals.run import fold_samples, read_run
+from navloom.evals.run_folder import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 

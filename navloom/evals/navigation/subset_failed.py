@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.run import read_run, read_samples
+from navloom.evals.run_folder import read_run, read_samples
 
 __all__ = ["Failed", "failed_by"]
 

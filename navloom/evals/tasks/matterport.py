@@ -15,9 +15,9 @@ import networkx as nx
 
 from navloom.errors import DataError, SceneError
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.scenes.mp3d import load
+from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.formats.mp3d import load
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.scenes.tables import metre_table, per_scene
 
 __all__ = ["Scans", "Sieve", "path_metres", "used"]
 
@@ -28,7 +28,7 @@ class Scans:
     """The Matterport scans of a folder, loaded when they are first asked for.
 
     Args:
-        data: the folder; see :mod:`navloom.scenes.mp3d` for what lies in it.
+        data: the folder; see :mod:`navloom.scenes.formats.mp3d` for what lies in it.
 
     Attributes:
         missing: why a scan could not be loaded, by its name.

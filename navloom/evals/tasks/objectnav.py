@@ -25,14 +25,14 @@ from random import Random
 import numpy as np
 
 from navloom.evals.quota import balanced
-from navloom.evals.run import sample_seed
+from navloom.evals.run_folder import sample_seed
 from navloom.evals.tasks.categories import CATEGORIES, category_of
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.matterport import Scans, Sieve
 from navloom.evals.tasks.reverie import read_items
 from navloom.evals.tasks.visible import read_visible
+from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.scenes.tables import metre_table
 
 __all__ = ["DEFAULT_SPLIT", "SOURCE", "SPLITS", "load", "sentence"]
 

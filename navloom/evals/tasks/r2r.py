@@ -1,7 +1,7 @@
 """R2R: three step-by-step instructions a path (Anderson et al. 2018; VLN-MME A.1, fine-grained).
 
     DATA/r2r/R2R_SPLIT.json           a list of paths; also read from DATA itself
-    DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.mp3d` reads them
+    DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
 
 An episode is one instruction of one path: ``PATHID_K``, the id that submissions use.
 """

@@ -2,7 +2,7 @@
 
     DATA/reverie/REVERIE_SPLIT.json   a list of targets, each with a path and 1 to 3 instructions
     DATA/reverie/BBox                 what each viewpoint sees: :mod:`navloom.evals.tasks.visible`
-    DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.mp3d` reads them
+    DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
 
 v1 says ``distance``, ``ix`` and ``instructions_l`` besides; what both share is all that is read. An
 episode is one instruction of one record: ``PATHID_OBJID_K``, the id that submissions use.
@@ -26,8 +26,8 @@ from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.matterport import Scans, Sieve, used
 from navloom.evals.tasks.records import Number, PathItem, find, is_blank, read_records
 from navloom.evals.tasks.visible import Target, read_visible
+from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
-from navloom.scenes.tables import metre_table
 
 __all__ = ["DEFAULT_SPLIT", "SOURCE", "SPLITS", "Goals", "ReverieItem", "load", "read_items"]
 

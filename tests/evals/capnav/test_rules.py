@@ -18,7 +18,7 @@ from navloom.evals.capnav.rules import AnswerScore, Scorer, path_faults
 from navloom.evals.capnav.totals import totals
 from navloom.evals.capnav.truth import truth_record, why_not
 from navloom.scenes.bodies import builtin_bodies
-from navloom.tools.capnav_answers import Answer
+from navloom.tools.capnav.answers import Answer
 from tests.evals.capnav.world import node, write_world
 
 

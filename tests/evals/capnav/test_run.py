@@ -16,7 +16,7 @@ from navloom.evals.capnav.run import ANSWERS, CapnavJob, CapnavSummary, evaluate
 from navloom.evals.capnav.scores import CapnavScores, read_capnav
 from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
 from navloom.evals.capnav.totals import Measure
-from navloom.evals.run import read_errors, read_run, read_samples
+from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.session import Session
 from navloom.graphs.invoke import run
 from navloom.models.answer import message_text

@@ -17,7 +17,7 @@ from navloom.evals.judging.calibration_tables import picture, reasoning_tables, 
 from navloom.evals.judging.injections import measure_injections
 from navloom.evals.judging.rows import read_answers, sample_name
 from navloom.evals.judging.run import JudgeRequest, judge_answers, totals
-from navloom.evals.run import read_samples
+from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.models import scripted
 from tests.judges.paths import RIGHT, WRONG, record
@@ -164,7 +164,7 @@ def test_judging_within_another_graph_keeps_no_checkpoints_there(durability: Any
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import END, START, StateGraph
 
-    from navloom.judges.reasoning import judge_reason
+    from navloom.graphs.judging.reasoning import judge_reason
 
     async def node(state: dict[str, Any]) -> dict[str, Any]:
         given = {"explanation": RIGHT, "record": record()}

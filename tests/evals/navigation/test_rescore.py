@@ -17,7 +17,7 @@ from navloom.evals.navigation.metrics_check import MOST_POSITIONS, Invalid
 from navloom.evals.navigation.rescore import score_run, score_submission
 from navloom.evals.navigation.submission import read_submission, viewpoints_of
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.scenes.archive import save
+from navloom.scenes.formats.scene_json import save
 from tests.evals.navigation.test_metrics import ROW, episode
 
 Submit = Callable[[Any], Path]

@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, RunError, SceneError, SimulatorError, UsageError
-from navloom.evals.captioning import CaptionRequest, caption
+from navloom.evals.captions.run import CaptionRequest, caption
 from navloom.evals.navigation.dry import dry_run
 from navloom.evals.navigation.run import EvalRequest, aevaluate, evaluate, plan
 from navloom.evals.navigation.scores import scored
 from navloom.evals.navigation.subset import build_subset, save_subset
-from navloom.evals.run import read_errors, read_run, read_samples
+from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.tasks.registry import load_task
 from navloom.models import get_model
@@ -32,7 +32,7 @@ from navloom.scenes.files import read_bytes
 from navloom.scenes.uri import load_scene
 from navloom.testing import ModelServer, brain
 from navloom.tools import resolve
-from tests.evals.tasks_folder import folder
+from tests.evals.tasks.folder import folder
 
 KEYS = {
     "trajectory",
@@ -213,7 +213,7 @@ def test_a_request_comes_back_from_its_run(data: Path, tmp_path: Path) -> None:
 
 
 def _other_run(tmp_path: Path) -> Path:
-    from navloom.evals.navcraft.synth import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest, synthesise
 
     synthesise(SynthRequest(kind="single", spec="demo:flat", n=1), tmp_path / "synth")
     return tmp_path / "synth"

@@ -26,7 +26,7 @@ from navloom.evals.navigation.subset import (
 from navloom.evals.navigation.subset_failed import failed_by
 from navloom.evals.navigation.subset_table import axes_of, spreads_of
 from navloom.evals.quota import balanced, proportional
-from navloom.evals.run import RunFolder
+from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
 

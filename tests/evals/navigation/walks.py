@@ -13,7 +13,7 @@ from typing import Any
 
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.metrics import score_episodes
-from navloom.evals.run import RunFolder
+from navloom.evals.run_folder import RunFolder
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene

@@ -1,0 +1,1 @@
+"""``navloom eval capnav`` and ``navloom synth capnav``."""

@@ -1,0 +1,1 @@
+"""``navloom chat``, at a terminal or through a pipe."""

@@ -1,0 +1,190 @@
+"""The chat in panes, with textual: conversation, map, a line about now, a line to type in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import events, work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, RichLog, Static
+
+from navloom.cli.chat.map import map_text
+from navloom.cli.chat.plain import harmless
+from navloom.cli.chat.slashes import run_command
+from navloom.cli.chat.talk import Talk
+from navloom.graphs.chat.text import MOST_SAID
+from navloom.tools.chat.places import floor_number, room_name
+
+__all__ = ["ChatApp"]
+
+_INKS = {"person": "bold cyan", "robot": "bold green", "error": "bold red", "note": "dim"}
+_HEADS = {"person": "you", "robot": "robot", "error": "!"}
+_LEGEND = "▫ door  ≡ stairs  · trail  ◆ goal"
+
+
+class MapPane(Static):
+    """The map, drawn anew whenever its size changes."""
+
+    def on_resize(self, event: events.Resize) -> None:  # noqa: ARG002
+        """Draw at the new size."""
+        app = self.app
+        assert isinstance(app, ChatApp)  # noqa: S101  no other app has this pane
+        app.draw_map()
+
+
+class ChatApp(App[int]):
+    """See the module's docstring."""
+
+    TITLE = "navloom chat"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #panes { height: 1fr; }
+    #talk { width: 2fr; border: round $primary; padding: 0 1; }
+    #talk { overflow-y: auto; scrollbar-size: 1 1; }
+    #side { width: 3fr; border: round $primary; }
+    #map { height: 1fr; content-align: center middle; }
+    #legend { height: 1; color: $text-muted; content-align: center middle; }
+    #now { height: 1; background: $primary-background; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "halt", "stop the walk", priority=True),
+        Binding("ctrl+q", "leave", "leave", priority=True),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.talk: Talk | None = None
+        self._again = False
+        self._playing: Sequence[Sequence[Any]] | None = None
+
+    @property
+    def _open(self) -> Talk:
+        assert self.talk is not None  # noqa: S101  set before the app runs
+        return self.talk
+
+    def prepare(self, talk: Talk, *, again: bool) -> None:
+        """Say what to show, before the app runs.
+
+        Args:
+            talk: the conversation, open.
+            again: whether it was begun before.
+        """
+        self.talk, self._again = talk, again
+
+    async def talk_about(self, talk: Talk, *, again: bool) -> int:
+        """Run until the person leaves; the exit code."""
+        self.prepare(talk, again=again)
+        code = await self.run_async()
+        await talk.close()
+        return code or 0
+
+    def compose(self) -> ComposeResult:
+        """Conversation and map side by side, and two lines below."""
+        with Horizontal(id="panes"):
+            yield RichLog(id="talk", wrap=True, min_width=20)
+            with Vertical(id="side"):
+                yield MapPane(id="map")
+                yield Static(_LEGEND, id="legend")
+        yield Static(id="now")
+        yield Input(
+            placeholder="Say where to go, ask what I see, or /help", max_length=4 * MOST_SAID
+        )
+
+    def on_mount(self) -> None:
+        """Show what was said before, and listen."""
+        self.redraw()
+        if not self._again:
+            self.said("note", f"{self._open.model} thinks. Say where to go; /help says more.")
+        self.query_one(Input).focus()
+
+    def said(self, who: str, text: str) -> None:
+        """Add a line to the conversation."""
+        line = Text()
+        if who in _HEADS:
+            line.append(f"{_HEADS[who]}  ", _INKS[who])
+        line.append(harmless(text), "" if who in ("person", "robot") else _INKS[who])
+        self.query_one(RichLog).write(line)
+        self._draw_now()
+
+    def moved(self, pose: Mapping[str, Any]) -> None:  # noqa: ARG002  the trail has it
+        """Draw the robot where it is now."""
+        self.draw_map()
+        self._draw_now()
+
+    def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
+        """Draw the map; the walk of a replay stays until the robot moves."""
+        self._playing = None if list(trail) == self._open.trail else trail
+        self.draw_map()
+        self._playing = None
+
+    def play(self, trail: Sequence[Sequence[Any]]) -> None:
+        """Draw one step of a replay."""
+        self.show_map(trail)
+
+    def redraw(self) -> None:
+        """Show the whole conversation anew."""
+        self.query_one(RichLog).clear()
+        for line in self._open.transcript:
+            self.said(line["who"], line["text"])
+        self.draw_map()
+        self._draw_now()
+
+    def draw_map(self) -> None:
+        """Draw the map as large as its pane."""
+        pane = self.query_one(MapPane)
+        width, height = pane.size
+        if width < 2 or height < 2:
+            return
+        trail = self._playing or self._open.trail
+        text = map_text(self._open.scene, trail, width=width, height=height, goal=self._open.goal)
+        pane.update(text)
+
+    def _draw_now(self) -> None:
+        talk = self._open
+        here = talk.trail[-1][0]
+        scene = talk.scene
+        room = room_name(scene, scene.viewpoint_by_id[here].region)
+        doing = "walking" if talk.walking else "thinking" if talk.busy else "listening"
+        parts = [scene.uri, f"{room}, floor {floor_number(scene, here)}", doing, talk.model]
+        if tokens := talk.state.get("tokens", 0):
+            parts.append(f"{tokens:,} tokens")
+        self.query_one("#now", Static).update(Text("  ·  ".join(parts)))
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take a line."""
+        line = event.value
+        event.input.clear()
+        if line.lstrip().startswith("/"):
+            self._command(line)
+        elif line.strip():
+            self._hear(line)
+
+    @work(exit_on_error=True)
+    async def _hear(self, line: str | None) -> None:
+        await self._open.hear(line)
+        self.draw_map()
+        self._draw_now()
+
+    @work(exclusive=True, group="command")
+    async def _command(self, line: str) -> None:
+        if self._open.busy:
+            await self._open.hear(None)
+        if await run_command(line, self._open, self):
+            self.exit(0)
+        self._draw_now()
+
+    def action_halt(self) -> None:
+        """Ctrl-C: stop what is under way; where nothing is, say how to leave."""
+        if self._open.busy:
+            self._hear(None)
+        else:
+            self.said("note", "Nothing is under way. /quit or Ctrl-Q leaves.")
+
+    async def action_leave(self) -> None:
+        """Ctrl-Q."""
+        self._open.break_off()
+        self.exit(0)

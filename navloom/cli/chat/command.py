@@ -1,0 +1,203 @@
+"""``navloom chat``: talk a robot through a home."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from navloom.cli.common import ModelOption, SceneArgument, SeedOption, say
+from navloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from navloom.graphs.chat.chat import Context
+    from navloom.sim.protocol import Simulator
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True)
+_INSTALL = "pip install 'navloom[tui]'"
+Display = Literal["rich", "plain", "none"]
+
+
+@app.command(no_args_is_help=True)
+def chat(
+    scene: SceneArgument,
+    model: ModelOption = "builtin/heuristic",
+    backend: Annotated[
+        str,
+        typer.Option("--backend", envvar="NAVLOOM_BACKEND", help="The simulator it moves in."),
+    ] = "graph",
+    thread: Annotated[
+        str | None,
+        typer.Option(
+            "--thread",
+            envvar="NAVLOOM_THREAD",
+            metavar="NAME",
+            help="Keep the conversation under this name, and come back to it by the same name.",
+        ),
+    ] = None,
+    threads: Annotated[
+        Path | None,
+        typer.Option(
+            "--threads",
+            envvar="NAVLOOM_THREADS",
+            metavar="DIR",
+            show_default="the user's data folder",
+            help="Where conversations are kept.",
+        ),
+    ] = None,
+    display: Annotated[
+        Display | None,
+        typer.Option(
+            "--display",
+            envvar="NAVLOOM_DISPLAY",
+            help="rich: panes with a map (textual); plain: lines; none: the robot's words alone."
+            " Unless told, rich on a terminal where textual is installed.",
+            show_default=False,
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="VIEWPOINT", help="Where a new conversation starts."),
+    ] = None,
+    pace: Annotated[
+        float,
+        typer.Option(
+            "--pace",
+            envvar="NAVLOOM_PACE",
+            min=0,
+            max=10,
+            help="Seconds a hop is shown on a terminal; from a pipe nobody watches.",
+        ),
+    ] = 0.35,
+    captions: Annotated[
+        Path | None,
+        typer.Option(
+            "--captions",
+            envvar="NAVLOOM_CAPTIONS",
+            metavar="RUN",
+            help="A run of `navloom caption`, or a file of it: its captions go before the home's"
+            " own.",
+        ),
+    ] = None,
+    token_limit: Annotated[
+        int | None,
+        typer.Option(
+            "--token-limit",
+            envvar="NAVLOOM_TOKEN_LIMIT",
+            min=1,
+            help="Tokens that this sitting may use, in and out; then the robot says so.",
+        ),
+    ] = None,
+    cost_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--cost-limit",
+            envvar="NAVLOOM_COST_LIMIT",
+            min=0.000001,
+            help="US dollars that this sitting may cost.",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
+    import asyncio
+
+    from navloom.models.call import call_settings
+    from navloom.models.limits import Budget, Limits
+
+    shown = _display(display)
+    file = _file(thread, threads)
+    context = _context(scene, model, backend, captions)
+    options: dict[str, Any] = {
+        "thread": thread or "chat",
+        "seed": seed,
+        "pace": pace if sys.stdin.isatty() else 0.0,
+    }
+    begin = {"start": start} if start else {}
+    limits = Limits(token_limit=token_limit, cost_limit=cost_limit)
+    limits.check_price(model)
+    with call_settings(gate=Budget(limits)):
+        code = asyncio.run(_talk(context, file, shown, options, begin))
+    raise typer.Exit(code)
+
+
+def _display(asked: Display | None) -> Display:
+    """The display to use.
+
+    Raises:
+        UsageError: panes were asked for, and cannot be had.
+    """
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    there = find_spec("textual") is not None
+    if asked == "rich" and not there:
+        raise UsageError(f"--display rich needs textual: {_INSTALL}, or use --display plain.")
+    if asked == "rich" and not terminal:
+        raise UsageError("--display rich needs a terminal: use --display plain.")
+    if asked is not None:
+        return asked
+    if terminal and not there:
+        say(f"Plain lines, since textual is not installed: {_INSTALL} gives panes and a live map.")
+    return "rich" if terminal and there else "plain"
+
+
+def _file(thread: str | None, threads: Path | None) -> Path | None:
+    from navloom.cli.chat.threads import thread_file, threads_folder
+
+    return thread_file(thread, threads_folder(threads)) if thread is not None else None
+
+
+def _context(scene: str, model: str, backend: str, captions: Path | None) -> Context:
+    from navloom.graphs.chat.chat import Context
+    from navloom.models.registry import get_model
+
+    return Context(model=get_model(model), simulator=_simulator(backend, scene, captions))
+
+
+def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
+    """The home to walk in, with a model's captions where there are any.
+
+    Raises:
+        UsageError: a run of captions has none of this home.
+        SceneError, SimulatorError: the home or the captions are broken or not there.
+    """
+    from navloom.sim.registry import get_simulator
+
+    if captions is None:
+        return get_simulator(backend, uri)
+    from navloom.evals.captions.run import caption_file
+    from navloom.graphs.invoke import scene_of
+    from navloom.sim.caption_sources import captions_for
+
+    home = scene_of(uri)
+    kept = caption_file(captions, home)
+    if kept is None:
+        raise UsageError(
+            f"--captions {captions} has no captions of {home.uri}: make them with"
+            f" `navloom caption {uri} --out DIR`, or give a file of captions."
+        )
+    return get_simulator(backend, home, captions=captions_for(uri, home, kept))
+
+
+async def _talk(
+    context: Context, file: Path | None, display: Display, options: dict[str, Any], start: Any
+) -> int:
+    from navloom.cli.chat.talk import Talk
+    from navloom.cli.chat.threads import open_thread
+
+    async with open_thread(file) as saver:
+        if display == "rich":
+            from navloom.cli.chat.app import ChatApp
+
+            app = ChatApp()
+            talk = Talk(context, saver, app, **options)
+            return await app.talk_about(talk, again=await talk.open(**start))
+        from navloom.cli.chat.plain import PlainChat
+
+        plain = PlainChat(quiet=display == "none")
+        talk = Talk(context, saver, plain, **options)
+        return await plain.run(talk, again=await talk.open(**start))

@@ -1,0 +1,281 @@
+"""A home's floor drawn in a terminal: room outlines and names, doors, the trail, the robot.
+
+Each character cell has four corners on a lattice; where two corners lie in different rooms an arm
+of a box character runs between them, so outlines of any shape join up. A cell is about twice as
+high as wide. What does not change with the robot is drawn once per scene, floor and size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from navloom.scenes.distances import per_scene
+from navloom.scenes.plan_shapes import floor_of, region_shapes, tint
+from navloom.scenes.scene import Scene
+from navloom.tools.chat.places import room_name
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+__all__ = ["ARROWS", "TermMap", "map_lines", "map_text", "term_map"]
+
+ARROWS = "↑↗→↘↓↙←↖"
+TRAIL, GOAL, DOOR, STAIRS = "·", "◆", "▫", "≡"
+_BOX = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"
+"""By arms: 1 up, 2 right, 4 down, 8 left."""
+_BLANK = "\u00a0"
+_ASPECT = 2.0
+_MARGIN = 0.3
+_OUTSIDE = -1
+_INK, _TRAIL_INK, _ROBOT_INK = "#333333", "#0b62a8", "bold #ffffff on #0b62a8"
+
+
+@dataclass(frozen=True)
+class TermMap:
+    """The part of a map that stays.
+
+    Attributes:
+        floor: which floor.
+        cells: one string a row.
+        rooms: (rows, columns) the index of each cell's region in ``regions``, -1 outside.
+        regions: region ids.
+        left: paper x of the first column's left edge, metres.
+        top: paper y of the first row's upper edge.
+        step: metres a column; a row is twice that.
+    """
+
+    floor: int
+    cells: tuple[str, ...]
+    rooms: NDArray[np.int32]
+    regions: tuple[str, ...]
+    left: float
+    top: float
+    step: float
+
+    def cell(self, x: float, z: float) -> tuple[int, int]:
+        """The (row, column) of a point of the ground plane."""
+        row = int((self.top + z) / (self.step * _ASPECT))
+        column = int((x - self.left) / self.step)
+        return max(0, min(len(self.cells) - 1, row)), max(0, min(len(self.cells[0]) - 1, column))
+
+
+def term_map(scene: Scene, floor: int, width: int, height: int) -> TermMap:
+    """Draw a floor into at most so many columns and rows; made once."""
+    width, height = max(12, min(width, 300)), max(5, min(height, 150))
+    return per_scene(
+        scene, f"term_map:{floor}:{width}:{height}", lambda: _drawn(scene, floor, width, height)
+    )
+
+
+def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
+    shapes = region_shapes(scene, floor)
+    bounds = np.array([shape.bounds for shape in shapes.values()] or [(-1.0, -1.0, 1.0, 1.0)])
+    left, bottom = bounds[:, 0].min() - _MARGIN, bounds[:, 1].min() - _MARGIN
+    right, top = bounds[:, 2].max() + _MARGIN, bounds[:, 3].max() + _MARGIN
+    step = max((right - left) / width, (top - bottom) / (height * _ASPECT), 0.05)
+    columns = max(1, math.ceil((right - left) / step))
+    rows = max(1, math.ceil((top - bottom) / (step * _ASPECT)))
+    xs = left + step * np.arange(columns + 1)
+    ys = top - step * _ASPECT * np.arange(rows + 1)
+    grid = np.meshgrid(xs, ys)
+    corners = _rooms_at(shapes, *grid)
+    middles = _rooms_at(shapes, grid[0][1:, 1:] - step / 2, grid[1][1:, 1:] + step * _ASPECT / 2)
+    made = TermMap(floor, _outlines(corners), middles, tuple(shapes), left, top, step)
+    return _named(scene, _with_doors(scene, made))
+
+
+def _rooms_at(
+    shapes: Mapping[str, Any], xs: NDArray[np.float64], ys: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """The region at each point; of overlapping ones the smallest."""
+    found = np.full(xs.shape, _OUTSIDE, dtype=np.int32)
+    order = sorted(enumerate(shapes.values()), key=lambda each: -each[1].area)
+    for index, shape in order:
+        found[shapely.contains_xy(shape, xs, ys)] = index
+    return found
+
+
+def _outlines(corners: NDArray[np.int32]) -> tuple[str, ...]:
+    upper_left, upper_right = corners[:-1, :-1], corners[:-1, 1:]
+    lower_left, lower_right = corners[1:, :-1], corners[1:, 1:]
+    arms = (
+        (upper_left != upper_right) * 1
+        + (upper_right != lower_right) * 2
+        + (lower_left != lower_right) * 4
+        + (upper_left != lower_left) * 8
+    )
+    return tuple("".join(_BOX[arm] for arm in row) for row in arms)
+
+
+def _with_doors(scene: Scene, drawn: TermMap) -> TermMap:
+    marks = {}
+    for link in scene.links:
+        if link.point is None:
+            continue
+        floors = {scene.region_by_id[end].floor for end in (link.a, link.b)}
+        if drawn.floor in floors:
+            mark = STAIRS if link.kind in ("stairs", "elevator") else DOOR
+            marks[drawn.cell(link.point[0], link.point[2])] = mark
+    return _put(drawn, marks)
+
+
+def _put(drawn: TermMap, marks: Mapping[tuple[int, int], str]) -> TermMap:
+    rows = [list(row) for row in drawn.cells]
+    for (row, column), mark in marks.items():
+        rows[row][column] = mark
+    cells = tuple("".join(row) for row in rows)
+    return TermMap(
+        drawn.floor, cells, drawn.rooms, drawn.regions, drawn.left, drawn.top, drawn.step
+    )
+
+
+def _named(scene: Scene, drawn: TermMap) -> TermMap:
+    """The rooms' names, each on the longest free stretch near its room's middle."""
+    marks: dict[tuple[int, int], str] = {}
+    for index, region in enumerate(drawn.regions):
+        spot = _stretch(drawn, index)
+        if spot is None:
+            continue
+        row, first, free = spot
+        # A blank that is no space keeps trails out of names.
+        name = room_name(scene, region)[:free].replace(" ", _BLANK)
+        start = first + (free - len(name)) // 2
+        marks.update({(row, start + i): letter for i, letter in enumerate(name)})
+    return _put(drawn, marks)
+
+
+def _stretch(drawn: TermMap, index: int) -> tuple[int, int, int] | None:
+    """(row, first column, length) of where a name fits best; None in a room of under 3 cells."""
+    rows = [number for number in range(len(drawn.cells)) if (drawn.rooms[number] == index).any()]
+    best: tuple[float, int, int, int] | None = None
+    for row in rows:
+        middle = sum(rows) / len(rows)
+        for first, length in _free_runs(drawn, row, index):
+            # A name needs about ten letters; beyond that the middle counts.
+            score = min(length, 14) - 1.5 * abs(row - middle)
+            if length >= 3 and (best is None or score > best[0]):
+                best = (score, row, first, length)
+    return best[1:] if best else None
+
+
+def _free_runs(drawn: TermMap, row: int, index: int) -> Iterator[tuple[int, int]]:
+    first = 0
+    line = [
+        drawn.rooms[row, column] == index and letter == " "
+        for column, letter in enumerate(drawn.cells[row])
+    ]
+    for column, free in enumerate([*line, False]):
+        if not free:
+            if column > first:
+                yield first, column - first
+            first = column + 1
+
+
+def _marks(
+    scene: Scene, drawn: TermMap, trail: Sequence[Sequence[Any]], goal: str | None
+) -> dict[tuple[int, int], str]:
+    """Trail, goal and robot on this floor; the last pose of the trail is the robot's."""
+    marks: dict[tuple[int, int], str] = {}
+
+    def at(viewpoint: str) -> tuple[int, int] | None:
+        place = scene.viewpoint_by_id[viewpoint]
+        if floor_of(scene, place) != drawn.floor:
+            return None
+        return drawn.cell(place.position[0], place.position[2])
+
+    for row, column in _stretches([at(pose[0]) for pose in trail]):
+        # The trail must not write over names and doors.
+        if drawn.cells[row][column] in _BOX:
+            marks[row, column] = TRAIL
+    if goal and (spot := at(goal)):
+        marks[spot] = GOAL
+    if trail and (spot := at(trail[-1][0])):
+        marks[spot] = ARROWS[round(trail[-1][1] / (math.pi / 4)) % 8]
+    return marks
+
+
+def _stretches(spots: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
+    """The cells along straight lines between spots; None is on another floor."""
+    for before, after in pairwise(spots):
+        if before is None or after is None:
+            continue
+        steps = max(abs(after[0] - before[0]), abs(after[1] - before[1]), 1)
+        for step in range(steps + 1):
+            share = step / steps
+            yield (
+                round(before[0] + share * (after[0] - before[0])),
+                round(before[1] + share * (after[1] - before[1])),
+            )
+
+
+def map_lines(
+    scene: Scene,
+    trail: Sequence[Sequence[Any]],
+    *,
+    width: int = 72,
+    height: int = 24,
+    goal: str | None = None,
+) -> list[str]:
+    """The robot's floor as plain lines.
+
+    Args:
+        scene: the home.
+        trail: poses [viewpoint, heading, elevation]; the last one is where the robot is.
+        width: columns at most.
+        height: rows at most.
+        goal: a viewpoint it is on its way to.
+    """
+    drawn = _floor_map(scene, trail, width, height)
+    put = _put(drawn, _marks(scene, drawn, trail, goal))
+    return [row.replace(_BLANK, " ").rstrip() for row in put.cells]
+
+
+def _floor_map(scene: Scene, trail: Sequence[Sequence[Any]], width: int, height: int) -> TermMap:
+    viewpoint = scene.viewpoint_by_id[trail[-1][0]] if trail else scene.viewpoints[0]
+    return term_map(scene, floor_of(scene, viewpoint), width, height)
+
+
+def map_text(
+    scene: Scene,
+    trail: Sequence[Sequence[Any]],
+    *,
+    width: int,
+    height: int,
+    goal: str | None = None,
+) -> Text:
+    """As `map_lines`, in colours: rooms by what they are for, as in the drawn plan."""
+    from rich.text import Text
+
+    drawn = _floor_map(scene, trail, width, height)
+    marks = _marks(scene, drawn, trail, goal)
+    put = _put(drawn, marks)
+    tints = [tint(scene.region_by_id[region].label) for region in put.regions]
+    text = Text(no_wrap=True)
+    for number, row in enumerate(put.cells):
+        rooms = put.rooms[number].tolist()
+        inks = [
+            _ink(marks.get((number, column)), tints[room] if room >= 0 else None)
+            for column, room in enumerate(rooms)
+        ]
+        for ink, run in groupby(zip(inks, row, strict=True), key=itemgetter(0)):
+            text.append("".join(letter for _, letter in run).replace(_BLANK, " "), ink)
+        text.append("\n")
+    return text
+
+
+def _ink(mark: str | None, ground: str | None) -> str:
+    if mark is not None and mark in ARROWS:
+        return _ROBOT_INK
+    on = f" on {ground}" if ground else ""
+    if mark is not None:
+        return f"bold {_TRAIL_INK}{on}"
+    return f"{_INK if ground else '#999999'}{on}"

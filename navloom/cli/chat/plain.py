@@ -1,0 +1,205 @@
+"""The chat in plain lines: for pipes, simple terminals and tests."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from navloom.cli.chat.map import map_lines
+from navloom.cli.chat.slashes import run_command
+from navloom.cli.chat.talk import Talk
+from navloom.tools.chat.places import room_name
+
+__all__ = ["PlainChat", "harmless"]
+
+_PROMPT = "you> "
+_SHOWN_AGAIN = 6
+"""Lines of an old conversation that are shown when one comes back."""
+INTERRUPTED = 130
+_MOST_READ = 1_000_000
+
+
+def harmless(text: str) -> str:
+    """Text for a terminal: nothing in it may steer one."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+
+
+class PlainChat:
+    """Lines in, lines out.
+
+    On a terminal a new line stops a walk; from a pipe lines are taken one after another.
+
+    Args:
+        quiet: say only what the robot says.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.talk: Talk | None = None
+        self._quiet = quiet
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._room: str | None = None
+        self._replaying = False
+        self._rest = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    @property
+    def _open(self) -> Talk:
+        assert self.talk is not None  # noqa: S101  run() sets it
+        return self.talk
+
+    def said(self, who: str, text: str) -> None:
+        """Print a line; the person's own stand there already."""
+        if (who == "person" and not self._replaying) or (self._quiet and who == "note"):
+            return
+        heads = {"robot": "robot: ", "person": "you: ", "error": "! "}
+        print(f"{heads.get(who, '')}{harmless(text)}", flush=True)
+
+    def moved(self, pose: Mapping[str, Any]) -> None:
+        """Print the room when it is another one."""
+        scene = self._open.scene
+        room = room_name(scene, scene.viewpoint_by_id[pose["viewpoint"]].region)
+        if room != self._room and not self._quiet:
+            print(f"  · {room}", flush=True)
+        self._room = room
+
+    def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
+        """Print the map."""
+        print("\n".join(map_lines(self._open.scene, trail, goal=self._open.goal)), flush=True)
+
+    def play(self, trail: Sequence[Sequence[Any]]) -> None:
+        """A replay's steps are not drawn: lines cannot be drawn over."""
+
+    def redraw(self) -> None:
+        """Print the last lines of the conversation."""
+        self._replaying = True
+        for line in self._open.transcript[-_SHOWN_AGAIN:]:
+            self.said(line["who"], line["text"])
+        self._replaying = False
+
+    async def run(self, talk: Talk, *, again: bool) -> int:
+        """Talk until the person leaves.
+
+        Args:
+            talk: the conversation, open.
+            again: whether it was begun before.
+
+        Returns:
+            The exit code.
+        """
+        self.talk = talk
+        self._room = room_name(talk.scene, self._region())
+        self._greet(again)
+        if again:
+            self.redraw()
+        self._begin_reading()
+        try:
+            return await self._converse()
+        finally:
+            self._stop_reading()
+            await talk.close()
+
+    def _region(self) -> str | None:
+        return self._open.scene.viewpoint_by_id[self._open.trail[-1][0]].region
+
+    def _greet(self, again: bool) -> None:
+        where = f"in the {self._room} of {self._open.scene.uri}"
+        self.said("note", f"{self._open.model} thinks. The robot is {where}. /help says more.")
+        if again:
+            self.said("note", f"You come back to '{self._open.thread}'.")
+
+    async def _converse(self) -> int:
+        while True:
+            line = await self._next_line()
+            if line is None:
+                return 0
+            if line is _HALT:
+                print(flush=True)
+                return INTERRUPTED
+            if line.lstrip().startswith("/"):
+                self._replaying = line.lstrip().startswith("/replay")
+                leave = await run_command(line, self._open, self)
+                self._replaying = False
+                if leave:
+                    return 0
+                continue
+            await self._exchange(line)
+
+    async def _exchange(self, line: str) -> None:
+        """Take a line, and on a terminal those that come while it is dealt with."""
+        under_way = asyncio.create_task(self._open.hear(line))
+        if not sys.stdin.isatty():
+            await under_way
+            return
+        while not under_way.done():
+            typed = asyncio.create_task(self._lines.get())
+            await asyncio.wait({under_way, typed}, return_when=asyncio.FIRST_COMPLETED)
+            if not typed.done():
+                typed.cancel()
+                # A line that came in this very moment must not be lost.
+                with suppress(asyncio.CancelledError):
+                    self._lines.put_nowait(await typed)
+                break
+            said = typed.result()
+            if said is None or (said is not _HALT and said.lstrip().startswith("/")):
+                self._open.break_off()
+                await under_way
+                await self._open.hear(None)
+                self._lines.put_nowait(said)
+                return
+            follow = self._open.hear(None if said is _HALT else said)
+            under_way = asyncio.create_task(_both(under_way, follow))
+        await under_way
+
+    async def _next_line(self) -> str | None:
+        if sys.stdin.isatty():
+            print(_PROMPT, end="", flush=True)
+        return await self._lines.get()
+
+    def _begin_reading(self) -> None:
+        """Let lines and Ctrl-C come in while the robot walks."""
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(signal.SIGINT, self._lines.put_nowait, _HALT)
+        try:
+            file = sys.stdin.fileno()
+            loop.add_reader(file, self._read_some, file)
+        except (OSError, ValueError, NotImplementedError):
+            # A plain file, or no file at all, is never waited for.
+            for line in [*_all_lines(), None]:
+                self._lines.put_nowait(line)
+
+    def _read_some(self, file: int) -> None:
+        data = os.read(file, 65_536)
+        *lines, self._rest = (self._rest + self._decoder.decode(data)).split("\n")
+        for line in lines:
+            self._lines.put_nowait(line)
+        if not data or len(self._rest) > _MOST_READ:
+            asyncio.get_running_loop().remove_reader(file)
+            if self._rest:
+                self._lines.put_nowait(self._rest)
+            self._lines.put_nowait(None)
+
+    def _stop_reading(self) -> None:
+        with suppress(OSError, ValueError, NotImplementedError):
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+
+
+def _all_lines() -> list[str]:
+    try:
+        return sys.stdin.read(_MOST_READ).splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+_HALT = "\x03"
+"""What Ctrl-C puts among the lines; no line that is read is this very object."""
+
+
+async def _both(first: asyncio.Task[None], second: Coroutine[Any, Any, None]) -> None:
+    await asyncio.gather(first, second)

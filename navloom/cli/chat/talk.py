@@ -1,0 +1,268 @@
+"""Driving the chat graph: words go in, what happens comes out hop by hop; stop, undo, come back.
+
+A display is told of everything through `Listener` and never looks into the graph. Only one thing is
+under way at a time: new words stop a walk at the next viewpoint, and break off a model's thinking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Protocol
+
+from langgraph.errors import GraphDrained
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import RunControl
+from langgraph.types import Command
+
+from navloom.errors import NavloomError, UsageError
+from navloom.graphs.chat.chat import Context, build_graph
+from navloom.models.call import current_settings, model_name
+from navloom.models.limits import Budget
+from navloom.models.registry import get_model
+from navloom.models.secrets import redact
+from navloom.scenes.scene import Scene
+
+__all__ = ["Listener", "Talk"]
+
+_MOST_HISTORY = 20_000
+"""Checkpoints that undo looks through."""
+
+
+class Listener(Protocol):
+    """Who shows a conversation."""
+
+    def said(self, who: str, text: str) -> None:
+        """A line: of the ``person``, the ``robot``, or a ``note`` or ``error`` of the program."""
+        ...
+
+    def moved(self, pose: Mapping[str, Any]) -> None:
+        """The robot stands somewhere else, or looks elsewhere."""
+        ...
+
+
+class Talk:
+    """One conversation.
+
+    Args:
+        context: the chat graph's; its simulator must be there.
+        checkpointer: where the conversation is kept.
+        listener: who is told.
+        thread: its name.
+        pace: seconds that a hop is shown before the next.
+        seed: of a new conversation.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        checkpointer: Any,
+        listener: Listener,
+        *,
+        thread: str = "chat",
+        pace: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        self.graph: CompiledStateGraph[Any, Context, Any, Any] = build_graph(checkpointer)
+        self.context = replace(context, before_hop=self._pause)
+        self.listener = listener
+        self.thread, self.pace, self.seed = thread, pace, seed
+        self.state: dict[str, Any] = {}
+        self.walking = self.busy = False
+        self._config: Any = {"configurable": {"thread_id": thread}}
+        self._control: RunControl | None = None
+        self._run: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+        self._heard = 0
+
+    @property
+    def scene(self) -> Scene:
+        """The home."""
+        assert self.context.simulator is not None  # noqa: S101  the command makes one
+        return self.context.simulator.scene
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        model = self.context.model
+        return model if isinstance(model, str) else model_name(model)
+
+    @property
+    def trail(self) -> list[list[Any]]:
+        """Every pose so far; the last one is where the robot is."""
+        return list(self.state.get("trajectory", []))
+
+    @property
+    def transcript(self) -> list[dict[str, Any]]:
+        """Every line so far."""
+        return list(self.state.get("transcript", []))
+
+    @property
+    def goal(self) -> str | None:
+        """The viewpoint it is walking to."""
+        walk = self.state.get("walk")
+        return walk["way"][-1] if walk and walk["way"] else None
+
+    async def open(self, **start: Any) -> bool:
+        """Begin the conversation, or come back to it.
+
+        Args:
+            start: the chat graph's input, for a new one.
+
+        Returns:
+            Whether there was one before.
+
+        Raises:
+            UsageError: it is in another home, or what was kept of it cannot be read.
+        """
+        try:
+            before = await self.graph.aget_state(self._config)
+        except (sqlite3.Error, NavloomError):
+            raise
+        except Exception as error:
+            # Anything may stand in a file; what reads it raises whatever it stumbles over.
+            raise UsageError(
+                f"The conversation '{self.thread}' is broken, so that it cannot be gone on with"
+                f" ({type(error).__name__}: {str(error)[:100]}). Delete its file, or give another"
+                " --thread."
+            ) from error
+        known = bool(before.values)
+        waits = bool(before.interrupts) and self.scene.uri == before.values.get("home")
+        if not waits:
+            given = {} if known else {"seed": self.seed, **start}
+            await self.graph.ainvoke(given, self._config, context=self.context, durability="sync")
+        await self._refresh()
+        return known
+
+    async def _refresh(self) -> None:
+        self.state = dict((await self.graph.aget_state(self._config)).values)
+
+    async def question(self) -> str | None:
+        """The question that waits for an answer, if one does."""
+        waiting = self.state.get("question")
+        return str(waiting["text"]) if waiting else None
+
+    async def hear(self, words: str | None) -> None:
+        """Take the person's words, stopping what is under way; None: stop, and say nothing else.
+
+        Errors of models and simulators are told to the listener; the conversation goes on.
+        """
+        self._heard += 1
+        number = self._heard
+        self.break_off()
+        async with self._lock:
+            waits = bool((await self.graph.aget_state(self._config)).interrupts)
+            if words is None and waits:
+                return
+            given: Any = {"halt": True} if words is None else {"said": words, "halt": False}
+            await self._go(Command(resume=words) if waits else given, number)
+
+    def break_off(self) -> None:
+        """Stop a walk at the next viewpoint, or a model's thinking at once."""
+        if self._control is not None:
+            self._control.request_drain("the person spoke")
+        if self._run is not None and not self.walking:
+            self._run.cancel()
+
+    async def _go(self, given: Any, number: int) -> None:
+        self.busy, self._control = True, RunControl()
+        if self._heard > number:
+            # The person has spoken again meanwhile.
+            self._control.request_drain("the person spoke")
+        self._run = asyncio.create_task(self._stream(given, self._control))
+        try:
+            await self._run
+        except (GraphDrained, asyncio.CancelledError):
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+        except NavloomError as error:
+            self.listener.said("error", " ".join(redact(str(error)).split()))
+        except TimeoutError:
+            self.listener.said("error", f"{self.model} gave no answer in time.")
+        finally:
+            self.busy = self.walking = False
+            self._control = self._run = None
+            await self._refresh()
+
+    async def _stream(self, given: Any, control: RunControl) -> None:
+        stream = self.graph.astream(
+            given,
+            self._config,
+            context=self.context,
+            stream_mode="updates",
+            durability="sync",
+            control=control,
+        )
+        async for update in stream:
+            for node, change in update.items():
+                if isinstance(change, Mapping):
+                    self._take(node, change)
+
+    async def _pause(self) -> None:
+        """Take some time over a hop, unless the person speaks."""
+        control, clock = self._control, asyncio.get_running_loop().time
+        until = clock() + self.pace
+        while clock() < until and control is not None and not control.drain_requested:
+            await asyncio.sleep(min(0.05, self.pace))
+
+    def _take(self, node: str, change: Mapping[str, Any]) -> None:
+        if "walk" in change:
+            self.walking = change["walk"] is not None
+            self.state["walk"] = change["walk"]
+        if node != "begin" and "trajectory" in change:
+            self.state["trajectory"] = [*self.trail, *change["trajectory"]]
+        if node != "begin" and "pose" in change:
+            self.state["pose"] = change["pose"]
+        if node != "begin" and ("pose" in change or "walk" in change):
+            self.listener.moved(self.state["pose"])
+        if isinstance(change.get("tokens"), int):
+            self.state["tokens"] = self.state.get("tokens", 0) + change["tokens"]
+        for line in change.get("transcript", ()):
+            self.state["transcript"] = [*self.transcript, line]
+            self.listener.said(line["who"], line["text"])
+
+    async def undo(self) -> str | None:
+        """Go back to before the last instruction; that instruction, or None where there is none."""
+        self.break_off()
+        async with self._lock:
+            await self._refresh()
+            turn = self.state.get("turn", 0)
+            if not turn:
+                return None
+            heard = [each["text"] for each in self.transcript if each["who"] == "person"
+                     and each["turn"] == turn]  # fmt: skip
+            history = self.graph.aget_state_history(self._config, limit=_MOST_HISTORY)
+            async for old in history:
+                if old.next == ("listen",) and old.values.get("turn") == turn - 1:
+                    await self.graph.aupdate_state(old.config, None, as_node="__copy__")
+                    break
+            else:
+                return None
+            await self.graph.ainvoke(None, self._config, context=self.context, durability="sync")
+            await self._refresh()
+            return heard[0] if heard else ""
+
+    def use_model(self, name: str) -> None:
+        """Let another model think from now on.
+
+        Raises:
+            ModelError: there is no such model.
+            UsageError: a limit of cost could not be kept with it.
+        """
+        model = get_model(name)
+        gate = current_settings().gate
+        if isinstance(gate, Budget):
+            gate.limits.check_price(name)
+        self.context = replace(self.context, model=model)
+
+    async def close(self) -> None:
+        """Stop what is under way and let go of the simulator."""
+        self.break_off()
+        with suppress(asyncio.CancelledError):
+            async with self._lock:
+                pass
+        if self.context.simulator is not None:
+            self.context.simulator.close()

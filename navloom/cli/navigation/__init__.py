@@ -1,0 +1,1 @@
+"""``navloom eval``, ``score``, ``compare`` and ``subset``."""

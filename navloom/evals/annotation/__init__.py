@@ -1,0 +1,1 @@
+"""How right the annotation of rooms is."""

@@ -1,0 +1,214 @@
+"""How right annotation is, stage by stage, on homes whose answer is known.
+
+The viewpoints' regions of each home are hidden and found again by voting, consensus and contiguity
+(CoNavBench 3.1.1); accuracy is the share of all viewpoints with the right region, and a deleted
+viewpoint counts as wrong. For the last stage a seeded share of the region types is hidden too, and
+a model names them from what the first three stages left; a type is right where it is any of the
+types that the region's own label fits. A region whose label fits no type (``other``) is never
+hidden and never counted.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from rich.table import Table
+
+from navloom.errors import UsageError
+from navloom.graphs.annotation import room_typing
+from navloom.graphs.invoke import model_of, run
+from navloom.models.builtin import BuiltinChatModel
+from navloom.models.call import model_name
+from navloom.scenes.annotate import annotate, relabel, retype
+from navloom.scenes.lexicon import room_types
+from navloom.scenes.scene import UNKNOWN, Scene
+
+__all__ = ["COLUMNS", "AnnotationScores", "Share", "evaluate", "score", "table"]
+
+COLUMNS = {
+    "voting": "voting",
+    "consensus": "consensus",
+    "contiguity": "contiguity",
+    "deleted": "deleted",
+    "typing": "hidden types",
+    "types_untyped": "types before",
+    "types_typed": "types after",
+}
+"""Field of :class:`AnnotationScores` -> heading."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many of so many."""
+
+    right: int
+    of: int
+
+    @property
+    def value(self) -> float | None:
+        """Between 0 and 1; None where there is nothing to be right about."""
+        return self.right / self.of if self.of else None
+
+    def __str__(self) -> str:
+        return "-" if self.value is None else f"{self.value:.3f}"
+
+
+@dataclass(frozen=True)
+class AnnotationScores:
+    """One home's scores.
+
+    Attributes:
+        scene: its URI.
+        model: who named the hidden types; a rule-based one is called a baseline.
+        voting: viewpoints with the right region after instance proximal voting.
+        consensus: the same after neighbourhood consensus.
+        contiguity: the same after contiguity restoration; deleted viewpoints are wrong.
+        deleted: viewpoints that contiguity restoration deleted.
+        typing: hidden regions that the model gave a fitting type.
+        types_untyped: viewpoints whose region has a fitting type before typing (Unknown is wrong).
+        types_typed: the same after typing.
+    """
+
+    scene: str
+    model: str
+    voting: Share
+    consensus: Share
+    contiguity: Share
+    deleted: Share
+    typing: Share
+    types_untyped: Share
+    types_typed: Share
+
+    def to_json(self) -> dict[str, Any]:
+        """Every count, as plain JSON."""
+        return asdict(self)
+
+
+def evaluate(
+    scenes: Iterable[Scene],
+    model: BaseChatModel | str,
+    *,
+    seed: int = 0,
+    hidden: float = 0.3,
+    constrain: bool = True,
+) -> list[AnnotationScores]:
+    """Score annotation on homes whose viewpoints know their region.
+
+    Args:
+        scenes: the homes.
+        model: who types the hidden regions.
+        seed: fixes which region types are hidden, and what a random model draws.
+        hidden: the share of region types to hide, rounded, per home; at least one where above 0.
+        constrain: hold the model to the answer's schema where its backend can.
+
+    Returns:
+        One row a home, in the homes' order.
+
+    Raises:
+        UsageError: where ``hidden`` is no share, or no home has a viewpoint with a region.
+    """
+    if not 0 <= hidden <= 1:
+        raise UsageError(f"hidden is {hidden}, expected a share between 0 and 1")
+    rows = [
+        score(scene, model, seed=seed, hidden=hidden, constrain=constrain)
+        for scene in scenes
+        if any(v.region is not None for v in scene.viewpoints)
+    ]
+    if not rows:
+        raise UsageError("no scene has viewpoints whose region is known, so nothing can be scored")
+    return rows
+
+
+def score(
+    scene: Scene, model: BaseChatModel | str, *, seed: int, hidden: float, constrain: bool = True
+) -> AnnotationScores:
+    """Score one home; see :func:`evaluate`."""
+    truth = {v.id: v.region for v in scene.viewpoints if v.region is not None}
+    fitting = {region.id: room_types(region.label) for region in scene.regions}
+    done = annotate(scene)
+    masked, names = _hide_types(done.scene, fitting, seed, hidden)
+    context = room_typing.Context(scene=masked, model=model, constrain=constrain)
+    # A seed of the home's own: else a random model would draw alike for every Unknown_5.
+    draw = random.Random(f"{seed}/{scene.uri}/draw").randrange(2**31)
+    types = run(room_typing.graph, {"seed": draw}, context=context)["result"]["types"]
+    right = sum(kind in fitting[names[r]] for r, kind in types.items() if r in names)
+
+    def regions(labels: dict[str, str | None]) -> Share:
+        return Share(sum(labels.get(v) == region for v, region in truth.items()), len(truth))
+
+    def viewpoint_types(typed: Scene) -> Share:
+        found = {v.id: v.region for v in typed.viewpoints}
+        label = {r.id: r.label for r in typed.regions}
+        known = {v: fitting[region] for v, region in truth.items() if fitting[region]}
+        good = sum(
+            bool(room_types(label.get(found.get(v) or "", "")) & fit) for v, fit in known.items()
+        )
+        return Share(good, len(known))
+
+    return AnnotationScores(
+        scene=scene.uri,
+        model=_called(model),
+        voting=regions(done.voted),
+        consensus=regions(done.agreed),
+        contiguity=regions(done.restored),
+        deleted=Share(sum(v in truth for v in done.deleted), len(truth)),
+        typing=Share(right, len(names)),
+        types_untyped=viewpoint_types(masked),
+        types_typed=viewpoint_types(retype(masked, types)),
+    )
+
+
+def table(rows: list[AnnotationScores], *, title: str | None = None) -> Table:
+    """The rows with their micro mean (over viewpoints or regions) and macro mean (over homes)."""
+    models = ", ".join(dict.fromkeys(row.model for row in rows))
+    grid = Table(title=title or f"Annotation accuracy, hidden types named by {models}")
+    grid.add_column("scene")
+    grid.add_column("viewpoints", justify="right")
+    for heading in COLUMNS.values():
+        grid.add_column(heading, justify="right")
+    for row in rows:
+        grid.add_row(row.scene, str(row.voting.of), *(str(getattr(row, c)) for c in COLUMNS))
+    grid.add_section()
+    total = sum(row.voting.of for row in rows)
+    grid.add_row("all, micro", str(total), *(str(micro(rows, c)) for c in COLUMNS))
+    grid.add_row("all, macro", "", *(_shown(macro(rows, c)) for c in COLUMNS))
+    return grid
+
+
+def micro(rows: list[AnnotationScores], column: str) -> Share:
+    """All homes as one."""
+    shares = [getattr(row, column) for row in rows]
+    return Share(sum(s.right for s in shares), sum(s.of for s in shares))
+
+
+def macro(rows: list[AnnotationScores], column: str) -> float | None:
+    """The mean over homes, each counting alike; None where no home has a value."""
+    values = [getattr(row, column).value for row in rows]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _called(model: BaseChatModel | str) -> str:
+    chosen = model_of(model)
+    baseline = " (a baseline)" if isinstance(chosen, BuiltinChatModel) else ""
+    return model_name(chosen) + baseline
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _hide_types(
+    scene: Scene, fitting: dict[str, frozenset[str]], seed: int, hidden: float
+) -> tuple[Scene, dict[str, str]]:
+    """The scene with some types hidden, and the hidden regions' names: after -> before."""
+    eligible = [r.id for r in scene.regions if fitting[r.id] and r.label != UNKNOWN]
+    count = min(len(eligible), max(1, round(hidden * len(eligible)))) if hidden else 0
+    chosen = random.Random(f"{seed}/{scene.uri}").sample(eligible, count)
+    masked = relabel(scene, dict.fromkeys(chosen, UNKNOWN))
+    pairs = zip(masked.regions, scene.regions, strict=True)
+    return masked, {after.id: before.id for after, before in pairs if after.id != before.id}

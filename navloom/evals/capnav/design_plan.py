@@ -1,0 +1,225 @@
+"""Which conversations a synthesis of CapNav questions has: scenes, quotas, rounds, videos.
+
+``n`` questions are shared out over the scenes evenly; a conversation asks for a few of them. What a
+round leaves missing is asked for in the next one, which knows every question of the rounds before.
+A round's plan is derived from the request and the finished samples of earlier rounds alone, so that
+a run which was killed goes on with the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import SceneError, UsageError
+from navloom.evals.capnav.balance import Facts, Steer, candidates
+from navloom.evals.capnav.collect import Collected
+from navloom.evals.capnav.design_request import CapnavSynthRequest
+from navloom.evals.run_folder import make_id, sample_seed
+from navloom.evals.sample import Sample
+from navloom.evals.video import video_digest
+from navloom.scenes.distances import per_scene
+from navloom.scenes.uri import list_scenes
+from navloom.tools.capnav.named_places import Places, truth_of
+from navloom.tools.resolve import scene_of
+
+__all__ = ["Fit", "Plan", "first_round", "fit_scenes", "next_round", "places_at"]
+
+_VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The scenes that questions can be asked about.
+
+    Attributes:
+        scenes: the URI each is loaded by, by its portable name.
+        skipped: why others are left out.
+        videos: the video of each scene that has one.
+    """
+
+    scenes: dict[str, str]
+    skipped: dict[str, str] = field(default_factory=dict)
+    videos: dict[str, Path] = field(default_factory=dict)
+
+    def lines(self, *, wanted: bool) -> list[str]:
+        """What a person should read; with ``wanted`` also which scenes have no video."""
+        said = [f"left out {name}: {why}" for name, why in self.skipped.items()]
+        lacking = [name for name in self.scenes if name not in self.videos] if wanted else []
+        said += [f"no video of {name}: asked without pictures" for name in lacking]
+        return said
+
+    def record(self) -> dict[str, Any]:
+        """What ``run.json`` keeps of the videos: another content is another request."""
+        if not self.videos:
+            return {}
+        whole = sha256()
+        for name, path in sorted(self.videos.items()):
+            whole.update(f"{name}\0{video_digest(path)}\n".encode())
+        return {"videos": {"count": len(self.videos), "sha256": whole.hexdigest()}}
+
+
+@dataclass
+class Plan:
+    """What a run does, round by round.
+
+    Attributes:
+        fit: the scenes.
+        samples: every conversation so far, in order.
+        routes: what each is told to prefer, by sample id.
+        taken: questions of its scene that each is told of, by sample id.
+        rounds: how many rounds there are.
+    """
+
+    fit: Fit
+    quotas: dict[str, int]
+    samples: list[Sample] = field(default_factory=list)
+    routes: dict[str, list[list[str]]] = field(default_factory=dict)
+    taken: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    rounds: int = 0
+
+
+def places_at(uri: str) -> Places:
+    """The places of a scene, made once for as long as it is kept."""
+    scene = scene_of(uri)
+    return per_scene(scene, "capnav_places", lambda: Places(scene, truth_of(uri)))
+
+
+def fit_scenes(
+    spec: str, video: str | None = None, note: Callable[[str], None] = lambda _: None
+) -> Fit:
+    """Look at every scene of a spec.
+
+    Args:
+        spec: as :func:`navloom.scenes.uri.list_scenes` takes it.
+        video: a folder of videos.
+        note: told what is going on.
+
+    Raises:
+        SceneError: there are no scenes, the only one is broken, or none has a route.
+        UsageError: the folder of videos is not there, or has none of any scene.
+    """
+    uris, found = list_scenes(spec), Fit({})
+    note(f"looking for routes in {len(uris)} scenes of {spec}")
+    for uri in uris:
+        try:
+            places = places_at(uri)
+        except SceneError as error:
+            if len(uris) == 1:
+                raise
+            found.skipped[uri] = str(error)
+            continue
+        name = places.scene.uri
+        if name in found.scenes or name in found.skipped:
+            raise SceneError(f"{spec} holds two scenes named {name}: rename one")
+        if (why := _why_no_question(places)) is None:
+            found.scenes[name] = uri
+        else:
+            found.skipped[name] = why
+    if not found.scenes:
+        why = "; ".join(f"{name}: {said}" for name, said in list(found.skipped.items())[:3])
+        raise SceneError(f"no question is possible in any scene of {spec} ({why})")
+    if video is not None:
+        _find_videos(found, Path(video))
+    return found
+
+
+def _why_no_question(places: Places) -> str | None:
+    named = {place for place in places.ids if places.called(place)}
+    if any(a in named and b in named for a, b in places.truth.edges):
+        return None
+    return "no way joins two named places: it has no graph to ask about"
+
+
+def _find_videos(found: Fit, folder: Path) -> None:
+    if not folder.is_dir():
+        raise UsageError(f"--video {folder}: there is no such folder; expected ID.mp4 in it")
+    for name, uri in found.scenes.items():
+        stem = scene_of(uri).id
+        there = (folder / f"{stem}{ending}" for ending in _VIDEO_ENDINGS)
+        path = next((path for path in there if path.is_file()), None)
+        if path is not None:
+            found.videos[name] = path
+    if not found.videos:
+        example = scene_of(min(found.scenes.values())).id
+        raise UsageError(f"--video {folder} has no video of any scene: expected {example}.mp4")
+
+
+def first_round(request: CapnavSynthRequest, fit: Fit) -> Plan:
+    """The first round: every scene is asked for its share of ``n``."""
+    names = sorted(fit.scenes)
+    share, more = divmod(request.n, len(names))
+    quotas = {name: share + (place < more) for place, name in enumerate(names)}
+    plan = Plan(fit, {name: quota for name, quota in quotas.items() if quota})
+    _add_round(plan, request, plan.quotas, {}, ())
+    return plan
+
+
+def next_round(plan: Plan, request: CapnavSynthRequest, collected: Collected) -> bool:
+    """Add what is missing after the rounds so far; False where nothing is.
+
+    Args:
+        plan: gets the new samples.
+        request: what was asked.
+        collected: what the finished samples hold; every sample of the plan has to be finished.
+    """
+    missing = collected.missing(plan.quotas, request.n)
+    if not missing:
+        return False
+    _add_round(plan, request, missing, collected.by_scene, collected.facts())
+    return True
+
+
+def _add_round(
+    plan: Plan,
+    request: CapnavSynthRequest,
+    wanted: Mapping[str, int],
+    known: Mapping[str, Sequence[Any]],
+    before: Sequence[Facts],
+) -> None:
+    plan.rounds += 1
+    attempts = {name: sum(s.scene == name for s in plan.samples) for name in wanted}
+    most, new = request.min_questions, []
+    for name, count in wanted.items():
+        sizes = [most] * (count // most) + ([count % most] if count % most else [])
+        for place, size in enumerate(sizes):
+            sample_id = make_id(name, attempts[name] + place)
+            seed = sample_seed(request.seed, sample_id)
+            columns = {"asked": size, "round": plan.rounds}
+            new.append(Sample(sample_id, seed, name, attempts[name] + place, columns))
+            plan.taken[sample_id] = [each.question for each in known.get(name, ())]
+    if request.balance:
+        _steer(plan, request, new, before)
+    plan.samples += new
+
+
+def _steer(
+    plan: Plan, request: CapnavSynthRequest, new: Sequence[Sample], before: Sequence[Facts]
+) -> None:
+    """Give each conversation routes whose truth is rare so far, scene after scene in turn."""
+    steer = Steer(before)
+    among: dict[str, list[Facts]] = {}
+    taken: dict[str, set[tuple[str, str]]] = {}
+    for sample in new:
+        name = sample.scene
+        if name not in among:
+            among[name] = candidates(places_at(plan.fit.scenes[name]), request.seed)
+            ends = (question["nodes_involved"] for question in plan.taken[sample.id])
+            taken[name] = {(end["start"], end["end"]) for end in ends}
+            for other in plan.samples:
+                if other.scene == name:
+                    taken[name] |= {(a, b) for a, b in plan.routes.get(other.id, ())}
+        plan.routes[sample.id] = []
+    most = max(sample.columns["asked"] for sample in new)
+    for turn in range(most):
+        for sample in sorted(new, key=lambda each: (each.attempt, each.scene)):
+            if turn >= sample.columns["asked"]:
+                continue
+            name = sample.scene
+            best = steer.pick(among[name], taken[name], sample.seed + turn)
+            if best is not None:
+                taken[name].add((best.start, best.end))
+                plan.routes[sample.id].append([best.start, best.end])

@@ -1,0 +1,353 @@
+"""The engine of every batch: many samples through one graph, safe against a kill at any moment.
+
+What survives, step by step:
+
+- a step that a model was paid for is in ``checkpoints.sqlite`` before the next begins
+  (``durability="sync"``, one thread a sample, the sample's id its name);
+- a finished sample is in ``samples.jsonl``, synced, before its thread is deleted; a kill in between
+  leaves a thread without next steps, which is recorded without running anything, or one whose line
+  is there already, which is swept away;
+- an exception from a graph is a line in ``errors.jsonl``; its thread stays, so that a retry goes on
+  from the last good step. The other samples are not disturbed;
+- a folder that cannot be written ends the session with one ``RunError``, a model that refuses
+  every call with one ``ModelRefusedError``; the same command goes on once that is mended;
+- a limit that is reached drains the session; the same command with a higher one goes on.
+
+The first Ctrl-C or SIGTERM drains: each sample under way finishes its step and stops at a
+checkpoint. The second cancels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.errors import GraphDrained
+from langgraph.runtime import RunControl
+
+from navloom.errors import ModelRefusedError, NavloomError, RunError
+from navloom.evals.call_scope import Around
+from navloom.evals.checkpoints import begun, open_checkpoints
+from navloom.evals.jsonl import cannot_write
+from navloom.evals.run_folder import RunFolder
+from navloom.evals.sample import Job, Sample
+from navloom.evals.session import Session, Stop
+from navloom.evals.summary import Summary, summarise
+from navloom.evals.tally import Tally
+from navloom.models.call import call_settings
+from navloom.models.limits import LimitReachedError
+from navloom.models.secrets import redact
+from navloom.models.usage import ModelUsage, by_model, merged, total_cost, usage_of
+
+__all__ = ["one_line", "run_batch"]
+
+_FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+_MAX_MESSAGE = 500
+GRACE_S = 30.0
+"""How long samples under way may take to finish their step when the session ends for a fault."""
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as one bounded line, without any secret."""
+    text = redact(" ".join(str(error).split()))
+    if not isinstance(error, NavloomError):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
+
+
+async def run_batch(
+    folder: RunFolder,
+    samples: Sequence[Sample],
+    job: Job,
+    session: Session | None = None,
+) -> Summary:
+    """Run what is left of a run: call it again after anything at all, and it goes on.
+
+    Args:
+        folder: the run's folder, open.
+        samples: all samples of the run, also those that are finished. They run scene after scene,
+            so that few scenes are in memory at once.
+        job: what to do with each.
+        session: how, and which samples; the rest stays for another one.
+
+    Returns:
+        The run's totals, as written to ``summary.json``.
+
+    Raises:
+        RunError: the folder cannot be written, or two samples have one id.
+        UsageError: a sample that the session names is not in the run.
+        ModelRefusedError: the key, the model's name or the account is refused.
+    """
+    started = time.monotonic()
+    session = session or Session()
+    stop, display = session.stop or Stop(), session.display
+    ids = {sample.id for sample in samples}
+    if len(ids) != len(samples):
+        raise RunError("two samples of one run have the same id: ids are unique")
+    if session.retry:
+        folder.retry_errors()
+    chosen = session.picked(samples)
+    ended = chosen & (folder.finished | folder.errored)
+    todo = [sample for sample in samples if sample.id in chosen - ended]
+    todo.sort(key=lambda sample: (sample.scene, sample.id))
+    around = Around(session.settings, session.limits, display)
+    around.limits.check_price(job.model)
+    display.start(len(chosen), len(ended))
+    under_way = Tally()
+    try:
+        if todo:
+            with _signals(stop):
+                under_way = await _run(folder, todo, job, session.max_connections, stop, around)
+    finally:
+        display.close()
+        seconds, used = time.monotonic() - started, folder.tally + under_way
+        summary = summarise(folder, used, ids, job, stop.requests > 0, seconds, around.reached)
+    folder.write_summary(asdict(summary))
+    return summary
+
+
+@contextlib.contextmanager
+def _signals(stop: Stop) -> Iterator[None]:
+    """Let SIGINT and SIGTERM request a stop, where this thread may say so."""
+    loop = asyncio.get_running_loop()
+    held = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            before = signal.getsignal(number)
+            loop.add_signal_handler(number, stop.request)
+        except (ValueError, RuntimeError, NotImplementedError):  # not the main thread
+            break
+        held.append((number, before))
+    try:
+        yield
+    finally:
+        for number, before in held:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before or signal.SIG_DFL)
+
+
+async def _run(
+    folder: RunFolder, todo: list[Sample], job: Job, most: int, stop: Stop, around: Around
+) -> Tally:
+    """Run them; what samples have used that were begun and did not end is returned."""
+    async with open_checkpoints(folder.checkpoints) as saver:
+        threads = await begun(saver)
+        for name in sorted(threads & folder.finished):
+            await saver.adelete_thread(name)
+        engine = _Engine(folder, job, job.build(saver), saver, threads, stop, around)
+        stop.listen(engine.stopped)
+        try:
+            if around.counts:
+                await engine.count_before(todo)
+            await engine.run(todo, max(1, most))
+            return await engine.under_way(todo)
+        finally:
+            stop.forget(engine.stopped)
+
+
+class _Engine:
+    """One session over one folder: workers that take samples in turn."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        job: Job,
+        graph: Any,
+        saver: AsyncSqliteSaver,
+        begun: set[str],
+        stop: Stop,
+        around: Around,
+    ) -> None:
+        self.folder = folder
+        self.job = job
+        self.graph = graph
+        self.saver = saver
+        self.begun = begun
+        self.around = around
+        self.display = around.display
+        self.controls: set[RunControl] = set()
+        self.workers: list[asyncio.Task[None]] = []
+        self.over = stop.requests > 0
+
+    async def count_before(self, todo: list[Sample]) -> None:
+        """Begin the budget with what the run has used: also of samples that are not finished."""
+        budget = self.around.begin(self.folder.tally)
+        for sample in todo:
+            if sample.id in self.begun:
+                there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+                for part in by_model(_spoken(there.values), model=self.job.model):
+                    budget.count(part.model, part.record())
+
+    async def under_way(self, todo: list[Sample]) -> Tally:
+        """What was used by samples that have begun and not ended: it was paid for all the same."""
+        used = Tally()
+        ended = self.folder.finished | self.folder.errored
+        begun_ids = await begun(self.saver) - ended
+        for sample in todo:
+            if sample.id in begun_ids:
+                there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+                spoken = _spoken(there.values)
+                models = by_model(spoken, model=self.job.model)
+                used += Tally(usage=usage_of(spoken), cost_usd=total_cost(models), models=models)
+        return used
+
+    async def run(self, todo: list[Sample], most: int) -> None:
+        """Take every sample to its end, at most so many at once."""
+        waiting = iter(todo)
+        seconds = self.around.limits.time_limit
+        clock = seconds and asyncio.get_running_loop().call_later(
+            seconds, self._limited, f"--time-limit {seconds:g} s is reached"
+        )
+        self.workers = [
+            asyncio.create_task(self._work(waiting)) for _ in range(min(most, len(todo)))
+        ]
+        try:
+            done, going = await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
+            if going:
+                # One has failed for good. Cut short, the others would leave half a transaction.
+                self._drain()
+                await asyncio.wait(going, timeout=GRACE_S)
+        finally:
+            if clock:
+                clock.cancel()
+            for worker in self.workers:
+                worker.cancel()
+            await asyncio.gather(*self.workers, return_exceptions=True)
+        for worker in done:
+            if not worker.cancelled() and (error := worker.exception()) is not None:
+                raise error
+
+    def _drain(self) -> None:
+        self.over = True
+        for control in self.controls:
+            control.request_drain("stopped")
+
+    def _limited(self, said: str) -> None:
+        if self.around.reached is None:
+            self.around.reached = said
+            self.display.note(f"{said}: {len(self.controls)} samples finish the step they are at")
+            self._drain()
+
+    def stopped(self, requests: int) -> None:
+        """Finish the steps under way at the first request, cut them short at the second."""
+        if requests == 1:
+            self.display.note(
+                f"stopping: {len(self.controls)} samples finish the step they are at"
+                " (Ctrl-C again stops at once; nothing that is finished is lost)"
+            )
+            self._drain()
+        else:
+            for worker in self.workers:
+                worker.cancel()
+
+    async def _work(self, waiting: Iterator[Sample]) -> None:
+        for sample in waiting:
+            if self.over:
+                return
+            await self._sample(sample)
+
+    async def _sample(self, sample: Sample) -> None:
+        control = RunControl()
+        self.controls.add(control)
+        began = time.monotonic()
+        lost: list[ModelUsage] = []
+        try:
+            with call_settings(self.around.of_sample(lost, sample.epoch)):
+                state = await self._state(sample, control)
+            line = self._line(sample, state, time.monotonic() - began, lost)
+            line |= self.job.record(sample, state)
+            if line["status"] not in ("ok", "failed"):
+                raise ValueError(f"the graph ended without a status, got {line['status']!r}")
+            self.folder.add_sample(line)
+        except GraphDrained:
+            return
+        except LimitReachedError as error:
+            self._limited(str(error))
+        except Exception as error:
+            await self._broke(sample, error, time.monotonic() - began, lost)
+            self.display.step(self.folder.tally)
+        else:
+            self.display.step(self.folder.tally)
+            await self.saver.adelete_thread(sample.id)
+        finally:
+            self.controls.discard(control)
+
+    async def _state(self, sample: Sample, control: RunControl) -> Mapping[str, Any]:
+        """The final state of a sample's graph, run from where it stands."""
+        config = {"configurable": {"thread_id": sample.id}}
+        entry: dict[str, Any] | None = None
+        if sample.id in self.begun:
+            there = await self.graph.aget_state(config)
+            # Not `next`: it leaves out tasks that ended and whose step is not closed yet.
+            if not there.tasks:
+                values: Mapping[str, Any] = there.values
+                return values
+        else:
+            entry = self.job.input(sample)
+        state: Mapping[str, Any] = await self.graph.ainvoke(
+            entry,
+            config,
+            context=self.job.context(sample),
+            durability="sync",
+            control=control,
+            # All channels, as a state read back from its checkpoint has them.
+            output_keys=self.graph.stream_channels_list,
+        )
+        return state
+
+    def _line(
+        self, sample: Sample, state: Mapping[str, Any], seconds: float, lost: list[ModelUsage]
+    ) -> dict[str, Any]:
+        """The columns that every line has, whatever became of the sample."""
+        spoken = _spoken(state)
+        usage = usage_of(spoken)
+        models = merged([*by_model(spoken, model=self.job.model), *lost])
+        if retries := sum(part.retries for part in models):
+            usage["retries"] = retries
+        return {
+            "id": sample.id,
+            "scene": sample.scene,
+            "attempt": sample.attempt,
+            "seed": sample.seed,
+            "status": "error",
+            "reason": None,
+            "message": None,
+            "profile": None,
+            "result": None,
+            **sample.columns,
+            "usage": usage,
+            "cost_usd": total_cost(models),
+            "seconds": round(seconds, 4),
+            "models": [part.record() for part in models],
+        }
+
+    async def _broke(
+        self, sample: Sample, error: Exception, seconds: float, lost: list[ModelUsage]
+    ) -> None:
+        """Write an error line, or end the session where the folder or the model is no use."""
+        # A refused key would be refused for every sample that is left, at a call each.
+        if isinstance(error, RunError | ModelRefusedError | sqlite3.Error):
+            raise error
+        if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
+            raise cannot_write(self.folder.path, error) from error
+        there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+        line = self._line(sample, there.values, seconds, lost)
+        line |= {"reason": type(error).__name__, "message": one_line(error)}
+        self.folder.add_error(line)
+
+
+def _spoken(state: Mapping[str, Any]) -> list[Any]:
+    """All messages of a state: a graph may keep several conversations, and each was paid for.
+
+    But for ``conversation``: what is being said now, whose replies stand under ``messages`` too.
+    """
+    lists = (v for key, v in state.items() if key != "conversation" and isinstance(v, list))
+    return [message for value in lists for message in value]

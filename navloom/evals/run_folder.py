@@ -1,0 +1,429 @@
+"""The folder of a run: what was asked, what is finished, what broke.
+
+    RUN/
+      run.json            the request, versions, git state, seed; written once, whole
+      samples.jsonl       one finished sample a line, append-only
+      errors.jsonl        samples on which the machinery broke, one a line
+      errors-retried.jsonl   errors that were tried again
+      checkpoints.sqlite  LangGraph's own: the steps of samples that are under way
+      summary.json        counts, tokens, cost; written at the end of each session
+      torn.txt            the bytes of lines that a kill cut short, if ever
+
+What survives: a line is on disk before its sample counts as finished, so a process may be killed at
+any moment and the same command goes on. One process at a time writes a folder (``flock`` on
+``.lock``); any number may read it meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import socket
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from hashlib import blake2b
+from itertools import takewhile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from navloom.errors import RunError
+from navloom.evals.files import write_whole
+from navloom.evals.jsonl import LineFile, cannot_write, read_lines
+from navloom.evals.provenance import git_state, package_version, versions
+from navloom.evals.tally import Tally
+from navloom.models.secrets import redacted
+
+__all__ = [
+    "RunFolder",
+    "check_id",
+    "fold_samples",
+    "make_id",
+    "read_errors",
+    "read_run",
+    "read_samples",
+    "sample_seed",
+]
+
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")
+_MAX_RUN_JSON = 16 * 1024 * 1024
+_MOST_INSIDE = 4
+_SHOWN = 60
+
+
+def check_id(name: str) -> str:
+    """Return a sample id if it is safe as a file name.
+
+    Raises:
+        RunError: it is empty, too long, starts with a dot or holds a slash, a colon or a space.
+    """
+    if not _SAFE_ID.fullmatch(name):
+        raise RunError(
+            f"{name!r} cannot be a sample id: use letters, digits and . _ + = @ -,"
+            " a letter or digit first, at most 200"
+        )
+    return name
+
+
+def make_id(scene: str, attempt: int) -> str:
+    """The id of an attempt in a scene, safe as a file name.
+
+    ``make_id("hm3d:00006-HkseAnWCgqk", 3)`` is ``"hm3d-00006-HkseAnWCgqk-00003"``; ids of one scene
+    sort by attempt. Scenes whose URIs differ in nothing but characters that a file
+    name may not hold would share ids: the caller gives URIs as ``Scene.uri`` has them.
+    """
+    return check_id(f"{re.sub(r'[^A-Za-z0-9._+=@]+', '-', scene).strip('-.')}-{attempt:05d}")
+
+
+def sample_seed(run_seed: int, sample_id: str) -> int:
+    """A sample's seed, from the run's seed and the sample's id alone.
+
+    Returns:
+        An integer below 2**48, the same on every machine and in any order of samples.
+    """
+    digest = blake2b(f"{run_seed}:{sample_id}".encode(), digest_size=6).digest()
+    return int.from_bytes(digest, "big")
+
+
+def read_run(path: Path | str) -> dict[str, Any]:
+    """What ``run.json`` says.
+
+    Raises:
+        RunError: the folder is no run, or its ``run.json`` is broken.
+    """
+    file = Path(path) / "run.json"
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_MAX_RUN_JSON + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(
+            f"{path} is not a run: it has no run.json. {_runs_inside(Path(path))}"
+        ) from None
+    except OSError as error:
+        raise RunError(f"cannot read {file}: {error.strerror}") from error
+    try:
+        record = json.loads(data)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict) or not isinstance(record.get("request"), dict):
+        raise RunError(
+            f"{file} is broken: expected a JSON object with a request. Use another folder."
+        )
+    return record
+
+
+def _runs_inside(path: Path) -> str:
+    """Which folder was probably meant: a study keeps its runs one level down."""
+    inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
+    if not inside:
+        return "Give a folder that --out made."
+    more = f" and {len(inside) - _MOST_INSIDE} more" if len(inside) > _MOST_INSIDE else ""
+    return f"Runs inside: {', '.join(inside[:_MOST_INSIDE])}{more}."
+
+
+def read_samples(path: Path | str) -> list[dict[str, Any]]:
+    """The finished samples of a run, sorted by id; a line being written is left out.
+
+    Raises:
+        RunError: the folder is no run, or holds a broken line or an id twice.
+    """
+    return _sorted(Path(path), "samples.jsonl")
+
+
+def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
+    """Hand every finished sample of a run to ``add``, line by line, so that memory stays flat.
+
+    Args:
+        run: the folder.
+        add: raises KeyError, TypeError, AttributeError or ValueError for a line that it cannot use.
+        what: what a line should be, such as "an episode".
+
+    Raises:
+        RunError: the folder is no run, or a line has not the form.
+    """
+    for line in read_lines(Path(run) / "samples.jsonl"):
+        try:
+            add(line)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise RunError(
+                f"{run}: the sample '{line['id']}' has not the form of {what} ({error!r}): the run"
+                " was made by another version or changed by other hands"
+            ) from error
+
+
+def read_errors(path: Path | str) -> list[dict[str, Any]]:
+    """The samples of a run on which the machinery broke, sorted by id.
+
+    Raises:
+        RunError: as ``read_samples``.
+    """
+    return _sorted(Path(path), "errors.jsonl")
+
+
+def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
+    read_run(folder)
+    records: dict[str, dict[str, Any]] = {}
+    for record in read_lines(folder / name):
+        if record["id"] in records:
+            raise RunError(f"{folder / name} holds the id '{record['id']}' twice")
+        records[record["id"]] = record
+    return [records[key] for key in sorted(records)]
+
+
+class RunFolder:
+    """A run's folder, held by this process until ``close``.
+
+    Args:
+        path: the folder; made, parents too, where there is none.
+        kind: what the run makes, such as ``"single"``.
+        request: everything that a sample's outcome depends on, as JSON; what only changes how fast
+            it gets there (connections, display) stays out of it.
+        seed: the run's seed.
+        where: where this machine had what the request names by its content; kept for a retry, and
+            no part of what the run is.
+
+    Attributes:
+        path: the folder.
+        seed: the run's seed.
+        finished: ids in ``samples.jsonl``.
+        errored: ids in ``errors.jsonl``.
+        tally: what all lines of both add up to.
+
+    Raises:
+        RunError: the folder holds another request or other files, is in use by another process,
+            cannot be written, or is broken; the message says which and what to do.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        kind: str,
+        request: Mapping[str, Any],
+        seed: int,
+        where: Mapping[str, str] | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.kind = kind
+        self.request: dict[str, Any] = json.loads(json.dumps(dict(request)))
+        self.seed = seed
+        self._where = dict(where or {})
+        self._done = Tally()
+        self._broken = Tally()
+        with contextlib.ExitStack() as opened:
+            # Looked at before anything is written, so that a folder of other things stays as it is.
+            self._belongs()
+            opened.callback(self._unlock)
+            self._lock()
+            if not self._belongs():
+                self._write("run.json", self._run_record())
+            self._samples = LineFile(self.path / "samples.jsonl", self._done.add)
+            opened.callback(self._samples.close)
+            self._errors = LineFile(self.path / "errors.jsonl", self._broken.add)
+            opened.callback(self._errors.close)
+            self._opened = opened.pop_all()
+
+    @property
+    def checkpoints(self) -> Path:
+        """The file of LangGraph's checkpoints."""
+        return self.path / "checkpoints.sqlite"
+
+    @property
+    def finished(self) -> set[str]:
+        """Ids of the samples that ended as ok or failed."""
+        return self._samples.ids
+
+    @property
+    def errored(self) -> set[str]:
+        """Ids of the samples on which the machinery broke."""
+        return self._errors.ids
+
+    @property
+    def tally(self) -> Tally:
+        """What the lines of ``samples.jsonl`` and ``errors.jsonl`` add up to."""
+        return self._done + self._broken
+
+    def add_sample(self, record: dict[str, Any]) -> None:
+        """Append a finished sample; it is on disk when this returns.
+
+        Raises:
+            RunError: its id is there already, or it cannot be written.
+        """
+        check_id(record["id"])
+        record = redacted(record)
+        self._samples.append(record)
+        self._done.add(record)
+
+    def add_error(self, record: dict[str, Any]) -> None:
+        """Append a sample on which the machinery broke.
+
+        Raises:
+            RunError: its id is there already, or it cannot be written.
+        """
+        check_id(record["id"])
+        record = redacted(record)
+        self._errors.append(record)
+        self._broken.add(record)
+
+    def retry_errors(self) -> int:
+        """Move all errors to ``errors-retried.jsonl``, so that their samples are tried again.
+
+        Returns:
+            How many there were.
+        """
+        records = list(read_lines(self._errors.path))
+        if not records:
+            return 0
+        try:
+            # The history is written first: a kill in between repeats lines in it and loses none.
+            with (self.path / "errors-retried.jsonl").open("ab") as history:
+                history.write(self._errors.path.read_bytes())
+                history.flush()
+                os.fsync(history.fileno())
+            self._errors.close()
+            self._write("errors.jsonl", None)
+        except OSError as error:
+            raise cannot_write(self._errors.path, error) from error
+        self._broken = Tally()
+        self._errors = LineFile(self._errors.path)
+        self._opened.callback(self._errors.close)
+        return len(records)
+
+    def write_summary(self, summary: dict[str, Any]) -> None:
+        """Write ``summary.json``, whole.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        self._write("summary.json", summary)
+
+    def close(self) -> None:
+        """Let go of the folder; closing twice is fine."""
+        self._opened.close()
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run_record(self) -> dict[str, Any]:
+        return {
+            "navloom": package_version("navloom"),
+            "kind": self.kind,
+            "request": self.request,
+            **({"where": self._where} if self._where else {}),
+            "request_hash": _request_hash(self.kind, self.request, self.seed),
+            "seed": self.seed,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "git": git_state(Path.cwd()),
+            "versions": versions(),
+        }
+
+    def _belongs(self) -> bool:
+        """Whether the folder holds this very request already; False where it is new or empty.
+
+        Raises:
+            RunError: it holds another request, or other files.
+        """
+        try:
+            names = {entry.name for entry in self.path.iterdir()}
+        except FileNotFoundError:
+            return False
+        except NotADirectoryError:
+            raise RunError(f"{self.path} is a file: give --out a folder") from None
+        except OSError as error:
+            raise RunError(f"cannot read {self.path}: {error.strerror}") from error
+        if "run.json" not in names:
+            others = sorted(name for name in names if not name.startswith("."))
+            if others:
+                raise RunError(
+                    f"{self.path} holds other files ({', '.join(others[:3])}) and no run.json:"
+                    " give --out a new or an empty folder"
+                )
+            return False
+        there = read_run(self.path)
+        if there.get("request_hash") != _request_hash(self.kind, self.request, self.seed):
+            raise RunError(
+                f"{self.path} holds another run: {self._differences(there)}."
+                " Ask for the same again to go on with it, or give another --out."
+            )
+        return True
+
+    def _differences(self, there: dict[str, Any]) -> str:
+        """Which keys of two requests differ, each with its value there and now."""
+        if there.get("kind") != self.kind:
+            return f"it is a '{there.get('kind')}', asked for is a '{self.kind}'"
+        old = {"seed": there.get("seed"), **there["request"]}
+        new = {"seed": self.seed, **self.request}
+        said = [
+            "{} was {}, now {}".format(key, *_shown(old.get(key), new.get(key)))
+            for key in sorted(old.keys() | new.keys())
+            if old.get(key) != new.get(key)
+        ]
+        return "; ".join(said) or "its run.json was changed by other hands"
+
+    def _lock(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock_fd = os.open(
+                self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
+        except FileExistsError:
+            raise RunError(f"{self.path} is a file: give --out a folder") from None
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        try:
+            fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(self._lock_fd, 0)
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            holder = f"process {os.getpid()} on {socket.gethostname()} since {since}"
+            os.pwrite(self._lock_fd, holder.encode(), 0)
+        except BlockingIOError:
+            holder = os.pread(self._lock_fd, 200, 0).decode(errors="replace") or "another process"
+            raise RunError(
+                f"{self.path} is in use by {' '.join(holder.split())}: wait for it or stop it,"
+                " then run this again"
+            ) from None
+        except OSError as error:
+            raise cannot_write(self.path / ".lock", error) from error
+
+    def _unlock(self) -> None:
+        fd = getattr(self, "_lock_fd", -1)
+        if fd >= 0:
+            os.close(fd)
+            self._lock_fd = -1
+
+    def _write(self, name: str, content: dict[str, Any] | None) -> None:
+        """Write a small file, whole; None makes it empty."""
+        clean = redacted(content)
+        text = "" if clean is None else json.dumps(clean, indent=2, ensure_ascii=False) + "\n"
+        # A path's bytes that are no UTF-8 come as half surrogates: as escapes they are JSON again.
+        write_whole(self.path / name, text.encode(errors="backslashreplace"))
+
+
+def _request_hash(kind: str, request: dict[str, Any], seed: int) -> str:
+    whole = json.dumps([kind, request, seed], sort_keys=True, separators=(",", ":"))
+    return blake2b(whole.encode(), digest_size=16).hexdigest()
+
+
+def _shown(old: Any, new: Any) -> tuple[str, str]:
+    """Two values, cut where they are long so that what differs is seen."""
+    texts = [json.dumps(value, ensure_ascii=False) for value in (old, new)]
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    start = max(0, same - _SHOWN // 3) if max(map(len, texts)) > _SHOWN else 0
+    before, now = (_short(text, start) for text in texts)
+    return before, now
+
+
+def _short(text: str, start: int) -> str:
+    end = start + _SHOWN
+    return ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")

@@ -1,0 +1,1 @@
+"""The agent that names rooms nobody named, and its rule-based baseline."""

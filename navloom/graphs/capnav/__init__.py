@@ -1,0 +1,1 @@
+"""Agents of CapNav: one answers whether a body gets there, one designs such questions."""

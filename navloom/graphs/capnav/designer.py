@@ -1,0 +1,345 @@
+"""Questions for CapNav: an agent that designs them, each checked against the scene.
+
+The model reads a guideline, the nodes and, where there is a video and it takes pictures, frames; it
+may call ``nodes``, ``items``, ``route`` and ``feasible``; it answers with questions in the
+benchmark's form. Each is checked alone: good ones are kept, for bad ones others are asked, with
+every violation named, a set number of times. Source: CapNav, supplementary A.1 to A.4.
+
+    START -> propose <---------------+--------------+
+                |                    |              |
+                +-- calls tools --> consult         |
+                |                    +- stuck -> END|
+                +-- answers ------> check ----------+ (some are wrong, or too few)
+                |                    +- enough / given up -> END
+                +-- out of turns -> END
+
+With ``compact`` start and end are drawn, the model chooses a thing in each, and the sentence is
+filled in; no tools are offered, and a prompt stays within about 2,000 characters, for small models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import add
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
+from langchain_core.tools import BaseTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from navloom.errors import SceneError
+from navloom.graphs.capnav.answering import with_frames
+from navloom.graphs.capnav.designer_text import (
+    COMPACT_PROMPT,
+    PROMPT,
+    ask,
+    ask_compact,
+    compact_things,
+    draw_route,
+    filled_in,
+    guideline_record,
+    mend,
+    shortened,
+)
+from navloom.graphs.turns import (
+    MODEL_TIMEOUT_S,
+    Call,
+    TurnLimits,
+    after_propose,
+    calls_made,
+    given_up,
+    go_on,
+    opening,
+    said,
+    tool_turn,
+    turns,
+)
+from navloom.models.answer import AnswerError, message_text
+from navloom.models.binding import bind
+from navloom.models.call import acall
+from navloom.prompts.load import load_prompt
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import Scene
+from navloom.scenes.traverse import Traversability
+from navloom.tools.capnav.grounding import check_question
+from navloom.tools.capnav.named_places import Places, truth_of
+from navloom.tools.capnav.questions import compact_schema, read_questions, response_schema
+from navloom.tools.capnav.tools import capnav_tools
+from navloom.tools.resolve import model_of, scene_of
+from navloom.tools.violations import Violation
+
+__all__ = ["Context", "Input", "State", "build_graph", "graph", "places_of"]
+
+_MOST_KEPT = 100
+"""Rejected questions that the result lists."""
+_COMPACT_SAID = 2
+"""With ``compact``: messages after the opening that the model is shown."""
+
+
+class Input(TypedDict):
+    """What a caller gives."""
+
+    seed: int
+    """Varies the model's choices; goes into the prompt."""
+    routes: NotRequired[list[list[str]]]
+    """[start, end] to prefer, one for each question; none unless given."""
+    taken: NotRequired[list[dict[str, Any]]]
+    """Questions of the scene that exist and are not to be repeated."""
+
+
+class State(Input, total=False):
+    """What a run remembers: ids and text, never a scene or a picture."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    """The conversation after the opening."""
+    accepted: Annotated[list[dict[str, Any]], add]
+    """``{"question": ..., "grounding": ...}`` each."""
+    rejected: Annotated[list[dict[str, Any]], add]
+    """``{"said": ..., "violations": [{"code", "message"}, ...]}`` each."""
+    repairs: Annotated[int, add]
+    """How many times others were asked for."""
+    status: Literal["ok", "failed"]
+    """``ok`` where at least one question was accepted."""
+    reason: str | None
+    """Where it failed: the code to count it under."""
+    message: str | None
+    """Where it failed: one line for a person."""
+    result: dict[str, Any]
+    """``questions`` (the benchmark's form), ``grounding`` (of each, what could be found out),
+    ``asked``, ``short`` (how many are missing, and ``why``), ``rejected``, and how it went."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context(TurnLimits):
+    """What does not change during a run."""
+
+    scene: Scene | str
+    """The scene, or its URI."""
+    model: BaseChatModel | str = "builtin/heuristic"
+    """The generator, or its ``provider/name``."""
+    truth: Traversability | None = None
+    """Which ways there are and for whom; None looks beside the scene's URI, else at its links."""
+    frames: tuple[bytes, ...] = ()
+    """Pictures of a video through the scene (PNG or JPEG), in order."""
+    min_questions: int = 5
+    """Questions that are asked for; a model may give more."""
+    constrain: bool = True
+    """Enumerate the node ids in the schemas that the model is held to."""
+    compact: bool = False
+    """Ask for one question at a time in small choices."""
+
+
+def places_of(context: Context) -> Places:
+    """The context's places, made once per scene."""
+    scene = scene_of(context.scene)
+    truth = context.truth or truth_of(context.scene)
+    # The key names an object that the value keeps alive, so that no other takes its identity.
+    return per_scene(scene, f"capnav_places_{id(truth)}", lambda: Places(scene, truth))
+
+
+async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Let the model speak: call tools, or answer. Frames go along and are kept nowhere."""
+    context, places = runtime.context, places_of(runtime.context)
+    if context.compact:
+        talk, schema = _compact_talk(state, context, places)
+    else:
+        talk = [*opening(_asked(state, context, places)), *said(state)]
+        least = context.min_questions
+        schema = response_schema(places.ids, constrain=context.constrain, least=least)
+    bound = bind(
+        model_of(context.model),
+        tools=[] if context.compact else _tools(places, context),
+        schema=schema,
+        constrain=context.constrain,
+        images=bool(context.frames),
+    )
+    return {"messages": [await acall(bound, with_frames(talk, context.frames))]}
+
+
+def _asked(state: State, context: Context, places: Places) -> Any:
+    return ask(
+        places,
+        seed=state["seed"],
+        least=context.min_questions,
+        frames=len(context.frames),
+        routes=state.get("routes", []),
+        taken=state.get("taken", []),
+    )
+
+
+def _compact_talk(
+    state: State, context: Context, places: Places
+) -> tuple[list[BaseMessage], dict[str, Any]]:
+    """One question of several, and of what was said only the last that was wrong."""
+    route, taken = _route(state, places), _taken(state)
+    # A seed of its own for each turn: an engine that is seeded by the prompt would repeat itself.
+    seed = state["seed"] + turns(said(state))
+    rendered = ask_compact(places, seed=seed, frames=len(context.frames), route=route, taken=taken)
+    frames = len(context.frames)
+    things = [compact_things(places, place, frames=frames) for place in route]
+    schema = compact_schema(route, things, constrain=context.constrain)
+    last = said(state)[-_COMPACT_SAID:] if _was_wrong(state) else []
+    return [*opening(rendered), *last], schema
+
+
+def _route(state: State, places: Places) -> Sequence[str]:
+    """The next question's start and end: those preferred, else drawn."""
+    done, routes = len(state.get("accepted", [])), state.get("routes", [])
+    if done < len(routes):
+        return routes[done]
+    drawn = draw_route(places, _taken(state), state["seed"] + done)
+    if drawn is None:
+        raise SceneError(f"{places.scene.uri}: no two named places are joined: nothing to ask")
+    return drawn
+
+
+def _was_wrong(state: State) -> bool:
+    messages = said(state)
+    return bool(messages) and isinstance(messages[-1], HumanMessage) and messages[-1].content != _GO
+
+
+_GO = "Accepted. Another."
+
+
+def _taken(state: State) -> list[dict[str, Any]]:
+    return [*state.get("taken", []), *(each["question"] for each in state.get("accepted", []))]
+
+
+def _tools(places: Places, context: Context) -> list[BaseTool]:
+    key = f"capnav_tools_{id(places)}_{context.constrain}"
+    return per_scene(places.scene, key, lambda: capnav_tools(places, constrain=context.constrain))
+
+
+async def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Answer the model's tool calls from the scene."""
+    tools = _tools(places_of(runtime.context), runtime.context)
+    update = await tool_turn(said(state), tools, failed=_failed, advise=_advice)
+    stuck = update.get("status") == "failed"
+    return {**update, **_ended(state, runtime.context, update)} if stuck else update
+
+
+def _failed(call: Call) -> bool:
+    return call.result is None or "error" in call.result
+
+
+def _advice(call: Call, before: list[Call]) -> str:  # noqa: ARG001  the tools' errors say enough
+    return "This call failed before and fails again: call nodes for the ids that there are."
+
+
+async def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Check each question of an answer; keep the good ones, ask for others, or end."""
+    context, places = runtime.context, places_of(runtime.context)
+    try:
+        given = read_questions(message_text(said(state)[-1].content))
+    except AnswerError as error:
+        fault = Violation("not_json", str(error))
+        return _go_on(state, context, [], [{"said": {}, "violations": [fault]}], str(error))
+    if context.compact:
+        given = [filled_in(each, places) for each in given[:1]]
+    good, bad, numbers, taken = [], [], [], _taken(state)
+    for number, each in enumerate(given, 1):
+        checked = check_question(each, places, taken)
+        if checked.violations or checked.question is None:
+            bad.append({"said": shortened(each), "violations": checked.violations})
+            numbers.append((number, checked.violations))
+            continue
+        good.append({"question": checked.question, "grounding": checked.grounding()})
+        taken.append(checked.question)
+    wrong = {number for number, _ in numbers}
+    kept = [number for number in range(1, len(given) + 1) if number not in wrong]
+    still = context.min_questions - len(state.get("accepted", [])) - len(good)
+    text = mend(numbers, kept, still, precise=context.precise_repairs)
+    return _go_on(state, context, good, bad, _GO if context.compact and good else text)
+
+
+def _go_on(
+    state: State,
+    context: Context,
+    good: list[dict[str, Any]],
+    bad: list[dict[str, Any]],
+    text: str,
+) -> dict[str, Any]:
+    """Keep what is good, and end, or send the rest back."""
+    update: dict[str, Any] = {"accepted": good, "rejected": [_plain(each) for each in bad]}
+    after = _with(state, update)
+    if len(after["accepted"]) >= context.min_questions:
+        return {**update, **_ended(after, context, {})}
+    if context.compact and good:
+        return {**update, "messages": [HumanMessage(text)]}
+    if state.get("repairs", 0) >= context.max_repairs:
+        first = bad[0]["violations"][0] if bad else Violation("too_few", "too few questions")
+        return {**update, **_ended(after, context, given_up(first.code, first.message))}
+    return {**update, "messages": [HumanMessage(text)], "repairs": 1}
+
+
+def _plain(rejected: Mapping[str, Any]) -> dict[str, Any]:
+    wrong = [{"code": v.code, "message": v.message[:400]} for v in rejected["violations"]]
+    return {"said": rejected["said"], "violations": wrong}
+
+
+def _with(state: State, update: Mapping[str, Any]) -> State:
+    after = dict(state)
+    for key in ("accepted", "rejected"):
+        after[key] = [*state.get(key, []), *update[key]]  # type: ignore[misc]
+    return after  # type: ignore[return-value]
+
+
+def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, Any]:
+    """The update that ends an attempt: with what was accepted, however little that is."""
+    accepted, rejected = state.get("accepted", []), state.get("rejected", [])
+    calls = calls_made(said(state))
+    result = {
+        "questions": [each["question"] for each in accepted],
+        "grounding": [each["grounding"] for each in accepted],
+        "asked": context.min_questions,
+        "short": max(0, context.min_questions - len(accepted)),
+        "why": why.get("reason"),
+        "rejected": rejected[:_MOST_KEPT],
+        "rejected_in_all": len(rejected),
+        "repairs": state.get("repairs", 0),
+        "turns": turns(said(state)),
+        "tool_calls": len(calls),
+        "frames": len(context.frames),
+        "guideline": None if context.compact else guideline_record(),
+        "prompt": load_prompt(COMPACT_PROMPT if context.compact else PROMPT).record,
+    }
+    if not accepted:
+        return {**why, "status": "failed", "result": result}
+    return {"status": "ok", "reason": None, "message": None, "result": result}
+
+
+async def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """End: the model had all its turns."""
+    most = runtime.context.max_turns
+    why = given_up("out_of_turns", f"no accepted question in {most} model calls")
+    return _ended(state, runtime.context, why)
+
+
+def build_graph(
+    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
+) -> CompiledStateGraph[State, Context, Input, State]:
+    """Compile the graph.
+
+    Args:
+        checkpointer: where each step is kept; None keeps nothing.
+    """
+    builder = StateGraph(State, context_schema=Context, input_schema=Input)
+    builder.add_node("propose", propose, timeout=MODEL_TIMEOUT_S)
+    builder.add_node("consult", consult)
+    builder.add_node("check", check)
+    builder.add_node("out_of_turns", out_of_turns)
+    builder.add_edge(START, "propose")
+    builder.add_conditional_edges("propose", after_propose)
+    builder.add_conditional_edges("consult", go_on)
+    builder.add_conditional_edges("check", go_on)
+    builder.add_edge("out_of_turns", END)
+    return builder.compile(checkpointer=checkpointer, name="capnav_tasks")
+
+
+graph = build_graph()

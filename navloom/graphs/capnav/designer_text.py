@@ -1,0 +1,224 @@
+"""What a question designer reads: the guideline, the nodes, and what is wrong with an answer."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from navloom.prompts.load import Rendered, load_prompt
+from navloom.tools.capnav.grounding import AGENT
+from navloom.tools.capnav.named_places import Places
+from navloom.tools.untrusted import paragraph
+from navloom.tools.violations import Violation, quoted
+
+__all__ = [
+    "COMPACT_PROMPT",
+    "PROMPT",
+    "ask",
+    "ask_compact",
+    "compact_things",
+    "draw_route",
+    "filled_in",
+    "guideline",
+    "guideline_record",
+    "mend",
+]
+
+PROMPT, COMPACT_PROMPT = "capnav_tasks", "capnav_tasks_compact"
+_GUIDELINE = "capnav_guideline.md"
+_MOST_NODES, _MOST_LINE = 200, 240
+_COMPACT_ITEMS, _COMPACT_LINE = 24, 500
+_MOST_TAKEN, _COMPACT_TAKEN = 60, 6
+_DRAWS = 50
+_DESCRIBED = 12
+"""Words of a description that can be chosen as a detail."""
+_MOST_FAULTS = 24
+_KEYS = ("start", "start_detail", "end", "end_detail")
+
+
+@cache
+def guideline() -> str:
+    """The guideline document that ships with Navloom."""
+    return (
+        files("navloom.prompts").joinpath("capnav", _GUIDELINE).read_text(encoding="utf-8").strip()
+    )
+
+
+def guideline_record() -> dict[str, Any]:
+    """What a run writes down of the guideline: its name and the hash of its text."""
+    return {"name": _GUIDELINE, "hash": sha256(guideline().encode()).hexdigest()[:12]}
+
+
+def ask(
+    places: Places,
+    *,
+    seed: int,
+    least: int,
+    frames: int,
+    routes: Sequence[Sequence[str]] = (),
+    taken: Sequence[Mapping[str, Any]] = (),
+    tools: bool = True,
+) -> Rendered:
+    """The opening of a designer's conversation.
+
+    Args:
+        places: the scene.
+        seed: varies the choices.
+        least: how many questions are asked for.
+        frames: how many pictures go along.
+        routes: (start, end) that are to be preferred.
+        taken: questions of the scene that exist.
+        tools: whether the tools are offered.
+    """
+    pairs = [{"start": start, "end": end} for start, end in routes]
+    known = [{key: q["nodes_involved"][key] for key in _KEYS} for q in taken[-_MOST_TAKEN:]]
+    return load_prompt(PROMPT).render(
+        guideline=guideline(),
+        nodes="\n".join(_line(places, place) for place in places.ids[:_MOST_NODES]),
+        seed=seed,
+        min_questions=least,
+        frames=frames,
+        routes=json.dumps(pairs) if pairs else "",
+        taken=json.dumps(known, ensure_ascii=False) if known else "",
+        tools=tools,
+    )
+
+
+def ask_compact(
+    places: Places,
+    *,
+    seed: int,
+    frames: int,
+    route: Sequence[str],
+    taken: Sequence[Mapping[str, Any]] = (),
+) -> Rendered:
+    """The opening for small models, within about 2,000 characters whatever the scene.
+
+    Args:
+        places: the scene.
+        seed: varies the choices.
+        frames: how many pictures go along.
+        route: start and end of the question, which are settled.
+        taken: questions of the scene that exist.
+    """
+    known = (q["nodes_involved"] for q in taken)
+    spots = [
+        f"{ends['start_detail']} with {ends['end_detail']}"
+        for ends in known
+        if [ends["start"], ends["end"]] == list(route)
+    ]
+    return load_prompt(COMPACT_PROMPT).render(
+        nodes="\n".join(_short_line(places, place) for place in route),
+        start=route[0],
+        end=route[1],
+        seed=seed,
+        frames=frames,
+        taken=paragraph("; ".join(spots[-_COMPACT_TAKEN:]), _COMPACT_LINE),
+    )
+
+
+def draw_route(
+    places: Places, taken: Sequence[Mapping[str, Any]], seed: int
+) -> tuple[str, str] | None:
+    """Two named and joined places, drawn by the seed; one that is not taken where there is one."""
+    dice = random.Random(f"route:{seed}")
+    named = [place for place in places.ids if places.called(place)]
+    known = {(q["nodes_involved"]["start"], q["nodes_involved"]["end"]) for q in taken}
+    drawn = [tuple(dice.sample(named, 2)) for _ in range(_DRAWS if len(named) > 1 else 0)]
+    joined = [(a, b) for a, b in drawn if places.connected(a, b)]
+    return next((pair for pair in joined if pair not in known), joined[0] if joined else None)
+
+
+def _line(places: Places, place: str) -> str:
+    """``node_12 - Kitchen (with an island)``; a region's id is its name already."""
+    name, said = places.name(place), places.description(place)
+    named = place if name == place else f"{place} - {name or 'no name'}"
+    return paragraph(f"{named} ({said})" if said else named, _MOST_LINE)
+
+
+def compact_things(places: Places, place: str, *, frames: int) -> tuple[str, ...]:
+    """The things of a place that can be chosen; () where any may be, since pictures show them."""
+    if listed := places.items(place)[:_COMPACT_ITEMS]:
+        return listed
+    words = " ".join(places.description(place).split()[:_DESCRIBED])
+    return () if frames else (*([words] if words else []), "doorway")
+
+
+def _short_line(places: Places, place: str) -> str:
+    things = places.items(place)[:_COMPACT_ITEMS]
+    said = ", ".join(things) or places.description(place)
+    line = f"{place} - {places.name(place) or 'no name'}"
+    return paragraph(f"{line} - {said}" if said else line, _COMPACT_LINE)
+
+
+def filled_in(choice: Mapping[str, Any], places: Places) -> dict[str, Any]:
+    """A whole question made of one small choice; what is missing stays empty and is found out."""
+    start, end = (_text(choice, key) for key in ("start", "end"))
+    spots = {key: _spot(_text(choice, key)) for key in ("start_detail", "end_detail")}
+    names = [_named(places, text) for text in (start, end)]
+    question = (
+        f"Can {AGENT} move from the {spots['start_detail']} in the {names[0]}"
+        f" to the {spots['end_detail']} in the {names[1]}?"
+    )
+    return {
+        "scene_type": choice.get("scene_type", "home"),
+        "question": question[:400],
+        "reason": f"Both {names[0]} and {names[1]} are places of this scene.",
+        "nodes_involved": {"start": start, "intermediate": [], "end": end, **spots},
+    }
+
+
+def _named(places: Places, said: str) -> str:
+    place = places.resolve(said)
+    return " ".join(((places.name(place) or place) if place else said)[:200].split())
+
+
+def _text(choice: Mapping[str, Any], key: str) -> str:
+    said = choice.get(key)
+    return " ".join(said.split()) if isinstance(said, str) else ""
+
+
+def _spot(said: str) -> str:
+    first, _, rest = said.partition(" ")
+    return rest if first.casefold() in ("the", "a", "an") else said
+
+
+def mend(
+    bad: Sequence[tuple[int, Sequence[Violation]]],
+    good: Sequence[int],
+    still: int,
+    *,
+    precise: bool,
+) -> str:
+    """What to say to an answer of which some questions are wrong.
+
+    Args:
+        bad: number of each wrong question, from 1, and what is wrong with it.
+        good: numbers of those that are accepted.
+        still: how many are needed yet.
+        precise: say what is wrong with each.
+    """
+    kept = f"Accepted: question {', '.join(map(str, good))}. " if good else ""
+    lines = [
+        f"- question {number}: {violation.message}"
+        for number, violations in bad
+        for violation in (violations if precise else [Violation("", "breaks the guideline")])
+    ][:_MOST_FAULTS]
+    wrong = f"{kept}These break the rules:\n" + "\n".join(lines) if lines else f"{kept}".strip()
+    more = "1 question" if still == 1 else f"{still} questions"
+    where = "in their place" if lines else "more"
+    return f"{wrong}\nGive {more} {where}, and only those, in the same form.".strip()
+
+
+def shortened(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a rejected question said, bounded, for the record."""
+    involved = given.get("nodes_involved")
+    said = {"question": quoted(given.get("question", ""))}
+    if isinstance(involved, Mapping):
+        said |= {key: quoted(involved.get(key, "")) for key in _KEYS}
+    return said

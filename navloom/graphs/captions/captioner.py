@@ -1,0 +1,331 @@
+"""Captions for any scene: a line for every way on, and a sentence for every viewpoint.
+
+Source: VLN-MME B.1 (marker captions: a panorama with numbered markers, and a JSON object from each
+number to a sentence) and B.2 (viewpoint summaries: descriptions of the views put together to one
+sentence, after NavGPT).
+
+    START ──> choose ──> ask ──> read ──> choose ──> ... ──> finish ──> END
+                          ^        │
+                          └────────┘  the exact fault, at most ``max_reasks`` times a question
+
+Where the simulator has pictures, they go to the model, with a green circle and number at each way.
+Where it has none, a model puts into words what the map says of each way, so that every scene has
+captions of one kind. B.2's first stage, a describer for single views, is whatever the scene's
+source of captions says of eight sectors. Pictures are taken anew at each call; the state holds
+texts alone. The result is what :class:`navloom.sim.caption_cache.CaptionCache` keeps;
+``write_captions`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypedDict
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Checkpointer
+
+from navloom.errors import UsageError, did_you_mean
+from navloom.graphs.captions.form import (
+    marker_schema,
+    read_markers,
+    read_summary,
+    summary_schema,
+)
+from navloom.graphs.invoke import model_of, scene_of
+from navloom.models.answer import AnswerError, message_text
+from navloom.models.binding import bind
+from navloom.models.call import acall
+from navloom.models.images import image_block
+from navloom.prompts.load import Rendered, load_prompt
+from navloom.scenes.embodiment import DEFAULT_BODY
+from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
+from navloom.sim.bearing import up_or_down
+from navloom.sim.bounds import MOST_CAPTION
+from navloom.sim.caption_cache import CaptionCache
+from navloom.sim.composed import composed
+from navloom.sim.graph import floor_of, make
+from navloom.sim.protocol import Candidate, Captions, Observation, Pose, Simulator
+from navloom.sim.views import strip
+from navloom.tools.untrusted import paragraph
+
+__all__ = [
+    "JOBS",
+    "PROMPTS",
+    "Context",
+    "Input",
+    "State",
+    "build_graph",
+    "graph",
+    "write_captions",
+]
+
+Job = Literal["markers", "summary"]
+JOBS: tuple[Job, ...] = ("markers", "summary")
+"""What is asked about each viewpoint, in this order."""
+PROMPTS: dict[Job, str] = {"markers": "caption_markers", "summary": "viewpoint_summary"}
+_MODEL_SECONDS = 1800.0
+_MOST_STEPS = 200_000
+"""A question takes three steps an ask, and a scene has at most 10,000 viewpoints."""
+_AGENT = "camera"
+
+
+class Input(TypedDict, total=False):
+    """What a caller gives."""
+
+    seed: int
+    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
+    viewpoints: list[str]
+    """Which viewpoints; all of the scene where it is left out."""
+
+
+def _merged(
+    old: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    both = dict(old)
+    for viewpoint, words in new.items():
+        both[viewpoint] = {**both.get(viewpoint, {}), **words}
+    return both
+
+
+class State(Input, total=False):
+    """What the graph knows between nodes: ids and texts only."""
+
+    viewpoint: str | None
+    """The viewpoint being asked about; None when none is left."""
+    job: Job
+    """What is being asked about it."""
+    conversation: list[AnyMessage]
+    """What was said about it, without pictures; starts anew with each question."""
+    written: Annotated[dict[str, dict[str, Any]], _merged]
+    """Viewpoint -> job -> what the model wrote: neighbour -> caption, or a sentence; None where it
+    gave nothing that can be read."""
+    faults: Annotated[list[str], operator.add]
+    """Every answer that could not be read, as ``VIEWPOINT JOB: what was wrong``."""
+    messages: Annotated[list[AIMessage], operator.add]
+    """Every answer of the model, with its usage."""
+    status: Literal["ok", "failed"]
+    """``failed`` where nothing at all could be read."""
+    result: dict[str, Any]
+    """``viewpoints`` (viewpoint -> ``summary`` and ``towards``, as a cache keeps them), ``missing``
+    (questions without an answer), ``reasks``, ``faults`` and ``prompts``."""
+    reason: str | None
+    """``unparsed``, or None."""
+    message: str | None
+    """The reason for a person."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What does not change during a run."""
+
+    scene: Scene | str
+    """The scene, or its URI."""
+    model: BaseChatModel | str
+    """The model, or its ``provider/name``; its calls have the role ``describer``."""
+    simulator: Simulator | None = None
+    """Where pictures or words come from; None takes the backend ``graph``, which has words alone.
+    The graph puts an agent of its own in it."""
+    jobs: tuple[Job, ...] = JOBS
+    """What to ask about each viewpoint."""
+    views: Literal[0, 4, 12, 24, 36] = 4
+    """How many views are shown where there are pictures; see :mod:`navloom.sim.views`."""
+    max_reasks: int = 2
+    """How often a question whose answer cannot be read is asked again."""
+    constrain: bool = True
+    """Whether to hold the model to the answer's schema where its backend can."""
+
+
+async def choose(state: State, runtime: Runtime[Context]) -> State:
+    """Take the next question and write it down; a viewpoint without ways has no markers."""
+    context, written = runtime.context, state.get("written", {})
+    scene = scene_of(context.scene)
+    alone: dict[str, dict[str, Any]] = {}
+    for viewpoint in _asked(state, scene):
+        for job in context.jobs:
+            if job in written.get(viewpoint, {}):
+                continue
+            seen = _observe(context, scene, viewpoint)
+            if job == "markers" and not seen.candidates:
+                alone[viewpoint] = {"markers": {}}
+                continue
+            system, human = _question(job, seen, scene, state.get("seed", 0), context.views)
+            talk: list[AnyMessage] = [SystemMessage(system), HumanMessage(human)]
+            return {"viewpoint": viewpoint, "job": job, "conversation": talk, "written": alone}
+    return {"viewpoint": None, "conversation": [], "written": alone}
+
+
+async def ask(state: State, runtime: Runtime[Context]) -> State:
+    """Ask the model, with pictures where the simulator has them."""
+    context, talk = runtime.context, state["conversation"]
+    scene = scene_of(context.scene)
+    seen = _observe(context, scene, state["viewpoint"] or "")
+    shown = strip(seen, 0.0, context.views, markers=state["job"] == "markers")
+    schema = marker_schema(len(seen.candidates)) if state["job"] == "markers" else summary_schema()
+    bound = bind(
+        model_of(context.model), schema=schema, constrain=context.constrain, images=bool(shown)
+    )
+    answer = await acall(bound, _with_pictures(talk, shown), role="describer")
+    return {"conversation": [*talk, answer], "messages": [answer]}
+
+
+async def read(state: State, runtime: Runtime[Context]) -> State:
+    """Read the answer; say what is wrong with it while there are asks left, else give up on it."""
+    context, talk = runtime.context, state["conversation"]
+    viewpoint, job = state["viewpoint"] or "", state["job"]
+    text = message_text(talk[-1].content)
+    try:
+        if job == "summary":
+            return {"written": {viewpoint: {job: read_summary(text)}}}
+        ways = _observe(context, scene_of(context.scene), viewpoint).candidates
+        said = read_markers(text, len(ways))
+    except AnswerError as error:
+        asks = sum(isinstance(message, AIMessage) for message in talk)
+        fault: State = {"faults": [f"{viewpoint} {job}: {error}"]}
+        if asks > context.max_reasks:
+            return {**fault, "written": {viewpoint: {job: None}}}
+        return {**fault, "conversation": [*talk, HumanMessage(str(error))]}
+    towards = {way.viewpoint: said[str(number)] for number, way in enumerate(ways, 1)}
+    return {"written": {viewpoint: {job: towards}}}
+
+
+async def finish(state: State, runtime: Runtime[Context]) -> State:
+    """Put the result together."""
+    written, faults = state.get("written", {}), state.get("faults", [])
+    answers = [said for words in written.values() for said in words.values()]
+    missing = sum(said is None for said in answers)
+    result = {
+        "viewpoints": {viewpoint: _kept(words) for viewpoint, words in written.items()},
+        "missing": missing,
+        "reasks": len(faults) - missing,
+        "faults": faults,
+        "prompts": [load_prompt(PROMPTS[job]).record for job in runtime.context.jobs],
+    }
+    if answers and missing == len(answers):
+        return {"status": "failed", "reason": "unparsed", "message": faults[-1], "result": result}
+    return {"status": "ok", "reason": None, "message": None, "result": result}
+
+
+def after_choose(state: State) -> Literal["ask", "finish"]:
+    """Ask the question, or end where none is left."""
+    return "finish" if state["viewpoint"] is None else "ask"
+
+
+def after_read(state: State) -> Literal["ask", "choose"]:
+    """Ask the same again, or take the next question."""
+    done = state.get("written", {}).get(state["viewpoint"] or "", {})
+    return "choose" if state["job"] in done else "ask"
+
+
+def build_graph(
+    checkpointer: Checkpointer = None,
+) -> CompiledStateGraph[State, Context, Input, State]:
+    """The graph, compiled.
+
+    Args:
+        checkpointer: where its steps are kept; nowhere by default.
+    """
+    builder = StateGraph(State, context_schema=Context, input_schema=Input)
+    builder.add_node("choose", choose)
+    builder.add_node("ask", ask, timeout=_MODEL_SECONDS)
+    builder.add_node("read", read)
+    builder.add_node("finish", finish)
+    builder.add_edge(START, "choose")
+    builder.add_conditional_edges("choose", after_choose)
+    builder.add_edge("ask", "read")
+    builder.add_conditional_edges("read", after_read)
+    builder.add_edge("finish", END)
+    compiled = builder.compile(checkpointer=checkpointer, name="captions")
+    return compiled.with_config(recursion_limit=_MOST_STEPS)
+
+
+def write_captions(
+    path: Path, scene: Scene, viewpoints: Mapping[str, Mapping[str, Any]], made_by: str
+) -> None:
+    """Write the captions of one scene to a file that is whole at every instant.
+
+    Args:
+        path: the file; replaced where it is there.
+        scene: whose captions they are.
+        viewpoints: as in the graph's result.
+        made_by: the model that wrote them, as ``provider/name``.
+
+    Raises:
+        SimulatorError: it cannot be written, or names a viewpoint that the scene does not have.
+    """
+    cache = CaptionCache(scene, composed(scene), made_by)
+    for viewpoint, words in ((each, said) for each, said in viewpoints.items() if said):
+        cache.put(viewpoint, summary=words.get("summary"), towards=words.get("towards"))
+    cache.save(path)
+
+
+def _asked(state: State, scene: Scene) -> list[str]:
+    viewpoints = state.get("viewpoints")
+    if viewpoints is None:
+        return [each.id for each in scene.viewpoints]
+    for name in viewpoints:
+        if name not in scene.viewpoint_by_id:
+            hint = did_you_mean(str(name)[:100], scene.viewpoint_by_id)
+            raise UsageError(f"{scene.uri} has no viewpoint '{str(name)[:80]}'.{hint}")
+    return list(viewpoints)
+
+
+def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
+    place = scene.viewpoint_by_id[viewpoint]
+    uri = context.scene if isinstance(context.scene, str) else scene.uri
+    simulator = context.simulator or make(scene, uri=uri)
+    pose = Pose(floor_of(place), viewpoint=viewpoint)
+    return simulator.reset({_AGENT: (pose, DEFAULT_BODY)})[_AGENT]
+
+
+def _question(job: Job, seen: Observation, scene: Scene, seed: int, views: int) -> Rendered:
+    words = seen.captions or Captions()
+    prompt = load_prompt(PROMPTS[job])
+    pictures = views > 0 and bool(seen.images.get("rgb"))
+    if job == "summary":
+        told = {"around": words.summary or None, "views": list(words.sectors)}
+        return prompt.render(seed=seed, views=_json(told), pictures=pictures)
+    markers = {str(n): _marker(way, scene) for n, way in enumerate(seen.candidates, 1)}
+    return prompt.render(
+        seed=seed, place=_json(words.summary or None), markers=_json(markers), pictures=pictures
+    )
+
+
+def _marker(way: Candidate, scene: Scene) -> dict[str, Any]:
+    label = scene.region_by_id[way.region].label if way.region else UNKNOWN
+    return {
+        "heading_deg": round(math.degrees(way.heading)),
+        "metres": round(way.distance, 1),
+        "goes": up_or_down(way.elevation) or "level",
+        "room": None if label == UNKNOWN else prompt_name(label).replace("_", " "),
+        "known": paragraph(way.description, MOST_CAPTION) or None,
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _with_pictures(talk: list[AnyMessage], shown: list[bytes]) -> list[AnyMessage]:
+    """The conversation with pictures in its first human message."""
+    if not shown:
+        return talk
+    text = {"type": "text", "text": message_text(talk[1].content)}
+    blocks: list[str | dict[str, Any]] = [text, *map(image_block, shown)]
+    return [talk[0], HumanMessage(blocks), *talk[2:]]
+
+
+def _kept(words: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {"summary": words.get("summary"), "towards": words.get("markers")}
+    return {key: value for key, value in kept.items() if value is not None}
+
+
+graph = build_graph()

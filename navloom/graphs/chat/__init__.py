@@ -1,0 +1,1 @@
+"""The robot that is talked through a home, and its rule-based baseline."""

@@ -1,0 +1,144 @@
+"""Baselines for the job ``judge_reasoning``: rules that read the prompt alone.
+
+The symbolic judge matches words for barriers, and names and ids of places, to the barriers that the
+prompt lists. It knows the words below and no others: where an explanation has none of them it says
+so in prose, which is no verdict, and the item is unscored. It is a floor under language models, not
+one of them; how far it goes is in docs/judges.md.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from navloom.models.policy import Request
+
+__all__ = ["heuristic_reasoning", "random_reasoning"]
+
+_WORDS = {
+    "narrow": r"narrow|not fit|enough space(?! to turn)|space between|\bwidth\b|\bwide\b",
+    "stairs": r"\bstair(?:s|case|way)?\b",
+    "door": r"\b(?:cannot|unable to|can't) open\b|closed door|door is (?:closed|locked)",
+    "rise": r"\bsill\b|\bstep\b|height|too high|\brise\b|threshold|tatami|too thick",
+    "elevator": r"\belevator\b",
+    "turn": r"\bturn(?:ing)?\b",
+    "clutter": r"clutter|furniture|\bblock(?:s|ing)? th\w way|in the way|blocks the\b|\bbench\b",
+    "terrain": r"terrain|steep|rough|sewage",
+    "missing": r"\bno (?:passage|edge|connection)\b|not connected|do(?:es)? not exist",
+}
+_CAUSES = {cause: re.compile(words, re.IGNORECASE) for cause, words in _WORDS.items()}
+_EMPTY = re.compile(
+    r"not feasible|impossible|no reason|cannot reach|confident|expert|excellent|perfect|correct",
+    re.IGNORECASE,
+)
+_SECTION = re.compile(
+    r"^Barriers:\n(?P<barriers>.*?)\nOpen or unknown passages:\n(?P<others>.*?)\n\s*\n?"
+    r"Explanation to grade[^\n]*\n(?P<said>.*)\n\nIs the explanation correct\?",
+    re.DOTALL | re.MULTILINE,
+)
+_LINE = re.compile(r"^(?:(\d{1,4})\.|-) (.{1,400}?) -> (.{1,400}?): (.*)$")
+_END = re.compile(r"^(\S{1,80}) \((.{1,200})\)$")
+_CLAUSE = re.compile(r"(?<=[.!?;])\s+")
+_CANNOT = "I cannot understand the explanation: it holds no word that I know for a barrier."
+
+
+@dataclass(frozen=True)
+class _Passage:
+    number: int
+    a: frozenset[str]
+    b: frozenset[str]
+    causes: frozenset[str]
+    words: str
+
+    def is_at(self, places: frozenset[str]) -> bool:
+        """Whether the places that a clause names are its ends, or one of them."""
+        ends = [end for end in (self.a, self.b) if end & places]
+        return len(ends) == 2 or (len(ends) == 1 and places <= ends[0])
+
+
+def heuristic_reasoning(request: Request) -> AIMessage:
+    """A barrier is named where a clause has a word for its cause and no place but its own."""
+    barriers, others, said = _read(request)
+    named: set[int] = set()
+    claimed: list[str] = []
+    known = False
+    for clause in _CLAUSE.split(said):
+        places, rest = _places(clause, [*barriers, *others])
+        causes = _causes(rest)
+        known = known or bool(causes)
+        right = {
+            p.number for p in barriers if p.causes & causes and (not places or p.is_at(places))
+        }
+        named |= right
+        if causes and not right:
+            claimed.append(clause[:80])
+    if not known:
+        if _EMPTY.search(said):
+            return _answer(request, "It names neither a place nor a cause.", [], [])
+        return AIMessage(_CANNOT)
+    words = f"It names {len(named)} of {len(barriers)} barriers"
+    return _answer(request, f"{words}, and {len(claimed)} that are none.", sorted(named), claimed)
+
+
+def random_reasoning(request: Request) -> AIMessage:
+    """Toss a coin; what a verdict is worth that read nothing."""
+    rng = random.Random(f"{request.seed}:{request.first_human}")
+    numbers = [p.number for p in _read(request)[0]]
+    named = sorted(rng.sample(numbers, rng.randint(1, len(numbers)))) if numbers else []
+    return _answer(request, "A coin was tossed.", named if rng.random() < 0.5 else [], [])
+
+
+def _answer(request: Request, why: str, named: Sequence[int], claimed: Sequence[str]) -> AIMessage:
+    verdict: dict[str, Any] = {"explanation": why, "named": list(named), "false": list(claimed)[:3]}
+    return request.answer({**verdict, "correct": bool(named)})
+
+
+def _read(request: Request) -> tuple[list[_Passage], list[_Passage], str]:
+    found = _SECTION.search(request.first_human)
+    if found is None:
+        return [], [], ""
+    barriers = [p for line in found["barriers"].splitlines() if (p := _passage(line))]
+    others = [p for line in found["others"].splitlines() if (p := _passage(line))]
+    return barriers, others, _unfenced(found["said"])
+
+
+def _unfenced(said: str) -> str:
+    lines = said.strip().splitlines()
+    is_fenced = len(lines) >= 3 and lines[0].startswith("<<<") and lines[-1].endswith(">>>")
+    return "\n".join(lines[1:-1] if is_fenced else lines)
+
+
+def _passage(line: str) -> _Passage | None:
+    found = _LINE.match(line.strip())
+    if found is None:
+        return None
+    number, a, b, note = found.groups()
+    return _Passage(int(number or 0), _names(a), _names(b), _causes(note), note)
+
+
+def _names(end: str) -> frozenset[str]:
+    """What an end may be called: its id and its name."""
+    found = _END.match(end)
+    return frozenset(part.casefold() for part in (found.groups() if found else (end,)))
+
+
+def _causes(text: str) -> frozenset[str]:
+    return frozenset(cause for cause, words in _CAUSES.items() if words.search(text))
+
+
+def _places(clause: str, passages: Sequence[_Passage]) -> tuple[frozenset[str], str]:
+    """The names and ids of places in a clause, and the rest of it; of nested names the longest."""
+    text = clause.casefold()
+    names = {name for p in passages for end in (p.a, p.b) for name in end}
+    found = set()
+    for name in sorted(names, key=len, reverse=True):
+        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        if pattern.search(text):
+            found.add(name)
+            text = pattern.sub(" ", text)
+    return frozenset(found), text

@@ -1,0 +1,284 @@
+"""The reasoning judge: does an explanation name what really blocks a path?
+
+Source: CapNav, supplementary C: the explanation and the whole traversability record of the path go
+to a language model, which answers whether the one captures the other. Ours beside it: the share of
+the barriers that are named, what is claimed falsely, and an explanation that is treated as the
+words of a stranger (:mod:`navloom.judges.fence`).
+
+    START ──> prompt ──> grade ──> parse ──> END
+                 │         ^         │
+                 v         └─────────┘  the exact fault, at most ``max_reasks`` times
+                END  where nothing was said: there is nothing to ask about
+
+The last verdict of a reply wins. A reply without one is asked for again, then the item is unscored:
+never wrong. The prompt and every reply stand beside the verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, TypedDict
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.runnables.config import RunnableConfig, ensure_config, set_config_context
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Checkpointer
+
+from navloom.judges.fence import fence, is_blank, neutralise
+from navloom.judges.traversability import Edge, Record, read_record
+from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema
+from navloom.models.answer import AnswerError, message_text
+from navloom.models.binding import bind
+from navloom.models.call import acall
+from navloom.prompts.load import load_prompt
+from navloom.tools.resolve import model_of
+
+__all__ = [
+    "MOST_BARRIERS",
+    "Context",
+    "State",
+    "build_graph",
+    "graph",
+    "judge_reason",
+    "shown_barriers",
+]
+
+PROMPT = "judge_reasoning"
+MOST_BARRIERS = 20
+MOST_OTHERS = 25
+_MOST_NAME, _MOST_NOTE = 60, 120
+_MODEL_SECONDS = 1800.0
+_MOST_REPLY = 4_000
+_ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
+NOTHING_SAID = "No explanation was given."
+
+
+class Input(TypedDict):
+    """What a caller gives."""
+
+    seed: int
+    """Drawn upon by baselines, and shown to every model."""
+    explanation: str
+    """Why the path cannot be used, in somebody's words; untrusted."""
+    record: dict[str, Any]
+    """The path's traversability record (:mod:`navloom.judges.traversability`)."""
+
+
+class State(TypedDict, total=False):
+    """What the graph knows between nodes."""
+
+    seed: int
+    """See :class:`Input`."""
+    explanation: str
+    """See :class:`Input`."""
+    record: dict[str, Any]
+    """See :class:`Input`."""
+    conversation: list[AnyMessage]
+    """What is being said."""
+    faults: Annotated[list[str], operator.add]
+    """What was wrong with each reply that could not be used."""
+    messages: Annotated[list[AIMessage], operator.add]
+    """Every reply of the judge, with its usage."""
+    status: Literal["ok", "failed"]
+    """``failed`` where the item is unscored."""
+    reason: str | None
+    """``unscored``, or None."""
+    message: str | None
+    """The last fault, where it is unscored."""
+    result: dict[str, Any]
+    """:meth:`Verdict.record`, and the prompt's own record under ``asked_with``."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What does not change during a run."""
+
+    model: BaseChatModel | str
+    """The judge, or its ``provider/name``."""
+    defences: bool = True
+    """False shows the judge what was said as it is: for measuring, and for nothing else."""
+    max_reasks: int = 1
+    """How often a reply that cannot be used is asked for again."""
+    constrain: bool = True
+    """Whether to hold the model to the verdict's schema where its backend can."""
+
+
+async def prompt(state: State, runtime: Runtime[Context]) -> State:
+    """Write down the question; where nothing was said there is none."""
+    said, record = state["explanation"], read_record(state["record"])
+    if is_blank(said):
+        partial = 0.0 if record.barriers else None
+        return _ended(state, Verdict(False, NOTHING_SAID, partial))
+    system, human = _texts(state.get("seed", 0), said, record, runtime.context.defences)
+    return {"conversation": [SystemMessage(system), HumanMessage(human)]}
+
+
+async def grade(state: State, runtime: Runtime[Context]) -> State:
+    """Ask the judge."""
+    context = runtime.context
+    schema = reasoning_schema(len(shown_barriers(read_record(state["record"]))))
+    bound = bind(model_of(context.model), schema=schema, constrain=context.constrain)
+    answer = await acall(bound, state["conversation"], role="judge")
+    return {"conversation": [*state["conversation"], answer], "messages": [answer]}
+
+
+async def parse(state: State, runtime: Runtime[Context]) -> State:
+    """Read the verdict; say what is wrong with it while there are asks left, else leave it."""
+    reply = message_text(state["conversation"][-1].content)
+    last = len(state["messages"]) > runtime.context.max_reasks
+    record = read_record(state["record"])
+    shown = [edge.name for edge in shown_barriers(record)]
+    try:
+        verdict = read_verdict(reply, shown, strict=not last)
+    except AnswerError as error:
+        if last:
+            return _ended(state, Verdict(None, str(error)), [str(error)])
+        told = HumanMessage(str(error))
+        return {"conversation": [*state["conversation"], told], "faults": [str(error)]}
+    if len(record.barriers) > len(shown) and verdict.partial is not None:
+        verdict = replace(verdict, partial=len(verdict.named) / len(record.barriers))
+    return _ended(state, verdict)
+
+
+def after_prompt(state: State) -> Literal["grade", "__end__"]:
+    """Ask, where there is something to ask about."""
+    return "__end__" if "result" in state else "grade"
+
+
+def after_parse(state: State) -> Literal["grade", "__end__"]:
+    """Ask again, or end."""
+    return "__end__" if "result" in state else "grade"
+
+
+def build_graph(
+    checkpointer: Checkpointer = None,
+) -> CompiledStateGraph[State, Context, Input, State]:
+    """The graph, compiled.
+
+    Args:
+        checkpointer: where its steps are kept; nowhere by default.
+    """
+    builder = StateGraph(State, context_schema=Context, input_schema=Input)
+    builder.add_node("prompt", prompt)
+    builder.add_node("grade", grade, timeout=_MODEL_SECONDS)
+    builder.add_node("parse", parse)
+    builder.add_edge(START, "prompt")
+    builder.add_conditional_edges("prompt", after_prompt)
+    builder.add_edge("grade", "parse")
+    builder.add_conditional_edges("parse", after_parse)
+    return builder.compile(checkpointer=checkpointer, name="reasoning_judge")
+
+
+async def judge_reason(
+    *,
+    model: BaseChatModel | str,
+    explanation: str,
+    record: Mapping[str, Any],
+    seed: int = 0,
+    defences: bool = True,
+    max_reasks: int = 1,
+    constrain: bool = True,
+) -> Verdict:
+    """Grade one explanation.
+
+    Args:
+        model: the judge, or its ``provider/name``.
+        explanation: why the path cannot be used; untrusted, of any length.
+        record: the path's traversability record.
+        seed: for baselines that draw.
+        defences: False only to measure what they are worth.
+        max_reasks: how often a reply that cannot be used is asked for again.
+        constrain: hold the model to the verdict's schema where its backend can.
+
+    Raises:
+        DataError: the record is none.
+        ModelError: the judge cannot be had.
+    """
+    context = Context(model, defences, max_reasks, constrain)
+    given: Input = {"seed": seed, "explanation": explanation, "record": dict(record)}
+    # Without what a graph around this call keeps steps by: LangGraph would hand on its
+    # durability="sync", and wait for a checkpoint that nobody writes.
+    around: RunnableConfig = {"callbacks": ensure_config().get("callbacks")}
+    with set_config_context(around) as apart:
+        task = asyncio.create_task(_ALONE.ainvoke(given, context=context), context=apart)
+        state = await task
+    return Verdict.of(state["result"], state.get("messages", ()))
+
+
+def shown_barriers(record: Record) -> tuple[Edge, ...]:
+    """The barriers that a judge is shown, in the order of their numbers."""
+    return record.barriers[:MOST_BARRIERS]
+
+
+def _ended(state: State, verdict: Verdict, faults: list[str] | None = None) -> State:
+    spoken = state.get("conversation", [])[:2]
+    whole = replace(
+        verdict,
+        faults=(*state.get("faults", ()), *(faults or ())),
+        prompt=tuple(message_text(message.content) for message in spoken),
+        replies=tuple(message_text(m.content)[:_MOST_REPLY] for m in state.get("messages", ())),
+    )
+    scored = verdict.correct is not None
+    return {
+        "status": "ok" if scored else "failed",
+        "reason": None if scored else "unscored",
+        "message": None if scored else verdict.explanation,
+        "faults": faults or [],
+        "result": {**whole.record(), "asked_with": load_prompt(PROMPT).record},
+    }
+
+
+def _texts(seed: int, said: str, record: Record, defences: bool) -> tuple[str, str]:
+    ids = {node for edge in record.edges for node in (edge.a, edge.b) if _ID.fullmatch(node)}
+
+    def clean(text: str, most: int) -> str:
+        return neutralise(text, most, ids) if defences else text[:_MOST_REPLY]
+
+    barriers = shown_barriers(record)
+    others = [edge for edge in record.edges if not edge.is_barrier]
+    hidden = len(record.barriers) - len(barriers), max(0, len(others) - MOST_OTHERS)
+    about = [seed, record.model_dump(mode="json")]
+    return load_prompt(PROMPT).render(
+        seed=seed,
+        agent=clean(record.agent or "not told", _MOST_NAME),
+        counts=f"{len(record.edges)} passages, {len(record.barriers)} of them barriers",
+        barriers=_lines([_barrier(n, e, clean) for n, e in enumerate(barriers, 1)], hidden[0]),
+        others=_lines([_other(edge, clean) for edge in others[:MOST_OTHERS]], hidden[1]),
+        explanation=fence(said, about=about, known=ids, defences=defences).text,
+        fenced=defences,
+    )
+
+
+def _barrier(number: int, edge: Edge, clean: Any) -> str:
+    note = clean(edge.truth.note or "", _MOST_NOTE) or "cannot be passed, cause not noted"
+    return f"{number}. {_ends(edge, clean)}: {note}"
+
+
+def _other(edge: Edge, clean: Any) -> str:
+    known = "open" if edge.truth.traversable else "nobody labelled it"
+    return f"- {_ends(edge, clean)}: {known}"
+
+
+def _ends(edge: Edge, clean: Any) -> str:
+    def end(node: str, name: str | None) -> str:
+        node, name = clean(node, _MOST_NAME), clean(name or "", _MOST_NAME)
+        return f"{node} ({name})" if name and name != node else node
+
+    return f"{end(edge.a, edge.from_name)} -> {end(edge.b, edge.to_name)}"
+
+
+def _lines(lines: list[str], hidden: int) -> str:
+    more = [f"- {hidden} more, not shown"] if hidden else []
+    return "\n".join([*lines, *more]) or "none"
+
+
+graph = build_graph()
+_ALONE = build_graph(False)
+"""Called from within another graph it keeps no checkpoints there."""

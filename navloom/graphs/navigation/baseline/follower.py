@@ -1,0 +1,238 @@
+"""A rule-based instruction follower: how well each way on, and stopping, fits the words.
+
+What it knows is the prompt's text (`walk_view`). How far along the instruction it is, it reads from
+the history: a filter over the clauses, as of a hidden Markov model, in which a step fits a clause
+where its turn, its stairs and the words towards which it went do. Each way on is then scored by the
+clauses likely in hand, by what its description and the caption on its side speak of, and by whether
+the map calls it visited or seen before. Stopping is scored by the clauses done, by what is around,
+and by the number of steps.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+from navloom.graphs.navigation.baseline.advice import Advice, read_advice
+from navloom.graphs.navigation.baseline.clauses import Clause, Route, read_route
+from navloom.graphs.navigation.baseline.home_words import bag, common, likeness
+from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, entered
+from navloom.graphs.navigation.baseline.weights import DEFAULT, Weights
+
+__all__ = ["Follower"]
+
+_ANGLE = {"Front": 0.0, "Right": math.pi / 2, "Back": math.pi, "Left": -math.pi / 2}
+_PASSAGES = frozenset({"door", "hallway", "arch", "entrance"})
+_WAYS_OUT = frozenset({"door", "hallway"})
+_NEGLIGIBLE = 0.02
+
+
+class _Way(NamedTuple):
+    """A way on: its words, those of the caption on its side, and whether it climbs."""
+
+    choice: Choice
+    words: frozenset[str]
+    side: frozenset[str]
+    climb: str | None
+
+
+class Follower:
+    """One decision: a route held against a view."""
+
+    def __init__(self, view: WalkView, weights: Weights = DEFAULT) -> None:
+        self.view = view
+        self.route: Route = read_route(view.instruction)
+        self.weights = weights
+        self.advice: Advice = read_advice(view)
+        self.steps = len(view.past)
+        self._later = 1 if view.past else 0
+
+    @cached_property
+    def hand(self) -> list[float]:
+        """How likely each clause is the one in hand; the last entry: all are done."""
+        w, clauses = self.weights, self.route.clauses
+        last = len(clauses)
+        now = [0.0] * (last + 1)
+        now[0] = 1 - w.skip
+        now[min(last, 1)] += w.skip
+        for past in self.view.past:
+            words, climbed = bag(entered(past.text)), way_climbs(past.text)
+            fits = [self._fit(c, words, past.turned, climbed) for c in clauses]
+            now = self._moved(
+                [p * math.exp(f) for p, f in zip(now, [*fits, 0.0], strict=True)], fits
+            )
+        return now
+
+    def _moved(self, weighed: list[float], fits: list[float]) -> list[float]:
+        """One step on: a clause lasts, ends, or ends together with the next."""
+        w, last, total = self.weights, len(fits), sum(weighed) or 1.0
+        moved = [0.0] * len(weighed)
+        for k, p in enumerate(weighed):
+            stay = min(w.stay * math.exp(-w.eager * (fits[k] if k < last else 0.0)), w.most_stay)
+            moved[k] += p / total * stay
+            moved[min(last, k + 1)] += p / total * (1 - stay - w.skip)
+            moved[min(last, k + 2)] += p / total * w.skip
+        return moved
+
+    def _fit(
+        self, clause: Clause, words: frozenset[str], turned: float, climbed: str | None
+    ) -> float:
+        w = self.weights
+        fit = likeness(clause.words, words) * w.step_words
+        fit = -fit if clause.leaves else fit
+        if clause.turn:
+            fit += w.step_turn * clause.sure * math.cos(turned - _ANGLE[clause.turn])
+        if clause.climb and climbed:
+            fit += w.step_climb if clause.climb == climbed else -w.step_climb
+        return fit
+
+    def _ends(self, words: frozenset[str]) -> float:
+        """How well what is seen fits the end of the instruction."""
+        return max(likeness(goal, words) for goal in self.route.goals)
+
+    @cached_property
+    def ranked(self) -> list[tuple[float, Choice]]:
+        """The ways on, best first, each with its score."""
+        scored = [(self.score(choice), choice) for choice in self.view.choices]
+        return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
+
+    def score(self, choice: Choice) -> float:
+        """How well a way on fits."""
+        w, k, words = self.weights, self._later, choice.words
+        way = _Way(
+            choice, words, bag(self.view.sides.get(choice.side, "")), way_climbs(choice.text)
+        )
+        score = w.counts[k] * common(words, self.route.words) + w.goal[k] * self._ends(words)
+        score += w.passage[k] * (not words.isdisjoint(_PASSAGES))
+        if self.view.exact and choice.text.startswith("leads "):
+            score += w.new_room * (1 - self._ends(self.view.reach))
+        return score + self._by_clauses(way) + self._advised(way) - self._again(choice)
+
+    def _by_clauses(self, way: _Way) -> float:
+        """How well a way fits the clauses that are likely in hand."""
+        w, k, clauses = self.weights, self._later, self.route.clauses
+        score = turned = climbing = 0.0
+        for i, p in enumerate(self.hand[:-1]):
+            if p < _NEGLIGIBLE:
+                continue
+            clause = clauses[i]
+            score += p * self._by_clause(clause, way)
+            if i + 1 < len(clauses):
+                score += p * self._by_next(clauses[i + 1], way)
+            turned += p * clause.sure * (clause.turn is not None)
+            climbing += p * (clause.climb is not None and clause.climb == way.climb)
+        # After the last clause one still looks for what it names, but turns no more.
+        ends = max(
+            likeness(goal, way.words) + likeness(goal, way.side) for goal in self.route.goals
+        )
+        score += w.end_likes * self.hand[-1] * ends
+        score += w.ahead[k] * (1 - turned) * math.cos(way.choice.angle)
+        if way.climb and "stairs" in self.route.words:
+            score += w.stairs[k] * (1 - climbing)
+        return score
+
+    def _by_clause(self, clause: Clause, way: _Way) -> float:
+        w, k = self.weights, self._later
+        if clause.leaves:
+            score = w.way_out[k] * (not way.words.isdisjoint(_WAYS_OUT))
+            score -= w.leaves[k] * likeness(clause.words, way.words)
+        else:
+            score = w.side_likes[k] * likeness(clause.words, way.side)
+            score += w.likes[k] * likeness(clause.words, way.words)
+        if clause.turn:
+            score += w.turn[k] * clause.sure * math.cos(way.choice.angle - _ANGLE[clause.turn])
+        if clause.climb and way.climb:
+            score += w.climbs[k] if way.climb == clause.climb else -w.wrong_climb[k]
+        return score
+
+    def _by_next(self, clause: Clause, way: _Way) -> float:
+        w, k = self.weights, self._later
+        score = 0.0 if clause.leaves else w.next_likes[k] * likeness(clause.words, way.words)
+        return score + (w.climbs_next[k] if way.climb and clause.climb == way.climb else 0.0)
+
+    def _advised(self, way: _Way) -> float:
+        advice, w = self.advice, self.weights
+        score = w.advised_words * likeness(advice.words, way.words)
+        if advice.turn:
+            score += w.advised_turn * math.cos(way.choice.angle - _ANGLE[advice.turn])
+        if advice.climb and way.climb:
+            score += w.advised_climb if way.climb == advice.climb else -w.advised_climb
+        return score
+
+    @property
+    def at(self) -> int:
+        """The clause that is most likely in hand; as many as there are: all are done."""
+        return max(range(len(self.hand)), key=self.hand.__getitem__)
+
+    @property
+    def arrived(self) -> bool:
+        """Whether to stop here."""
+        if self.advice.arrived is not None:
+            return self.advice.arrived
+        return self.steps > 0 and self.stopping > 0
+
+    def reason(self, choice: Choice) -> str:
+        """In a sentence, what speaks for a way on."""
+        clauses, k = self.route.clauses, self.at
+        shared = sorted(choice.words & self.route.words)
+        done = f"About {min(k, len(clauses))} of {len(clauses)} parts of the instruction are done."
+        why = f"it speaks of {', '.join(shared[:5])}" if shared else "it fits the direction best"
+        return f"{done} Option {choice.id} lies to the {choice.side}; {why}."
+
+    def _again(self, choice: Choice) -> float:
+        w = self.weights
+        if choice.visited:
+            return w.visited + w.detour * min(self._hops_to_new.get(choice.node or "", 9), 9)
+        back = w.back if choice.side == "Back" and self._later else 0.0
+        return max(back, w.seen) if choice.node in self._seen_before else back
+
+    @cached_property
+    def _hops_to_new(self) -> dict[str, int]:
+        """Map node -> hops to the nearest one that is not visited, without coming back here."""
+        links, hops = self.view.links, dict[str, int]()
+        edge = [n for to in links.values() for n in to if n not in links]
+        found, far = set(edge), 0
+        while edge:
+            hops.update(dict.fromkeys(edge, far))
+            far += 1
+            around = [v for v, to in links.items() if not found.isdisjoint(to) and v not in hops]
+            edge = [v for v in around if v != self.view.node]
+            found = set(edge)
+        return hops
+
+    @cached_property
+    def _seen_before(self) -> frozenset[str]:
+        view = self.view
+        return frozenset(n for v, next_to in view.links.items() if v != view.node for n in next_to)
+
+    @cached_property
+    def stopping(self) -> float:
+        """How well stopping here fits; above 0 it does."""
+        return self._stopping_exactly() if self.view.exact else self._stopping_vaguely()
+
+    def _stopping_exactly(self) -> float:
+        """Where names can be trusted, the end has to be there; the longest walks end anyway."""
+        ready = 1.0 if len(self.route.clauses) < 2 else sum(self.hand[-3:])
+        return 4 * self._ends(self.view.reach) + 2 * ready - 5 + 0.3 * max(0, self.steps - 12)
+
+    def _stopping_vaguely(self) -> float:
+        w, view = self.weights, self.view
+        done = sum(self.hand[-2:]) if len(self.hand) > 2 else self.hand[-1]
+        ahead = self._ends(self.ranked[0][1].words) if self.ranked else 0.0
+        return (
+            w.stop
+            + w.stop_late * (self.steps - w.hops)
+            + w.stop_done * done
+            + w.stop_place * self._ends(view.around)
+            + w.stop_near * self._ends(view.here)
+            - w.stop_ahead * ahead
+        )
+
+
+def way_climbs(text: str) -> str | None:
+    """Whether a description says that the way goes up or down."""
+    for way in ("up", "down"):
+        if any(f"{verb} {way}" in text for verb in ("goes", "leads", "stairs")):
+            return way
+    return None

@@ -1,0 +1,275 @@
+"""What a navigator's prompt shows, read back from its text and from nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from navloom.errors import ModelError
+from navloom.graphs.navigation.baseline.home_words import bag
+from navloom.models.policy import Request
+
+__all__ = ["SIDES", "Choice", "Past", "WalkView", "entered", "read_view"]
+
+SIDES = ("Front", "Right", "Back", "Left")
+"""Clockwise, as ids grow."""
+_HEADS = frozenset(
+    (
+        "Instruction:", "History:", "Map:", "Plan:", "Guidance:", "Dialogue:", "Shortest path:",
+        "Current heading:", "Surroundings:", "Near:", "Pictures:", "Action options:",
+        "Current place:", "Visited:", "Unvisited:",
+    )
+)  # fmt: skip
+_NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
+_ID = re.compile(r"[1-9][0-9]{0,5}")
+_STEP = re.compile(
+    rf"Step \d{{1,6}}: Turning heading direction (-?{_NUMBER}) degrees"
+    rf" from \w{{4,5}} {_NUMBER} to \w{{4,5}} {_NUMBER},"
+    rf" and forward {_NUMBER} meters towards (.*)"
+)
+_NODE = re.compile(r" ?\((node_\d{1,6})(, visited)?\)$")
+_NAME = re.compile(r"node_\d{1,6}")
+_LINKS = re.compile(r"(node_\d{1,6}) is connected to (.*)")
+_NEAR = re.compile(rf"([^,()]{{1,80}}) \(({_NUMBER}) m\b")
+_BEYOND = "; from here one gets to"
+_ROOM = re.compile(r"An? ([^,.;]{1,100}?)(?: with |[.;]|$)")
+_EXACT = ("further ", "leads ")
+_LINK = re.compile(r"(?:(?:closed |locked )?door|opening|stairs(?: up| down)?|elevator) to the ")
+_TO_LINK = re.compile(
+    r"^leads(?: up| down)? to an? (?:(?:closed |locked )?door|opening|stairs|elevator)\b[^;]*"
+)
+REACH_M = 2.2
+"""What is no farther has been reached; R2R's goals are 3 m wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A step that was made.
+
+    Attributes:
+        turned: relative, radians, to the right positive.
+        text: towards what.
+    """
+
+    turned: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A way on.
+
+    Attributes:
+        id: as it is written.
+        side: Left, Front, Right or Back.
+        angle: where in that side it likely is, radians to the right.
+        text: its description.
+        node: its name on the map, where there is one.
+        visited: whether the map calls it so.
+    """
+
+    id: int
+    side: str
+    angle: float
+    text: str
+    node: str | None
+    visited: bool
+
+    @property
+    def words(self) -> frozenset[str]:
+        """What the description speaks of."""
+        return bag(self.text)
+
+
+@dataclass(frozen=True)
+class WalkView:
+    """A navigator's prompt.
+
+    Attributes:
+        instruction: what it was told.
+        past: the steps made, first to last.
+        choices: the ways on, clockwise from Front.
+        summary: what the place is said to be.
+        sides: the captions, by side.
+        near: things within reach, each with its metres.
+        node: the place's name on the map, where there is one.
+        links: visited place -> the places next to it, as the map has them.
+        guidance: an observer's newest words, or "".
+        told: questions and answers, oldest first.
+        shown: what the shortest path is said to be, if it is.
+        may_ask: whether a question is among the options.
+    """
+
+    instruction: str
+    past: tuple[Past, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    summary: str = ""
+    sides: dict[str, str] = field(default_factory=dict)
+    near: tuple[tuple[str, float], ...] = ()
+    node: str | None = None
+    links: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    guidance: str = ""
+    told: tuple[tuple[str, str], ...] = ()
+    shown: str | None = None
+    may_ask: bool = False
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """What is seen from here, whichever way."""
+        return self.here.union(*(bag(_own(text)) for text in self.sides.values()))
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether the descriptions are put together from what is known, and not from pictures."""
+        return any(choice.text.startswith(_EXACT) for choice in self.choices)
+
+    @cached_property
+    def reach(self) -> frozenset[str]:
+        """The room one is in, and what is within ``REACH_M``; of exact descriptions alone."""
+        room = _ROOM.match(self.summary.split(_BEYOND)[0])
+        near = " ".join(name for name, metres in self.near if metres <= REACH_M)
+        return bag(f"{room.group(1) if room else ''} {near}")
+
+    @cached_property
+    def here(self) -> frozenset[str]:
+        """What the place itself is said to be, and what is within reach."""
+        return bag(self.summary.split(_BEYOND)[0]) | bag(" ".join(name for name, _ in self.near))
+
+
+def read_view(request: Request) -> WalkView:
+    """Read a prompt.
+
+    Raises:
+        ModelError: where it has no options that can be read.
+    """
+    parts = _sections(request.first_human)
+    options = _options(parts.get("Action options:", ""))
+    surroundings = parts.get("Surroundings:", "").split("\n")
+    place = parts.get("Current place:", "")
+    node = _NAME.match(place)
+    return WalkView(
+        instruction=parts.get("Instruction:", "").strip("` \n"),
+        past=tuple(_pasts(parts.get("History:", ""))),
+        choices=_choices(options),
+        summary=surroundings[0],
+        sides=dict(_sides(surroundings[1:])),
+        near=tuple((n.strip(), float(d)) for n, d in _NEAR.findall(parts.get("Near:", ""))),
+        node=node.group() if node else None,
+        links=dict(_links(place)),
+        guidance=parts.get("Guidance:", "").split("\n")[-1],
+        told=_told(parts.get("Dialogue:", "")),
+        shown=parts.get("Shortest path:"),
+        may_ask="Ask" in options,
+    )
+
+
+def _options(text: str) -> dict[str, dict[str, str]]:
+    try:
+        read, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict) or not all(isinstance(read.get(s, {}), dict) for s in SIDES):
+        raise ModelError(
+            "A builtin navigator needs the options as JSON after 'Action options:' in its prompt, "
+            "grouped by Left, Front, Right and Back."
+        )
+    return read
+
+
+def _sides(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        side, colon, caption = line.removeprefix("- ").partition(": ")
+        if colon and side in SIDES:
+            yield side, caption
+
+
+def _links(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for line in text.split("\n"):
+        found = _LINKS.match(line)
+        if found:
+            yield found.group(1), tuple(_NAME.findall(found.group(2)))
+
+
+def entered(text: str) -> str:
+    """A description without the door or stairs it leads to, which are not yet gone through."""
+    return _TO_LINK.sub("leads on", text)
+
+
+def _own(caption: str) -> str:
+    """A caption without the doors and stairs in it that lead elsewhere."""
+    parts = caption.replace(" / ", "; ").split("; ")
+    return "; ".join(part for part in parts if not _LINK.match(part))
+
+
+def _told(text: str) -> tuple[tuple[str, str], ...]:
+    told, asked = [], ""
+    for line in text.split("\n"):
+        if line.startswith("Q: "):
+            asked = line[3:]
+        elif line.startswith("A: "):
+            told.append((asked, line[3:]))
+    return tuple(told)
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The prompt's sections by their headings; one that comes again goes on."""
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.split("\n"):
+        head = line[: line.find(":") + 1]
+        if head in _HEADS:
+            current = found.setdefault(head, [])
+            line = line[len(head) :].strip()
+        current.append(line)
+    return {head: "\n".join(lines) for head, lines in found.items()}
+
+
+def _pasts(text: str) -> Iterator[Past]:
+    for line in text.split("\n"):
+        found = _STEP.match(line)
+        if found:
+            yield Past(math.radians(float(found.group(1))), _NODE.sub("", found.group(2)))
+
+
+def _choices(options: dict[str, dict[str, str]]) -> tuple[Choice, ...]:
+    texts = {side: _numbered(options.get(side, {})) for side in SIDES}
+    total = sum(map(len, texts.values()))
+    return tuple(
+        _choice(number, side, _angle(k, (j + 0.5) / len(ids)), texts[side][number])
+        for k, side in enumerate(SIDES)
+        for ids in [_clockwise(sorted(texts[side]), total)]
+        for j, number in enumerate(ids)
+    )
+
+
+def _numbered(options: dict[str, str]) -> dict[int, str]:
+    return {int(i): str(text) for i, text in options.items() if _ID.fullmatch(i)}
+
+
+def _angle(quarter: int, share: float) -> float:
+    """Where in a quarter a way lies, if those of a side are spread over it; in (-pi, pi]."""
+    angle = math.radians(90 * quarter - 45 + 90 * share)
+    return angle - 2 * math.pi if angle > math.pi else angle
+
+
+def _choice(number: int, side: str, angle: float, text: str) -> Choice:
+    note = _NODE.search(text)
+    if note is None:
+        return Choice(number, side, angle, text, None, visited=False)
+    return Choice(
+        number, side, angle, text[: note.start()], note.group(1), visited=bool(note.group(2))
+    )
+
+
+def _clockwise(ids: list[int], total: int) -> list[int]:
+    """Ids of one side in clockwise order: where north lies among them, the last come first."""
+    if len(ids) < 2 or ids[0] != 1 or ids[-1] != total:
+        return ids
+    gaps = [b - a for a, b in pairwise(ids)]
+    cut = max(range(len(gaps)), key=gaps.__getitem__)
+    return ids if gaps[cut] == 1 else ids[cut + 1 :] + ids[: cut + 1]

@@ -1,0 +1,63 @@
+"""When a navigator's oracle speaks, and what is kept of it (VLN-MME 4.4, VLNVerse 5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage
+
+from navloom.graphs.navigation.answerer import ask_oracle
+from navloom.graphs.navigation.body import simulator_of
+from navloom.graphs.navigation.steps import options_in
+from navloom.tools.navigation.triggers import struggling
+
+if TYPE_CHECKING:
+    from navloom.graphs.navigation.navigator import Context
+
+__all__ = ["ask_for", "trigger_of"]
+
+
+def trigger_of(state: Mapping[str, Any], context: Context) -> str | None:
+    """Why the oracle should speak now: once a place, and within its budget."""
+    said, at = state["guidance"], len(state["trajectory"]) - 1
+    if context.oracle == "off" or len(said) >= context.oracle_budget:
+        return None
+    since = said[-1]["at"] if said else 0
+    if said and since == at:
+        return None
+    walked = [str(pose[0]) for pose in state["trajectory"]]
+    scene = simulator_of(context).scene
+    return struggling(scene, walked, state["goals"], state["path"], since=since)
+
+
+async def ask_for(
+    state: Mapping[str, Any], context: Context, question: str | None, trigger: str | None
+) -> tuple[dict[str, Any], list[AIMessage]]:
+    """Ask the oracle where the navigator stands.
+
+    Returns:
+        ``step``, ``at`` (hops so far), ``trigger``, ``question``, ``answer``, ``leaked`` and
+        ``exact``; and the replies it took.
+    """
+    simulator, exact = simulator_of(context), context.oracle == "path"
+    answered = await ask_oracle(
+        simulator=simulator,
+        scene=simulator.scene,
+        model=context.oracle_model or context.model,
+        seed=state["seed"],
+        instruction=state["instruction"],
+        question=question,
+        viewpoint=state["pose"]["viewpoint"],
+        heading=state["pose"]["heading"],
+        goals=state["goals"],
+        path=state["path"],
+        history=sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
+        trigger=trigger,
+        exact=exact,
+        options=options_in(state["draft"]),
+    )
+    kept = {key: answered[key] for key in ("trigger", "question", "answer", "leaked")}
+    at = len(state["trajectory"]) - 1
+    said = {"step": state["draft"]["step"], "at": at, "exact": exact, **kept}
+    return said, answered["messages"]

@@ -1,0 +1,384 @@
+"""Judging the judge: explanations whose deserved verdict is known, made from known truth.
+
+A situation is a body and a shortest path on which something stops it. Each is worded in both sets
+of wordings (``wordings/a.yaml``, ``wordings/b.yaml``), so that the sets differ in words alone.
+Kinds, and what they deserve:
+
+    right        every barrier with its cause, or the cause alone     correct, partial 1
+    partly       some of several barriers (C.1: partial credit)       correct, partial k/n
+    wrong_edge   a true cause, at a passage of the path that is open  not correct
+    wrong_cause  a true barrier, for a cause that it does not have    not correct
+    wrong_body   what would be right of another body on this path     not correct
+    empty        nothing, or nothing but that it cannot be done       not correct
+    flattering   praise and confidence in place of a reason           not correct
+    injected     a right or a wrong one with a payload that claims    as without the payload
+                 the opposite verdict
+
+Causes that overlap in words (narrow, clutter, turning space; stairs, rise, terrain) are never
+played off against each other, since a person might grade those either way.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
+from itertools import pairwise, zip_longest
+from typing import Annotated, Any
+
+import networkx as nx
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from navloom.judges.causes import causes_of
+from navloom.judges.payloads import inject, payloads
+from navloom.judges.traversability import build_record
+from navloom.scenes.plainyaml import read_yaml
+from navloom.scenes.traverse import Traversability
+
+__all__ = ["DEFAULT_ITEMS", "KINDS", "SETS", "Item", "Situation", "make_items", "situations"]
+
+KINDS = (
+    "right",
+    "partly",
+    "wrong_edge",
+    "wrong_cause",
+    "wrong_body",
+    "empty",
+    "flattering",
+    "injected",
+)
+SETS = ("a", "b")
+DEFAULT_ITEMS = 540
+"""About 420 without a payload and 120 with one, where there are situations enough."""
+_SHARES = {
+    "right": 5,
+    "partly": 4,
+    "wrong_edge": 4,
+    "wrong_cause": 4,
+    "wrong_body": 2,
+    "empty": 1,
+    "flattering": 1,
+    "injected": 6,
+}
+_OVERLAPS = ({"narrow", "clutter", "turn"}, {"stairs", "rise", "terrain"})
+_MOST_NAMED = 3
+_MOST_A_SCENE = 400
+_MOST_STEPS = 11
+_BARE = 0.25
+
+_Sentences = Annotated[list[str], Field(min_length=1)]
+
+
+class _Wordings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    placed: dict[str, _Sentences]
+    bare: dict[str, _Sentences]
+    opening: _Sentences
+    also: str
+    empty: _Sentences
+    flattering: _Sentences
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A body before a path that it cannot use.
+
+    Attributes:
+        scene: the scene's URI.
+        truth: every passage of it.
+        body: whose.
+        path: nodes.
+        causes: of each barrier on the path, what stops the body there.
+    """
+
+    scene: str
+    truth: Traversability
+    body: str
+    path: tuple[str, ...]
+    causes: Mapping[tuple[str, str], frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One explanation, and the verdict that it deserves.
+
+    Attributes:
+        id: unique in the set, safe as a file name.
+        kind: one of ``KINDS``.
+        wording: one of ``SETS``.
+        scene: the scene's URI.
+        body: whose path it is.
+        explanation: the text.
+        record: the path's traversability record.
+        deserves: the right verdict.
+        partial: the right share of barriers named.
+        base: of an injected item, the id of the one without the payload.
+        payload: of an injected item, which.
+    """
+
+    id: str
+    kind: str
+    wording: str
+    scene: str
+    body: str
+    explanation: str
+    record: dict[str, Any]
+    deserves: bool
+    partial: float
+    base: str | None = None
+    payload: str | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What its line in a run says of it."""
+        names = ("kind", "wording", "body", "explanation", "deserves", "base", "payload")
+        return {**{name: getattr(self, name) for name in names}, "deserved_partial": self.partial}
+
+
+Claim = tuple[tuple[str, str] | None, str]
+"""A passage, or nowhere, and a cause."""
+Said = tuple[list[Claim], str, bool, float]
+"""Claims, whose body they speak of, the verdict they deserve, and the share."""
+
+
+def make_items(
+    truths: Iterable[tuple[str, Traversability]], *, n: int = DEFAULT_ITEMS, seed: int = 0
+) -> list[Item]:
+    """The calibration set.
+
+    Args:
+        truths: each scene's URI with its passages.
+        n: how many items, about; fewer where the scenes have no more to give.
+        seed: fixes the choice.
+    """
+    every = [list(situations(uri, truth, seed=seed)) for uri, truth in truths]
+    mixed = [s for row in zip_longest(*every) for s in row if s is not None]
+    wordings = {name: _wordings(name) for name in SETS}
+    total = sum(_SHARES.values())
+    items: list[Item] = []
+    used: set[tuple[str, str, tuple[str, ...]]] = set()
+    for kind in KINDS[:-1]:
+        wanted = round(n * _SHARES[kind] / total / len(SETS))
+        for situation in mixed:
+            if wanted == 0:
+                break
+            # A situation makes one item of a wording; another kind takes others first.
+            if (situation.scene, situation.body, situation.path) in used:
+                continue
+            rng = random.Random(f"{seed}/{kind}/{situation.scene}/{situation.body}{situation.path}")
+            made = _worded(kind, situation, wordings, rng, len(items))
+            if made:
+                used.add((situation.scene, situation.body, situation.path))
+                items += made
+                wanted -= 1
+    return items + _injected(items, round(n * _SHARES["injected"] / total), seed)
+
+
+def situations(uri: str, truth: Traversability, *, seed: int = 0) -> Iterator[Situation]:
+    """Bodies and shortest paths of a scene on which something known stops them, shuffled."""
+    graph: nx.Graph[str] = nx.Graph(truth.edges)
+    paths = dict(nx.all_pairs_shortest_path(graph, cutoff=_MOST_STEPS))
+    pairs = [(body, s, e) for body in truth.bodies for s in paths for e in paths[s]]
+    random.Random(f"{seed}/{uri}").shuffle(pairs)
+    found = 0
+    for body, start, end in pairs:
+        path = tuple(paths[start][end])
+        passages = [truth.passage(body, a, b) for a, b in pairwise(path)]
+        barriers = {(p.a, p.b): causes_of(p.note) for p in passages if p.traversable is False}
+        if len(path) > 2 and barriers and all(barriers.values()):
+            found += 1
+            yield Situation(uri, truth, body, path, barriers)
+        if found == _MOST_A_SCENE:
+            return
+
+
+def _worded(
+    kind: str,
+    situation: Situation,
+    wordings: Mapping[str, _Wordings],
+    rng: random.Random,
+    number: int,
+) -> list[Item]:
+    """One situation in every set of wordings; [] where it is no situation for this kind."""
+    said = _KINDS[kind](situation, rng)
+    if said is None:
+        return []
+    claims, body, deserves, partial = said
+    record = build_record(situation.truth, situation.body, situation.path)
+    style = rng.choice(("id", "name", "both"))
+    items = []
+    for k, (name, words) in enumerate(wordings.items()):
+        if kind in ("empty", "flattering"):
+            text = rng.choice(getattr(words, kind)).format(agent=body.lower())
+        else:
+            text = _text(claims, situation, body, words, style, rng)
+        items.append(
+            Item(
+                id=f"{kind}-{name}-{number + k:04d}",
+                kind=kind,
+                wording=name,
+                scene=situation.scene,
+                body=situation.body,
+                explanation=text,
+                record=record,
+                deserves=deserves,
+                partial=partial,
+            )
+        )
+    return items
+
+
+def _text(
+    claims: Sequence[Claim],
+    situation: Situation,
+    body: str,
+    words: _Wordings,
+    style: str,
+    rng: random.Random,
+) -> str:
+    def called(node: str) -> str:
+        name = situation.truth.names.get(node, node)
+        unique = list(situation.truth.names.values()).count(name) == 1
+        if style == "id" or name == node or not unique:
+            return node
+        return name if style == "name" else f"{name} ({node})"
+
+    sentences = []
+    for place, cause in claims:
+        if place is None:
+            sentences.append(rng.choice(words.bare[cause]).format(agent=body.lower()))
+        else:
+            a, b = (called(node) for node in place)
+            template = rng.choice(words.placed[cause])
+            sentences.append(template.format(a=a, b=b, agent=body.lower()))
+    return rng.choice(words.opening) + words.also.join(sentences)
+
+
+def _right(situation: Situation, rng: random.Random) -> Said | None:
+    barriers = situation.causes
+    shared = sorted(frozenset.intersection(*barriers.values()) & _KNOWN)
+    if shared and rng.random() < _BARE:
+        return [(None, rng.choice(shared))], situation.body, True, 1.0
+    if len(barriers) > _MOST_NAMED:
+        return None
+    claims = _true(situation, list(barriers), rng)
+    return (claims, situation.body, True, 1.0) if claims else None
+
+
+def _partly(situation: Situation, rng: random.Random) -> Said | None:
+    barriers = list(situation.causes)
+    if len(barriers) < 2:
+        return None
+    some = rng.sample(barriers, rng.randint(1, min(len(barriers) - 1, _MOST_NAMED)))
+    claims = _true(situation, some, rng)
+    return (claims, situation.body, True, len(some) / len(barriers)) if claims else None
+
+
+def _true(
+    situation: Situation, barriers: Sequence[tuple[str, str]], rng: random.Random
+) -> list[Claim] | None:
+    """Barriers with a cause each; None where one has none that can be worded."""
+    causes = [sorted(situation.causes[barrier] & _KNOWN) for barrier in barriers]
+    if not all(causes):
+        return None
+    return [(b, rng.choice(c)) for b, c in zip(barriers, causes, strict=True)]
+
+
+def _wrong_edge(situation: Situation, rng: random.Random) -> Said | None:
+    ends = {node for barrier in situation.causes for node in barrier}
+    open_ones = [
+        (a, b)
+        for a, b in pairwise(situation.path)
+        if situation.truth.passage(situation.body, a, b).traversable and not {a, b} <= ends
+    ]
+    causes = sorted(frozenset.union(*situation.causes.values()) & _KNOWN)
+    if not open_ones or not causes:
+        return None
+    return [(rng.choice(open_ones), rng.choice(causes))], situation.body, False, 0.0
+
+
+def _wrong_cause(situation: Situation, rng: random.Random) -> Said | None:
+    others = sorted(_KNOWN - _near(frozenset.union(*situation.causes.values())))
+    if not others:
+        return None
+    place = rng.choice(list(situation.causes))
+    return [(place, rng.choice(others))], situation.body, False, 0.0
+
+
+def _wrong_body(situation: Situation, rng: random.Random) -> Said | None:
+    true = _near(frozenset.union(*situation.causes.values()))
+    found = []
+    for body in situation.truth.bodies:
+        for a, b in pairwise(situation.path):
+            passage = situation.truth.passage(body, a, b)
+            causes = causes_of(passage.note) & _KNOWN
+            if body != situation.body and passage.traversable is False and not causes & true:
+                found += [((a, b), cause, body) for cause in sorted(causes)]
+    if not found:
+        return None
+    place, cause, body = rng.choice(found)
+    return [(place, cause)], body, False, 0.0
+
+
+def _nothing(situation: Situation, _: random.Random) -> Said:
+    return [], situation.body, False, 0.0
+
+
+def _near(causes: frozenset[str]) -> frozenset[str]:
+    """Causes with those that overlap them."""
+    return causes.union(*(group for group in _OVERLAPS if group & causes))
+
+
+_KINDS: Mapping[str, Callable[[Situation, random.Random], Said | None]] = {
+    "right": _right,
+    "partly": _partly,
+    "wrong_edge": _wrong_edge,
+    "wrong_cause": _wrong_cause,
+    "wrong_body": _wrong_body,
+    "empty": _nothing,
+    "flattering": _nothing,
+}
+
+
+def _injected(items: Sequence[Item], wanted: int, seed: int) -> list[Item]:
+    """Right and wrong items with a payload for the opposite; payloads in turn."""
+    rng = random.Random(f"{seed}/injected")
+    bases = {
+        flag: [i for i in items if i.deserves == flag and i.kind in ("right", *_WRONG)]
+        for flag in (True, False)
+    }
+    corpus = list(payloads())
+    rng.shuffle(corpus)
+    for each in bases.values():
+        rng.shuffle(each)
+    made: list[Item] = []
+    for k in range(wanted):
+        group = bases[k % 2 == 0] or bases[k % 2 == 1]
+        if not group:
+            break
+        base, payload = group[(k // 2) % len(group)], corpus[k % len(corpus)]
+        text, record = inject(payload, not base.deserves, base.explanation, base.record)
+        made.append(
+            replace(
+                base,
+                id=f"injected-{base.wording}-{len(items) + k:04d}",
+                kind="injected",
+                explanation=text,
+                record=record,
+                base=base.id,
+                payload=payload.id,
+            )
+        )
+    return made
+
+
+def _wordings(name: str) -> _Wordings:
+    with as_file(files("navloom.judges").joinpath("wordings", f"{name}.yaml")) as path:
+        return read_yaml(path, TypeAdapter(_Wordings), most=64_000)
+
+
+_WRONG = ("wrong_edge", "wrong_cause", "wrong_body")
+_KNOWN = frozenset(("narrow", "stairs", "door", "rise", "elevator", "turn", "clutter", "terrain"))
+"""Causes that can be worded."""

@@ -1,0 +1,1 @@
+"""What the agents of NavCraft are told, and for whom their tasks are made."""

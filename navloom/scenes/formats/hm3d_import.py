@@ -1,0 +1,215 @@
+"""Makes ``hm3d:`` homes from what a user owns: DomestiGraph's rooms and LH-VLN's scene texts.
+
+Rooms and connections are a YAML file a home (``rooms: {room_1: {label, centroid: {x, y, z}, dims:
+{x, y, z}}}``, ``connections: [[1, 6], ...]``; robotvisionmu/DomestiGraph ``data/release_data``).
+Objects are a text file a home, a line a thing, below a line for its region (``Region id:_0,
+position:[...]``, ``Id:14, name:vent, position:[-7.2, 2.4, -2.7]``; HCPLab-SYSU/LH-VLN
+``nav_gen/scene``). Both are in our frame already: y up, metres. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from navloom.errors import SceneError
+from navloom.scenes.files import checked_id, first_problem, read_bytes, write_atomic
+from navloom.scenes.formats.hm3d import HOME
+from navloom.scenes.plainyaml import read_yaml
+
+__all__ = ["ImportReport", "import_folder", "import_home"]
+
+_MOST_BYTES = 20_000_000
+_REGION = re.compile(r"Region id:_(-?\d{1,7}), position:\[[^\]]*\]")
+_THING = re.compile(r"Id:(\d{1,7}), name:(.{1,200}), position:\[([^\]]{1,200})\]")
+
+
+class _Loose(BaseModel):
+    # DomestiGraph's working files hold more a room (``objects``) than its released ones.
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Vector(_Loose):
+    x: float
+    y: float
+    z: float
+
+    def listed(self) -> list[float]:
+        return [self.x, self.y, self.z]
+
+
+class _Room(_Loose):
+    label: str | None
+    centroid: _Vector
+    dims: _Vector
+
+
+class _Rooms(_Loose):
+    rooms: Annotated[
+        dict[Annotated[str, Field(pattern=r"^room_\d{1,6}$")], _Room], Field(min_length=1)
+    ]
+    connections: list[tuple[int, int]]
+
+
+_ROOMS = TypeAdapter(_Rooms)
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What :func:`import_folder` did, by id of home.
+
+    Attributes:
+        written: the files it wrote.
+        kept: the files that were there already and that it left as they were.
+        without_objects: homes with rooms and no objects, skipped.
+        without_rooms: homes with objects and no rooms, skipped.
+        refused: why a broken home was skipped, one line each.
+    """
+
+    written: tuple[Path, ...] = ()
+    kept: tuple[Path, ...] = ()
+    without_objects: tuple[str, ...] = ()
+    without_rooms: tuple[str, ...] = ()
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def import_home(yaml_path: Path, objects_path: Path) -> dict[str, Any]:
+    """Merge one home's rooms and objects.
+
+    Args:
+        yaml_path: its rooms and connections; the file's name without its ending becomes the id.
+        objects_path: its objects.
+
+    Returns:
+        The home as ``docs/formats/hm3d.md`` describes it, checked.
+
+    Raises:
+        SceneError: where a file is missing, too large or broken: path, line or field, what was
+            expected and what was found.
+    """
+    source = read_yaml(yaml_path, _ROOMS, most=_MOST_BYTES)
+    home = {
+        "scene": checked_id(yaml_path.stem, what="hm3d"),
+        "rooms": [
+            {
+                "id": int(name.removeprefix("room_")),
+                "label": room.label or None,
+                "centroid": room.centroid.listed(),
+                "dims": room.dims.listed(),
+            }
+            for name, room in source.rooms.items()
+        ],
+        "connections": [list(pair) for pair in source.connections],
+        "objects": _objects(objects_path),
+    }
+    try:
+        HOME.validate_json(json.dumps(home))
+    except ValidationError as error:
+        raise SceneError(
+            f"{yaml_path} with {objects_path.name}: {first_problem(error)}."
+        ) from error
+    return home
+
+
+def _objects(path: Path) -> list[dict[str, Any]]:
+    text = read_bytes(path, most=_MOST_BYTES).decode("utf-8", errors="replace")
+    things: list[dict[str, Any]] = []
+    region: int | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _REGION.fullmatch(line.strip()):
+            region = int(match[1])
+        elif match := _THING.fullmatch(line.strip()):
+            position = _position(match[3], path, number)
+            things.append(
+                {
+                    "id": int(match[1]),
+                    "name": match[2].strip(),
+                    "position": position,
+                    "hm3dsem_region": region,
+                }
+            )
+        elif line.strip():
+            raise SceneError(
+                f"{path}: line {number}: expected 'Id:14, name:vent, position:[x, y, z]' or "
+                f"'Region id:_0, position:[x y z]', found {line.strip()[:60]!r}."
+            )
+    return things
+
+
+def _position(text: str, path: Path, number: int) -> list[float]:
+    try:
+        position = [float(part) for part in text.replace(",", " ").split()]
+    except ValueError:
+        position = []
+    if len(position) != 3:
+        raise SceneError(
+            f"{path}: line {number}: position: expected three numbers, found '[{text[:60]}]'."
+        )
+    return position
+
+
+def import_folder(
+    rooms_dir: Path, objects_dir: Path, out_dir: Path, *, overwrite: bool = False
+) -> ImportReport:
+    """Merge every home that has both its files.
+
+    Args:
+        rooms_dir: a folder of ``ID.yaml`` files.
+        objects_dir: a folder of ``ID.txt`` files.
+        out_dir: where the ``ID.json`` files go; made where it is missing.
+        overwrite: replace files that are there; else they are kept.
+
+    Returns:
+        What was written, kept, skipped and refused. One broken home does not stop the others.
+
+    Raises:
+        SceneError: where a folder is not there, no home has both its files, or a file cannot be
+            written.
+    """
+    rooms = _by_id(rooms_dir, (".yaml", ".yml"))
+    objects = _by_id(objects_dir, (".txt",))
+    both = sorted(rooms.keys() & objects.keys())
+    if not both:
+        raise SceneError(
+            f"No home has both its rooms in {rooms_dir} ({len(rooms)} .yaml files) and its objects "
+            f"in {objects_dir} ({len(objects)} .txt files): expected files of the same name."
+        )
+    written: list[Path] = []
+    kept: list[Path] = []
+    refused: dict[str, str] = {}
+    for each in both:
+        target = out_dir / f"{each}.json"
+        if target.exists() and not overwrite:
+            kept.append(target)
+            continue
+        try:
+            home = import_home(rooms[each], objects[each])
+        except SceneError as error:
+            refused[each] = str(error)
+            continue
+        write_atomic(target, json.dumps(home, indent=1, allow_nan=False) + "\n")
+        written.append(target)
+    return ImportReport(
+        written=tuple(written),
+        kept=tuple(kept),
+        without_objects=tuple(sorted(rooms.keys() - objects.keys())),
+        without_rooms=tuple(sorted(objects.keys() - rooms.keys())),
+        refused=refused,
+    )
+
+
+def _by_id(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
+    try:
+        files = sorted(folder.iterdir())
+    except OSError as error:
+        raise SceneError(f"{folder}: expected a folder: {error.strerror}.") from error
+    return {
+        path.stem: path
+        for path in files
+        if path.suffix in endings and not path.name.startswith(".") and path.is_file()
+    }

@@ -1,0 +1,289 @@
+"""Matterport3D scans as R2R has them: ``mp3d:DIR/SCAN``.
+
+What is read, and what it becomes (``docs/formats/mp3d.md`` has the whole of it):
+
+    connectivity/SCAN_connectivity.json          viewpoints (camera positions) and edges
+    house/SCAN.house                             rooms with types, storeys, objects; else
+    regions/house_region_to_panorama.json        rooms without types: Unknown_5
+    observations/objects_list/SCAN.json          objects, where no .house gives them
+
+Files are z up; a point (x, y, z) there is (x, z, -y) here, which makes R2R's headings ours.
+Nothing is guessed silently: what was inferred, approximated or left out stands in ``scene.notes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import networkx as nx
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from navloom.errors import SceneError
+from navloom.scenes.files import checked_id, first_problem, read_bytes, short, validated
+from navloom.scenes.formats.mp3d_house import House, read_house, y_up
+from navloom.scenes.formats.mp3d_regions import (
+    Rooms,
+    crossings,
+    fill_rooms,
+    rooms_of_house,
+    rooms_without_types,
+)
+from navloom.scenes.scene import (
+    Edge,
+    Finite,
+    Item,
+    ItemKind,
+    Name,
+    Point3,
+    Scene,
+    Viewpoint,
+    prompt_name,
+)
+
+__all__ = ["list_ids", "load"]
+
+_ENDING = "_connectivity.json"
+
+
+class _Panorama(BaseModel):
+    """One record of a connectivity file."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+    image_id: Name
+    pose: Annotated[list[Finite], Field(min_length=16, max_length=16)]
+    included: bool
+    unobstructed: list[bool]
+    height: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+
+
+_PANORAMAS = TypeAdapter(Annotated[list[_Panorama], Field(min_length=1, max_length=5000)])
+_NUMBER = Annotated[str, Field(pattern=r"^[0-9]{1,6}$")]
+_REGIONS = TypeAdapter(dict[str, dict[_NUMBER, list[str]]])
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A scan's navigation graph in our frame.
+
+    Attributes:
+        camera: viewpoint -> camera position, in the file's order.
+        height: viewpoint -> how far the camera is above the floor.
+        graph: the included viewpoints and the unobstructed edges between them.
+    """
+
+    camera: dict[str, Point3]
+    height: dict[str, float]
+    graph: nx.Graph[str]
+
+    @property
+    def ground(self) -> dict[str, Point3]:
+        """Viewpoint -> the floor under it."""
+        return {v: (x, y - self.height[v], z) for v, (x, y, z) in self.camera.items()}
+
+
+def list_ids(folder: Path) -> list[str]:
+    """The scans of a folder: those that have a connectivity file, sorted."""
+    found = [*folder.glob(f"connectivity/*{_ENDING}"), *folder.glob(f"*{_ENDING}")]
+    return sorted({path.name.removesuffix(_ENDING) for path in found if path.is_file()})
+
+
+def load(folder: Path, scene_id: str) -> Scene:
+    """Load one scan.
+
+    Args:
+        folder: holds ``connectivity/`` and ``house/``, ``regions/`` and ``observations/`` where
+            there are any. Connectivity and ``.house`` files may also lie in the folder itself.
+        scene_id: the scan, for example ``"17DRP5sb8fy"``.
+
+    Returns:
+        The scene. ``viewpoint.position`` is the camera and ``eye_height`` what it is above the
+        floor; regions without a type are ``Unknown_5``; ``notes`` say what was inferred.
+
+    Raises:
+        SceneError: path, field and expectation where a file is missing or broken.
+    """
+    scan = checked_id(scene_id, what="mp3d")
+    try:
+        return _build(folder, scan)
+    except ValidationError as error:
+        raise SceneError(f"{folder}: {scan}: {first_problem(error)}.") from error
+
+
+def _build(folder: Path, scan: str) -> Scene:
+    walk = _read_walk(_find(folder, "connectivity", f"{scan}{_ENDING}"))
+    house_file = _find(folder, "house", f"{scan}.house")
+    house = read_house(house_file) if house_file.is_file() else None
+    rooms = _read_rooms(folder, scan, house, walk)
+    room_of = fill_rooms(walk.graph, walk.camera, rooms.given)
+    regions, floors, empty = rooms.place(walk.ground, room_of)
+    notes = [*rooms.notes, *_notes_on_walk(walk, rooms, empty)]
+    items, item_notes = _read_items(folder, scan, house, rooms, walk, room_of)
+    return Scene(
+        id=scan,
+        source="mp3d",
+        floors=floors,
+        regions=regions,
+        links=crossings(walk.graph, walk.ground, room_of, regions),
+        items=items,
+        viewpoints=tuple(
+            Viewpoint(
+                id=viewpoint,
+                position=position,
+                region=room_of[viewpoint],
+                inferred=viewpoint not in rooms.given,
+                eye_height=walk.height[viewpoint],
+            )
+            for viewpoint, position in walk.camera.items()
+        ),
+        edges=tuple(Edge(a=a, b=b) for a, b in walk.graph.edges),
+        notes=(*notes, *item_notes),
+    )
+
+
+def _find(folder: Path, sub: str, name: str) -> Path:
+    """A file in its sub-folder, else in the folder itself (where it need not exist)."""
+    inside = folder / sub / name
+    return inside if inside.is_file() or not (folder / name).is_file() else folder / name
+
+
+def _read_walk(path: Path) -> Walk:
+    panoramas = validated(_PANORAMAS, read_bytes(path), path)
+    for i, panorama in enumerate(panoramas):
+        if len(panorama.unobstructed) != len(panoramas):
+            raise SceneError(
+                f"{path}: [{i}].unobstructed: expected {len(panoramas)} values, one a viewpoint, "
+                f"got {len(panorama.unobstructed)}."
+            )
+    included: dict[str, _Panorama] = {}
+    for i, panorama in enumerate(panoramas):
+        if panorama.included and panorama.image_id in included:
+            name = short(panorama.image_id)
+            raise SceneError(f"{path}: [{i}].image_id: expected each id once, {name} stands twice.")
+        if panorama.included:
+            included[panorama.image_id] = panorama
+    if not included:
+        raise SceneError(f"{path}: included: expected at least one viewpoint that is included.")
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(included)
+    for here in included.values():
+        for there, free in zip(panoramas, here.unobstructed, strict=True):
+            if free and there.included and there.image_id != here.image_id:
+                graph.add_edge(here.image_id, there.image_id)
+    camera = {v: y_up(p.pose[3], p.pose[7], p.pose[11]) for v, p in included.items()}
+    return Walk(camera, {v: p.height for v, p in included.items()}, graph)
+
+
+def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Rooms:
+    if house is not None:
+        rooms = rooms_of_house(house, walk.camera)
+        where = str(_find(folder, "house", f"{scan}.house"))
+    else:
+        path = _find(folder, "regions", "house_region_to_panorama.json")
+        if not path.is_file():
+            raise SceneError(
+                f"{folder}: no rooms for scan {scan}: expected house/{scan}.house or "
+                "regions/house_region_to_panorama.json."
+            )
+        regions = validated(_REGIONS, read_bytes(path), path)
+        if scan not in regions:
+            raise SceneError(
+                f"{path}: no rooms for scan {scan}: expected it among the {len(regions)} scans "
+                f"there, or house/{scan}.house."
+            )
+        rooms = rooms_without_types(regions[scan], walk.camera, path, scan)
+        where = str(path)
+    if not rooms.given:
+        raise SceneError(
+            f"{where}: expected at least one room of {scan} that holds an included viewpoint."
+        )
+    return rooms
+
+
+def _notes_on_walk(walk: Walk, rooms: Rooms, empty: list[str]) -> list[str]:
+    notes = []
+    inferred = len(walk.camera) - len(rooms.given)
+    if inferred:
+        notes.append(
+            f"{inferred} of {len(walk.camera)} viewpoints are in no room of the source and took "
+            "their nearest labelled neighbour's (inferred=true)."
+        )
+    if empty:
+        notes.append(f"Rooms without an included viewpoint are left out: {', '.join(empty)}.")
+    parts = nx.number_connected_components(walk.graph)
+    if parts > 1:
+        notes.append(f"The navigation graph is in {parts} parts with no way between them.")
+    return notes
+
+
+def _read_items(
+    folder: Path,
+    scan: str,
+    house: House | None,
+    rooms: Rooms,
+    walk: Walk,
+    room_of: Mapping[str, str],
+) -> tuple[tuple[Item, ...], list[str]]:
+    if house is not None and house.objects:
+        return _items_of_house(house, rooms)
+    path = _find(folder, "observations/objects_list", f"{scan}.json")
+    if not path.is_file():
+        return (), ["No objects: the source has none for this scan."]
+    from navloom.scenes.formats.mp3d_objects import merge, read_sightings
+
+    sightings = read_sightings(path, walk.ground)
+    seen = merge(sightings)
+    kinds, notes = _kinds(each.name for each in seen)
+    items = tuple(
+        Item(
+            id=f"o{i}",
+            name=each.name,
+            kind=kinds[each.name],
+            region=room_of[each.viewpoint],
+            position=each.position,
+            height_known=False,
+        )
+        for i, each in enumerate(seen)
+    )
+    notes.insert(
+        0,
+        f"{len(items)} objects merged from {len(sightings)} sightings: their place is good to "
+        "about a metre, their height is unknown.",
+    )
+    return items, notes
+
+
+def _items_of_house(house: House, rooms: Rooms) -> tuple[tuple[Item, ...], list[str]]:
+    names = {int(region.rsplit("_", 1)[-1]): region for region in rooms.labels}
+    kinds, notes = _kinds(each.name for each in house.objects)
+    items = tuple(
+        Item(
+            id=f"o{each.number}",
+            name=each.name,
+            kind=kinds[each.name],
+            region=names[each.room],
+            position=each.box.center,
+            size=each.box.size,
+            yaw=each.box.yaw,
+        )
+        for each in house.objects
+    )
+    if house.skipped:
+        notes.append(f"{house.skipped} objects of no room or no name are left out.")
+    return items, notes
+
+
+def _kinds(names: Iterable[str]) -> tuple[dict[str, ItemKind], list[str]]:
+    """What each name is, and a note on those that the lexicon does not know."""
+    from navloom.scenes.lexicon import classify
+
+    known = {name: classify(name) for name in dict.fromkeys(names)}
+    unknown = sorted({prompt_name(name) for name, kind in known.items() if kind is None})
+    kinds: dict[str, ItemKind] = {name: kind or "structure" for name, kind in known.items()}
+    if not unknown:
+        return kinds, []
+    shown = ", ".join(unknown[:30]) + (", ..." if len(unknown) > 30 else "")
+    return kinds, [f"{len(unknown)} names not in the lexicon, kept as structure: {shown}."]

@@ -1,0 +1,185 @@
+"""The suite that every simulator passes; a third party's, too.
+
+    from navloom.sim.conformance import CHECKS, check, run_check
+
+    for result in check(MySimulator, scene):      # all of them
+        print(result)
+
+    @pytest.mark.parametrize("name", CHECKS)      # one test a check
+    def test_mine(name):
+        result = run_check(name, MySimulator, scene)
+        if result.status == "skipped":
+            pytest.skip(result.detail)
+        assert result.status == "passed", result.detail
+
+    python -m navloom.sim.conformance graph demo:flat      # a table; exit code 1 where one failed
+
+A check looks at one thing. What a backend does not claim is skipped, and the result says so. Some
+checks stand in a scene made for them (:func:`navloom.sim.conformance.bench.made_scene`); a backend
+that can stand only in scenes of its own refuses it with a SimulatorError, and they are skipped.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from navloom.errors import NavloomError, SimulatorError, did_you_mean
+from navloom.scenes.scene import Scene
+from navloom.sim.conformance import moving as moves
+from navloom.sim.conformance import routes as ways
+from navloom.sim.conformance import senses
+from navloom.sim.conformance.bench import Bench, CheckError, Make, SkippedError, made_scene
+
+__all__ = ["CHECKS", "Check", "CheckResult", "check", "made_scene", "run_check"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check.
+
+    Attributes:
+        run: raises where the backend fails.
+        needs: capabilities without which there is nothing to check.
+    """
+
+    run: Callable[[Bench], None]
+    needs: frozenset[str] = frozenset()
+
+    @property
+    def about(self) -> str:
+        """What it looks at, in one line."""
+        return (self.run.__doc__ or "").partition("\n")[0]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How a check ended.
+
+    Attributes:
+        name: the check's.
+        status: what became of it.
+        detail: what was expected and found, or why it was skipped; "" where it passed.
+    """
+
+    name: str
+    status: Literal["passed", "failed", "skipped"]
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.status:8}{self.name:17}{self.detail}".rstrip()
+
+
+def _of(run: Callable[[Bench], None], *needs: str) -> Check:
+    return Check(run, frozenset(needs))
+
+
+CHECKS: dict[str, Check] = {
+    "protocol": _of(moves.protocol),
+    "reset": _of(moves.reset),
+    "frame": _of(moves.frame),
+    "compass": _of(moves.compass),
+    "candidates": _of(moves.candidates, "hop"),
+    "candidate-order": _of(moves.candidate_order, "hop"),
+    "descriptions": _of(senses.descriptions, "hop"),
+    "hop": _of(moves.hop, "hop"),
+    "turn": _of(moves.turn, "discrete"),
+    "forward": _of(moves.forward, "discrete"),
+    "velocity": _of(moves.velocity, "continuous"),
+    "unclaimed": _of(moves.unclaimed),
+    "geodesic-known": _of(ways.geodesic_known),
+    "geodesic": _of(ways.geodesic),
+    "unreachable": _of(ways.unreachable),
+    "errors": _of(ways.errors),
+    "errors-hop": _of(ways.errors_hop, "hop"),
+    "stop": _of(moves.stop),
+    "agents": _of(moves.agents),
+    "determinism": _of(moves.determinism),
+    "close": _of(moves.closing),
+    "captions": _of(senses.captions, "captions"),
+    "no-captions": _of(senses.no_captions),
+    "images": _of(senses.images),
+    "views-agree": _of(senses.frames_agree),
+    "collision": _of(senses.collision, "collide"),
+    "no-contacts": _of(senses.no_contacts),
+}
+"""Every check by name, in the order they are run."""
+
+
+def check(make: Make, scene: Scene) -> list[CheckResult]:
+    """Run the whole suite.
+
+    Args:
+        make: makes a simulator of a scene; called anew by every check.
+        scene: where to try it; it must have viewpoints, and had better have edges.
+
+    Raises:
+        SimulatorError: the scene has no viewpoints.
+    """
+    return [run_check(name, make, scene) for name in CHECKS]
+
+
+def run_check(name: str, make: Make, scene: Scene) -> CheckResult:
+    """Run one check; whatever the backend raises is a failure with its reason.
+
+    Args:
+        name: one of ``CHECKS``.
+        make: makes a simulator of a scene.
+        scene: where to try it.
+
+    Raises:
+        SimulatorError: there is no such check, or the scene has no viewpoints.
+    """
+    if name not in CHECKS:
+        raise SimulatorError(f"There is no check '{name}'.{did_you_mean(name, CHECKS)}")
+    if not scene.viewpoints:
+        raise SimulatorError(f"{scene.uri} has no viewpoints: expected a scene to stand in.")
+    bench = Bench(make, scene)
+    try:
+        missing = CHECKS[name].needs - bench.capabilities
+        if missing:
+            return CheckResult(name, "skipped", f"not claimed: {', '.join(sorted(missing))}")
+        CHECKS[name].run(bench)
+    except SkippedError as reason:
+        return CheckResult(name, "skipped", str(reason))
+    except CheckError as error:
+        return CheckResult(name, "failed", str(error))
+    except Exception as error:
+        return CheckResult(name, "failed", f"{type(error).__name__}: {error}")
+    return CheckResult(name, "passed")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the suite on a backend by name and print a table.
+
+    Args:
+        arguments: the backend's name and the URI of a scene.
+
+    Returns:
+        0 where nothing failed, 1 otherwise.
+    """
+    if len(arguments) != 2:
+        print("usage: python -m navloom.sim.conformance BACKEND SCENE", file=sys.stderr)
+        return 1
+    from navloom.scenes.uri import load_scene
+    from navloom.sim.registry import get_simulator
+
+    try:
+        scene = load_scene(arguments[1])
+        get_simulator(arguments[0], scene).close()
+        results = check(lambda each: get_simulator(arguments[0], each), scene)
+    except NavloomError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for result in results:
+        print(result)
+    failed = sum(result.status == "failed" for result in results)
+    skipped = sum(result.status == "skipped" for result in results)
+    print(f"{len(results) - failed - skipped} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

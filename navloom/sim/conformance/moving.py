@@ -1,0 +1,277 @@
+"""Checks of the conformance suite: frames, moving, and several agents."""
+
+from __future__ import annotations
+
+import math
+
+from navloom.errors import SimulatorError
+from navloom.scenes.scene import distance_3d
+from navloom.sim.bearing import elevation_to, heading_to
+from navloom.sim.conformance.bench import (
+    AGENT,
+    Bench,
+    CheckError,
+    SkippedError,
+    act,
+    acting,
+    close_to,
+    expect,
+    floor,
+    needs,
+    put,
+    put_two,
+    refuses,
+    same,
+    same_angle,
+    unmoved,
+)
+from navloom.sim.protocol import (
+    CAPABILITIES,
+    Action,
+    Candidate,
+    Forward,
+    Hop,
+    Look,
+    Observation,
+    Simulator,
+    Stop,
+    Turn,
+    Velocity,
+)
+
+_EAST = math.pi / 2
+_SNAP_M = 0.1
+"""A backend with geometry may put a body on the floor it finds there."""
+
+
+def protocol(bench: Bench) -> None:
+    """It is a Simulator of the scene it was made for, and claims only what the protocol knows."""
+    with bench.simulator() as simulator:
+        expect(isinstance(simulator, Simulator), "expected every member of the Simulator protocol")
+        expect(simulator.scene.uri == bench.scene.uri, "scene: expected the one it was made for")
+        unknown = sorted(set(simulator.capabilities) - CAPABILITIES)
+        expect(not unknown, f"capabilities: the protocol knows no {', '.join(unknown)}")
+
+
+def reset(bench: Bench) -> None:
+    """``reset`` gives one observation an agent, on its viewpoint, and forgets who was there."""
+    with bench.simulator() as simulator:
+        for viewpoint in bench.samples:
+            pose = put(simulator, viewpoint, heading=1.0).pose
+            expect(pose.viewpoint == viewpoint, f"on {viewpoint}, found {pose.viewpoint}")
+            same_angle("the heading that was asked for", pose.heading, 1.0)
+        both = put_two(bench, simulator)
+        expect(set(both) == {"one", "two"}, f"expected one and two, found {sorted(both)}")
+        refuses("an agent of before the reset", lambda: simulator.step({AGENT: Turn()}))
+
+
+def frame(bench: Bench) -> None:
+    """A pose is on the floor under its viewpoint, in metres, y up."""
+    with bench.simulator() as simulator:
+        for viewpoint in bench.samples:
+            found = put(simulator, viewpoint).pose.position
+            asked = floor(bench.scene.viewpoint_by_id[viewpoint])
+            apart = distance_3d(found, asked)
+            expect(apart <= _SNAP_M, f"{viewpoint}: expected floor {asked}, found {found}")
+
+
+def compass(bench: Bench) -> None:
+    """Heading 0 is -z and grows clockwise seen from above; up is positive; distances are metres."""
+    known = {
+        "north": (0.0, 2.0),
+        "east": (90.0, 3.0),
+        "south": (180.0, 4.0),
+        "west": (270.0, 1.5),
+    }
+    with bench.made() as simulator:
+        needs(simulator, "hop")
+        for way in put(simulator, "hub").candidates:
+            expect(way.viewpoint in known, f"from the hub to {way.viewpoint}: no edge")
+            degrees, metres = known[way.viewpoint]
+            same_angle(f"heading to {way.viewpoint}", way.heading, math.radians(degrees))
+            close_to(f"distance to {way.viewpoint}", way.distance, metres)
+        stairs = _way(put(simulator, "east"), "upper")
+        same_angle("elevation to upper", stairs.elevation, math.atan2(1.5, 2.0))
+        close_to("distance to upper", stairs.distance, 2.5)
+
+
+def candidates(bench: Bench) -> None:
+    """Candidates are exactly the neighbours, with their direction and distance."""
+    places = bench.scene.viewpoint_by_id
+    near: dict[str, set[str]] = {each: set() for each in places}
+    for edge in bench.scene.edges:
+        near[edge.a].add(edge.b)
+        near[edge.b].add(edge.a)
+    with bench.simulator() as simulator:
+        for viewpoint in bench.samples:
+            ways = put(simulator, viewpoint).candidates
+            found = [way.viewpoint for way in ways]
+            expected = near[viewpoint] - {viewpoint}
+            expect(sorted(found) == sorted(expected), f"{viewpoint}: {found} for {expected}")
+            for way in ways:
+                here, there = places[viewpoint].position, places[way.viewpoint].position
+                what = f"{viewpoint} to {way.viewpoint}"
+                close_to(f"{what}: distance", way.distance, distance_3d(here, there))
+                if math.hypot(here[0] - there[0], here[2] - there[2]) > 1e-3:
+                    same_angle(f"{what}: heading", way.heading, heading_to(here, there))
+                same_angle(f"{what}: elevation", way.elevation, elevation_to(here, there))
+
+
+def candidate_order(bench: Bench) -> None:
+    """Candidates are sorted by global heading in [0, 2 pi), whatever way the agent looks."""
+    with bench.simulator() as simulator:
+        for viewpoint in bench.samples:
+            orders = []
+            for heading in (0.0, 2.5, 5.0):
+                ways = put(simulator, viewpoint, heading).candidates
+                headings = [way.heading for way in ways]
+                expect(all(0 <= h < 2 * math.pi for h in headings), f"in [0, 2 pi): {headings}")
+                expect(headings == sorted(headings), f"{viewpoint}: not sorted: {headings}")
+                orders.append([way.viewpoint for way in ways])
+            expect(orders[0] == orders[1] == orders[2], f"{viewpoint}: turning changes the order")
+
+
+def hop(bench: Bench) -> None:
+    """Every candidate can be hopped to, looking the way one went, and back over the same way."""
+    with bench.simulator() as simulator:
+        for viewpoint in bench.samples:
+            for way in put(simulator, viewpoint).candidates[:4]:
+                put(simulator, viewpoint)
+                after = act(simulator, Hop(way.viewpoint))
+                what = f"{viewpoint} to {way.viewpoint}"
+                expect(after.pose.viewpoint == way.viewpoint, f"{what}: on {after.pose.viewpoint}")
+                same_angle(f"{what}: heading afterwards", after.pose.heading, way.heading)
+                back = _way(after, viewpoint)
+                close_to(f"{what}: distance back", back.distance, way.distance)
+                same_angle(f"{what}: elevation back", back.elevation, -way.elevation)
+                home = act(simulator, Hop(viewpoint)).pose.viewpoint
+                expect(home == viewpoint, f"{what} and back: on {home}")
+
+
+def turn(bench: Bench) -> None:
+    """Turning is clockwise, wraps, and moves nobody; so does looking, upwards."""
+    with bench.simulator() as simulator:
+        before = put(simulator, bench.start).pose
+        after = act(simulator, Turn(math.radians(30))).pose
+        same_angle("after a turn of 30 degrees", after.heading, math.radians(30))
+        after = act(simulator, Turn(math.radians(-60))).pose
+        same_angle("after a turn of -60 degrees more", after.heading, math.radians(330))
+        expect(0 <= after.heading < 2 * math.pi, f"heading in [0, 2 pi): {after.heading}")
+        up = act(simulator, Look(math.radians(30))).pose
+        same_angle("after looking 30 degrees up", up.elevation, math.radians(30))
+        close_to("metres moved", distance_3d(before.position, up.position), 0.0)
+        for _ in range(9):
+            up = act(simulator, Look(math.radians(30))).pose
+        expect(abs(up.elevation) <= math.pi / 2 + 1e-9, "elevation: at most straight up")
+
+
+def forward(bench: Bench) -> None:
+    """Forward goes 0.25 m the way one looks; a backend on a graph may refuse it, unmoved."""
+    with bench.made() as simulator:
+        needs(simulator, "discrete")
+        before = put(simulator, "hub", _EAST).pose
+        try:
+            after = act(simulator, Forward()).pose
+        except SimulatorError:
+            expect("hop" in simulator.capabilities, "Forward is refused, and there is no Hop")
+            unmoved(simulator, before)
+            return
+        close_to("0.25 m east: x", after.position[0] - before.position[0], 0.25, 0.02)
+        close_to("0.25 m east: z", after.position[2] - before.position[2], 0.0, 0.02)
+
+
+def velocity(bench: Bench) -> None:
+    """Half a metre a second for a second is half a metre; turning is clockwise."""
+    with bench.made() as simulator:
+        needs(simulator, "continuous")
+        before = put(simulator, "hub", _EAST).pose
+        after = act(simulator, Velocity(0.5, 0.0, 1.0)).pose
+        close_to("half a metre east: x", after.position[0] - before.position[0], 0.5, 0.05)
+        close_to("half a metre east: z", after.position[2] - before.position[2], 0.0, 0.05)
+        turned = act(simulator, Velocity(0.0, math.radians(90), 0.5)).pose
+        same_angle("after turning", turned.heading, _EAST + math.radians(45), math.radians(2))
+
+
+def unclaimed(bench: Bench) -> None:
+    """An action of a capability that is not claimed is refused, and nobody moves."""
+    actions: dict[str, tuple[Action, ...]] = {
+        "hop": (Hop(bench.start),),
+        "discrete": (Forward(), Turn(), Look()),
+        "continuous": (Velocity(0.2, 0.0, 1.0),),
+    }
+    with bench.simulator() as simulator:
+        before = put(simulator, bench.start).pose
+        left = [name for name in actions if name not in simulator.capabilities]
+        if not left:
+            raise SkippedError("every kind of action is claimed")
+        for name in left:
+            for action in actions[name]:
+                refuses(f"{type(action).__name__} without '{name}'", acting(simulator, action))
+        unmoved(simulator, before)
+
+
+def stop(bench: Bench) -> None:
+    """Stop changes no pose, and whoever stopped stays whatever it is told."""
+    with bench.simulator() as simulator:
+        before = put(simulator, bench.start, heading=1.0)
+        after = act(simulator, Stop())
+        expect(after.pose == before.pose, f"Stop moved it from {before.pose} to {after.pose}")
+        for way in before.candidates[:1]:
+            after = act(simulator, Hop(way.viewpoint))
+        if "discrete" in simulator.capabilities:
+            after = act(simulator, Turn())
+        expect(after.pose == before.pose, f"after Stop it moved to {after.pose}")
+
+
+def agents(bench: Bench) -> None:
+    """Agents move apart from one another; a step tells of all of them."""
+    with bench.simulator() as simulator:
+        before = put_two(bench, simulator)
+        after = simulator.step({"one": Stop()})
+        expect(set(after) == {"one", "two"}, f"expected both agents, found {sorted(after)}")
+        expect(after["two"].pose == before["two"].pose, "the one that is not named moved")
+        for way in before["two"].candidates[:1]:
+            after = simulator.step({"two": Hop(way.viewpoint)})
+            expect(after["one"].pose == before["one"].pose, "one moved with two")
+            expect(after["two"].pose.viewpoint == way.viewpoint, "two did not hop")
+
+
+def determinism(bench: Bench) -> None:
+    """The same seed and the same actions give the same observations, to the last bit."""
+    runs = []
+    for _ in range(2):
+        with bench.simulator() as simulator:
+            runs.append(_wander(bench, simulator, put(simulator, bench.start, seed=7)))
+    for k, (a, b) in enumerate(zip(*runs, strict=True)):
+        expect(same(a, b), f"observation {k} differs between two runs with one seed")
+
+
+def closing(bench: Bench) -> None:
+    """``close`` may be called twice, and before any reset."""
+    simulator = bench.make(bench.scene)
+    simulator.close()
+    simulator = bench.make(bench.scene)
+    put(simulator, bench.start)
+    simulator.close()
+    simulator.close()
+
+
+def _wander(bench: Bench, simulator: Simulator, first: Observation) -> list[Observation]:
+    seen = [first]
+    for k in range(6):
+        if seen[-1].candidates:
+            ways = seen[-1].candidates
+            seen.append(act(simulator, Hop(ways[k % len(ways)].viewpoint)))
+        if "discrete" in bench.capabilities:
+            seen.append(act(simulator, Turn()))
+        if "continuous" in bench.capabilities:
+            seen.append(act(simulator, Velocity(0.3, 0.2, 0.5)))
+    return seen
+
+
+def _way(observation: Observation, viewpoint: str) -> Candidate:
+    for way in observation.candidates:
+        if way.viewpoint == viewpoint:
+            return way
+    found = [way.viewpoint for way in observation.candidates]
+    raise CheckError(f"expected a way to {viewpoint} among {found}")

@@ -1,0 +1,187 @@
+"""Checks of the conformance suite: words, pictures and contacts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from navloom.sim.bounds import (
+    MOST_CAPTION,
+    MOST_DESCRIPTION,
+    MOST_NAME,
+    MOST_SUMMARY,
+    NEAR_M,
+)
+from navloom.sim.conformance.bench import (
+    AGENT,
+    Bench,
+    SkippedError,
+    act,
+    expect,
+    needs,
+    put,
+)
+from navloom.sim.protocol import (
+    Action,
+    Captions,
+    Contact,
+    Forward,
+    Simulator,
+    Turn,
+    Velocity,
+    View,
+)
+
+__all__ = [
+    "captions",
+    "collision",
+    "descriptions",
+    "frames_agree",
+    "images",
+    "no_captions",
+    "no_contacts",
+]
+
+_SENSORS: dict[str, tuple[int, type[np.generic]]] = {
+    "rgb": (3, np.uint8),
+    "depth": (2, np.float32),
+    "ids": (2, np.int32),
+}
+_WALL_X = -3.0
+
+
+def captions(bench: Bench) -> None:
+    """Words are one line and bounded; eight sectors or none; objects within 3 m, nearest first."""
+    with bench.simulator() as simulator:
+        for viewpoint in bench.samples:
+            found = put(simulator, viewpoint).captions
+            expect(found is not None, f"{viewpoint}: 'captions' is claimed and there are none")
+            if found is not None:
+                _check_captions(viewpoint, found)
+                known = found.region is None or found.region in bench.scene.region_by_id
+                expect(known, f"{viewpoint}: region: the scene has no {found.region}")
+
+
+def no_captions(bench: Bench) -> None:
+    """Where no captions are claimed there are none."""
+    if "captions" in bench.capabilities:
+        raise SkippedError("'captions' is claimed")
+    with bench.simulator() as simulator:
+        found = put(simulator, bench.start).captions
+        expect(found is None, "there are captions, and 'captions' is not claimed")
+
+
+def descriptions(bench: Bench) -> None:
+    """A candidate's description is one line and bounded."""
+    with bench.simulator() as simulator:
+        for viewpoint in bench.samples:
+            for way in put(simulator, viewpoint).candidates:
+                _line(f"{viewpoint} to {way.viewpoint}", way.description, MOST_DESCRIPTION)
+
+
+def images(bench: Bench) -> None:
+    """Exactly the claimed sensors have pictures, of the protocol's shapes and types."""
+    with bench.simulator() as simulator:
+        first = put(simulator, bench.start)
+        claimed = set(_SENSORS) & set(simulator.capabilities)
+        found = {sensor for sensor, views in first.images.items() if views}
+        expect(found == claimed, f"claimed: {sorted(claimed)}, found: {sorted(found)}")
+        for sensor, views in first.images.items():
+            for view in views:
+                _check_view(sensor, view)
+        if not claimed:
+            raise SkippedError("no sensor is claimed, and there are no pictures")
+
+
+def frames_agree(bench: Bench) -> None:
+    """The sensors of one observation look the same ways, with pictures of one size."""
+    with bench.simulator() as simulator:
+        seen = put(simulator, bench.start).images
+        if len(seen) < 2:
+            raise SkippedError("fewer than two sensors are claimed")
+        looks = {
+            sensor: [(v.heading, v.elevation, v.fov, v.image.shape[:2]) for v in views]
+            for sensor, views in seen.items()
+        }
+        first = next(iter(looks.values()))
+        expect(all(each == first for each in looks.values()), f"they look elsewhere: {looks}")
+
+
+def no_contacts(bench: Bench) -> None:
+    """Where no collision is claimed nothing is ever touched."""
+    if "collide" in bench.capabilities:
+        raise SkippedError("'collide' is claimed")
+    with bench.simulator() as simulator:
+        first = put(simulator, bench.start)
+        later = simulator.step({})[AGENT]
+        expect(not first.contacts + later.contacts, "contacts, and 'collide' is not claimed")
+
+
+def collision(bench: Bench) -> None:
+    """Whoever drives at a wall touches it, does not go through, and has let go after turning."""
+    with bench.made() as simulator:
+        needs(simulator, "collide")
+        drive = _drive(simulator)
+        put(simulator, "west", math.radians(270))
+        contacts: list[Contact] = []
+        for _ in range(12):
+            seen = act(simulator, drive)
+            contacts += seen.contacts
+            x = seen.pose.position[0]
+            expect(x > _WALL_X - 0.1, f"it went through the wall at x = {_WALL_X}, to {x:.2f}")
+        expect(bool(contacts), f"3 m straight at a wall 1.5 m away, and no contact (x = {x:.2f})")
+        for contact in contacts:
+            deep = math.isfinite(contact.displacement) and contact.displacement >= 0
+            expect(bool(contact.what) and deep, f"a contact of something, in metres: {contact}")
+        turned = act(simulator, _turning(simulator))
+        expect(not turned.contacts, "turning on the spot touches nothing")
+
+
+def _drive(simulator: Simulator) -> Action:
+    if "continuous" in simulator.capabilities:
+        return Velocity(0.25, 0.0, 1.0)
+    needs(simulator, "discrete")
+    return Forward(0.25)
+
+
+def _turning(simulator: Simulator) -> Action:
+    discrete = "discrete" in simulator.capabilities
+    return Turn() if discrete else Velocity(0.0, math.radians(30), 1.0)
+
+
+def _check_captions(viewpoint: str, found: Captions) -> None:
+    _line(f"{viewpoint}: summary", found.summary, MOST_SUMMARY)
+    count = len(found.sectors)
+    expect(count in (0, 8), f"{viewpoint}: expected eight sectors or none, found {count}")
+    for k, sector in enumerate(found.sectors):
+        _line(f"{viewpoint}: sector {k}", sector, MOST_CAPTION)
+    metres = [each.distance for each in found.objects]
+    expect(metres == sorted(metres), f"{viewpoint}: objects: expected the nearest first: {metres}")
+    for each in found.objects:
+        what = f"{viewpoint}: {each.name[:20]!r}"
+        _line(what, each.name, MOST_NAME)
+        expect(bool(each.name), f"{viewpoint}: an object without a name")
+        expect(0 <= each.distance <= NEAR_M, f"{what}: within 3 m, found {each.distance}")
+        expect(0 <= each.heading < 2 * math.pi, f"{what}: heading in [0, 2 pi): {each.heading}")
+
+
+def _line(what: str, text: str, most: int) -> None:
+    expect(len(text) <= most, f"{what}: expected at most {most} characters, found {len(text)}")
+    expect(not text or text.isprintable(), f"{what}: expected one line, found {text!r}")
+
+
+def _check_view(sensor: str, view: View) -> None:
+    expect(sensor in _SENSORS, f"images: the protocol knows no sensor {sensor!r}")
+    dimensions, kind = _SENSORS[sensor]
+    shape, dtype = view.image.shape, view.image.dtype
+    fits = len(shape) == dimensions and dtype == kind and min(shape) > 0
+    expect(fits, f"{sensor}: expected {dimensions} dimensions of {kind.__name__}: {shape} {dtype}")
+    if sensor == "rgb":
+        expect(shape[2] == 3, f"rgb: expected (height, width, 3), found {shape}")
+    if sensor == "depth":
+        far = view.image
+        expect(bool(np.all(far[np.isfinite(far)] >= 0)), "depth: expected metres, found below 0")
+    expect(0 < view.fov < math.pi, f"{sensor}: fov in radians: {view.fov}")
+    expect(0 <= view.heading < 2 * math.pi, f"{sensor}: heading in [0, 2 pi): {view.heading}")
+    expect(abs(view.elevation) <= math.pi / 2, f"{sensor}: elevation: {view.elevation}")

@@ -1,0 +1,192 @@
+"""A scene as CapNav's questions speak of it: named places, what is in them, ways between them.
+
+Of a benchmark scene the places are its nodes, and all that is known of what is in them is a name
+and, rarely, a description. Of any other scene they are its regions, with their items where the
+source has any. What bodies can do comes from the annotations or from the links' geometry.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import networkx as nx
+
+from navloom.scenes.bodies import body_names, canonical
+from navloom.scenes.distances import per_scene
+from navloom.scenes.formats.capnav import Nodes
+from navloom.scenes.scene import UNKNOWN, Scene
+from navloom.scenes.traverse import Traversability, annotated, from_geometry
+from navloom.scenes.uri import DATA_VARIABLE
+from navloom.tools.capnav.lexis import plain, stem
+from navloom.tools.resolve import scene_of
+
+__all__ = ["Known", "Places", "truth_of"]
+
+Known = Literal["items", "description"]
+"""What a place's things can be checked against."""
+_SCHEME = "capnav:"
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of one scene.
+
+    Attributes:
+        scene: the scene.
+        truth: which ways there are, and for whom.
+    """
+
+    scene: Scene
+    truth: Traversability
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Node ids of a benchmark scene, region ids of any other."""
+        return self.truth.nodes
+
+    def name(self, place: str) -> str:
+        """What a question calls a place; empty where nobody has named it."""
+        if self._nodes is None:
+            return place
+        name = self._nodes.name(place)
+        return "" if name == UNKNOWN else name
+
+    def description(self, place: str) -> str:
+        """What its source says of it, often nothing."""
+        if self._nodes is not None:
+            return self._nodes.description(place)
+        return self.scene.region_by_id[place].description or ""
+
+    def known(self, place: str) -> Known:
+        """Whether a list of what is in the place can be had, or words about it alone."""
+        return "items" if self.items(place) else "description"
+
+    def items(self, place: str) -> tuple[str, ...]:
+        """Names of things in a place, each once, in the source's words; () of a benchmark's."""
+        if self._nodes is not None:
+            return ()
+        region = self.scene.items_in(place)
+        return tuple(dict.fromkeys(" ".join(item.name.split()) for item in region))
+
+    def called(self, place: str) -> tuple[str, ...]:
+        """What names a place in a question, as stems of plain texts; one of them has to be said."""
+        if self._nodes is not None:
+            name = self.name(place)
+            if not name:
+                return ()
+            mine = stem(plain(name))
+            # A name that two places share says nothing alone.
+            return (mine,) if self._shared[mine] == 1 else (f"{mine} {stem(plain(place))}",)
+        label = stem(plain(self.scene.region_by_id[place].label))
+        alone = label != stem(plain(UNKNOWN)) and self._shared[label] == 1
+        return (stem(plain(place)), label) if alone else (stem(plain(place)),)
+
+    def resolve(self, text: object) -> str | None:
+        """The place that a text names: by id, by name, or nearly; None where it names none."""
+        if self._nodes is not None:
+            return self._nodes.resolve(text).node
+        if not isinstance(text, str) or len(text) > 300:
+            return None
+        return self._by_name.get(plain(text))
+
+    def on_some_route(self, start: str, between: str, end: str) -> bool:
+        """Whether some simple route from ``start`` to ``end`` leads through a place.
+
+        It does where joining the ends puts the place and the new edge on one cycle.
+        """
+        graph = self.graph.copy()
+        graph.add_edge(start, end)
+        return any({start, between, end} <= set(part) for part in nx.biconnected_components(graph))
+
+    def connected(self, start: str, end: str) -> bool:
+        """Whether any route leads there, whatever body."""
+        return bool(nx.has_path(self.graph, start, end))
+
+    @cached_property
+    def graph(self) -> nx.Graph[str]:
+        """The places and ways, whatever body."""
+        graph: nx.Graph[str] = nx.Graph()
+        graph.add_nodes_from(self.ids)
+        graph.add_edges_from(self.truth.edges)
+        return graph
+
+    @cached_property
+    def all_names(self) -> tuple[str, ...]:
+        """Every place's name and every thing's, as stems of plain texts."""
+        names = [self.name(place) for place in self.ids]
+        names += [region.label for region in self.scene.regions]
+        names += [item for place in self.ids for item in self.items(place)]
+        return tuple(dict.fromkeys(stem(plain(name)) for name in names if plain(name)))
+
+    @cached_property
+    def _nodes(self) -> Nodes | None:
+        return Nodes(self.scene) if self.scene.source == "capnav" else None
+
+    @cached_property
+    def _shared(self) -> dict[str, int]:
+        counted: dict[str, int] = {}
+        for region in self.scene.regions:
+            name = stem(plain(region.label))
+            counted[name] = counted.get(name, 0) + 1
+        return counted
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        found = {plain(place): place for place in self.ids}
+        for place in self.ids:
+            label = self.scene.region_by_id[place].label
+            if self._shared[stem(plain(label))] == 1:
+                found.setdefault(plain(label), place)
+        return found
+
+
+def truth_of(scene: Scene | str) -> Traversability:
+    """Which ways a scene has and for whom: annotated where that is, else from its links.
+
+    A benchmark scene has links that say nothing of bodies: without its annotations (the scene
+    alone, or a folder without the file) all its ways are there and none is labelled.
+
+    Args:
+        scene: a scene, or its URI.
+
+    Raises:
+        SceneError: the scene or its annotations are broken.
+    """
+    loaded = scene_of(scene)
+    if loaded.source != "capnav":
+        return per_scene(loaded, "truth_geometry", lambda: from_geometry(loaded))
+    folder = _folder(scene) if isinstance(scene, str) else None
+    if folder is None or not _annotations(folder, loaded.id):
+        return _unlabelled(loaded)
+    return per_scene(loaded, f"truth_{folder}", lambda: annotated(folder, loaded))
+
+
+def _folder(uri: str) -> Path | None:
+    if not uri.startswith(_SCHEME):
+        return None
+    rest = uri.removeprefix(_SCHEME)
+    given = Path(rest).expanduser()
+    if rest and given.is_dir():
+        return given
+    if "/" in rest:
+        return Path(rest.rpartition("/")[0] or "/").expanduser()
+    return Path(os.environ.get(DATA_VARIABLE, "")).expanduser() / "capnav"
+
+
+def _annotations(folder: Path, scene_id: str) -> bool:
+    name = f"{scene_id}-traverse.json"
+    return (folder / "traverse" / name).is_file() or (folder / name).is_file()
+
+
+def _unlabelled(scene: Scene) -> Traversability:
+    label = {str(v.region): v.id for v in scene.viewpoints}
+    return Traversability(
+        nodes=tuple(v.id for v in scene.viewpoints),
+        edges=tuple((edge.a, edge.b) for edge in scene.edges),
+        names={node: scene.region_by_id[region].label for region, node in label.items()},
+        cells={canonical(name): {} for name in body_names()},
+    )

@@ -1,0 +1,197 @@
+"""Ways that a person names by direction: ahead, left, upstairs, through the door on the right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from navloom.errors import did_you_mean
+from navloom.scenes.distances import metre_table
+from navloom.scenes.scene import Scene, distance_3d
+from navloom.sim.bearing import heading_to
+from navloom.sim.protocol import turn_between
+from navloom.tools.chat.places import Place, floor_number, resolve, room_name
+from navloom.tools.chat.surroundings import Now, side_of
+
+__all__ = ["DIRECTIONS", "MOST_METRES", "towards", "turned", "way_metres", "way_on", "way_to"]
+
+DIRECTIONS = ("ahead", "left", "right", "behind", "upstairs", "downstairs")
+MOST_METRES = 50.0
+_TURNS = {"ahead": 0.0, "right": math.pi / 2, "behind": math.pi, "left": -math.pi / 2}
+_SAME = {
+    "forward": "ahead", "forwards": "ahead", "straight": "ahead", "front": "ahead", "on": "ahead",
+    "back": "behind", "backwards": "behind", "backward": "behind", "around": "behind",
+    "up": "upstairs", "down": "downstairs",
+}  # fmt: skip
+_WIDE = math.radians(50)
+"""How far from a direction a way may lie to count as that direction."""
+_STRAIGHT = math.radians(40)
+
+
+def way_metres(scene: Scene, way: Sequence[str]) -> float:
+    """The length of a way along viewpoints, in metres."""
+    at = scene.viewpoint_by_id
+    return round(sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(way)), 1)
+
+
+def way_to(now: Now, place: Place) -> list[str]:
+    """The viewpoints to a place after the one it stands on; empty where it is there."""
+    assert place.viewpoint is not None  # noqa: S101  resolve() gives only places with a way
+    return (metre_table(now.scene, "3d").path(now.viewpoint, place.viewpoint) or [])[1:]
+
+
+def way_on(
+    now: Now, direction: str, *, through_door: bool = False, metres: float = 0.0
+) -> Place | dict[str, Any]:
+    """Where a direction leads.
+
+    Args:
+        now: the robot.
+        direction: one of ``DIRECTIONS``; empty with ``through_door`` for any door.
+        through_door: into the next room on that side, not one step.
+        metres: how far to go on straight; one step where it is 0.
+
+    Returns:
+        A place with a way to it, or ``{"error": ...}`` (``{"which": ...}`` for doors).
+    """
+    side = _SAME.get(direction.casefold().strip(), direction.casefold().strip())
+    if through_door and side in ("", *_TURNS):
+        return _through_door(now, side)
+    if side not in DIRECTIONS:
+        hint = did_you_mean(side[:40], DIRECTIONS)
+        return {"error": f"That is no direction: expected {', '.join(DIRECTIONS)}.{hint}"}
+    if side in ("upstairs", "downstairs"):
+        return _storey(now, up=side == "upstairs")
+    # Not a number compares as neither more nor less: it counts as one step.
+    return _straight(now, side, min(metres, MOST_METRES) if metres > 0 else 0.0)
+
+
+def _straight(now: Now, side: str, metres: float) -> Place | dict[str, Any]:
+    heading = now.heading + _TURNS[side]
+    way, walked = [now.viewpoint], 0.0
+    while following := _step(now.scene, way[-1], heading, _WIDE if len(way) == 1 else _STRAIGHT):
+        if following in way:
+            break
+        places = now.scene.viewpoint_by_id
+        walked += distance_3d(places[way[-1]].position, places[following].position)
+        heading = heading_to(places[way[-1]].position, places[following].position)
+        way.append(following)
+        if walked >= metres:
+            break
+    if len(way) == 1:
+        return {"error": f"There is no way on {_to(side)} from here. {_ways_on(now)}"}
+    region = now.scene.viewpoint_by_id[way[-1]].region
+    return Place("spot", way[-1], f"a place {_to(side)}", region, way[-1], walked)
+
+
+def _step(scene: Scene, here: str, heading: float, wide: float) -> str | None:
+    """The neighbour that lies nearest to a direction."""
+    from navloom.sim.graph import candidates_of
+
+    ways = [
+        (abs(turn_between(heading, way.heading)), way.distance, way.viewpoint)
+        for way in candidates_of(scene)[here]
+    ]
+    off, _, found = min(ways, default=(math.inf, 0.0, None))
+    return found if off <= wide else None
+
+
+def _to(side: str) -> str:
+    return {"left": "to the left", "right": "to the right"}.get(side, side)
+
+
+def _ways_on(now: Now) -> str:
+    sides = list(dict.fromkeys(side_of(now, way.heading) for way in now.observation.candidates))
+    return f"There are ways on: {', '.join(sides)}." if sides else "There is no way on at all."
+
+
+def _storey(now: Now, *, up: bool) -> Place | dict[str, Any]:
+    scene, table = now.scene, metre_table(now.scene, "3d")
+    here, name = floor_number(scene, now.viewpoint), "upstairs" if up else "downstairs"
+    reached = [
+        (table.distance(now.viewpoint, v.id), v.id)
+        for v in scene.viewpoints
+        if floor_number(scene, v.id) == here + (1 if up else -1)
+        and math.isfinite(table.distance(now.viewpoint, v.id))
+    ]
+    if not reached:
+        floors = sorted({region.floor for region in scene.regions})
+        why = "this home has one floor" if len(floors) == 1 else f"this is floor {here}"
+        return {"error": f"There is no way {name}: {why}."}
+    metres, viewpoint = min(reached)
+    region = scene.viewpoint_by_id[viewpoint].region
+    return Place("spot", viewpoint, name, region, viewpoint, metres)
+
+
+def _through_door(now: Now, side: str) -> Place | dict[str, Any]:
+    doors = _doors(now)
+    if not doors:
+        return {"error": f"I know of no door of the {room_name(now.scene, now.room)}."}
+    listed = ", ".join(f"to the {door.name} ({at})" for at, door in doors)
+    chosen = [door for at, door in doors if side in ("", at)]
+    if not chosen:
+        return {"error": f"There is no door {_to(side)}. There are doors: {listed}."}
+    if len(chosen) > 1 and not side:
+        which = [
+            {"place": door.id, "name": door.name, "about": f"to the {door.name}, {at}"}
+            for at, door in doors
+        ]
+        return {"which": which, "question": f"Which door? There are doors {listed}."}
+    return chosen[0]
+
+
+def _doors(now: Now) -> list[tuple[str, Place]]:
+    """The ways out of its room: on which side each lies, and the room behind; nearest first."""
+    found = []
+    at = now.scene.viewpoint_by_id[now.viewpoint].position
+    for link in now.scene.links:
+        if now.room not in (link.a, link.b):
+            continue
+        beyond = link.b if link.a == now.room else link.a
+        place = resolve(now.scene, now.viewpoint, beyond)
+        if isinstance(place, Place):
+            point = link.point or now.scene.region_by_id[beyond].center
+            found.append((distance_3d(at, point), side_of(now, heading_to(at, point)), place))
+    ordered = sorted(found, key=lambda each: (each[0], each[2].id))
+    return [(side, _just_inside(now, place)) for _, side, place in ordered]
+
+
+def _just_inside(now: Now, place: Place) -> Place:
+    """A door leads just into the room behind it, not to its middle."""
+    way = [now.viewpoint, *way_to(now, place)]
+    for number, viewpoint in enumerate(way):
+        if now.scene.viewpoint_by_id[viewpoint].region == place.region:
+            metres = way_metres(now.scene, way[: number + 1])
+            return Place("room", place.id, place.name, place.region, viewpoint, metres)
+    return place
+
+
+def turned(now: Now, direction: str, degrees: float) -> float | dict[str, Any]:
+    """The heading after a turn in radians, or ``{"error": ...}``.
+
+    Args:
+        now: the robot.
+        direction: ``left``, ``right`` or ``around``.
+        degrees: how far, for left and right.
+    """
+    side = direction.casefold().strip()
+    if side in ("around", "back", "behind"):
+        return now.heading + math.pi
+    if side not in ("left", "right"):
+        return {"error": "Turn left, right or around, or towards a thing that is named."}
+    if not 0 < degrees <= 360:
+        return {"error": "A turn has over 0 and at most 360 degrees."}
+    return now.heading + math.radians(degrees if side == "right" else -degrees)
+
+
+def towards(now: Now, thing: str) -> float | dict[str, Any]:
+    """The heading that looks at a room or thing, or ``{"error": ...}``."""
+    place = resolve(now.scene, now.viewpoint, thing, now.past)
+    if not isinstance(place, Place):
+        return place
+    at = now.scene.viewpoint_by_id[now.viewpoint].position
+    item = now.scene.item_by_id.get(place.id)
+    goal = item.position if item else now.scene.region_by_id[place.region or ""].center
+    return heading_to(at, goal)

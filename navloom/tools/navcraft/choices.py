@@ -1,0 +1,215 @@
+"""NavCraft in small choices, for models too small to write the whole answer (CoNavBench 3.1).
+
+The model still makes every choice: object, start, end, asset, helper, handoff, type. What follows
+from them (paths, sentences, lists) is filled in here, and then checked by the same rules as
+anyone's answer. A thing is named with its room, ``cup in Kitchen_4``, so that one name can be wrong
+in one way.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from navloom.scenes.distances import hop_table
+from navloom.scenes.lexicon import is_surface
+from navloom.scenes.prompt import item_names
+from navloom.scenes.scene import ItemKind, Scene
+from navloom.tools.forms import closed_object
+from navloom.tools.navcraft.errand import single_instruction
+from navloom.tools.navcraft.relay import COLLAB_TYPES
+from navloom.tools.navcraft.task import RelayTask
+
+__all__ = [
+    "Thing",
+    "compact_scene",
+    "end_schema",
+    "errand_of",
+    "far_places",
+    "far_rooms",
+    "handoffs",
+    "helper_starts",
+    "object_schema",
+    "read_thing",
+    "relay_facts",
+    "relay_schema",
+    "start_schema",
+    "things",
+]
+
+MOST_A_ROOM = 6
+"""Names of each kind that are shown of a room."""
+MOST_PLACES = 6
+"""Admissible handoffs that are shown."""
+
+LONGEST_NAME = 100
+"""Characters of a thing and its room where the schema does not list them: without a bound a small
+model may never close the quotation marks."""
+
+
+class Thing(NamedTuple):
+    """An object or asset by name, and its room."""
+
+    name: str
+    region: str
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.region}"
+
+
+def things(scene: Scene, kind: ItemKind) -> list[Thing]:
+    """What may be chosen: at most ``MOST_A_ROOM`` names a room; of assets, surfaces first."""
+    found = []
+    for region in scene.regions:
+        names = item_names(scene, region.id, kind)
+        if kind == "asset":
+            names.sort(key=lambda name: not is_surface(name.replace("_", " ")))
+        found += [Thing(name, region.id) for name in names[:MOST_A_ROOM]]
+    return found
+
+
+def compact_scene(scene: Scene, *, adjacency: bool) -> str:
+    """The scene in one line a room.
+
+    Args:
+        scene: the scene.
+        adjacency: say which rooms each leads to.
+    """
+    graph = scene.region_graph()
+    shown = {kind: things(scene, kind) for kind in ("asset", "object")}
+    lines = []
+    for region in scene.regions:
+        parts = [f"{region.id}:"]
+        if adjacency:
+            parts.append(f"leads to {', '.join(sorted(graph[region.id])) or 'nowhere'};")
+        for words, kind in (("furniture", "asset"), ("objects", "object")):
+            names = [thing.name for thing in shown[kind] if thing.region == region.id]
+            if names:
+                parts.append(f"{words} {', '.join(names)};")
+        lines.append(" ".join(parts).rstrip(";"))
+    return "\n".join(lines)
+
+
+def _choice(names: Sequence[Any], constrain: bool) -> dict[str, Any]:
+    listed = [str(name) for name in names]
+    if constrain and listed:
+        return {"type": "string", "enum": listed}
+    return {"type": "string", "maxLength": LONGEST_NAME}
+
+
+def object_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
+    """The first choice: which object."""
+    named = _choice(things(scene, "object"), constrain)
+    return {"title": "errand_object", **closed_object({"object": named})}
+
+
+def end_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
+    """The second: onto what."""
+    return {
+        "title": "errand_end",
+        **closed_object({"end": _choice(things(scene, "asset"), constrain)}),
+    }
+
+
+def start_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
+    """The third: from where."""
+    rooms = [region.id for region in scene.regions]
+    return {"title": "errand_start", **closed_object({"start": _choice(rooms, constrain)})}
+
+
+def relay_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
+    """The choices of a relay."""
+    fields = {
+        "robot_2": _choice([region.id for region in scene.regions], constrain),
+        "handoff": _choice(things(scene, "asset"), constrain),
+        "type": {"type": "string", "enum": list(COLLAB_TYPES)},
+    }
+    return {"title": "relay_choice", **closed_object(fields)}
+
+
+def read_thing(text: Any, scene: Scene, kind: ItemKind) -> Thing | str:
+    """The thing a model named, or one sentence that says why there is none."""
+    name, _, region = str(text).strip().rpartition(" in ")
+    if region not in scene.region_by_id:
+        return f"'{str(text)[:80]}' names no room of the home. Write it as [thing] in [room]."
+    names = item_names(scene, region, kind)
+    if name not in names:
+        there = ", ".join(names[:MOST_A_ROOM]) or "none"
+        return f"There is no {kind} '{name[:60]}' in {region}. There: {there}."
+    return Thing(name, region)
+
+
+def far_places(scene: Scene, target: str, least: int) -> list[str]:
+    """One place to put things in each room far enough from a room, the better surface first."""
+    far, first = set(far_rooms(scene, target, least)), dict[str, Thing]()
+    for place in things(scene, "asset"):
+        if place.region in far:
+            first.setdefault(place.region, place)
+    return [str(place) for place in first.values()]
+
+
+def far_rooms(scene: Scene, target: str, least: int) -> list[str]:
+    """The rooms one can reach from a room in so many hops or more."""
+    hops = hop_table(scene)
+    return [r.id for r in scene.regions if (hops.distance(r.id, target) or 0) >= least]
+
+
+def errand_of(scene: Scene, thing: Thing, start: str, place: Thing) -> dict[str, Any]:
+    """The whole answer of A.10.1 for three choices; its path is empty where there is none."""
+    hops = hop_table(scene)
+    legs = [hops.path(start, thing.region), hops.path(thing.region, place.region)]
+    path = [f"{a} -> {b}" for leg in legs for a, b in zip(leg or [], (leg or [])[1:], strict=False)]
+    return {
+        "phase_1": {
+            "Single robot start region": {"robot_1": start},
+            "Single robot target object region": {"robot_1": thing.region},
+            "Target object": thing.name,
+            "Single robot end region": {"robot_1": place.region},
+            "Single robot travel path": {"robot_1": path},
+            "Task instruction": single_instruction(
+                thing.name, thing.region, place.name, place.region
+            ),
+        }
+    }
+
+
+def relay_facts(task: RelayTask, seed: int, *, adjacency: bool) -> str:
+    """Who may start where, and some handoffs that spare robot_1 a part of its way."""
+    alone = f"Alone robot_1 walks {task.solo_metres or 0:.0f} m."
+    if not adjacency:
+        return alone
+    shown = [f"{each}: {metres:.0f} m" for each, metres in handoffs(task, seed)]
+    return "\n".join(
+        [
+            alone,
+            f"robot_2 may start in: {', '.join(helper_starts(task)) or 'nowhere'}.",
+            "Some handoffs, and what robot_1 walks then:",
+            *shown,
+        ]
+    )
+
+
+def helper_starts(task: RelayTask) -> list[str]:
+    """The rooms that robot_2 may start in, whatever the handoff."""
+    return [name for name, helper in task.helpers.items() if not helper.broken]
+
+
+def handoffs(task: RelayTask, seed: int) -> list[tuple[str, float]]:
+    """Some handoffs that shorten robot_1's way, ``table in Hall_2 with Type-A1``, and its metres.
+
+    At most ``MOST_PLACES`` of all there are, drawn and ordered by the seed: what is admissible, not
+    what is best.
+    """
+    offered = {(thing.region, thing.name) for thing in things(task.scene, "asset")}
+    found = [
+        (f"{place.name} in {place.region} with {kind}", metres)
+        for key, place in task.transfers.items()
+        if key in offered and not place.broken
+        for kind, metres in (
+            ("Type-A1", place.from_start + place.to_end),
+            ("Type-A2", task.start_to_object + place.from_object),
+        )
+        if metres < (task.solo_metres or 0.0)
+    ]
+    return random.Random(seed).sample(found, min(MOST_PLACES, len(found)))

@@ -1,0 +1,323 @@
+"""What is best, exactly: every guarded relay of a task, and every admissible triple of a scene.
+
+A relay is a helper start, a transfer asset and a type. :func:`all_relays` works out all that keep
+the guards at once, so the best by alpha, by ``g_rate`` or by makespan is exact, never a search.
+Regret (how far a chosen relay is from the best) and recommendations are read off the same table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.distances import hop_table
+from navloom.scenes.scene import Scene
+from navloom.tools.navcraft.paths import least_hops
+from navloom.tools.navcraft.relay import COLLAB_TYPES, CollabType, RelayTask
+from navloom.tools.navcraft.schedule import EVEN, Speeds
+from navloom.tools.navcraft.task import Helper, Transfer
+
+__all__ = [
+    "Choice",
+    "Measure",
+    "Recommendation",
+    "Regret",
+    "Relay",
+    "Relays",
+    "admissible_triples",
+    "all_relays",
+    "count_admissible_triples",
+    "recommend",
+]
+
+Measure = Literal["alpha", "g_rate", "makespan"]
+"""``alpha`` is robot_1's share of its solo route, ``makespan`` is in seconds."""
+Choice = Literal["transfer_asset", "helper_start", "collab_type"]
+_MEASURES: tuple[Measure, Measure, Measure] = ("alpha", "g_rate", "makespan")
+_DIGITS = 9
+"""Values closer than this many decimals tie, so the last bit of a sum decides nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """One guarded relay.
+
+    Attributes:
+        robot_2_start_region: where the helper starts.
+        transfer_region: where the object is handed over.
+        transfer_asset: what it is put on, as models write it.
+        transfer_asset_id: the instance meant.
+        collab_type: ``"Type-A1"`` or ``"Type-A2"``.
+        alpha: ``r1_rate`` of this type.
+        g_rate: the time of both at one speed over the solo time.
+        makespan_s: seconds until the object lies on the end asset, at the speeds asked for.
+    """
+
+    robot_2_start_region: str
+    transfer_region: str
+    transfer_asset: str
+    transfer_asset_id: str
+    collab_type: CollabType
+    alpha: float
+    g_rate: float
+    makespan_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Regret:
+    """How far a relay is from the best guarded ones (each best taken on its own).
+
+    Attributes:
+        best_alpha: the least alpha there is.
+        best_g_rate: the least g_rate there is.
+        regret_alpha: alpha minus the best alpha.
+        regret_g: g_rate over the best g_rate, minus 1; None where the best is 0.
+    """
+
+    best_alpha: float
+    best_g_rate: float
+    regret_alpha: float
+    regret_g: float | None
+
+
+@dataclass(frozen=True)
+class Relays:
+    """Every guarded relay of one task, as columns of one length n.
+
+    Attributes:
+        task: the task.
+        starts: the helper starts that keep the guards.
+        transfers: the transfer places that keep the guards.
+        start: (n,) index into ``starts``.
+        transfer: (n,) index into ``transfers``.
+        type_index: (n,) index into ``COLLAB_TYPES``.
+        alpha: (n,) ``r1_rate``.
+        g_rate: (n,) ``g_rate``.
+        makespan: (n,) seconds.
+    """
+
+    task: RelayTask
+    starts: tuple[Helper, ...]
+    transfers: tuple[Transfer, ...]
+    start: NDArray[np.intp]
+    transfer: NDArray[np.intp]
+    type_index: NDArray[np.intp]
+    alpha: NDArray[np.float64]
+    g_rate: NDArray[np.float64]
+    makespan: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.alpha)
+
+    def relay(self, i: int) -> Relay:
+        """Row i with its names."""
+        transfer = self.transfers[self.transfer[i]]
+        return Relay(
+            robot_2_start_region=self.starts[self.start[i]].region,
+            transfer_region=transfer.region,
+            transfer_asset=transfer.name,
+            transfer_asset_id=transfer.item.id,
+            collab_type=COLLAB_TYPES[self.type_index[i]],
+            alpha=float(self.alpha[i]),
+            g_rate=float(self.g_rate[i]),
+            makespan_s=float(self.makespan[i]),
+        )
+
+    def ranking(self, by: Measure) -> NDArray[np.intp]:
+        """(n,) rows, best first. Ties: the other two measures, then scene order, then A1."""
+        others = [measure for measure in _MEASURES if measure != by]
+        keys = [np.round(self._column(measure), _DIGITS) for measure in (by, *others)]
+        return np.lexsort(keys[::-1])
+
+    def best(self, by: Measure) -> Relay | None:
+        """The best relay by one measure; None where no relay keeps the guards."""
+        return self.relay(int(self.ranking(by)[0])) if len(self) else None
+
+    def top(self, k: int, by: Measure) -> list[Relay]:
+        """The k best relays, best first; fewer where there are fewer."""
+        return [self.relay(int(i)) for i in self.ranking(by)[:k]]
+
+    def regret(self, alpha: float, g_rate: float) -> Regret | None:
+        """How far a relay with these rates is from the best; None where there is no relay."""
+        if not len(self):
+            return None
+        best_alpha, best_g = float(self.alpha.min()), float(self.g_rate.min())
+        return Regret(
+            best_alpha=best_alpha,
+            best_g_rate=best_g,
+            regret_alpha=alpha - best_alpha,
+            regret_g=g_rate / best_g - 1 if best_g > 0 else None,
+        )
+
+    def _column(self, measure: Measure) -> NDArray[np.float64]:
+        return {"alpha": self.alpha, "g_rate": self.g_rate, "makespan": self.makespan}[measure]
+
+
+def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) -> Relays:
+    """Work out every guarded relay of a task.
+
+    Args:
+        task: the single-robot task.
+        strict: the stricter helper rule; see :func:`navloom.tools.navcraft.relay.guard_violations`.
+        speeds: how fast the robots are, for the makespan alone.
+
+    Returns:
+        The relays in scene order (helper start, then transfer asset, then type); none where the
+        task itself rules relays out.
+    """
+    helpers = tuple(task.fit_helpers.values())
+    transfers = tuple(task.fit_transfers.values())
+    meets = task.graph.distances(
+        [h.anchor for h in helpers if h.anchor], [x.anchor for x in transfers if x.anchor]
+    )
+    allowed = np.isfinite(meets)
+    if strict:
+        allowed &= _strictly_allowed(task, helpers, transfers)
+    start, transfer = np.nonzero(allowed)
+    alpha, g_cost, makespan = _costs(
+        task, helpers, transfers, start, transfer, meets[allowed], speeds
+    )
+    solo = task.solo_metres or math.inf
+    return Relays(
+        task=task,
+        starts=helpers,
+        transfers=transfers,
+        start=np.repeat(start, 2),
+        transfer=np.repeat(transfer, 2),
+        type_index=np.tile(np.arange(2, dtype=np.intp), len(start)),
+        alpha=alpha.ravel() / solo,
+        g_rate=g_cost.ravel() / solo,
+        makespan=makespan.ravel(),
+    )
+
+
+def _strictly_allowed(
+    task: RelayTask, helpers: tuple[Helper, ...], transfers: tuple[Transfer, ...]
+) -> NDArray[np.bool_]:
+    next_to_transfer = np.array(
+        [[x.region in h.neighbours for x in transfers] for h in helpers], dtype=np.bool_
+    ).reshape(len(helpers), len(transfers))
+    next_to_target = np.array([task.target_region in h.neighbours for h in helpers], dtype=np.bool_)
+    return ~next_to_transfer & ~next_to_target[:, None]
+
+
+def _costs(
+    task: RelayTask,
+    helpers: tuple[Helper, ...],
+    transfers: tuple[Transfer, ...],
+    start: NDArray[np.intp],
+    transfer: NDArray[np.intp],
+    r2_to_transfer: NDArray[np.float64],
+    speeds: Speeds,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """(m, 2) metres of robot_1, metres of both, and seconds, for each pair and type."""
+    to_object = np.array([h.to_object for h in helpers])[start]
+    from_start = np.array([x.from_start for x in transfers])[transfer]
+    from_object = np.array([x.from_object for x in transfers])[transfer]
+    to_end = np.array([x.to_end for x in transfers])[transfer]
+    fetch = np.stack([to_object + from_object, task.start_to_object + from_object], axis=1)
+    come = np.stack([from_start, r2_to_transfer], axis=1)
+    deliver = np.stack([to_end, to_end], axis=1)
+    r1_cost = np.stack([from_start + to_end, task.start_to_object + from_object], axis=1)
+    fetcher = np.array([speeds.robot_2, speeds.robot_1])
+    deliverer = np.array([speeds.robot_1, speeds.robot_2])
+    makespan = np.maximum(fetch / fetcher, come / deliverer) + deliver / deliverer
+    return r1_cost, np.maximum(fetch, come) + deliver, makespan
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """One way to choose, and why.
+
+    Attributes:
+        choice: what is recommended: a transfer asset (``"desk in Study_4"``), a region, a type.
+        relay: the best relay with it.
+        reasons: plain sentences.
+    """
+
+    choice: str
+    relay: Relay
+    reasons: tuple[str, ...]
+
+
+def recommend(
+    relays: Relays, what: Choice, *, by: Measure = "g_rate", k: int = 3
+) -> list[Recommendation]:
+    """The best transfer assets, helper starts or types, each with the best relay it allows.
+
+    Args:
+        relays: what :func:`all_relays` gave.
+        what: what to choose.
+        by: the measure to choose by.
+        k: how many to give at most.
+
+    Returns:
+        Different choices, best first; empty where no relay keeps the guards.
+    """
+    keys = {
+        "transfer_asset": relays.transfer,
+        "helper_start": relays.start,
+        "collab_type": relays.type_index,
+    }[what]
+    ranking = relays.ranking(by)
+    firsts = np.sort(np.unique(keys[ranking], return_index=True)[1])[:k]
+    found = [relays.relay(int(ranking[first])) for first in firsts]
+    return [
+        Recommendation(_choice(relay, what), relay, _reasons(relay, relays.task)) for relay in found
+    ]
+
+
+def _choice(relay: Relay, what: Choice) -> str:
+    if what == "transfer_asset":
+        return f"{relay.transfer_asset} in {relay.transfer_region}"
+    return relay.robot_2_start_region if what == "helper_start" else relay.collab_type
+
+
+def _reasons(relay: Relay, task: RelayTask) -> tuple[str, ...]:
+    solo = task.solo_metres or 0.0
+    faster = "sooner" if relay.g_rate < 1 else "no sooner"
+    return (
+        f"robot_1 walks {relay.alpha * solo:.1f} m instead of {solo:.1f} m "
+        f"(alpha {relay.alpha:.2f}).",
+        f"At one speed the object arrives {faster} than by robot_1 alone "
+        f"(g_rate {relay.g_rate:.2f}).",
+        f"With robot_2 from {relay.robot_2_start_region} and a handoff at the "
+        f"{relay.transfer_asset} in {relay.transfer_region} ({relay.collab_type}) it takes "
+        f"{relay.makespan_s:.1f} s.",
+    )
+
+
+def admissible_triples(scene: Scene, tau: int = 2) -> Iterator[tuple[str, str, str]]:
+    """Every (start, target, end) a task may have (CoNavBench 3.1.2), in scene order.
+
+    Both legs have at least ``max(2, tau)`` hops, the target holds an object, the end holds an
+    asset, and start and end differ.
+    """
+    far, objects, assets = _legs(scene, tau)
+    names = hop_table(scene).nodes
+    for start in range(len(names)):
+        for target in np.flatnonzero(far[start] & objects):
+            for end in np.flatnonzero(far[target] & assets):
+                if end != start:
+                    yield names[start], names[target], names[end]
+
+
+def count_admissible_triples(scene: Scene, tau: int = 2) -> int:
+    """How many :func:`admissible_triples` there are, without listing them."""
+    far, objects, assets = _legs(scene, tau)
+    starts = far[:, objects].sum(axis=0)
+    ends = far[objects] & assets
+    # The triples that end where they start: one for every end, since hops run both ways.
+    return int((starts * ends.sum(axis=1)).sum() - ends.sum())
+
+
+def _legs(scene: Scene, tau: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    table = hop_table(scene)
+    objects = np.array([bool(scene.items_in(r, "object")) for r in table.nodes], dtype=np.bool_)
+    assets = np.array([bool(scene.items_in(r, "asset")) for r in table.nodes], dtype=np.bool_)
+    return table.hops >= least_hops(tau), objects, assets

@@ -1,0 +1,306 @@
+"""What somebody who knows the home and the way could tell a robot: facts, and no ids.
+
+Source: the oracle assistant of VLN-MME 4.4 and the dialogue oracle of VLNVerse 5.4, which answer
+from scene graph, pose and shortest path. Here the three become one small JSON of facts; a model
+puts them into words. No fact holds a viewpoint's id, a coordinate or an option's number, and every
+name in it is bounded and safe to quote.
+
+>>> from navloom.scenes.uri import load_scene
+>>> facts = guide(load_scene("demo:flat"), "1_0", heading=0.0, goals=["5_0"])
+>>> facts["at_goal"], facts["goal_region"]
+(False, 'bathroom')
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from navloom.errors import UsageError, did_you_mean
+from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.scene import (
+    UNKNOWN,
+    Point3,
+    Scene,
+    distance_2d,
+    distance_3d,
+    prompt_name,
+)
+from navloom.sim.bearing import elevation_to, heading_to, up_or_down
+from navloom.sim.protocol import turn_between
+from navloom.tools.navigation.options import Direction, direction_of
+from navloom.tools.untrusted import paragraph
+
+if TYPE_CHECKING:
+    from navloom.sim.caption_sources import CaptionSource
+
+__all__ = ["MOST_TOWARDS", "Facts", "Level", "guide", "way_to_goal"]
+
+Level = Literal["up", "down", "level"]
+MOST_TOWARDS = 160
+"""Characters of a candidate's description that a fact holds."""
+_STOREY_M = 1.0
+_LEVELS: dict[str, Level] = {"up": "up", "down": "down", "": "level"}
+_STRAIGHT = math.radians(30)
+_NEAR_M = 2.5
+_AHEAD = math.radians(40)
+_MOST_REGIONS = 6
+_MOST_TURNS = 4
+
+
+class Facts(TypedDict):
+    """What is true of one pose and one goal; None is what nobody knows."""
+
+    at_goal: bool
+    """It stands on a goal viewpoint."""
+    reachable: bool
+    """There is a way to a goal."""
+    direction: Direction | None
+    """Where the next viewpoint of the way lies, as the robot looks: quarters of 90 degrees."""
+    turn: str | None
+    """The same finer, in words, rounded to 10 degrees."""
+    next_m: float | None
+    """Metres to the next viewpoint."""
+    distance_m: float | None
+    """Metres of way to the goal."""
+    up_down: Level
+    """Whether the next hop climbs (:data:`navloom.sim.bearing.STEEP_RAD`)."""
+    goal_up_down: Level
+    """Whether the goal is over 1 m higher or lower than here."""
+    here: str | None
+    """The type of the room it is in."""
+    next_region: str | None
+    """The type of the next other room on the way."""
+    regions_ahead: list[str]
+    """The types of the other rooms on the way, in order; those of unknown type are left out."""
+    goal_region: str | None
+    """The type of the room the goal is in."""
+    landmark: str | None
+    """A thing to walk towards."""
+    goal_landmark: str | None
+    """A thing near the goal."""
+    towards: str | None
+    """What lies that way: the description of the next viewpoint as navigators read it."""
+    turns: list[str]
+    """The way in words: straight pieces and turns, the first few."""
+
+
+def guide(
+    scene: Scene,
+    viewpoint: str,
+    heading: float,
+    goals: Sequence[str],
+    path: Sequence[str] = (),
+    *,
+    captions: CaptionSource | None = None,
+) -> Facts:
+    """Work out the facts for one pose.
+
+    Args:
+        scene: the home.
+        viewpoint: where the robot stands.
+        heading: where it looks, radians clockwise from -z.
+        goals: the viewpoints that count as the goal; none means that nobody knows it.
+        path: the reference path; its rest is the way wherever the robot stands on it, since the
+            instruction describes that way. Elsewhere the way is the shortest to the nearest goal.
+        captions: words about places; without them ``towards`` is None.
+
+    Raises:
+        UsageError: a viewpoint that the scene does not have.
+    """
+    way = way_to_goal(scene, viewpoint, goals, path)
+    pose = _Pose(scene, viewpoint, heading)
+    ahead = way[1] if len(way) > 1 else None
+    end = way[-1] if way else None
+    regions = _regions(scene, way)
+    return Facts(
+        at_goal=viewpoint in goals,
+        reachable=bool(way),
+        direction=direction_of(pose.turn_to(ahead)) if ahead else None,
+        turn=_turn_words(pose.turn_to(ahead)) if ahead else None,
+        next_m=_metres(scene, way[:2]) if ahead else None,
+        distance_m=_metres(scene, way) if way else None,
+        up_down=pose.climb_to(ahead) if ahead else "level",
+        goal_up_down=pose.storeys_to(end) if end else "level",
+        here=_region_words(scene, viewpoint),
+        next_region=regions[0] if regions else None,
+        regions_ahead=regions[:_MOST_REGIONS],
+        goal_region=_region_words(scene, end) if end else None,
+        landmark=_landmark(pose, ahead, captions) if ahead else None,
+        goal_landmark=_nearest(scene, end) if end else None,
+        towards=_towards(captions, viewpoint, ahead) if ahead else None,
+        turns=_turns(scene, way, heading),
+    )
+
+
+def way_to_goal(
+    scene: Scene, viewpoint: str, goals: Sequence[str], path: Sequence[str] = ()
+) -> list[str]:
+    """The viewpoints from here to a goal, both included; empty where there is no way or no goal.
+
+    Raises:
+        UsageError: a viewpoint that the scene does not have.
+    """
+    table = metre_table(scene, "3d")
+    for name in (viewpoint, *goals, *path):
+        if name not in table.index:
+            hint = did_you_mean(name, table.index)
+            raise UsageError(f"the scene has no viewpoint '{name[:80]}'.{hint}")
+    if not goals:
+        return []
+    if viewpoint in goals:
+        return [viewpoint]
+    if viewpoint in path and path[-1] in goals and _walkable(scene, path):
+        return list(path[len(path) - 1 - path[::-1].index(viewpoint) :])
+    nearest = min(goals, key=lambda goal: table.distance(viewpoint, goal))
+    return table.path(viewpoint, nearest) or []
+
+
+def _walkable(scene: Scene, path: Sequence[str]) -> bool:
+    edges = per_scene(
+        scene, "guide_edges", lambda: {frozenset((edge.a, edge.b)) for edge in scene.edges}
+    )
+    return all(frozenset(hop) in edges for hop in pairwise(path))
+
+
+@dataclass(frozen=True)
+class _Pose:
+    scene: Scene
+    viewpoint: str
+    heading: float
+
+    @property
+    def at(self) -> Point3:
+        return self.scene.viewpoint_by_id[self.viewpoint].position
+
+    def turn_to(self, other: str) -> float:
+        """Radians to turn to look at another viewpoint; to the right is positive."""
+        there = self.scene.viewpoint_by_id[other].position
+        # Of two viewpoints above one another the way is straight on, whichever way one looks.
+        if distance_2d(self.at, there) < 1e-6:
+            return 0.0
+        return turn_between(self.heading, heading_to(self.at, there))
+
+    def climb_to(self, other: str) -> Level:
+        """Whether the straight way there goes up or down, as the options of a step say it."""
+        there = self.scene.viewpoint_by_id[other].position
+        return _LEVELS[up_or_down(elevation_to(self.at, there))]
+
+    def storeys_to(self, other: str) -> Level:
+        """Whether the floor there is higher or lower by over a metre."""
+        rise = _floor(self.scene, other) - _floor(self.scene, self.viewpoint)
+        if abs(rise) <= _STOREY_M:
+            return "level"
+        return "up" if rise > 0 else "down"
+
+
+def _floor(scene: Scene, viewpoint: str) -> float:
+    there = scene.viewpoint_by_id[viewpoint]
+    return there.position[1] - there.eye_height
+
+
+def _turn_words(turn: float) -> str:
+    degrees = round(math.degrees(abs(turn)) / 10) * 10
+    if degrees == 0:
+        return "straight ahead"
+    if degrees >= 170:
+        return "turn around"
+    return f"about {degrees} degrees to the {'right' if turn > 0 else 'left'}"
+
+
+def _metres(scene: Scene, way: Sequence[str]) -> float:
+    at = scene.viewpoint_by_id
+    return round(sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(way)), 1)
+
+
+def _words(name: str) -> str:
+    return prompt_name(name).replace("_", " ")
+
+
+def _region_words(scene: Scene, viewpoint: str) -> str | None:
+    region = scene.viewpoint_by_id[viewpoint].region
+    label = scene.region_by_id[region].label if region else UNKNOWN
+    return None if label == UNKNOWN else _words(label)
+
+
+def _regions(scene: Scene, way: Sequence[str]) -> list[str]:
+    """The types of the rooms that the way enters, in order."""
+    named: list[str] = []
+    for a, b in pairwise(way):
+        before, after = scene.viewpoint_by_id[a].region, scene.viewpoint_by_id[b].region
+        words = _region_words(scene, b)
+        if before != after and words:
+            named.append(words)
+    return named
+
+
+def _towards(captions: CaptionSource | None, viewpoint: str, ahead: str) -> str | None:
+    if captions is None:
+        return None
+    return paragraph(captions.towards(viewpoint, ahead), MOST_TOWARDS) or None
+
+
+def _landmark(pose: _Pose, ahead: str, captions: CaptionSource | None) -> str | None:
+    """A thing to be seen in the direction of the next viewpoint, else one beside it."""
+    seen = captions.at(pose.viewpoint).objects if captions is not None else ()
+    way = pose.heading + pose.turn_to(ahead)
+    in_view = [
+        (_words(thing.name), thing.distance)
+        for thing in seen
+        if abs(turn_between(way, thing.heading)) <= _AHEAD
+    ]
+    return _telling(pose.scene, in_view) or _nearest(pose.scene, ahead)
+
+
+def _nearest(scene: Scene, viewpoint: str) -> str | None:
+    """A thing within a few metres of a viewpoint, of its own room where that is known."""
+    there = scene.viewpoint_by_id[viewpoint]
+    items = scene.items_in(there.region) if there.region else scene.items
+    near = [
+        (_words(item.name), distance_2d(item.position, there.position))
+        for item in items
+        if item.kind != "structure"
+    ]
+    return _telling(scene, [(name, metres) for name, metres in near if metres <= _NEAR_M])
+
+
+def _telling(scene: Scene, near: Iterable[tuple[str, float]]) -> str | None:
+    """The thing that tells most: furniture first, then what is rare in the home, then near."""
+    common, furniture = per_scene(scene, "guide_names", lambda: _names(scene))
+    ranked = sorted(
+        near, key=lambda thing: (thing[0] not in furniture, common[thing[0]], thing[1], thing[0])
+    )
+    return ranked[0][0] if ranked else None
+
+
+def _names(scene: Scene) -> tuple[Counter[str], set[str]]:
+    named = [(_words(item.name), item.kind) for item in scene.items]
+    return Counter(name for name, _ in named), {name for name, kind in named if kind == "asset"}
+
+
+def _turns(scene: Scene, way: Sequence[str], heading: float) -> list[str]:
+    """The way as turns and straight pieces, such as ``turn left, then 4 m``."""
+    pieces: list[tuple[str, float]] = []
+    looks = heading
+    for a, b in pairwise(way):
+        pose = _Pose(scene, a, looks)
+        turn, metres = pose.turn_to(b), _metres(scene, (a, b))
+        word = _manoeuvre(turn, pose.climb_to(b))
+        if pieces and word == "straight on":
+            pieces[-1] = (pieces[-1][0], pieces[-1][1] + metres)
+        else:
+            pieces.append((word, metres))
+        looks += turn
+    return [f"{word}, {max(1, round(metres))} m" for word, metres in pieces[:_MOST_TURNS]]
+
+
+def _manoeuvre(turn: float, level: Level) -> str:
+    words = "straight on"
+    if abs(turn) > _STRAIGHT:
+        side = "right" if turn > 0 else "left"
+        words = "turn around" if abs(turn) > math.radians(150) else f"turn {side}"
+    return words if level == "level" else f"{words} and go {level}"

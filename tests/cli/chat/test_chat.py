@@ -1,0 +1,268 @@
+"""``navloom chat`` in plain lines: commands, files, threads, mistakes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from navloom.cli.chat import command
+from navloom.cli.main import main
+from navloom.models.call import call_settings
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+class Spoken:
+    """Runs the command with lines on stdin."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._patch, self._capsys = monkeypatch, capsys
+        self.code = 0
+        self.err = ""
+
+    def __call__(self, *lines: str, options: str = "", scene: str = "demo:house") -> list[str]:
+        self._patch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        self.code = main(["chat", scene, *options.split()])
+        out, self.err = self._capsys.readouterr()
+        return out.splitlines()
+
+
+@pytest.fixture
+def spoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Spoken:
+    return Spoken(monkeypatch, capsys)
+
+
+def test_a_conversation_in_lines(spoken: Spoken) -> None:
+    out = spoken("is there a fridge near?", "go to the kitchen", "no, the study", "/quit", "never")
+    assert spoken.code == 0
+    assert out[0].startswith("builtin/heuristic thinks. The robot is in the entryway of demo:house")
+    assert out[1:] == [
+        "robot: The nearest is a fridge in the kitchen, 11 m from here.",
+        "  · living room",
+        "  · dining room",
+        "  · kitchen",
+        "robot: I am in the kitchen now.",
+        "  · dining room",
+        "  · living room",
+        "  · study",
+        "robot: I am in the study now.",
+    ]
+
+
+def test_no_more_than_the_robots_words(spoken: Spoken) -> None:
+    out = spoken("go to the kitchen", "/help", options="--display none")
+    assert out == ["robot: I am in the kitchen now."]
+
+
+def test_undo_goes_back_by_instructions(spoken: Spoken) -> None:
+    walks, undone = ["go to the kitchen", "go to the study"], ["/undo"] * 3
+    out = spoken(*walks, "/undo", "where are you?", *undone, "where are you?")
+    heads = ("robot: I am in the", "Undone", "There is no")
+    said = [line for line in out if line.startswith(heads)]
+    assert "Undone: go to the study" in said
+    assert "robot: I am in the kitchen. From here" in "\n".join(said)
+    assert said[-2:] == [
+        "There is nothing to undo.",
+        "robot: I am in the entryway. From here one gets to the living room (right).",
+    ]
+
+
+def test_save_replay_and_map(spoken: Spoken, tmp_path: Path) -> None:
+    out = spoken("go to the kitchen", "/save walk", "/map plan", "/save walk", "/map")
+    saved = json.loads((tmp_path / "walk.json").read_text())
+    assert saved["scene"] == "demo:house"
+    assert [line["who"] for line in saved["transcript"]] == ["person", "robot"]
+    assert saved["trajectory"][0][0] == "1_0"
+    for name in ("walk.png", "plan.png"):
+        with Image.open(tmp_path / name) as picture:
+            assert picture.width > 500
+    assert "! walk.json is there already: give another name." in out
+    assert any("kitchen" in line and "│" in line for line in out)
+    again = spoken("/replay walk.json", "/replay")
+    assert "you: go to the kitchen" in again
+    assert "robot: I am in the kitchen now." in again
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (None, "nothere.json cannot be read: No such file or directory."),
+        ("no json", "nothere.json is no saved conversation"),
+        ({}, "is no saved conversation: format field required"),
+        ({"scene": "demo:flat"}, "is a conversation in demo:flat, and this is demo:house."),
+        ({"trajectory": [["9_9_9", 0, 0]]}, "demo:house has no viewpoint '9_9_9'."),
+        ({"trajectory": [["1_0", float("inf"), 0]]}, "is no saved conversation: trajectory.0.1"),
+        ({"transcript": [{"who": "root"}]}, "is no saved conversation: transcript.0.who"),
+    ],
+)
+def test_bad_files_are_one_line(spoken: Spoken, content: Any, line: str, tmp_path: Path) -> None:
+    if isinstance(content, dict) and content:
+        whole = {
+            "format": "navloom.chat/1",
+            "scene": "demo:house",
+            "model": "m",
+            "transcript": [],
+            "trajectory": [["1_0", 0, 0]],
+        }
+        content = {**whole, **content}
+    if content is not None:
+        text = content if isinstance(content, str) else json.dumps(content)
+        (tmp_path / "nothere.json").write_text(text)
+    out = spoken("/replay nothere.json")
+    assert [each for each in out if each.startswith("! ") and line in each]
+
+
+def test_commands_that_are_none_and_models(spoken: Spoken) -> None:
+    out = spoken("/mop", "/model builtin/random", "/model nope/x", "/model", "hello", "/help")
+    assert any(line.startswith("! There is no command /mop. Did you mean 'map'") for line in out)
+    assert out.count("builtin/random thinks.") == 2
+    assert any(line.startswith("! No model provider 'nope'") for line in out)
+    assert "robot: I did something." in out
+    assert any(line.startswith("/undo") for line in out)
+
+
+def test_captions_of_a_model_go_before_the_homes_own(spoken: Spoken, tmp_path: Path) -> None:
+    file = tmp_path / "run/captions/demo-house.json"
+    file.parent.mkdir(parents=True)
+    words = {"1_0": {"summary": "A parlour with a purple piano."}}
+    file.write_text(json.dumps({"scene": "demo:house", "viewpoints": words}))
+    for given in ("run", "run/captions/demo-house.json"):
+        out = spoken("what do you see?", options=f"--captions {given}")
+        assert "purple piano" in "\n".join(out), given
+    assert "purple piano" not in "\n".join(spoken("what do you see?"))
+    spoken("hello", scene="demo:flat", options="--captions run")
+    assert (spoken.code, spoken.err.count("\n")) == (1, 1)
+    assert "--captions run has no captions of demo:flat" in spoken.err
+
+
+def test_coming_back_by_thread(spoken: Spoken, tmp_path: Path) -> None:
+    spoken("go to the kitchen", options="--thread tuesday")
+    assert (tmp_path / "data/navloom/threads/tuesday.sqlite").exists()
+    out = spoken("where are you?", "no, the study", options="--thread tuesday")
+    assert out[1:4] == [
+        "You come back to 'tuesday'.",
+        "you: go to the kitchen",
+        "robot: I am in the kitchen now.",
+    ]
+    assert out[4].startswith("robot: I am in the kitchen.")
+    assert out[-1] == "robot: I am in the study now."
+
+
+def test_a_question_waits_for_another_process(spoken: Spoken) -> None:
+    options = "--thread q --threads kept"
+    out = spoken("go to the hallway", scene="demo:villa", options=options)
+    assert "Which one?" in out[-1]
+    out = spoken("upstairs", scene="demo:villa", options=options)
+    assert "Which one?" in out[3]
+    assert out[-1] == "robot: I am in the hallway now."
+
+
+@pytest.mark.parametrize(
+    ("scene", "options", "line"),
+    [
+        ("demo:hose", "", "Did you mean 'house'"),
+        ("demo:house", "--model nope/x", "No model provider 'nope'"),
+        ("demo:house", "--backend grap", "'grap' is not a simulator"),
+        ("demo:house", "--thread ../x", "--thread '../x': expected a plain name"),
+        ("demo:house", "--thread x --threads file", "file: "),
+        ("demo:house", "--thread broken --threads .", "broken.sqlite is broken"),
+        ("demo:house", "--thread folder --threads .", "folder.sqlite cannot be used"),
+        ("demo:house", "--thread busy --threads .", "busy.sqlite is in use"),
+        ("demo:house", "--thread flat --threads .", "is in demo:flat, not in demo:house"),
+        ("demo:house", "--display rich", "--display rich needs a terminal"),
+        ("demo:house", "--captions nothere.json", "nothere.json: there is no such file"),
+        ("demo:house", "--captions file", "file: line 1, column 1: expected JSON"),
+        ("demo:house", "--start 77", "start viewpoint '77' is not in demo:house"),
+    ],
+)
+def test_mistakes_are_one_line(
+    spoken: Spoken, tmp_path: Path, scene: str, options: str, line: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "broken.sqlite").write_text("no database, however long one reads on" * 50)
+    (tmp_path / "folder.sqlite").mkdir()
+    busy = sqlite3.connect(tmp_path / "busy.sqlite", isolation_level=None)
+    busy.execute("BEGIN EXCLUSIVE")
+    if "flat" in options:
+        spoken("hello", scene="demo:flat", options=options)
+    spoken("hello", scene=scene, options=options)
+    busy.close()
+    assert spoken.code == 1
+    assert line in spoken.err
+    assert spoken.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update checkpoints set checkpoint = x'00ff12'",
+        "update checkpoints set checkpoint = x'81a176c0'",
+        "update checkpoints set metadata = 'nope'",
+    ],
+)
+def test_a_thread_that_holds_something_else_is_one_line(spoken: Spoken, damage: str) -> None:
+    options = "--thread odd --threads ."
+    spoken("go to the kitchen", options=options)
+    with sqlite3.connect("odd.sqlite") as file:
+        file.execute(damage)
+    file.close()
+    spoken("where are you?", options=options)
+    assert spoken.code == 1
+    assert "The conversation 'odd' is broken" in spoken.err
+    assert spoken.err.count("\n") == 1
+
+
+def test_a_folder_is_no_file_to_save_in(spoken: Spoken, tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    out = spoken("/save kept")
+    assert out[-1] == "! kept is a folder: name a file in it, such as kept/walk.json."
+    assert not list(tmp_path.glob("kept.*"))
+
+
+def test_panes_that_are_not_installed(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    spoken("hello", options="--display rich")
+    assert spoken.code == 1
+    assert "pip install 'navloom[tui]'" in spoken.err
+    out = spoken("hello")
+    assert out[-1].startswith("robot: Hello.")
+
+
+def test_a_model_that_fails_does_not_end_the_conversation(
+    spoken: Spoken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-" + "z" * 40)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with call_settings(max_retries=0):
+        out = spoken("/model openai/x", "hello", "/model builtin/heuristic", "hello")
+    assert any(line.startswith("! openai/x: no connection to the server") for line in out)
+    assert "z" * 40 not in "\n".join(out)
+    assert out[-1].startswith("robot: Hello.")
+
+
+def test_a_sitting_has_limits(spoken: Spoken) -> None:
+    out = spoken("go to the kitchen", "go to the study", "/quit", options="--token-limit 10")
+    assert spoken.code == 0
+    assert (
+        out[1:]
+        == ["  · living room", "  · dining room", "  · kitchen"]
+        + ["! --token-limit 10 is reached"] * 2
+    )
+
+
+def test_a_limit_of_cost_holds_for_the_next_model_too(
+    spoken: Spoken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
+    out = spoken("/model openai/nobody-9", "/quit", options="--cost-limit 0.01")
+    assert "no price is known for openai/nobody-9" in "".join([*out, spoken.err])

@@ -1,0 +1,305 @@
+"""CapNav questions as a batch: exact counts, steering, stopping, killing, files, pictures."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from navloom.errors import SceneError, UsageError
+from navloom.evals.capnav.balance import Balance, Facts, Steer
+from navloom.evals.capnav.collect import collect
+from navloom.evals.capnav.data import load_benchmark
+from navloom.evals.capnav.design_plan import first_round, fit_scenes, next_round
+from navloom.evals.capnav.design_run import CapnavSynthRequest, CapnavSynthSummary, synthesise
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.session import Session
+from navloom.models import get_model
+from navloom.models.scripted import register, unregister
+from navloom.scenes.formats.scene_json import save
+from navloom.testing import ModelServer, brain
+from navloom.tools.capnav.feasible import feasible
+from navloom.tools.capnav.grounding import check_question
+from navloom.tools.capnav.named_places import Places, truth_of
+from navloom.tools.resolve import scene_of
+from tests.cli.small import small_scene
+from tests.tools.capnav.test_grounding import question
+
+
+def files_of(folder: Path, name: str = "qa") -> dict[str, list[dict[str, Any]]]:
+    return {path.name: json.loads(path.read_text()) for path in sorted((folder / name).iterdir())}
+
+
+def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> None:
+    summary = synthesise(CapnavSynthRequest(spec="demo:", n=20, seed=4), tmp_path)
+    files = files_of(tmp_path)
+    assert {name: len(asked) for name, asked in files.items()} == {
+        "flat_QA.json": 7,
+        "house_QA.json": 7,
+        "villa_QA.json": 6,
+    }
+    assert (summary.questions["accepted"], summary.questions["short"]) == (20, 0)
+    truths = files_of(tmp_path, "truth")
+    for name, asked in files.items():
+        uri = f"demo:{name.removesuffix('_QA.json')}"
+        places = Places(scene_of(uri), truth_of(uri))
+        rows = truths[name.replace("_QA", "_truth")]
+        for number, each in enumerate(asked):
+            assert not check_question(each, places, asked[:number]).violations
+            assert rows[number]["question"] == each["question"]
+            for body, said in rows[number]["bodies"].items():
+                ends = each["nodes_involved"]
+                found = feasible(places.truth, body, ends["start"], ends["end"])
+                assert said["answer"] is found.answer
+                assert said["blocking"] == [passage.record() for passage in found.blocking]
+
+
+def test_the_same_request_makes_the_same_questions_however_it_is_gone_through(
+    tmp_path: Path,
+) -> None:
+    request = CapnavSynthRequest(spec="demo:", n=20, seed=4, balance=True)
+    whole = synthesise(request, tmp_path / "whole")
+    part = synthesise(request, tmp_path / "parts", Session(limit=2))
+    assert part.left == 4
+    assert part.questions["accepted"] < 20
+    rest = synthesise(request, tmp_path / "parts")
+    assert files_of(tmp_path / "whole") == files_of(tmp_path / "parts")
+    assert whole.questions == rest.questions
+    again = synthesise(request, tmp_path / "parts")
+    assert (again.samples, again.questions) == (rest.samples, rest.questions)
+
+
+def test_steering_makes_a_set_more_balanced(tmp_path: Path) -> None:
+    made = {
+        wanted: synthesise(
+            CapnavSynthRequest(spec="demo:", n=40, seed=1, balance=wanted), tmp_path / str(wanted)
+        ).questions["balance"]
+        for wanted in (False, True)
+    }
+    # A slim body that opens doors can go anywhere in the demo homes: no set makes it fail.
+    assert made[True]["imbalance"] < 0.75 * made[False]["imbalance"]
+    humanoid = made[True]["bodies"]["HUMANOID"]
+    assert abs(humanoid["feasible"] - humanoid["infeasible"]) <= 4
+
+
+def test_steering_prefers_what_is_rare_and_depends_on_nothing_else() -> None:
+    yes = [Facts("a", f"y{k}", 2, {"X": True}, {}) for k in range(5)]
+    no = [Facts("a", f"n{k}", 2, {"X": False}, {"X": ("stairs",)}) for k in range(5)]
+    unknown = [Facts("a", "u", 1, {"X": None}, {})]
+    steer = Steer(yes)
+    picked = [steer.pick([*yes, *no, *unknown], set(), 7) for _ in range(1)]
+    assert picked[0] in no
+    assert Steer(yes).pick([*yes, *no, *unknown], set(), 7) == picked[0]
+    taken = {(each.start, each.end) for each in [*yes, *no]}
+    assert Steer().pick([*yes, *no, *unknown], taken, 7) == unknown[0]
+    assert Steer().pick(yes, taken, 7) is None
+    assert Balance.of([*yes, *no]).imbalance == 0
+    assert Balance.of(yes).imbalance == 1
+    assert Balance.of(unknown).imbalance is None
+
+
+def scripted(replies: Any, tmp_path: Path, **given: Any) -> CapnavSynthSummary:
+    name = f"designer-{tmp_path.name}"  # a model of one name is made once in a process
+    register(name, replies)
+    try:
+        request = CapnavSynthRequest(
+            spec="demo:villa", model=f"scripted/{name}", max_repairs=0, **given
+        )
+        return synthesise(request, tmp_path)
+    finally:
+        unregister(name)
+
+
+def other(detail: str) -> dict[str, Any]:
+    text = f"Can [Agent] move from the {detail} in the Kitchen_5 to the sofa in the Living_room_3?"
+    return question(question=text, start_detail=detail)
+
+
+def test_a_round_asks_for_what_is_missing_and_shows_what_exists(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def reply(messages: list[Any]) -> dict[str, Any]:
+        seen.append(str(messages[1].content))
+        return {"questions": [question() if len(seen) < 3 else other("kettle")]}
+
+    summary = scripted(reply, tmp_path, n=2, min_questions=1)
+    # Both conversations of the first round gave one question; the second knows it.
+    assert (summary.rounds, summary.samples) == (2, 3)
+    assert summary.questions["duplicates_dropped"] == 1
+    assert (summary.questions["accepted"], summary.questions["short"]) == (2, 0)
+    assert "exist already" not in seen[0] + seen[1]
+    assert '"start_detail": "stove"' in seen[2]
+    assert [row["round"] for row in read_samples(tmp_path)] == [1, 1, 2]
+
+
+def test_what_is_missing_after_all_rounds_is_said_exactly(tmp_path: Path) -> None:
+    def reply(_: list[Any]) -> dict[str, Any]:
+        return {"questions": [question(), other("piano")]}
+
+    summary = scripted(reply, tmp_path, n=5, min_questions=5, max_rounds=2)
+    said = summary.questions
+    assert (said["accepted"], said["short"], said["short_by_scene"]) == (1, 4, {"demo:villa": 4})
+    assert said["rules_broken"]["detail_not_there"] == 2
+    assert (summary.ok, summary.failed) == (1, 1)  # the second round brought nothing new
+
+
+def test_spare_questions_of_one_scene_stand_in_for_anothers_gap(tmp_path: Path) -> None:
+    request = CapnavSynthRequest(spec="demo:", n=3, min_questions=3)
+    plan = first_round(request, fit_scenes("demo:"))
+    rows = [
+        {
+            "id": "v",
+            "scene": "demo:villa",
+            "attempt": 0,
+            "result": {
+                "questions": [question(), other("kettle"), other("toaster"), other("pot")],
+                "grounding": [{k: {"status": "verified"} for k in ("start_detail", "end_detail")}]
+                * 4,
+            },
+        }
+    ]
+    uri = "demo:villa"
+    found = collect(rows, plan.quotas, 3, lambda _: Places(scene_of(uri), truth_of(uri)))
+    assert (found.count, found.spare) == (3, 1)
+    assert not next_round(plan, request, found)
+
+
+def test_scenes_without_ways_are_left_out_and_named(tmp_path: Path) -> None:
+    lonely = small_scene("lonely").replace(links=())
+    for scene in (small_scene("joined"), lonely):
+        save(scene, tmp_path / f"{scene.id}.json")
+    fit = fit_scenes(str(tmp_path))
+    assert list(fit.scenes) == ["made:joined"]
+    assert "no way joins two named places" in fit.skipped["made:lonely"]
+    with pytest.raises(SceneError, match="no question is possible"):
+        fit_scenes(str(tmp_path / "lonely.json"))
+    (tmp_path / "broken.json").write_text("{")
+    assert len(fit_scenes(str(tmp_path)).skipped) == 2
+
+
+def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    for wrong in ({"n": 0}, {"min_questions": 51}, {"frames": 0}, {"max_rounds": 0}):
+        with pytest.raises(UsageError, match=str(next(iter(wrong)))):
+            CapnavSynthRequest(**{"spec": "demo:", "n": 5, **wrong})
+    with pytest.raises(UsageError, match="no such folder"):
+        fit_scenes("demo:", str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match=r"expected flat\.mp4"):
+        fit_scenes("demo:", str(tmp_path))
+
+
+def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    av = pytest.importorskip("av")
+    from tests.graphs.capnav.test_designer import nearest, pictures
+    from tests.graphs.capnav.videos import write_video
+
+    (tmp_path / "videos").mkdir()
+    video = write_video(av, tmp_path / "videos/flat.mp4", [(0, 0, 200), (200, 0, 0)])
+    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
+        request = CapnavSynthRequest(
+            spec="demo:", n=6, model="openai/gpt-4o-mini", video=str(video.parent), frames=2
+        )
+        summary = synthesise(request, tmp_path / "run")
+        # gpt-3.5-turbo is known to take no images: it works without, and that is said.
+        blind = CapnavSynthRequest(
+            spec="demo:flat", n=1, model="openai/gpt-3.5-turbo", video=str(video.parent)
+        )
+        before = len(server.calls)
+        synthesise(blind, tmp_path / "blind")
+        assert not any(pictures(call.body) for call in server.calls[before:])
+    assert summary.questions["accepted"] == 6
+    shown = [pictures(call.body) for call in server.calls[:before]]
+    assert {len(each) for each in shown} == {0, 2}
+    assert {tuple(map(nearest, each)) for each in shown if each} == {("blue", "red")}
+    by_scene = {row["scene"]: row["result"]["frames"] for row in read_samples(tmp_path / "run")}
+    assert by_scene == {"demo:flat": 2, "demo:house": 0, "demo:villa": 0}
+    said = read_run(tmp_path / "run")
+    assert said["request"]["videos"]["count"] == 1
+    assert "video" not in said["request"]
+    assert CapnavSynthRequest.read(tmp_path / "run") == request
+    assert b"base64" not in (tmp_path / "run/samples.jsonl").read_bytes()
+
+
+def _session(url: str, out: str) -> None:
+    os.environ.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="not-a-real-key-000")
+    request = CapnavSynthRequest(spec="demo:", n=30, model="openai/gpt-4o-mini", min_questions=3)
+    synthesise(request, out)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_to_the_same_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+        for _ in range(2):
+            before = len(server.calls)
+            process = spawn.Process(target=_session, args=(server.openai_url, str(tmp_path / "k")))
+            process.start()
+            while process.is_alive() and len(server.calls) < before + 9:
+                time.sleep(0.005)
+            process.kill()
+            process.join()
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
+        request = CapnavSynthRequest(
+            spec="demo:", n=30, model="openai/gpt-4o-mini", min_questions=3
+        )
+        killed = synthesise(request, tmp_path / "k")
+        whole = synthesise(request, tmp_path / "w")
+    assert files_of(tmp_path / "k") == files_of(tmp_path / "w")
+    assert killed.questions == whole.questions
+    ids = [row["id"] for row in read_samples(tmp_path / "k")]
+    assert len(ids) == len(set(ids)) == whole.samples
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_two_hundred_questions_of_the_benchmarks_scenes(data_dir: Path, tmp_path: Path) -> None:
+    """Show 4: every accepted question passes the checks, and what is written can be evaluated."""
+    spec = f"capnav:{data_dir}/capnav"
+    summary = synthesise(CapnavSynthRequest(spec=spec, n=200), tmp_path)
+    assert (summary.questions["accepted"], summary.questions["short"]) == (200, 0)
+    files = files_of(tmp_path)
+    assert sum(map(len, files.values())) == 200
+    assert {len(asked) for asked in files.values()} == {6, 7}
+    for name, asked in files.items():
+        uri = f"{spec}/{name.removesuffix('_QA.json')}"
+        places = Places(scene_of(uri), truth_of(uri))
+        for number, each in enumerate(asked):
+            assert not check_question(each, places, asked[:number]).violations
+    for kind in ("graphs", "traverse"):
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / kind).symlink_to(data_dir / "capnav" / kind)
+    (tmp_path / "data/qa").symlink_to(tmp_path / "qa")
+    bench = load_benchmark(tmp_path / "data")
+    assert len(bench.questions) == 200
+    assert not bench.unresolved
+    truths = files_of(tmp_path, "truth")
+    for asks in bench.questions:
+        row = truths[f"{asks.scene}_truth.json"][int(asks.id.rpartition("q")[2]) - 1]
+        for body in bench.bodies:
+            assert row["bodies"][body.name]["answer"] is bench.feasible(asks, body)
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_steering_on_the_benchmarks_scenes(data_dir: Path, tmp_path: Path) -> None:
+    spec = f"capnav:{data_dir}/capnav"
+    made = {}
+    for wanted in (False, True):
+        request = CapnavSynthRequest(spec=spec, n=200, balance=wanted)
+        made[wanted] = synthesise(request, tmp_path / str(wanted)).questions["balance"]
+    assert made[True]["imbalance"] < 0.4 < 0.5 < made[False]["imbalance"]
+    for body in ("WHEELCHAIR", "HUMANOID", "SWEEPER"):
+        counted = made[True]["bodies"][body]
+        assert abs(counted["feasible"] - counted["infeasible"]) <= 10
+    assert made[True]["kinds"]["elevator"] > made[False]["kinds"]["elevator"]

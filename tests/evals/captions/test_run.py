@@ -1,0 +1,116 @@
+"""Captions as a batch: stopped and gone on with, one file a scene, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from navloom.cli.captions.caption import app
+from navloom.errors import RunError, SceneError, UsageError
+from navloom.evals.captions.run import (
+    CaptionRequest,
+    caption,
+    caption_file,
+    captions_file,
+    dry_run,
+)
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.session import Session
+from navloom.models.scripted import register, unregister
+from navloom.scenes.uri import load_scene
+from navloom.sim.caption_sources import captions_for
+
+REQUEST = CaptionRequest(spec="demo:flat", seed=5)
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None:
+    scene = load_scene("demo:flat")
+    whole = caption(REQUEST, tmp_path / "whole")
+    first = caption(REQUEST, tmp_path / "parts", Session(limit=10))
+    part = json.loads(captions_file(tmp_path / "parts", scene).read_text())
+    rest = caption(REQUEST, tmp_path / "parts")
+    assert (whole.ok, first.ok, first.left, rest.ok) == (28, 10, 18, 28)
+    assert len(part["viewpoints"]) == 10
+    files = [captions_file(tmp_path / run, scene).read_text() for run in ("whole", "parts")]
+    assert files[0] == files[1]
+    assert set(json.loads(files[0])["viewpoints"]) == {v.id for v in scene.viewpoints}
+    source = captions_for("demo:flat", scene, cache=captions_file(tmp_path / "parts", scene))
+    assert source.towards("1_1", "5_0").startswith("bathroom")
+
+
+def test_a_file_for_every_scene(tmp_path: Path) -> None:
+    summary = caption(CaptionRequest(spec="demo:", jobs=("summary",)), tmp_path, Session(limit=40))
+    assert summary.ok == 40
+    assert sorted(p.name for p in (tmp_path / "captions").iterdir()) == [
+        "demo-flat.json",
+        "demo-house.json",
+    ]
+    asked = read_run(tmp_path)["request"]
+    assert (asked["jobs"], asked["prompts"][0]["name"]) == (["summary"], "viewpoint_summary")
+
+
+def test_what_an_option_of_captions_means(tmp_path: Path) -> None:
+    scene = load_scene("demo:flat")
+    assert caption_file(None, scene) is None
+    assert caption_file(tmp_path / "nothere.json", scene) == tmp_path / "nothere.json"
+    assert caption_file(tmp_path, scene) is None
+    caption(REQUEST, tmp_path, Session(limit=1))
+    for named in (scene, scene.uri):
+        assert caption_file(str(tmp_path), named) == captions_file(tmp_path, scene)
+    assert caption_file(tmp_path, "demo:house") is None
+
+
+def test_a_viewpoint_without_an_answer_fails_and_the_others_are_kept(tmp_path: Path) -> None:
+    replies = ["no", {"summary": "A hall."}]
+    register("captioner", replies)
+    try:
+        request = CaptionRequest(
+            spec="demo:flat", model="scripted/captioner", jobs=("summary",), max_reasks=0
+        )
+        summary = caption(request, tmp_path, Session(limit=2))
+    finally:
+        unregister("captioner")
+    assert (summary.ok, summary.failed) == (1, 1)
+    rows = read_samples(tmp_path)
+    assert sorted(row["reason"] or "" for row in rows) == ["", "unparsed"]
+    said = json.loads((tmp_path / "captions" / "demo-flat.json").read_text())["viewpoints"]
+    assert [words["summary"] for words in said.values()] == ["A hall."]
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="expected markers, summary or both"):
+        CaptionRequest(spec="demo:flat", jobs=("marks",))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="max_reasks is -1"):
+        CaptionRequest(spec="demo:flat", max_reasks=-1)
+    with pytest.raises(SceneError):
+        caption(CaptionRequest(spec="demo:nowhere"), tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+    caption(REQUEST, tmp_path / "b", Session(limit=1))
+    with pytest.raises(RunError, match="seed was 5, now 6"):
+        caption(CaptionRequest(spec="demo:flat", seed=6), tmp_path / "b", Session(limit=1))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    ran = CliRunner().invoke(
+        app, ["demo:flat", "--out", str(out), "--limit", "2", "--job", "markers", "--json"]
+    )
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["ok"] == 2
+    assert (out / "captions" / "demo-flat.json").is_file()
+
+
+def test_a_dry_run_counts_the_questions_and_asks_none(tmp_path: Path) -> None:
+    asked = CaptionRequest(spec="demo:flat", model="openai/gpt-4o-mini", max_reasks=1)
+    dry = dry_run(asked, Session(limit=3))
+    # Two questions a viewpoint, each sent back once.
+    assert (dry.samples, dry.scenes, dry.calls) == (3, 1, (3, 12))
+    assert dry.cost_usd is not None
+    assert 0 < dry.cost_usd[0] < dry.cost_usd[1]
+    ran = CliRunner().invoke(app, ["demo:flat", "--out", str(tmp_path / "r"), "--dry-run"])
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.startswith("=== demo-flat-00000")
+    assert not (tmp_path / "r").exists()

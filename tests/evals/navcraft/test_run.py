@@ -1,0 +1,193 @@
+"""Batch synthesis: how attempts are spread, what is skipped, and what a kill leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from navloom.errors import RunError, SceneError, UsageError
+from navloom.evals.navcraft.export import export_run
+from navloom.evals.navcraft.run import SynthRequest, asynthesise, synthesise
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.session import Session
+from navloom.models import get_model
+from navloom.scenes.formats.scene_json import save
+from navloom.testing import ModelServer, brain
+from tests.tools.navcraft.worlds import row_house
+
+
+def asked(**changes: Any) -> SynthRequest:
+    return SynthRequest(**{"kind": "single", "spec": "demo:", "n": 7, **changes})
+
+
+def test_attempts_are_spread_evenly_and_profiles_take_turns(tmp_path: Path) -> None:
+    summary = synthesise(asked(n=7, profiles=("child", "none")), tmp_path / "r")
+    rows = read_samples(tmp_path / "r")
+    assert (summary.ok, len(rows)) == (7, 7)
+    assert sorted(Counter(row["scene"] for row in rows).values()) == [2, 2, 3]
+    ages = {row["attempt"]: (row["profile"] or {}).get("Age") for row in rows}
+    assert ages == {0: 9, 1: None, 2: 9}
+    assert all(row["cost_usd"] == 0 and row["usage"]["calls"] >= 2 for row in rows)
+
+
+def test_same_request_same_tasks_and_another_seed_others(tmp_path: Path) -> None:
+    def tasks(name: str, seed: int) -> list[Any]:
+        synthesise(asked(kind="collab", n=6, seed=seed), tmp_path / name)
+        return [(row["id"], row["result"]) for row in read_samples(tmp_path / name)]
+
+    assert tasks("a", 1) == tasks("b", 1)
+    assert tasks("c", 2) != tasks("a2", 1)
+
+
+def test_calls_of_the_errand_count_too(tmp_path: Path) -> None:
+    synthesise(asked(kind="collab", n=3), tmp_path / "r")
+    for row in read_samples(tmp_path / "r"):
+        assert row["usage"]["calls"] == row["result"]["navloom"]["turns"]
+
+
+def test_homes_without_an_errand_are_said_and_left_out(tmp_path: Path) -> None:
+    homes = tmp_path / "homes"
+    homes.mkdir()
+    whole = row_house()
+    save(whole, homes / "a.json")
+    save(whole.replace(id="bare", items=()), homes / "b.json")
+    save(whole.replace(id="apart", links=()), homes / "c.json")
+    said: list[str] = []
+
+    class Notes:
+        def start(self, total: int, done: int) -> None: ...
+        def step(self, tally: Any) -> None: ...
+        def close(self) -> None: ...
+        def note(self, text: str) -> None:
+            said.append(text)
+
+    synthesise(asked(spec=str(homes), n=3), tmp_path / "r", Session(display=Notes()))
+    assert {row["scene"] for row in read_samples(tmp_path / "r")} == {"test:row"}
+    assert "skipped 1 of 3 scenes: there are no objects (test:bare)" in said
+    assert any("links apart" in line and "(test:apart)" in line for line in said)
+    with pytest.raises(SceneError, match="no errand is possible in any scene"):
+        synthesise(asked(spec=str(homes / "b.json")), tmp_path / "r2")
+
+
+def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
+    synthesise(asked(n=6), tmp_path / "s")
+    synthesise(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
+    errands = {row["id"]: row["result"]["phase_1"] for row in read_samples(tmp_path / "s")}
+    rows = read_samples(tmp_path / "c")
+    assert len(rows) == 4
+    assert all(row["result"]["phase_1"] == errands[row["id"]] for row in rows)
+    # A source that has grown since is another request, not a longer one.
+    samples = tmp_path / "s" / "samples.jsonl"
+    line = json.loads(samples.read_text().splitlines()[0])
+    with samples.open("a") as file:
+        file.write(json.dumps({**line, "id": "demo-flat-00000-again", "attempt": 0}) + "\n")
+    with pytest.raises(RunError, match="errands was"):
+        synthesise(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
+    with pytest.raises(RunError, match="not a run of single tasks"):
+        synthesise(asked(kind="collab", source=str(tmp_path / "c")), tmp_path / "x")
+
+
+def test_limit_and_sample_id_do_part_of_a_run(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    synthesise(asked(), out, Session(limit=2))
+    assert len(read_samples(out)) == 2
+    synthesise(asked(), out, Session(sample_ids=["demo-villa-00001"]))
+    assert "demo-villa-00001" in {row["id"] for row in read_samples(out)}
+    assert synthesise(asked(), out).ok == 7
+    with pytest.raises(UsageError, match="Did you mean 'demo-villa-00001'"):
+        synthesise(asked(), out, Session(sample_ids=["demo-vila-00001"]))
+
+
+def test_another_request_in_the_folder_is_refused(tmp_path: Path) -> None:
+    synthesise(asked(n=2), tmp_path / "r")
+    with pytest.raises(RunError, match="n was 2, now 3"):
+        synthesise(asked(n=3), tmp_path / "r")
+
+
+@pytest.mark.parametrize("changes", [{"n": 0}, {"tau": 0}, {"source": "x"}])
+def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        asked(**changes)
+
+
+def test_run_json_names_the_prompts(tmp_path: Path) -> None:
+    synthesise(asked(kind="collab", n=1), tmp_path / "r")
+    prompts = read_run(tmp_path / "r")["request"]["prompts"]
+    assert [prompt["name"] for prompt in prompts] == ["navcraft_single", "navcraft_collab"]
+
+
+KILLS, ATTEMPTS, AT_ONCE = 10, 24, 4
+
+
+@pytest.mark.slow
+def test_killed_ten_times_it_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+        synth(tmp_path / "whole", server)
+        calls_of_one_run = len(server.calls)
+    dice = random.Random(5)
+    with ModelServer(slow(brain(get_model("builtin/heuristic")))) as server:
+        for _ in range(KILLS):
+            kill_after(dice.uniform(1.2, 2.6), start(tmp_path / "killed", server))
+            # What stands in the file is whole at any moment.
+            read_finished(tmp_path / "killed")
+        synth(tmp_path / "killed", server)
+        asked_of = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
+    rows = read_samples(tmp_path / "killed")
+    assert len({row["id"] for row in rows}) == len(rows) == ATTEMPTS
+    again = sum(count - 1 for count in asked_of.values())
+    assert len(asked_of) == calls_of_one_run
+    assert again <= KILLS * AT_ONCE, "a step that was on disk was asked of the model again"
+    for name in ("whole", "killed"):
+        export_run(tmp_path / name, tmp_path / f"{name}.jsonl")
+    assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "killed.jsonl").read_bytes()
+
+
+def slow(answer: Any) -> Any:
+    def reply(call: Any) -> Any:
+        time.sleep(0.15)
+        return answer(call)
+
+    return reply
+
+
+def start(out: Path, server: ModelServer) -> subprocess.Popen[bytes]:
+    arguments = ["synth", "collab", "demo:", "--n", str(ATTEMPTS), "--out", str(out)]
+    arguments += ["--model", "openai/brain", "--max-connections", str(AT_ONCE), "--display", "none"]
+    environment = {**os.environ, "OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "k" * 20}
+    return subprocess.Popen(
+        [sys.executable, "-m", "navloom.cli.main", *arguments],
+        env=environment,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def synth(out: Path, server: ModelServer) -> None:
+    assert start(out, server).wait(timeout=120) == 0
+
+
+def kill_after(seconds: float, process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def read_finished(out: Path) -> None:
+    if (out / "run.json").exists():
+        read_samples(out)
+
+
+async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
+    summary = await asynthesise(asked(n=2), tmp_path / "r")
+    assert summary.ok == 2

@@ -1,0 +1,137 @@
+"""Small choices: what is asked, what is sent back, and that the same rules judge the outcome."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from navloom.errors import ModelError
+from navloom.graphs.invoke import run
+from navloom.graphs.navcraft import collab as navcraft_collab
+from navloom.graphs.navcraft import single as navcraft_single
+from navloom.models.scripted import ScriptedChatModel
+from tests.graphs.navcraft.errands import phase_1, phase_2
+from tests.tools.navcraft.worlds import row_house
+
+OBJECT = {"object": "cup in Study_4"}
+END = {"end": "kitchen_counter in Hall_2"}
+START = {"start": "Attic_6"}
+RELAY = {"robot_2": "Bedroom_1", "handoff": "coffee_table in Living_room_3", "type": "Type-A2"}
+
+
+def single(model: Any, **more: Any) -> dict[str, Any]:
+    context = navcraft_single.Context(scene=row_house(), model=model, compact=True, **more)
+    return run(navcraft_single.graph, {"seed": 7}, context=context)
+
+
+def collab(model: Any, **more: Any) -> dict[str, Any]:
+    context = navcraft_collab.Context(scene=row_house(), model=model, compact=True, **more)
+    given = phase_1()["phase_1"]
+    return run(navcraft_collab.graph, {"seed": 7, "phase_1": given}, context=context)
+
+
+def test_choices_become_the_papers_answer() -> None:
+    with ScriptedChatModel([OBJECT, END, START]) as model:
+        end = single(model)
+    assert end["result"]["phase_1"] == phase_1()["phase_1"]
+    assert end["result"]["navloom"]["prompt"]["name"] == "navcraft_single_choices"
+    first, second, third = model.calls
+    assert first.response_format["properties"]["object"]["enum"] == ["cup in Study_4"]
+    assert "Study_4: leads to Living_room_3, Pantry_5; objects cup" in first.messages[0].content
+    told = str(second.messages[-1].content)
+    assert "Furniture at least 2 doors away from Study_4: kitchen_counter in Hall_2." in told
+    told = str(third.messages[-1].content)
+    assert "Rooms at least 2 doors away from Study_4: Bedroom_1, Attic_6." in told
+    assert not first.tools
+
+
+def test_what_is_not_there_is_sent_back_in_precise_words_or_plain() -> None:
+    wrong = {"object": "mug in Study_4"}
+    with ScriptedChatModel([wrong, OBJECT, END, START]) as model:
+        assert single(model)["violations"] == ["object_not_there"]
+    assert "There is no object 'mug' in Study_4. There: cup." in model.calls[1].messages[-1].content
+    with ScriptedChatModel([wrong, OBJECT, END, START]) as model:
+        single(model, precise_repairs=False)
+    assert model.calls[1].messages[-1].content == "Your answer breaks the rules. Answer again."
+
+
+def test_near_rooms_are_sent_back_and_what_was_chosen_before_is_kept() -> None:
+    near_end, near_start = {"end": "coffee_table in Living_room_3"}, {"start": "Pantry_5"}
+    with ScriptedChatModel([OBJECT, near_end, END, near_start, START]) as model:
+        end = single(model)
+    assert end["violations"] == ["leg_too_short", "leg_too_short"]
+    assert "Choose one of: kitchen_counter in Hall_2." in model.calls[2].messages[-1].content
+    # What was refused cannot be said again.
+    assert "Pantry_5" in model.calls[3].response_format["properties"]["start"]["enum"]
+    assert "Pantry_5" not in model.calls[4].response_format["properties"]["start"]["enum"]
+    assert "Choose one of: Bedroom_1, Attic_6." in model.calls[4].messages[-1].content
+
+
+def test_settings_change_what_is_shown() -> None:
+    with ScriptedChatModel([OBJECT, END, START]) as model:
+        single(model, show_adjacency=False, constrain=False)
+    first, second, _ = model.calls
+    assert "leads to" not in first.messages[0].content
+    assert "doors away from Study_4" not in second.messages[-1].content
+    assert "enum" not in first.response_format["properties"]["object"]
+    with ScriptedChatModel([OBJECT, END, START]) as model:
+        single(model, hold_names=False)
+    named = model.calls[0].response_format["properties"]["object"]
+    assert named == {"type": "string", "maxLength": 100}
+    with ScriptedChatModel([OBJECT, END, START]) as model:
+        single(model, whole_scene=True)
+    shown = model.calls[0].messages[0].content
+    assert json.dumps(row_house().to_prompt()) in shown
+    assert "leads to" not in shown
+    with ScriptedChatModel([OBJECT, END, START]) as model:
+        single(model, recommend=True)
+    assert "A good choice: cup in Study_4." in model.calls[0].messages[1].content
+    assert "A good choice: kitchen_counter in Hall_2." in model.calls[1].messages[-1].content
+
+
+def test_relay_choice_becomes_the_papers_answer() -> None:
+    with ScriptedChatModel([RELAY]) as model:
+        end = collab(model)
+    assert end["result"]["phase_2"] == phase_2()["phase_2"]
+    human = model.calls[0].messages[1].content
+    assert "Alone robot_1 walks 21 m." in human
+    assert "robot_2 may start in: Bedroom_1, Hall_2, Living_room_3, Study_4." in human
+    # By hand: 8 + 1 m to the cup, 1 + 4 + 2 m to the table. Type-A1 would be 23 m, no gain.
+    assert "coffee_table in Living_room_3 with Type-A2: 16 m" in human
+    assert "with Type-A1" not in human
+
+
+def test_relay_without_gain_is_sent_back_with_the_reason() -> None:
+    worse = {**RELAY, "type": "Type-A1"}
+    nowhere = {**RELAY, "handoff": "sofa in Hall_2"}
+    beside = {**RELAY, "robot_2": "Pantry_5"}
+    with ScriptedChatModel([worse, nowhere, beside, RELAY]) as model:
+        end = collab(model)
+    assert end["status"] == "ok"
+    told = [str(call.messages[-1].content) for call in model.calls[1:]]
+    assert "robot_1 walks 23 m, alone 21 m: no gain" in told[0]
+    assert "There is no asset 'sofa' in Hall_2" in told[1]
+    assert "next to robot_1's start region" in told[2]
+
+
+def test_recommendation_is_the_optimum() -> None:
+    with ScriptedChatModel([RELAY]) as model:
+        collab(model, recommend=True)
+    assert "handoff coffee_table in Living_room_3, Type-A2." in model.calls[0].messages[1].content
+
+
+@pytest.mark.parametrize("model", ["builtin/heuristic", "builtin/random"])
+def test_baselines_choose_too(model: str) -> None:
+    done = []
+    for seed in range(12):
+        context = navcraft_collab.Context(scene="demo:house", model=model, compact=True)
+        done.append(run(navcraft_collab.graph, {"seed": seed, "phase_1": None}, context=context))
+    relays = sum(bool(end.get("result", {}).get("phase_2")) for end in done)
+    assert relays == 12 if model == "builtin/heuristic" else relays < 12
+
+
+def test_baselines_say_that_they_need_names() -> None:
+    with pytest.raises(ModelError, match="leave --constrain on"):
+        single("builtin/random", constrain=False)

@@ -1,0 +1,254 @@
+"""The page of a navigator's switches: one walk in a demo home, the same under every switch.
+
+python -m tests.graphs.navigation.switches_page > docs/navigator-switches.md
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+
+from navloom.graphs.invoke import run
+from navloom.graphs.navigation import navigator
+from navloom.graphs.navigation.navigator import Context
+from navloom.models.answer import message_text
+from navloom.models.scripted import ScriptedChatModel
+from navloom.scenes.uri import load_scene
+from navloom.sim.caption_sources import captions_for
+from navloom.sim.media import MemoryMedia
+from tests.graphs.navigation.walks import PictureSimulator
+
+__all__ = ["page"]
+
+SCENE, HERE, THERE, GOAL = "demo:flat", "1_0", "2_0", "5_0"
+GIVEN = {
+    "seed": 7,
+    "instruction": "Find the bathroom and stop at the sink.",
+    "start": HERE,
+    "heading": 0.0,
+    "goals": [GOAL],
+}
+SHOWN = 3
+"""Which prompt is shown, from 0: the fourth, when the walk has come and gone once."""
+
+HEAD = f"""# What each switch of a navigator does
+
+Made by `python -m tests.graphs.navigation.switches_page > docs/navigator-switches.md`; a test
+compares. One walk in `{SCENE}` under every switch: from the entryway into the next room, back, into
+it again, stop. The model is a script. The plain navigator (`navgpt`) comes first, whole; of every
+other one, what differs from it is shown: the fourth step's prompt as a diff (`-` the plain one's,
+`+` its own) and what changed in the final state and its step records. What the switches mean is in
+[navigators](navigators.md).
+
+"""
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One row: what is set, and what the script says differently."""
+
+    title: str
+    note: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    last: tuple[Any, ...] = ("Action: Stop. I have arrived.",)
+    """The replies at the fourth step."""
+    third: str = ""
+    """What the third reply says before its action."""
+    tool: bool = False
+
+
+_PLAN = "<Plan>1. The other door of the entryway. 2. Look for a tap.</Plan>\n"
+_REFLECTION = "<Reflection>It is not the bathroom.</Reflection>\nFinal Decision: {}"
+SWITCHES = (
+    Switch(
+        "memory=map (`--agent mapgpt`)",
+        "A map in words that grows with each place (VLN-MME D.5).",
+        {"memory": "map"},
+    ),
+    Switch(
+        "cot (`--cot`)",
+        "Reasoning before the action (D.4).",
+        {"cot": True},
+        ("<Reasoning>I have been here.</Reasoning>\nAction: Stop. I have arrived.",),
+    ),
+    Switch(
+        "reflect (`--reflect`)",
+        "A reflection after the action; one that says revise asks once more (D.4).",
+        {"reflect": True},
+        (
+            "Action: Stop.\n" + _REFLECTION.format("revise"),
+            "Action: Stop.\n" + _REFLECTION.format("keep"),
+        ),
+    ),
+    Switch(
+        "plan (`--plan`)",
+        "The navigator's own plan, carried from step to step (MapGPT).",
+        {"plan": True},
+        third=_PLAN,
+    ),
+    Switch(
+        "memory=map, plan",
+        "With a map, places seen on the way and out of reach are listed, too.",
+        {"memory": "map", "plan": True},
+        third=_PLAN,
+    ),
+    Switch(
+        "act=tool (`--act tool`)",
+        "The same choice as a tool call; the numbers offered are enumerated in its schema.",
+        {"act": "tool"},
+        tool=True,
+    ),
+    Switch(
+        "dialogue (`--dialogue`)",
+        "One option more, Ask; the dialogue oracle answers without naming places (VLNVerse 5.4).",
+        {"dialogue": True, "oracle_model": "builtin/heuristic"},
+        ("Action: Ask: Which way is the bathroom?", "Action: Stop. I have arrived."),
+    ),
+    Switch(
+        "oracle=assistant (`--oracle assistant`)",
+        "It speaks where the agent struggles, here in a room off the way, twice (VLN-MME 4.4).",
+        {"oracle": "assistant", "oracle_model": "builtin/heuristic"},
+    ),
+    Switch(
+        "oracle=path (`--oracle path`)",
+        "The same moment, but it names the option: the bound of what an oracle can do.",
+        {"oracle": "path"},
+    ),
+    Switch(
+        "show_path (`--agent shortest-path`)",
+        "The shortest path at every step: the upper bound.",
+        {"show_path": True},
+    ),
+    Switch(
+        "failures (`--few-shot-failures 1`)",
+        "Accounts of walks that failed, in the system prompt.",
+        {"failures": ("It went to and fro between two rooms and never looked for a third.",)},
+    ),
+    Switch(
+        "views=4, with a simulator that has pictures",
+        "A strip of four views goes with the prompt; the state holds its name.",
+        {"views": 4, "media": MemoryMedia()},
+    ),
+    Switch(
+        "a reply without an action",
+        "No switch: what is told back, at most `max_reprompts` times.",
+        {},
+        ("I would stop here.", "Action: 99", "Action: Stop. I have arrived."),
+    ),
+)
+
+
+def page() -> str:
+    """The whole page."""
+    base, shown = _walk(Switch("plain", ""))
+    system, human = shown[:2]
+    parts = [
+        HEAD,
+        "## The plain navigator (`--agent navgpt`)\n\nThe system prompt:\n\n",
+        _fenced(_text(system)),
+        "\nThe human message of the fourth step:\n\n",
+        _fenced(_text(human)),
+        "\nThe final state, long values cut:\n\n",
+        _fenced("\n".join(_state(base))),
+    ]
+    for switch in SWITCHES:
+        parts.append(_section(switch, base, shown))
+    return "".join(parts)
+
+
+def _section(switch: Switch, base: Mapping[str, Any], plain: Sequence[BaseMessage]) -> str:
+    state, messages = _walk(switch)
+    texts = [_text(message) for message in messages[:2]]
+    before = [_text(message) for message in plain[:2]]
+    lines = [f"\n## {switch.title}\n\n{switch.note}\n"]
+    for name, old, new in zip(("System prompt", "Human message"), before, texts, strict=True):
+        changed = _diff(old, new)
+        if changed:
+            lines.append(f"\n{name}:\n\n{_fenced(changed, 'diff')}")
+    more = [f"[{message.type}] {_text(message)}" for message in messages[2:]]
+    if more:
+        lines.append(f"\nWhat followed in this step:\n\n{_fenced(chr(10).join(more))}")
+    changed = _diff("\n".join(_state(base)), "\n".join(_state(state)))
+    lines.append(
+        f"\nState:\n\n{_fenced(changed, 'diff')}" if changed else "\nThe state is the same.\n"
+    )
+    return "".join(lines)
+
+
+def _walk(switch: Switch) -> tuple[dict[str, Any], list[BaseMessage]]:
+    scene = load_scene(SCENE)
+    there, back = _number(HERE, THERE), _number(THERE, HERE)
+    moves: list[Any] = [f"Action: {n}." for n in (there, back, there)]
+    moves[2] = switch.third + moves[2]
+    last: list[Any] = list(switch.last)
+    if switch.tool:
+        moves = [{"name": "move", "args": {"option": n}} for n in (there, back, there)]
+        last = [{"name": "stop", "args": {}}]
+    settings = {"scene": scene, **switch.settings}
+    if "media" in settings:
+        settings["simulator"] = PictureSimulator(scene, captions_for(SCENE, scene))
+    with ScriptedChatModel([*moves, *last]) as model:
+        state = run(navigator.graph, GIVEN, context=Context(model=model, **settings))
+    # After a question its answer is in the next prompt.
+    asked = "dialogue" in switch.settings
+    longest = model.calls[-1].messages if not asked else model.calls[SHOWN + 1].messages
+    return state, [*longest, *([] if len(longest) == 2 else [AIMessage(_said(last[-1]))])]
+
+
+def _said(reply: Any) -> str:
+    return reply if isinstance(reply, str) else json.dumps(reply)
+
+
+def _number(start: str, end: str) -> int:
+    scene = load_scene(SCENE)
+    from navloom.sim.graph import candidates_of
+
+    return [way.viewpoint for way in candidates_of(scene)[start]].index(end) + 1
+
+
+def _text(message: BaseMessage) -> str:
+    text = message_text(message.content)
+    pictures = [b for b in message.content if isinstance(b, dict) and b.get("type") == "image"]
+    if pictures and not isinstance(message, SystemMessage):
+        text += f"\n[and {len(pictures)} picture, {pictures[0]['mime_type']}]"
+    return text
+
+
+def _state(state: Mapping[str, Any]) -> list[str]:
+    """One line a key, and one a key of each step; what every walk has in bulk is left out."""
+    left_out = {"conversation", "messages", "draft", "result", "steps", *GIVEN}
+    lines = [f"{key}: {_short(state[key])}" for key in state if key not in left_out]
+    for step in state["steps"]:
+        skipped = ("options", "heading")
+        lines += [
+            f"step {step['step']} {key}: {_short(value)}"
+            for key, value in step.items()
+            if key not in skipped and value not in (None, [], 0, "")
+        ]
+    lines.append(f"result counts: {_short(state['result']['counts'])}")
+    return lines
+
+
+def _short(value: Any) -> str:
+    # What a picture hashes to depends on the fonts and the libraries of a machine.
+    text = re.sub(r"[0-9a-f]{64}", "<sha256>", json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= 240 else f"{text[:200]} ... ({len(text)} characters)"
+
+
+def _diff(before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
+def _fenced(text: str, kind: str = "text") -> str:
+    return f"```{kind}\n{text}\n```\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

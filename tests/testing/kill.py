@@ -1,0 +1,211 @@
+"""``python -m tests.testing.kill``: kill a run many times, and count what was lost.
+
+The process that is killed is a real session of ``synthesise`` over the loopback. It is killed when
+the server has got a random number of further calls, a random moment after the last of them, so
+that kills are spread over the run however fast the machine is. After each kill, and at the end:
+
+- no sample that was finished is missing, and none is there twice;
+- the tasks are those of a run that was never killed;
+- the server was asked a second time for no more calls than were in flight at the kills.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from navloom.evals.navcraft.export import export_run
+from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.session import Session
+from navloom.models import get_model
+from navloom.testing.brain import brain
+from navloom.testing.server import Call, ModelServer
+
+__all__ = ["Outcome", "kill_many"]
+
+AT_ONCE = 4
+_SAMPLES_A_KILL = 6
+_MOST_CALLS_A_KILL = 8
+_REPLY_S = 0.02
+_LONGEST_AFTER_S = 0.06
+_SESSION_S = 300.0
+_IMPORTED = [
+    "navloom.evals.navcraft.export",
+    "navloom.evals.navcraft.run",
+    "navloom.testing",
+    "langchain_openai",
+    "genai_prices",
+]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What many kills did to a run.
+
+    Attributes:
+        kills: sessions that were killed.
+        samples: samples of the run.
+        lost: samples that had been finished, or were to be, and are missing.
+        twice: samples that stand in the file more than once.
+        changed: whether the tasks differ from those of a run that was not killed.
+        calls: calls of the run that was not killed.
+        again: calls that the server was asked again.
+        in_flight: calls that may have been in flight at the kills: so many may come again.
+        seconds: by the clock.
+    """
+
+    kills: int
+    samples: int
+    lost: int
+    twice: int
+    changed: bool
+    calls: int
+    again: int
+    in_flight: int
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was lost, doubled or changed, and no more was paid than is due."""
+        return not (self.lost or self.twice or self.changed) and self.again <= self.in_flight
+
+    def __str__(self) -> str:
+        return (
+            f"kills {self.kills}, samples {self.samples}: finished and lost {self.lost}, "
+            f"twice {self.twice}, tasks {'CHANGED' if self.changed else 'unchanged'}; "
+            f"calls {self.calls}, asked again {self.again} (at most {self.in_flight} were in "
+            f"flight); {self.seconds:.0f} s: {'as promised' if self.holds else 'BROKEN'}"
+        )
+
+
+def kill_many(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
+    """Make a run, killing it so many times on the way, and compare it with one left in peace.
+
+    Args:
+        folder: an empty folder for both runs.
+        kills: how often.
+        seed: of the moments.
+
+    Raises:
+        RuntimeError: the run was over before it had been killed so often, or a session did not
+            end by itself.
+    """
+    began, samples = time.monotonic(), kills * _SAMPLES_A_KILL
+    thinker = brain(get_model("builtin/heuristic"))
+    with ModelServer(thinker) as server:
+        _finish(server, folder / "whole", samples)
+        calls = len(server.calls)
+    dice = random.Random(seed)
+    finished: Counter[str] = Counter()
+    lost: set[str] = set()
+    with ModelServer(_slow(thinker)) as server:
+        for _ in range(kills):
+            _kill(server, folder / "killed", samples, dice)
+            now = _finished(folder / "killed")
+            lost |= set(finished) - set(now)
+            finished = now
+        _finish(server, folder / "killed", samples)
+        asked = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
+    finished = _finished(folder / "killed")
+    for name in ("whole", "killed"):
+        export_run(folder / name, folder / f"{name}.jsonl")
+    whole, killed = ((folder / f"{name}.jsonl").read_bytes() for name in ("whole", "killed"))
+    return Outcome(
+        kills=kills,
+        samples=samples,
+        lost=len(lost | (set(_finished(folder / "whole")) - set(finished))),
+        twice=sum(count > 1 for count in finished.values()),
+        changed=whole != killed,
+        calls=calls,
+        again=asked.total() - len(asked),
+        in_flight=kills * AT_ONCE,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _slow(answer: Any) -> Any:
+    def reply(call: Call) -> AIMessage:
+        time.sleep(_REPLY_S)
+        said: AIMessage = answer(call)
+        return said
+
+    return reply
+
+
+def _start(server: ModelServer, out: Path, samples: int) -> BaseProcess:
+    # Forked from a server that has everything imported: a kill in the imports would tell nothing.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_IMPORTED)
+    process = context.Process(target=_session, args=(server.openai_url, str(out), samples))
+    process.start()
+    return process
+
+
+def _session(url: str, out: str, samples: int) -> None:
+
+    os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "not-a-real-key-000"}
+    request = SynthRequest(kind="single", spec="demo:", n=samples, model="openai/brain")
+    synthesise(request, out, Session(max_connections=AT_ONCE))
+
+
+def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random) -> None:
+    wanted = len(server.calls) + dice.randint(0, _MOST_CALLS_A_KILL)
+    after = dice.uniform(0, _LONGEST_AFTER_S)
+    process = _start(server, out, samples)
+    until = time.monotonic() + _SESSION_S
+    while len(server.calls) < wanted and process.is_alive() and time.monotonic() < until:
+        time.sleep(0.002)
+    time.sleep(after)
+    if not process.is_alive():
+        process.join()
+        raise RuntimeError(f"the run was over ({process.exitcode}) before it could be killed")
+    process.kill()
+    process.join()
+
+
+def _finish(server: ModelServer, out: Path, samples: int) -> None:
+    process = _start(server, out, samples)
+    process.join(_SESSION_S)
+    if process.exitcode != 0:
+        process.kill()
+        raise RuntimeError(f"a session ended with {process.exitcode}; server: {server.errors[:3]}")
+
+
+def _finished(out: Path) -> Counter[str]:
+    """How often each sample stands in the file, of whole lines alone."""
+    file = out / "samples.jsonl"
+    if not file.exists():
+        return Counter()
+    lines = file.read_bytes().split(b"\n")[:-1]
+    return Counter(json.loads(line)["id"] for line in lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Kill a run as often as the arguments say and print what came of it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.testing.kill", description="Kill a run at random points."
+    )
+    parser.add_argument("--kills", type=int, default=100, help="how often (100)")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
+    asked = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = kill_many(Path(folder), asked.kills, seed=asked.seed)
+    print(outcome)
+    return 0 if outcome.holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

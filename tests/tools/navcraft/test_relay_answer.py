@@ -1,0 +1,70 @@
+"""A relay is told in the exact templates, and only the confirmed one is taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from navloom.tools.navcraft.relay_answer import (
+    Errand,
+    RelayChoice,
+    phase_2_of,
+    phase_2_schema,
+    read_phase_2,
+)
+from tests.graphs.navcraft.errands import RELAY, phase_2
+from tests.tools.navcraft.worlds import row_house
+
+ERRAND = Errand("Attic_6", "Study_4", "cup", "Hall_2", "kitchen_counter")
+CHOICE = RelayChoice(**RELAY)
+
+
+def test_templates_of_both_types() -> None:
+    made = phase_2_of(ERRAND, CHOICE).model_dump(mode="json", by_alias=True)
+    assert made == phase_2()["phase_2"]
+    other = phase_2_of(ERRAND, CHOICE._replace(collab_type="Type-A1"))
+    # The same two sentences and lists, the robots swapped (A.11.1).
+    assert other.instructions.robot_1 == made["Subtask instruction"]["robot_2"]
+    assert list(other.subtasks.robot_2) == made["Subtask list"]["robot_1"]
+
+
+def test_confirmed_relay_is_accepted() -> None:
+    plan, wrong = read_phase_2(phase_2(), row_house(), ERRAND, CHOICE)
+    assert plan is not None
+    assert wrong == []
+
+
+STARTS = "Collaborative robot start region"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"Collaborative type": "Type-A1"}, "other_relay"),
+        ({"Collaborative type": "Type-B"}, "wrong_form"),
+        ({"Transfer region": "Hall_2"}, "other_relay"),
+        ({"Transfer region": "Kitchen_9"}, "unknown_region"),
+        ({STARTS: {"robot_1": "Bedroom_1", "robot_2": "Bedroom_1"}}, "wrong_start"),
+        ({STARTS: {"robot_1": "Attic_6", "robot_2": "Hall_2"}}, "other_relay"),
+        ({"Subtask instruction": {"robot_1": "Go.", "robot_2": "Go."}}, "wrong_instruction"),
+        ({"Subtask list": {"robot_1": ["Grab('cup')"], "robot_2": []}}, "wrong_subtasks"),
+    ],
+)
+def test_violation(changes: dict[str, Any], code: str) -> None:
+    _, wrong = read_phase_2(phase_2(**changes), row_house(), ERRAND, CHOICE)
+    assert code in [violation.code for violation in wrong]
+
+
+def test_nothing_confirmed() -> None:
+    _, wrong = read_phase_2(phase_2(), row_house(), ERRAND, None)
+    assert [violation.code for violation in wrong] == ["not_confirmed"]
+
+
+def test_schema_takes_a_relay_or_null() -> None:
+    schema = phase_2_schema(row_house(), constrain=True)
+    jsonschema.validate(phase_2(), schema)
+    jsonschema.validate({"phase_2": None}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(phase_2(**{"Transfer region": "Kitchen_9"}), schema)

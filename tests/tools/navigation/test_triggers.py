@@ -1,0 +1,114 @@
+"""When an oracle speaks: each trigger where it should, and not beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from navloom.errors import UsageError
+from navloom.scenes.uri import load_scene
+from navloom.tools.navigation.guide import way_to_goal
+from navloom.tools.navigation.triggers import struggling
+from tests.tools.navcraft.rooms_in_a_row import (
+    CORNER,
+    HALL,
+    ISLAND,
+    KITCHEN,
+    SINK,
+    STAIRS,
+    STUDY,
+    home,
+)
+
+GOAL = [SINK]
+
+
+@pytest.mark.parametrize(
+    "walked",
+    [
+        [HALL],
+        [HALL, CORNER],
+        [HALL, CORNER, KITCHEN, SINK],
+        # One step back and forth again is no loop.
+        [CORNER, HALL, CORNER],
+        # Turning on the spot repeats a viewpoint.
+        [HALL, HALL, HALL, HALL, CORNER, CORNER],
+    ],
+)
+def test_all_is_well(walked: list[str]) -> None:
+    assert struggling(home(), walked, GOAL) is None
+
+
+@pytest.mark.parametrize(
+    "walked",
+    [
+        [HALL, CORNER, HALL, CORNER],
+        [STAIRS, HALL, STAIRS, HALL, CORNER, HALL],
+        [HALL, STAIRS, HALL, CORNER, HALL],
+    ],
+)
+def test_loops_by_cycles_and_by_visits(walked: list[str]) -> None:
+    assert struggling(home(), walked, GOAL) == "loop"
+    assert struggling(home(), walked, GOAL, since=len(walked) - 1) is None
+
+
+def test_visits_are_counted_as_asked() -> None:
+    walked = [HALL, STAIRS, HALL, CORNER, HALL]
+    assert struggling(home(), walked, GOAL, visits=4, worse_m=9.0) is None
+    assert struggling(home(), walked[:3], GOAL, visits=2) == "loop"
+
+
+def test_off_course_by_distance_to_the_goal() -> None:
+    walked = [CORNER, HALL]
+    assert struggling(home(), walked, GOAL) == "off_course"
+    assert struggling(home(), walked, GOAL, worse_m=4.0) is None
+    # Reported once: what lies before the advice is passed over.
+    assert struggling(home(), walked, GOAL, since=1) is None
+
+
+def test_off_course_by_distance_to_the_route() -> None:
+    # From the stairs up to the study: 3.6 m from the stairs, which the reference path touches not.
+    walked = [HALL, STAIRS, STUDY]
+    kept = {"worse_m": 100.0, "away_m": 5.8}
+    assert struggling(home(), walked, GOAL, [HALL, CORNER, KITCHEN, SINK], **kept) == "off_course"
+    kept = {"worse_m": 100.0, "away_m": 5.9}
+    far = struggling(home(), walked, GOAL, [HALL, CORNER, KITCHEN, SINK], **kept)
+    assert far == "wrong_region"
+
+
+def test_a_step_towards_the_goal_is_never_off_course() -> None:
+    back = [HALL, STAIRS, STUDY, STAIRS]
+    assert struggling(home(), back, GOAL, worse_m=1.0) is None
+    assert struggling(home(), back[:3], GOAL, worse_m=1.0) == "off_course"
+
+
+def test_wrong_region_only_on_entering_it() -> None:
+    far = {"worse_m": 100.0, "away_m": 100.0}
+    assert struggling(home(), [STAIRS, STUDY], GOAL, **far) == "wrong_region"
+    assert struggling(home(), [HALL, STAIRS], GOAL, **far) is None
+
+
+def test_a_room_that_is_behind_on_the_route_is_wrong() -> None:
+    far = {"worse_m": 100.0, "away_m": 100.0}
+    walked = [HALL, CORNER, KITCHEN, CORNER]
+    assert struggling(home(), walked, GOAL, **far) == "wrong_region"
+
+
+def test_nobody_can_be_off_course_where_no_way_leads() -> None:
+    assert struggling(home(), [HALL, STAIRS, STUDY], [ISLAND]) is None
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(UsageError, match="at least one goal"):
+        struggling(home(), [HALL], [])
+    with pytest.raises(UsageError, match="no viewpoint 'nowhere'"):
+        struggling(home(), ["nowhere"], GOAL)
+    assert struggling(home(), [], GOAL) is None
+
+
+def test_a_shortest_walk_through_a_home_is_never_a_struggle() -> None:
+    scene = load_scene("demo:house")
+    places = [v.id for v in scene.viewpoints]
+    for goal in places[::7]:
+        way = way_to_goal(scene, places[0], [goal])
+        for end in range(1, len(way) + 1):
+            assert struggling(scene, way[:end], [goal], way) is None
