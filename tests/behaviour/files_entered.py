@@ -1,0 +1,153 @@
+"""How many files one command enters: ``python -m tests.behaviour.files_entered [--list]``.
+
+A file counts when a function, method, lambda or comprehension that stands in a file of the package
+``navloom/`` is called, in any thread. Import bodies are left out: module and class bodies, and
+whatever is called while the body of a module of Navloom runs (decorators, tables made once). What
+``dataclass`` and pydantic generate stands in no file. Each case has a process and a home of its
+own and no cache of replies, as in the tests, and comes in by the command line alone:
+
+- synth: one sample of ``navloom synth single demo:house``, from the words typed to the exit code;
+- eval: one episode of ``navloom eval scene demo:house``, likewise;
+- chat: one message to ``navloom chat demo:house``, from the reading of it to the robot's answer.
+
+The numbers before are somebody else's; on the same commit this script finds 54, 90 and 37. A run
+with a cache of replies enters one file more. A message enters 33 where the chat's graph is called
+by hand: without the chat's display (the column "in cli") and without its budget, two files each.
+``--list`` adds the files in the order of their first calls, with their calls and functions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGE = f"{REPOSITORY / 'navloom'}{os.sep}"
+MESSAGE, REPLY = "go to the kitchen\n", "robot: "
+LIMITS = {"synth": (35, 53), "eval": (60, 89), "chat": (22, 33)}
+"""The most files of a case, and how many there were before."""
+WORDS = {
+    "synth": "synth single demo:house --n 1 --model builtin/heuristic --out first --display none",
+    "eval": "eval scene demo:house --n 1 --agent heuristic",
+    "chat": "chat demo:house",
+}
+
+Calls = dict[str, Counter[str]]
+"""For each file, in order of first calls, how often each of its functions was called."""
+
+
+class Profiler(threading.local):
+    """What ``sys.setprofile`` calls; how deep in imports it is, every thread has for itself."""
+
+    calls: Calls = {}  # noqa: RUF012  shared by all threads
+    on = False
+    """Written on the class, so that all threads see it."""
+
+    def __init__(self) -> None:
+        self.importing = 0
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event not in ("call", "return") or not code.co_filename.startswith(PACKAGE):
+            return
+        if code.co_name == "<module>":
+            self.importing += 1 if event == "call" else -1
+        elif (
+            event == "call"
+            and Profiler.on
+            and not self.importing
+            and code.co_flags & inspect.CO_OPTIMIZED  # a class body is not
+        ):
+            function = code.co_qualname.partition(".<locals>")[0]
+            self.calls.setdefault(code.co_filename.removeprefix(PACKAGE), Counter())[function] += 1
+
+
+class Person(io.StringIO):
+    """A stdin with one message: whoever takes it starts the count."""
+
+    def read(self, size: int | None = -1, /) -> str:
+        Profiler.on = True
+        return super().read(size)
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        Profiler.on = True
+        return super().readline(size)
+
+
+class Screen(io.StringIO):
+    """A stdout: the robot's first answer ends the count."""
+
+    def write(self, text: str, /) -> int:
+        if text.startswith(REPLY):
+            Profiler.on = False
+        return super().write(text)
+
+
+def count(case: str) -> Calls:
+    """The files that a case enters, counted in this very process."""
+    profiler, screen = Profiler(), Screen()
+    sys.argv, sys.stdin = ["navloom", *WORDS[case].split()], Person(MESSAGE)
+    Profiler.on = case != "chat"
+    threading.setprofile(profiler)
+    sys.setprofile(profiler)
+    try:
+        from navloom.cli import main as door
+
+        with redirect_stdout(screen):
+            code = door.main()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    assert not code, f"{case} ended with {code}"
+    assert str(door.__file__).startswith(PACKAGE), f"another Navloom: {door.__file__}"
+    assert case != "chat" or REPLY in screen.getvalue(), screen.getvalue()
+    return profiler.calls
+
+
+def measure(case: str) -> Calls:
+    """The files that a case enters, counted in a process and a home of its own."""
+    with tempfile.TemporaryDirectory() as home:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("NAVLOOM_", "XDG_"))}
+        env = {**kept, "HOME": home, "PYTHONPATH": str(REPOSITORY), "NAVLOOM_NO_CACHE": "1"}
+        words = [sys.executable, "-m", __spec__.name, "--case", case]
+        done = subprocess.run(words, env=env, cwd=home, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {file: Counter(calls) for file, calls in json.loads(done.stdout).items()}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--list", action="store_true", help="the files, too")
+    parser.add_argument("--case", choices=WORDS, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.case:
+        print(json.dumps(count(asked.case)))
+        return
+    found = {case: measure(case) for case in WORDS}
+    print(f"{'case':6}{'files':>6}{'in cli':>8}{'limit':>7}{'before':>8}")
+    for case, files in found.items():
+        most, before = LIMITS[case]
+        inside = sum(file.startswith(f"cli{os.sep}") for file in files)
+        print(f"{case:6}{len(files):6}{inside:8}{most:7}{before:8}")
+    for case, files in found.items() if asked.list else ():
+        print(f"\n{case}: navloom {WORDS[case]}\n    calls functions file")
+        for place, (file, calls) in enumerate(files.items(), 1):
+            names = f"  ({', '.join(calls)})" if len(calls) <= 3 else ""
+            print(f"{place:3}{calls.total():7}{len(calls):5}  {file}{names}")
+
+
+if __name__ == "__main__":
+    main()
