@@ -14,9 +14,7 @@ from typing import Any, Literal, NamedTuple
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
-    BaseMessage,
     HumanMessage,
-    SystemMessage,
     ToolCall,
     ToolMessage,
 )
@@ -25,27 +23,21 @@ from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
 from navloom.models.answer import answered_calls, message_text
-from navloom.prompts.load import Rendered
 from navloom.tools.violations import Violation
 
 __all__ = [
-    "MODEL_TIMEOUT_S",
     "Call",
     "TurnLimits",
     "after_propose",
     "calls_made",
     "given_up",
     "go_on",
-    "opening",
     "out_of_turns",
     "said",
     "sent_back",
     "tool_turn",
     "turns",
 ]
-
-MODEL_TIMEOUT_S = 900.0
-"""No single model turn may take longer, retries included."""
 
 MOST_CALLS = 8
 """Tool calls answered in one turn; further ones are told to wait."""
@@ -91,11 +83,6 @@ def said(state: Mapping[str, Any]) -> list[AnyMessage]:
 def given_up(reason: str, message: str) -> dict[str, Any]:
     """The update that ends an attempt: a code to count by and one line for a person."""
     return {"status": "failed", "reason": reason, "message": message}
-
-
-def opening(rendered: Rendered) -> list[BaseMessage]:
-    """The messages every model call of a conversation begins with."""
-    return [SystemMessage(rendered.system), HumanMessage(rendered.human)]
 
 
 def turns(messages: Sequence[AnyMessage]) -> int:

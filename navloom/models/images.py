@@ -7,11 +7,15 @@ for OpenAI and vLLM, a base64 source for Anthropic.
 from __future__ import annotations
 
 import base64
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from langchain_core.messages import BaseMessage, HumanMessage
 
 from navloom.errors import ModelError
+from navloom.models.answer import message_text
 
-__all__ = ["MOST_IMAGE_BYTES", "image_block"]
+_Message = TypeVar("_Message", bound=BaseMessage)
 
 MOST_IMAGE_BYTES = 5_000_000
 """Anthropic's bound on one image is the smallest of the three: 5 MB."""
@@ -46,3 +50,19 @@ def image_block(data: bytes) -> dict[str, Any]:
             "make it smaller."
         )
     return {"type": "image", "base64": base64.b64encode(data).decode(), "mime_type": kind}
+
+
+def with_pictures(
+    messages: Sequence[_Message], pictures: Sequence[bytes]
+) -> list[_Message | HumanMessage]:
+    """A conversation with pictures at the end of its first human message.
+
+    Raises:
+        ModelError: one of them is no picture, or too large for a provider.
+    """
+    if not pictures:
+        return list(messages)
+    at = next(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
+    text = {"type": "text", "text": message_text(messages[at].content)}
+    shown = HumanMessage([text, *map(image_block, pictures)])
+    return [*messages[:at], shown, *messages[at + 1 :]]

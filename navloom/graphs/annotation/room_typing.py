@@ -2,9 +2,7 @@
 
 Source: CoNavBench 3.1.1 (graph contextual typing) and A.12 (inputs, the twenty types, the answer).
 
-    START ──> choose ──> ask ──> read ──> choose ──> ... ──> finish ──> END
-                          ^        │
-                          └────────┘  the exact fault, at most ``max_reasks`` times a region
+The nodes are those of :mod:`navloom.graphs.ask`, one question a region.
 
 One pass: every Unknown region is typed once, the one with the most evidence first. Evidence is its
 number of objects plus its adjacent regions that have a type; it is counted anew before each choice,
@@ -22,49 +20,34 @@ import operator
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
-from navloom.graphs.invoke import model_of, scene_of
-from navloom.models.answer import AnswerError, message_text, read_json_object
-from navloom.models.binding import bind
-from navloom.models.call import acall
+from navloom.graphs.ask import Asking, Question, build_asking, opening
+from navloom.models.answer import AnswerError, read_json_object
 from navloom.prompts.load import load_prompt
-from navloom.scenes.annotate import retype
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import ROOM_TYPES, room_types
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
+from navloom.tools.resolve import scene_of
 
-__all__ = [
-    "ANSWER_KEY",
-    "SCHEMA",
-    "Context",
-    "State",
-    "build_graph",
-    "graph",
-    "read_type",
-    "retype",
-]
-
+JOB = "room_type"
 ANSWER_KEY = "Unknown room type"
 SCHEMA: dict[str, Any] = {
-    "title": "room_type",
+    "title": JOB,
     "description": "The type of one room.",
     "type": "object",
     "properties": {ANSWER_KEY: {"type": "string", "enum": list(ROOM_TYPES)}},
     "required": [ANSWER_KEY],
     "additionalProperties": False,
 }
-"""The answer's JSON schema; the title tells builtin models their job."""
+"""The answer's JSON schema."""
 _TOP = 5
-_MODEL_SECONDS = 1800.0
-_MOST_STEPS = 100_000
 
 
 class Input(TypedDict):
@@ -74,27 +57,13 @@ class Input(TypedDict):
     """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
 
 
-class State(TypedDict, total=False):
-    """What the graph knows between nodes: ids and texts only."""
+class State(Asking, total=False):
+    """What the graph knows between nodes."""
 
-    seed: int
-    """See :class:`Input`."""
     region: str | None
     """The region being typed; None when none is left."""
-    conversation: list[AnyMessage]
-    """What was said about this region; starts anew with each region."""
     types: Annotated[dict[str, str | None], operator.or_]
     """Region id -> room type, None where the model found none; grows by one a region."""
-    faults: Annotated[list[str], operator.add]
-    """Every answer that could not be read, as ``REGION: what was wrong``."""
-    messages: Annotated[list[AIMessage], operator.add]
-    """Every answer of the model, with its usage."""
-    status: Literal["ok", "failed"]
-    """Always ``ok``: a region that stays Unknown is a finding."""
-    result: dict[str, Any]
-    """``types``, ``unknown`` (how many stayed so), ``reasks``, ``faults`` and ``prompt``."""
-    reason: str | None
-    """Always None; here because every graph has it."""
 
 
 @dataclass(frozen=True)
@@ -111,46 +80,43 @@ class Context:
     """Whether to hold the model to the answer's schema where its backend can."""
 
 
-async def choose(state: State, runtime: Runtime[Context]) -> State:
+async def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Take the untyped region with the most evidence and write down the question."""
     scene, types = scene_of(runtime.context.scene), state.get("types", {})
     left = [r.id for r in scene.regions if r.label == UNKNOWN and r.id not in types]
     if not left:
         return {"region": None, "conversation": []}
     region = max(left, key=lambda r: _evidence(scene, types, r))
-    system, human = load_prompt("room_typing").render(
+    rendered = load_prompt("room_typing").render(
         seed=state.get("seed", 0),
         region=region,
         neighbours=_neighbours_text(scene, types, region),
         objects=_objects_text(scene, region),
     )
-    return {"region": region, "conversation": [SystemMessage(system), HumanMessage(human)]}
+    return {"region": region, "conversation": opening(rendered)}
 
 
-async def ask(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the model."""
-    context = runtime.context
-    bound = bind(model_of(context.model), tools=[], schema=SCHEMA, constrain=context.constrain)
-    answer = await acall(bound, state["conversation"])
-    return {"conversation": [*state["conversation"], answer], "messages": [answer]}
+def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
+    """What is asked about a region, which stays Unknown where no answer names a type."""
+    region = state["region"] or ""
 
+    def give_up(_: str, error: AnswerError) -> State:
+        return {"faults": [f"{region}: {error}"], "types": {region: None}}
 
-async def read(state: State, runtime: Runtime[Context]) -> State:
-    """Read the answer; say what is wrong with it while there are asks left, else give up on it."""
-    conversation, region = state["conversation"], state["region"] or ""
-    try:
-        kind = read_type(message_text(conversation[-1].content))
-    except AnswerError as error:
-        asks = sum(isinstance(message, AIMessage) for message in conversation)
-        fault: State = {"faults": [f"{region}: {error}"]}
-        if asks > runtime.context.max_reasks:
-            return {**fault, "types": {region: None}}
-        return {**fault, "conversation": [*conversation, HumanMessage(str(error))]}
-    return {"types": {region: kind}}
+    return Question(
+        job=JOB,
+        read=lambda text: {"types": {region: read_type(text)}},
+        give_up=give_up,
+        schema=SCHEMA,
+        about=f"{region}: ",
+    )
 
 
 async def finish(state: State) -> State:
-    """Put the result together."""
+    """Put the result together; always ``ok``, since a region that stays Unknown is a finding.
+
+    Its keys: ``types``, ``unknown`` (how many stayed so), ``reasks``, ``faults`` and ``prompt``.
+    """
     types, faults = state.get("types", {}), state.get("faults", [])
     result = {
         "types": types,
@@ -162,16 +128,6 @@ async def finish(state: State) -> State:
     return {"status": "ok", "result": result, "reason": None}
 
 
-def after_choose(state: State) -> Literal["ask", "finish"]:
-    """Ask about the chosen region, or end where none is left."""
-    return "finish" if state["region"] is None else "ask"
-
-
-def after_read(state: State) -> Literal["ask", "choose"]:
-    """Ask again about the same region, or take the next."""
-    return "choose" if state["region"] in state.get("types", {}) else "ask"
-
-
 def build_graph(
     checkpointer: Checkpointer = None,
 ) -> CompiledStateGraph[State, Context, Input, State]:
@@ -180,20 +136,15 @@ def build_graph(
     Args:
         checkpointer: where its steps are kept; nowhere by default.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("choose", choose)
-    builder.add_node("ask", ask, timeout=_MODEL_SECONDS)
-    builder.add_node("read", read)
-    builder.add_node("finish", finish)
-    builder.add_edge(START, "choose")
-    builder.add_conditional_edges("choose", after_choose)
-    builder.add_edge("ask", "read")
-    builder.add_conditional_edges("read", after_read)
-    builder.add_edge("finish", END)
-    compiled = builder.compile(checkpointer=checkpointer, name="room_typing")
-    # A home may hold more Unknown regions than LangGraph's default limit has steps; the number of
-    # asks is bounded here by the number of regions and max_reasks.
-    return compiled.with_config(recursion_limit=_MOST_STEPS)
+    return build_asking(
+        StateGraph(State, context_schema=Context, input_schema=Input),
+        question,
+        name="room_typing",
+        prompt=prompt,
+        finish=finish,
+        many=True,
+        checkpointer=checkpointer,
+    )
 
 
 def read_type(text: str) -> str:

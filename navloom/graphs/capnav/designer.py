@@ -34,7 +34,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from navloom.errors import SceneError
-from navloom.graphs.capnav.answering import with_frames
+from navloom.graphs.ask import MODEL_SECONDS, opening
 from navloom.graphs.capnav.designer_text import (
     COMPACT_PROMPT,
     PROMPT,
@@ -48,14 +48,12 @@ from navloom.graphs.capnav.designer_text import (
     shortened,
 )
 from navloom.graphs.turns import (
-    MODEL_TIMEOUT_S,
     Call,
     TurnLimits,
     after_propose,
     calls_made,
     given_up,
     go_on,
-    opening,
     said,
     tool_turn,
     turns,
@@ -63,6 +61,7 @@ from navloom.graphs.turns import (
 from navloom.models.answer import AnswerError, message_text
 from navloom.models.binding import bind
 from navloom.models.call import acall
+from navloom.models.images import with_pictures
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
@@ -159,7 +158,7 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         constrain=context.constrain,
         images=bool(context.frames),
     )
-    return {"messages": [await acall(bound, with_frames(talk, context.frames))]}
+    return {"messages": [await acall(bound, with_pictures(talk, context.frames))]}
 
 
 def _asked(state: State, context: Context, places: Places) -> Any:
@@ -330,7 +329,7 @@ def build_graph(
         checkpointer: where each step is kept; None keeps nothing.
     """
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("propose", propose, timeout=MODEL_TIMEOUT_S)
+    builder.add_node("propose", propose, timeout=MODEL_SECONDS)
     builder.add_node("consult", consult)
     builder.add_node("check", check)
     builder.add_node("out_of_turns", out_of_turns)

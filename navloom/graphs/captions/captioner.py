@@ -4,9 +4,7 @@ Source: VLN-MME B.1 (marker captions: a panorama with numbered markers, and a JS
 number to a sentence) and B.2 (viewpoint summaries: descriptions of the views put together to one
 sentence, after NavGPT).
 
-    START ──> choose ──> ask ──> read ──> choose ──> ... ──> finish ──> END
-                          ^        │
-                          └────────┘  the exact fault, at most ``max_reasks`` times a question
+The nodes are those of :mod:`navloom.graphs.ask`, two questions a viewpoint.
 
 Where the simulator has pictures, they go to the model, with a green circle and number at each way.
 Where it has none, a model puts into words what the map says of each way, so that every scene has
@@ -20,31 +18,26 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
 from navloom.errors import UsageError, did_you_mean
+from navloom.graphs.ask import Asking, Question, build_asking, opening
 from navloom.graphs.captions.form import (
     marker_schema,
     read_markers,
     read_summary,
     summary_schema,
 )
-from navloom.graphs.invoke import model_of, scene_of
-from navloom.models.answer import AnswerError, message_text
-from navloom.models.binding import bind
-from navloom.models.call import acall
-from navloom.models.images import image_block
+from navloom.models.answer import AnswerError
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.embodiment import DEFAULT_BODY
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
@@ -55,26 +48,13 @@ from navloom.sim.composed import composed
 from navloom.sim.graph import floor_of, make
 from navloom.sim.protocol import Candidate, Captions, Observation, Pose, Simulator
 from navloom.sim.views import strip
+from navloom.tools.resolve import scene_of
 from navloom.tools.untrusted import paragraph
-
-__all__ = [
-    "JOBS",
-    "PROMPTS",
-    "Context",
-    "Input",
-    "State",
-    "build_graph",
-    "graph",
-    "write_captions",
-]
 
 Job = Literal["markers", "summary"]
 JOBS: tuple[Job, ...] = ("markers", "summary")
 """What is asked about each viewpoint, in this order."""
 PROMPTS: dict[Job, str] = {"markers": "caption_markers", "summary": "viewpoint_summary"}
-_MODEL_SECONDS = 1800.0
-_MOST_STEPS = 200_000
-"""A question takes three steps an ask, and a scene has at most 10,000 viewpoints."""
 _AGENT = "camera"
 
 
@@ -96,31 +76,16 @@ def _merged(
     return both
 
 
-class State(Input, total=False):
-    """What the graph knows between nodes: ids and texts only."""
+class State(Input, Asking, total=False):
+    """What the graph knows between nodes."""
 
     viewpoint: str | None
     """The viewpoint being asked about; None when none is left."""
     job: Job
     """What is being asked about it."""
-    conversation: list[AnyMessage]
-    """What was said about it, without pictures; starts anew with each question."""
     written: Annotated[dict[str, dict[str, Any]], _merged]
     """Viewpoint -> job -> what the model wrote: neighbour -> caption, or a sentence; None where it
     gave nothing that can be read."""
-    faults: Annotated[list[str], operator.add]
-    """Every answer that could not be read, as ``VIEWPOINT JOB: what was wrong``."""
-    messages: Annotated[list[AIMessage], operator.add]
-    """Every answer of the model, with its usage."""
-    status: Literal["ok", "failed"]
-    """``failed`` where nothing at all could be read."""
-    result: dict[str, Any]
-    """``viewpoints`` (viewpoint -> ``summary`` and ``towards``, as a cache keeps them), ``missing``
-    (questions without an answer), ``reasks``, ``faults`` and ``prompts``."""
-    reason: str | None
-    """``unparsed``, or None."""
-    message: str | None
-    """The reason for a person."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +109,7 @@ class Context:
     """Whether to hold the model to the answer's schema where its backend can."""
 
 
-async def choose(state: State, runtime: Runtime[Context]) -> State:
+async def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Take the next question and write it down; a viewpoint without ways has no markers."""
     context, written = runtime.context, state.get("written", {})
     scene = scene_of(context.scene)
@@ -157,48 +122,45 @@ async def choose(state: State, runtime: Runtime[Context]) -> State:
             if job == "markers" and not seen.candidates:
                 alone[viewpoint] = {"markers": {}}
                 continue
-            system, human = _question(job, seen, scene, state.get("seed", 0), context.views)
-            talk: list[AnyMessage] = [SystemMessage(system), HumanMessage(human)]
+            talk = opening(_rendered(job, seen, scene, state.get("seed", 0), context.views))
             return {"viewpoint": viewpoint, "job": job, "conversation": talk, "written": alone}
     return {"viewpoint": None, "conversation": [], "written": alone}
 
 
-async def ask(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the model, with pictures where the simulator has them."""
-    context, talk = runtime.context, state["conversation"]
-    scene = scene_of(context.scene)
-    seen = _observe(context, scene, state["viewpoint"] or "")
-    shown = strip(seen, 0.0, context.views, markers=state["job"] == "markers")
-    schema = marker_schema(len(seen.candidates)) if state["job"] == "markers" else summary_schema()
-    bound = bind(
-        model_of(context.model), schema=schema, constrain=context.constrain, images=bool(shown)
-    )
-    answer = await acall(bound, _with_pictures(talk, shown), role="describer")
-    return {"conversation": [*talk, answer], "messages": [answer]}
-
-
-async def read(state: State, runtime: Runtime[Context]) -> State:
-    """Read the answer; say what is wrong with it while there are asks left, else give up on it."""
-    context, talk = runtime.context, state["conversation"]
+def question(state: State, context: Context) -> Question:
+    """What is asked about a viewpoint, with pictures where the simulator has them."""
     viewpoint, job = state["viewpoint"] or "", state["job"]
-    text = message_text(talk[-1].content)
-    try:
-        if job == "summary":
+    seen = _observe(context, scene_of(context.scene), viewpoint)
+    ways, is_markers = seen.candidates, job == "markers"
+
+    def read(text: str) -> State:
+        if not is_markers:
             return {"written": {viewpoint: {job: read_summary(text)}}}
-        ways = _observe(context, scene_of(context.scene), viewpoint).candidates
         said = read_markers(text, len(ways))
-    except AnswerError as error:
-        asks = sum(isinstance(message, AIMessage) for message in talk)
-        fault: State = {"faults": [f"{viewpoint} {job}: {error}"]}
-        if asks > context.max_reasks:
-            return {**fault, "written": {viewpoint: {job: None}}}
-        return {**fault, "conversation": [*talk, HumanMessage(str(error))]}
-    towards = {way.viewpoint: said[str(number)] for number, way in enumerate(ways, 1)}
-    return {"written": {viewpoint: {job: towards}}}
+        towards = {way.viewpoint: said[str(number)] for number, way in enumerate(ways, 1)}
+        return {"written": {viewpoint: {job: towards}}}
+
+    def give_up(_: str, error: AnswerError) -> State:
+        fault = f"{viewpoint} {job}: {error}"
+        return {"faults": [fault], "written": {viewpoint: {job: None}}}
+
+    return Question(
+        job="marker_captions" if is_markers else "viewpoint_summary",
+        read=read,
+        give_up=give_up,
+        schema=marker_schema(len(ways)) if is_markers else summary_schema(),
+        role="describer",
+        pictures=lambda: strip(seen, 0.0, context.views, markers=is_markers),
+        about=f"{viewpoint} {job}: ",
+    )
 
 
 async def finish(state: State, runtime: Runtime[Context]) -> State:
-    """Put the result together."""
+    """Put the result together; failed as ``unparsed`` where nothing at all could be read.
+
+    Its keys: ``viewpoints`` (viewpoint -> ``summary`` and ``towards``, as a cache keeps them),
+    ``missing`` (questions without an answer), ``reasks``, ``faults`` and ``prompts``.
+    """
     written, faults = state.get("written", {}), state.get("faults", [])
     answers = [said for words in written.values() for said in words.values()]
     missing = sum(said is None for said in answers)
@@ -214,17 +176,6 @@ async def finish(state: State, runtime: Runtime[Context]) -> State:
     return {"status": "ok", "reason": None, "message": None, "result": result}
 
 
-def after_choose(state: State) -> Literal["ask", "finish"]:
-    """Ask the question, or end where none is left."""
-    return "finish" if state["viewpoint"] is None else "ask"
-
-
-def after_read(state: State) -> Literal["ask", "choose"]:
-    """Ask the same again, or take the next question."""
-    done = state.get("written", {}).get(state["viewpoint"] or "", {})
-    return "choose" if state["job"] in done else "ask"
-
-
 def build_graph(
     checkpointer: Checkpointer = None,
 ) -> CompiledStateGraph[State, Context, Input, State]:
@@ -233,18 +184,15 @@ def build_graph(
     Args:
         checkpointer: where its steps are kept; nowhere by default.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("choose", choose)
-    builder.add_node("ask", ask, timeout=_MODEL_SECONDS)
-    builder.add_node("read", read)
-    builder.add_node("finish", finish)
-    builder.add_edge(START, "choose")
-    builder.add_conditional_edges("choose", after_choose)
-    builder.add_edge("ask", "read")
-    builder.add_conditional_edges("read", after_read)
-    builder.add_edge("finish", END)
-    compiled = builder.compile(checkpointer=checkpointer, name="captions")
-    return compiled.with_config(recursion_limit=_MOST_STEPS)
+    return build_asking(
+        StateGraph(State, context_schema=Context, input_schema=Input),
+        question,
+        name="captions",
+        prompt=prompt,
+        finish=finish,
+        many=True,
+        checkpointer=checkpointer,
+    )
 
 
 def write_captions(
@@ -286,7 +234,7 @@ def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
     return simulator.reset({_AGENT: (pose, DEFAULT_BODY)})[_AGENT]
 
 
-def _question(job: Job, seen: Observation, scene: Scene, seed: int, views: int) -> Rendered:
+def _rendered(job: Job, seen: Observation, scene: Scene, seed: int, views: int) -> Rendered:
     words = seen.captions or Captions()
     prompt = load_prompt(PROMPTS[job])
     pictures = views > 0 and bool(seen.images.get("rgb"))
@@ -312,15 +260,6 @@ def _marker(way: Candidate, scene: Scene) -> dict[str, Any]:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _with_pictures(talk: list[AnyMessage], shown: list[bytes]) -> list[AnyMessage]:
-    """The conversation with pictures in its first human message."""
-    if not shown:
-        return talk
-    text = {"type": "text", "text": message_text(talk[1].content)}
-    blocks: list[str | dict[str, Any]] = [text, *map(image_block, shown)]
-    return [talk[0], HumanMessage(blocks), *talk[2:]]
 
 
 def _kept(words: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from navloom.models.images import image_block
+from navloom.graphs import ask
+from navloom.models.images import with_pictures
 from navloom.prompts.load import load_prompt
 from navloom.tools.chat.places import MOST_NAMED, floor_number, room_name
 from navloom.tools.chat.surroundings import Now
@@ -62,15 +63,13 @@ def opening(now: Now, seed: int, pictures: Sequence[bytes] = ()) -> list[AnyMess
     captions = now.observation.captions
     summary = shown(captions.summary, 300) if captions else ""
     floor = floor_number(now.scene, now.viewpoint)
-    system, human = load_prompt("chat").render(
+    rendered = load_prompt("chat").render(
         seed=seed,
         floors=len({region.floor for region in now.scene.regions}),
         rooms=", ".join(names[: 2 * MOST_NAMED]) + more,
         now=f"in the {room_name(now.scene, now.room)}, floor {floor}. {summary}".strip(),
         pictures=bool(pictures),
     )
-    blocks: list[str | dict[Any, Any]] = [{"type": "text", "text": human}]
-    blocks += [image_block(picture) for picture in pictures]
-    said = HumanMessage(blocks if pictures else human)
     # Some chat templates refuse two human messages in a row.
-    return [SystemMessage(system), said, AIMessage("I am listening.")]
+    said: list[AnyMessage] = [*ask.opening(rendered), AIMessage("I am listening.")]
+    return with_pictures(said, pictures)

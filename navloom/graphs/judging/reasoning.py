@@ -5,56 +5,37 @@ to a language model, which answers whether the one captures the other. Ours besi
 the barriers that are named, what is claimed falsely, and an explanation that is treated as the
 words of a stranger (:mod:`navloom.judges.fence`).
 
-    START ──> prompt ──> grade ──> parse ──> END
-                 │         ^         │
-                 v         └─────────┘  the exact fault, at most ``max_reasks`` times
-                END  where nothing was said: there is nothing to ask about
-
-The last verdict of a reply wins. A reply without one is asked for again, then the item is unscored:
-never wrong. The prompt and every reply stand beside the verdict.
+The nodes are those of :mod:`navloom.graphs.ask`; where nothing was said nothing is asked. The last
+verdict of a reply wins. A reply without one is asked for again, then the item is unscored: never
+wrong. The prompt and every reply stand beside the verdict.
 """
 
 from __future__ import annotations
 
 import asyncio
-import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables.config import RunnableConfig, ensure_config, set_config_context
-from langgraph.graph import START, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
+from navloom.graphs.ask import Asking, Question, build_asking, opening
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
 from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema
 from navloom.models.answer import AnswerError, message_text
-from navloom.models.binding import bind
-from navloom.models.call import acall
-from navloom.prompts.load import load_prompt
-from navloom.tools.resolve import model_of
-
-__all__ = [
-    "MOST_BARRIERS",
-    "Context",
-    "State",
-    "build_graph",
-    "graph",
-    "judge_reason",
-    "shown_barriers",
-]
+from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_reasoning"
 MOST_BARRIERS = 20
 MOST_OTHERS = 25
 _MOST_NAME, _MOST_NOTE = 60, 120
-_MODEL_SECONDS = 1800.0
 _MOST_REPLY = 4_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 NOTHING_SAID = "No explanation was given."
@@ -71,29 +52,13 @@ class Input(TypedDict):
     """The path's traversability record (:mod:`navloom.judges.traversability`)."""
 
 
-class State(TypedDict, total=False):
+class State(Asking, total=False):
     """What the graph knows between nodes."""
 
-    seed: int
-    """See :class:`Input`."""
     explanation: str
     """See :class:`Input`."""
     record: dict[str, Any]
     """See :class:`Input`."""
-    conversation: list[AnyMessage]
-    """What is being said."""
-    faults: Annotated[list[str], operator.add]
-    """What was wrong with each reply that could not be used."""
-    messages: Annotated[list[AIMessage], operator.add]
-    """Every reply of the judge, with its usage."""
-    status: Literal["ok", "failed"]
-    """``failed`` where the item is unscored."""
-    reason: str | None
-    """``unscored``, or None."""
-    message: str | None
-    """The last fault, where it is unscored."""
-    result: dict[str, Any]
-    """:meth:`Verdict.record`, and the prompt's own record under ``asked_with``."""
 
 
 @dataclass(frozen=True)
@@ -116,45 +81,33 @@ async def prompt(state: State, runtime: Runtime[Context]) -> State:
     if is_blank(said):
         partial = 0.0 if record.barriers else None
         return _ended(state, Verdict(False, NOTHING_SAID, partial))
-    system, human = _texts(state.get("seed", 0), said, record, runtime.context.defences)
-    return {"conversation": [SystemMessage(system), HumanMessage(human)]}
+    return {
+        "conversation": opening(
+            _rendered(state.get("seed", 0), said, record, runtime.context.defences)
+        )
+    }
 
 
-async def grade(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the judge."""
-    context = runtime.context
-    schema = reasoning_schema(len(shown_barriers(read_record(state["record"]))))
-    bound = bind(model_of(context.model), schema=schema, constrain=context.constrain)
-    answer = await acall(bound, state["conversation"], role="judge")
-    return {"conversation": [*state["conversation"], answer], "messages": [answer]}
-
-
-async def parse(state: State, runtime: Runtime[Context]) -> State:
-    """Read the verdict; say what is wrong with it while there are asks left, else leave it."""
-    reply = message_text(state["conversation"][-1].content)
-    last = len(state["messages"]) > runtime.context.max_reasks
+def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
+    """What the judge is asked; an item whose last reply holds no verdict is unscored."""
     record = read_record(state["record"])
     shown = [edge.name for edge in shown_barriers(record)]
-    try:
-        verdict = read_verdict(reply, shown, strict=not last)
-    except AnswerError as error:
-        if last:
+
+    def read(text: str, *, strict: bool = True) -> State:
+        verdict = read_verdict(text, shown, strict=strict)
+        if len(record.barriers) > len(shown) and verdict.partial is not None:
+            verdict = replace(verdict, partial=len(verdict.named) / len(record.barriers))
+        return _ended(state, verdict)
+
+    def give_up(text: str, _: AnswerError) -> State:
+        try:
+            return read(text, strict=False)
+        except AnswerError as error:
             return _ended(state, Verdict(None, str(error)), [str(error)])
-        told = HumanMessage(str(error))
-        return {"conversation": [*state["conversation"], told], "faults": [str(error)]}
-    if len(record.barriers) > len(shown) and verdict.partial is not None:
-        verdict = replace(verdict, partial=len(verdict.named) / len(record.barriers))
-    return _ended(state, verdict)
 
-
-def after_prompt(state: State) -> Literal["grade", "__end__"]:
-    """Ask, where there is something to ask about."""
-    return "__end__" if "result" in state else "grade"
-
-
-def after_parse(state: State) -> Literal["grade", "__end__"]:
-    """Ask again, or end."""
-    return "__end__" if "result" in state else "grade"
+    return Question(
+        job=PROMPT, read=read, give_up=give_up, schema=reasoning_schema(len(shown)), role="judge"
+    )
 
 
 def build_graph(
@@ -165,15 +118,13 @@ def build_graph(
     Args:
         checkpointer: where its steps are kept; nowhere by default.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("prompt", prompt)
-    builder.add_node("grade", grade, timeout=_MODEL_SECONDS)
-    builder.add_node("parse", parse)
-    builder.add_edge(START, "prompt")
-    builder.add_conditional_edges("prompt", after_prompt)
-    builder.add_edge("grade", "parse")
-    builder.add_conditional_edges("parse", after_parse)
-    return builder.compile(checkpointer=checkpointer, name="reasoning_judge")
+    return build_asking(
+        StateGraph(State, context_schema=Context, input_schema=Input),
+        question,
+        name="reasoning_judge",
+        prompt=prompt,
+        checkpointer=checkpointer,
+    )
 
 
 async def judge_reason(
@@ -218,6 +169,10 @@ def shown_barriers(record: Record) -> tuple[Edge, ...]:
 
 
 def _ended(state: State, verdict: Verdict, faults: list[str] | None = None) -> State:
+    """The update that ends it: ``failed`` where the item is unscored.
+
+    The result is :meth:`Verdict.record`, and the prompt's own record under ``asked_with``.
+    """
     spoken = state.get("conversation", [])[:2]
     whole = replace(
         verdict,
@@ -235,7 +190,7 @@ def _ended(state: State, verdict: Verdict, faults: list[str] | None = None) -> S
     }
 
 
-def _texts(seed: int, said: str, record: Record, defences: bool) -> tuple[str, str]:
+def _rendered(seed: int, said: str, record: Record, defences: bool) -> Rendered:
     ids = {node for edge in record.edges for node in (edge.a, edge.b) if _ID.fullmatch(node)}
 
     def clean(text: str, most: int) -> str:

@@ -2,11 +2,7 @@
 
 Source: VLN-MME 4.3, which finds by hand that what agents see, remember and do comes apart. The
 criteria are a rubric's (:mod:`navloom.judges.rubric_file`), and each gets yes, no or na with the
-evidence for it. The frame is that of :mod:`navloom.graphs.judging.reasoning`.
-
-    START ──> prompt ──> grade ──> parse ──> END
-                           ^         │
-                           └─────────┘  the exact fault, at most ``max_reasks`` times
+evidence for it. The nodes are those of :mod:`navloom.graphs.ask`.
 
 The last graded rubric of a reply wins. A criterion whose grade is off the menu is asked for again,
 then unscored by itself; the others count.
@@ -14,34 +10,27 @@ then unscored by itself; the others count.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
-from langgraph.graph import START, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
+from navloom.graphs.ask import Asking, Question, build_asking, opening
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.rubric_file import GRADES, Rubric, load_rubric
 from navloom.judges.trace import Step
 from navloom.judges.verdict import last_object
 from navloom.models.answer import AnswerError, message_text
-from navloom.models.binding import bind
-from navloom.models.call import acall
-from navloom.prompts.load import load_prompt
-from navloom.tools.resolve import model_of
-
-__all__ = ["Context", "State", "build_graph", "graph", "read_grades"]
+from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_rubric"
 _MOST_OPTIONS, _MOST_LINE, _MOST_WORDS = 16, 160, 400
 _MOST_EVIDENCE, _MOST_REPLY = 300, 4_000
-_MODEL_SECONDS = 1800.0
 Grades = dict[str, dict[str, Any]]
 
 
@@ -54,28 +43,11 @@ class Input(TypedDict):
     """The step, as JSON of :class:`navloom.judges.trace.Step`; untrusted."""
 
 
-class State(TypedDict, total=False):
+class State(Asking, total=False):
     """What the graph knows between nodes."""
 
-    seed: int
-    """See :class:`Input`."""
     step: dict[str, Any]
     """See :class:`Input`."""
-    conversation: list[AnyMessage]
-    """What is being said."""
-    faults: Annotated[list[str], operator.add]
-    """What was wrong with each reply that could not be used whole."""
-    messages: Annotated[list[AIMessage], operator.add]
-    """Every reply of the judge, with its usage."""
-    status: Literal["ok", "failed"]
-    """``failed`` where no criterion is scored."""
-    reason: str | None
-    """``unscored``, or None."""
-    message: str | None
-    """The last fault, where nothing is scored."""
-    result: dict[str, Any]
-    """``criteria`` (each with ``grade``, None where unscored, and ``evidence``), ``faults``,
-    ``prompt``, ``replies`` and ``asked_with``."""
 
 
 @dataclass(frozen=True)
@@ -97,28 +69,37 @@ class Context:
 async def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Write down the question."""
     rubric, step = _rubric(runtime.context.rubric), Step.model_validate(state["step"])
-    system, human = _texts(state.get("seed", 0), rubric, step, runtime.context.defences)
-    return {"conversation": [SystemMessage(system), HumanMessage(human)]}
+    rendered = _rendered(state.get("seed", 0), rubric, step, runtime.context.defences)
+    return {"conversation": opening(rendered)}
 
 
-async def grade(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the judge."""
-    context = runtime.context
-    schema = _rubric(context.rubric).answer_schema()
-    bound = bind(model_of(context.model), schema=schema, constrain=context.constrain)
-    answer = await acall(bound, state["conversation"], role="judge")
-    return {"conversation": [*state["conversation"], answer], "messages": [answer]}
+def question(state: State, context: Context) -> Question:
+    """What the judge is asked; criteria that the last reply does not grade are unscored."""
+    rubric = _rubric(context.rubric)
+
+    def read(text: str) -> State:
+        grades, fault = read_grades(text, rubric)
+        if fault:
+            raise AnswerError(fault)
+        return _ended(state, rubric, grades, None)
+
+    return Question(
+        job=PROMPT,
+        read=read,
+        give_up=lambda text, fault: _ended(state, rubric, read_grades(text, rubric)[0], str(fault)),
+        schema=rubric.answer_schema(),
+        role="judge",
+    )
 
 
-async def parse(state: State, runtime: Runtime[Context]) -> State:
-    """Read the grades; say what is wrong with them while there are asks left, else leave it."""
-    reply = message_text(state["conversation"][-1].content)
-    rubric, context = _rubric(runtime.context.rubric), runtime.context
-    grades, fault = read_grades(reply, rubric)
-    faults = [fault] if fault else []
-    if fault and len(state["messages"]) <= context.max_reasks:
-        return {"conversation": [*state["conversation"], HumanMessage(fault)], "faults": faults}
+def _ended(state: State, rubric: Rubric, grades: Grades, fault: str | None) -> State:
+    """The update that ends it: ``failed`` where no criterion is scored.
+
+    Keys of the result: ``criteria`` (each with ``grade``, None where unscored, and ``evidence``),
+    ``faults``, ``prompt``, ``replies`` and ``asked_with``.
+    """
     scored = any(each["grade"] for each in grades.values())
+    faults = [fault] if fault else []
     return {
         "status": "ok" if scored else "failed",
         "reason": None if scored else "unscored",
@@ -138,11 +119,6 @@ async def parse(state: State, runtime: Runtime[Context]) -> State:
     }
 
 
-def after_parse(state: State) -> Literal["grade", "__end__"]:
-    """Ask again, or end."""
-    return "__end__" if "result" in state else "grade"
-
-
 def build_graph(
     checkpointer: Checkpointer = None,
 ) -> CompiledStateGraph[State, Context, Input, State]:
@@ -151,15 +127,13 @@ def build_graph(
     Args:
         checkpointer: where its steps are kept; nowhere by default.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("prompt", prompt)
-    builder.add_node("grade", grade, timeout=_MODEL_SECONDS)
-    builder.add_node("parse", parse)
-    builder.add_edge(START, "prompt")
-    builder.add_edge("prompt", "grade")
-    builder.add_edge("grade", "parse")
-    builder.add_conditional_edges("parse", after_parse)
-    return builder.compile(checkpointer=checkpointer, name="rubric_judge")
+    return build_asking(
+        StateGraph(State, context_schema=Context, input_schema=Input),
+        question,
+        name="rubric_judge",
+        prompt=prompt,
+        checkpointer=checkpointer,
+    )
 
 
 def read_grades(text: str, rubric: Rubric) -> tuple[Grades, str | None]:
@@ -201,7 +175,7 @@ def _graded(value: Any) -> dict[str, Any]:
     return {"grade": word if word in GRADES else None, "evidence": words[:_MOST_EVIDENCE]}
 
 
-def _texts(seed: int, rubric: Rubric, step: Step, defences: bool) -> tuple[str, str]:
+def _rendered(seed: int, rubric: Rubric, step: Step, defences: bool) -> Rendered:
     def clean(text: str, most: int) -> str:
         return neutralise(text, most) if defences else text[:_MOST_REPLY]
 

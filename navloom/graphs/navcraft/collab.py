@@ -31,17 +31,16 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from navloom.errors import UsageError
+from navloom.graphs.ask import MODEL_SECONDS, opening
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import relay_choice, relay_question, scene_json
 from navloom.graphs.turns import (
-    MODEL_TIMEOUT_S,
     Call,
     after_propose,
     calls_made,
     given_up,
     go_on,
-    opening,
     out_of_turns,
     said,
     sent_back,
@@ -348,7 +347,7 @@ def build_graph(
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
     builder.add_node("errand", errand)
     builder.add_node("survey", survey)
-    builder.add_node("propose", propose, timeout=MODEL_TIMEOUT_S)
+    builder.add_node("propose", propose, timeout=MODEL_SECONDS)
     builder.add_node("consult", consult)
     builder.add_node("check", check)
     builder.add_node("out_of_turns", out_of_turns)

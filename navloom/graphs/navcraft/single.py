@@ -30,6 +30,7 @@ from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from navloom.graphs.ask import MODEL_SECONDS, opening
 from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
@@ -38,12 +39,10 @@ from navloom.graphs.navcraft.choices import (
     scene_json,
 )
 from navloom.graphs.turns import (
-    MODEL_TIMEOUT_S,
     Call,
     after_propose,
     calls_made,
     go_on,
-    opening,
     out_of_turns,
     said,
     sent_back,
@@ -293,7 +292,7 @@ def build_graph(
         checkpointer: where each step is kept; None keeps nothing.
     """
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("propose", propose, timeout=MODEL_TIMEOUT_S)
+    builder.add_node("propose", propose, timeout=MODEL_SECONDS)
     builder.add_node("consult", consult)
     builder.add_node("check", check)
     builder.add_node("out_of_turns", out_of_turns)

@@ -25,15 +25,15 @@ from operator import add
 from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite
 
 from navloom.errors import SimulatorError
+from navloom.graphs.ask import MODEL_SECONDS, opening
 from navloom.graphs.invoke import model_of
-from navloom.graphs.navigation.answerer import MODEL_SECONDS
 from navloom.graphs.navigation.body import (
     hop,
     look,
@@ -58,7 +58,7 @@ from navloom.graphs.navigation.steps import (
 from navloom.graphs.navigation.text import facing, render, shortest_words
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.images import image_block
+from navloom.models.images import with_pictures
 from navloom.scenes.embodiment import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.media import MediaStore
@@ -228,7 +228,7 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     ask = _can_ask(state, context)
     tools = move_tools(len(draft["options"]), ask) if context.act == "tool" else ()
     bound = bind(model_of(context.model), tools=tools, images=bool(shown))
-    reply = await acall(bound, _with_pictures(conversation, shown), role="navigator")
+    reply = await acall(bound, with_pictures(conversation, shown), role="navigator")
     return {"conversation": [*conversation, reply], "messages": [reply]}
 
 
@@ -239,7 +239,7 @@ def _opening(state: State, context: Context, shown: int) -> list[AnyMessage]:
         here, body = state["pose"]["viewpoint"], context.embodiment
         way = simulator_of(context).geodesic(here, state["goals"], body)
         shortest = shortest_words(way, options)
-    system, human = render(
+    rendered = render(
         state,
         context,
         observation,
@@ -248,7 +248,7 @@ def _opening(state: State, context: Context, shown: int) -> list[AnyMessage]:
         shortest=shortest,
         showing=shown,
     )
-    return [SystemMessage(system), HumanMessage(human)]
+    return opening(rendered)
 
 
 def _can_ask(state: State, context: Context) -> bool:
@@ -261,17 +261,6 @@ def _shown(state: State, context: Context) -> tuple[bytes, ...]:
         with suppress(SimulatorError):
             return tuple(context.media.get(name) for name in state["draft"]["media"])
     return _pictures(state, context)
-
-
-def _with_pictures(conversation: list[AnyMessage], shown: tuple[bytes, ...]) -> list[AnyMessage]:
-    if not shown:
-        return conversation
-    system, human, *rest = conversation
-    blocks: list[str | dict[Any, Any]] = [
-        {"type": "text", "text": human.content},
-        *map(image_block, shown),
-    ]
-    return [system, HumanMessage(content=blocks), *rest]
 
 
 async def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
