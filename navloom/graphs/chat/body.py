@@ -14,7 +14,7 @@ from navloom.scenes.distances import metre_table
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene, distance_3d
 from navloom.sim.protocol import Observation, wrapped
-from navloom.tools.chat.surroundings import Now
+from navloom.tools.chat.ways import Now
 
 if TYPE_CHECKING:
     from navloom.graphs.chat.chat import Context

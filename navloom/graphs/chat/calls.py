@@ -10,8 +10,8 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langgraph.prebuilt import ToolNode
 
 from navloom.models.answer import message_text
-from navloom.tools.chat.surroundings import Now
 from navloom.tools.chat.tools import MOVING, chat_tools
+from navloom.tools.chat.ways import Now
 
 __all__ = ["answer_call", "closed", "next_call", "open_calls", "tool_message"]
 

@@ -10,9 +10,8 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from navloom.graphs import ask
 from navloom.models.images import with_pictures
 from navloom.prompts.load import load_prompt
-from navloom.tools.chat.places import MOST_NAMED, floor_number, room_name
-from navloom.tools.chat.surroundings import Now
-from navloom.tools.navigation.options import shown
+from navloom.tools.chat.places import floor_number, room_name
+from navloom.tools.chat.ways import MOST_NAMED, Now
 from navloom.tools.untrusted import paragraph
 
 __all__ = ["MOST_SAID", "cleaned", "fault_of", "kept_messages", "opening", "said_by"]
@@ -61,7 +60,7 @@ def opening(now: Now, seed: int, pictures: Sequence[bytes] = ()) -> list[AnyMess
     names = [room_name(now.scene, region.id) for region in now.scene.regions]
     more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
     captions = now.observation.captions
-    summary = shown(captions.summary, 300) if captions else ""
+    summary = paragraph(captions.summary, 300) if captions else ""
     floor = floor_number(now.scene, now.viewpoint)
     rendered = load_prompt("chat").render(
         seed=seed,

@@ -1,16 +1,21 @@
-"""Which room or thing of a home a person means, and where a robot stands to be there.
+"""Which rooms and things of a home a person's words name, and where a robot stands to be there.
 
+    the other bedroom               head "bedroom", other
+    the table next to the window    head "table", beside "window"
+    the bathroom upstairs           head "bathroom", storey "up"
+
+Words are a stranger's: they are cut, brought to plain letters and digits, and only ever compared.
 A room means the viewpoint nearest to its centre, a thing the viewpoint nearest to it in its own
-room. Room names go through the lexicon's types, so that "office" finds the study. Several rooms
-that fit are a question; of several things that fit the nearest is taken, with a note.
+room. Room names go through the lexicon's types, so that "office" finds the study.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from navloom.scenes.distances import metre_table, per_scene
@@ -19,27 +24,48 @@ from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.bearing import heading_to
 from navloom.sim.composed import label_words
-from navloom.sim.words import enumerated, with_article
-from navloom.tools.chat.place_words import Wish, canon, read_wish, words_of
-from navloom.tools.untrusted import paragraph
 
-__all__ = [
-    "Past",
-    "Place",
-    "about",
-    "floor_number",
-    "places_named",
-    "resolve",
-    "room_name",
-    "room_names",
-    "stand_in",
-    "unknown",
-]
-
-Past: TypeAlias = Sequence[Mapping[str, Any]]
-"""Where the robot was sent before, the latest last: ``kind``, ``id`` and ``name``."""
-MOST_NAMED = 24
-"""Names in a list that a person or a model reads."""
+MOST_READ = 200
+"""Characters of a description that are read."""
+_WORD = re.compile(r"[0-9a-z]+")
+_ARTICLES = """
+the a an my your our his her their this that these those to into please robot there here one ones
+any some large small
+"""
+_EMPTY = frozenset(_ARTICLES.split())
+_SAME = """
+couch: sofa settee loveseat
+fridge: refrigerator
+tv: television telly
+bathtub: tub
+stove: cooker hob cooktop
+picture: painting
+rug: carpet
+bookshelf: bookcase
+sink: basin washbasin
+phone: telephone mobile
+toilet: lavatory wc
+bin: trashcan
+nightstand: bedside
+cupboard: cabinet
+"""
+_CANON = {
+    word: line.split(":")[0]
+    for line in _SAME.strip().splitlines()
+    for word in line.split(":")[1].split()
+}
+_OTHER = frozenset(["other", "another", "different", "else"])
+_NEAREST = frozenset(["nearest", "closest", "nearer", "closer"])
+_FARTHEST = frozenset(["farthest", "furthest", "farther", "further"])
+_STOREYS: dict[str, Literal["up", "down"]] = {
+    "upstairs": "up", "upper": "up", "above": "up",
+    "downstairs": "down", "lower": "down", "below": "down",
+}  # fmt: skip
+_BESIDE = frozenset(["beside", "by", "near", "with", "opposite", "behind"])
+_INSIDE = frozenset(["in", "inside", "of"])
+_SIDES = frozenset(["left", "right", "ahead"])
+_ORDINALS = {"ground": 1, "first": 1, "second": 2, "third": 3, "fourth": 4}
+_STAIRS = frozenset({"stair", "staircase", "stairway", "steps"})
 _KIN = {
     "Lounge / Waiting Room": "Living Room",
     "Media Room / Home Theater": "Living Room",
@@ -49,7 +75,115 @@ _KIN = {
     "Dressing Room": "Closet / Storage Room",
 }
 """What people call a room that the scene calls something else."""
-_STAIRS = frozenset({"stair", "staircase", "stairway", "steps"})
+Past: TypeAlias = Sequence[Mapping[str, Any]]
+"""Where the robot was sent before, the latest last: ``kind``, ``id`` and ``name``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A description of a place, read.
+
+    Attributes:
+        head: what it is, in plain words without articles; empty for "the other one".
+        beside: what it is next to, or has in it; empty where nothing was said.
+        inside: the room a thing is in.
+        other: not the last one.
+        nearest: any will do, the nearest at best.
+        farthest: the one furthest away.
+        storey: on a floor above or below.
+        floor: on this floor.
+    """
+
+    head: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    other: bool = False
+    nearest: bool = False
+    farthest: bool = False
+    storey: Literal["up", "down", ""] = ""
+    floor: int | None = None
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The plain words of a text, cut at ``MOST_READ`` characters.
+
+    >>> words_of("Kids_room_10, please!")
+    ('kids', 'room', '10', 'please')
+    """
+    return tuple(_WORD.findall(text[:MOST_READ].casefold()))
+
+
+@lru_cache(maxsize=4096)
+def canon(word: str) -> str:
+    """A word without its plural, and the name we use for what it means.
+
+    >>> canon("sofas"), canon("glass"), canon("shelves")
+    ('couch', 'glass', 'shelf')
+    """
+    if word in _CANON:
+        return _CANON[word]
+    if word.endswith("ves") and len(word) > 4:
+        word = f"{word[:-3]}f"
+    elif word.endswith(("ches", "shes", "xes", "sses")):
+        word = word[:-2]
+    elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return _CANON.get(word, word)
+
+
+def read_wish(text: str) -> Wish:
+    """Read a description of a place.
+
+    >>> read_wish("the other bedroom")
+    Wish(head=('bedroom',), beside=(), inside=(), other=True, nearest=False, farthest=False, \
+storey='', floor=None)
+    """
+    words, floor = _floor(words_of(text))
+    parts: dict[str, list[str]] = {"head": [], "beside": [], "inside": []}
+    part = "head"
+    for place, word in enumerate(words):
+        following = words[place + 1] if place + 1 < len(words) else ""
+        if word in _BESIDE or (word in ("next", "close", "adjacent") and following == "to"):
+            part = "beside"
+        elif word in _INSIDE:
+            part = "inside"
+        elif word == "on" and _SIDES & set(words[place + 1 : place + 4]):
+            break
+        elif word not in _EMPTY:
+            parts[part].append(word)
+    said = set(parts["head"]) | set(parts["inside"])
+    told = _OTHER | _NEAREST | _FARTHEST | set(_STOREYS)
+    storey = next((_STOREYS[word] for word in words if word in _STOREYS), "")
+    return Wish(
+        head=tuple(word for word in parts["head"] if word not in told),
+        beside=tuple(word for word in parts["beside"] if word not in told),
+        inside=tuple(word for word in parts["inside"] if word not in told),
+        other=bool(said & _OTHER),
+        nearest=bool(said & _NEAREST),
+        farthest=bool(said & _FARTHEST),
+        storey=storey,  # type: ignore[arg-type]
+        floor=floor,
+    )
+
+
+def _floor(words: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
+    """The words without "on floor 2" or "on the second floor", and that floor."""
+    for place, word in enumerate(words):
+        if word != "floor":
+            continue
+        before = words[place - 1] if place else ""
+        after = words[place + 1] if place + 1 < len(words) else ""
+        if before in _ORDINALS:
+            return _without_on(words[: place - 1]) + words[place + 1 :], _ORDINALS[before]
+        if after.isdigit() and len(after) < 3:
+            return _without_on(words[:place]) + words[place + 2 :], int(after)
+    return words, None
+
+
+def _without_on(words: tuple[str, ...]) -> tuple[str, ...]:
+    while words and words[-1] in ("on", "the", "of", "in"):
+        words = words[:-1]
+    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +222,6 @@ def room_name(scene: Scene, region: str | None) -> str:
     return f"room {scene.region_by_id[region].number}" if words == "room" else words
 
 
-def room_names(scene: Scene) -> list[str]:
-    """The different names of all rooms, in the scene's order."""
-    return list(dict.fromkeys(room_name(scene, region.id) for region in scene.regions))
-
-
 def floor_number(scene: Scene, viewpoint: str) -> int:
     """The floor that a viewpoint is on."""
     return floor_of(scene, scene.viewpoint_by_id[viewpoint])
@@ -122,12 +251,8 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
     return [r for r in scene.regions if telling and telling <= set(labels[r.id])]
 
 
-def _kin(scene: Scene, head: tuple[str, ...]) -> list[Region]:
-    wanted = {_KIN.get(each) for each in room_types(" ".join(head))}
-    return [region for region in scene.regions if wanted & room_types(region.label)]
-
-
-def _names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
+def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
+    """Every item and the words of its name, structures last."""
     return per_scene(
         scene,
         "chat_item_names",
@@ -144,7 +269,7 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     if not said:
         return []
     fits: dict[int, list[Item]] = {0: [], 1: [], 2: []}
-    for item, name in _names(scene):
+    for item, name in item_names(scene):
         if name == said:
             fits[0].append(item)
         elif name[-len(said) :] == said:
@@ -219,7 +344,9 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     if not found:
         found = [_thing_place(scene, here, item) for item in _things(scene, wish.head)]
     if not found and not wish.inside:
-        found = [_room_place(scene, here, r) for r in _kin(scene, wish.head)]
+        kin = {_KIN.get(each) for each in room_types(" ".join(wish.head))}
+        akin = [region for region in scene.regions if kin & room_types(region.label)]
+        found = [_room_place(scene, here, region) for region in akin]
     kept = [place for place in found if _narrowed(scene, here, place, wish)]
     return sorted(kept, key=lambda place: (place.metres, place.id))
 
@@ -231,7 +358,7 @@ def _narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
             return False
     if wish.beside and not _is_beside(scene, place, wish.beside):
         return False
-    floor = _place_floor(scene, place)
+    floor = place_floor(scene, place)
     if floor is None:
         return not (wish.storey or wish.floor)
     now = floor_number(scene, here)
@@ -239,7 +366,8 @@ def _narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
     return ordered and wish.floor in (None, floor)
 
 
-def _place_floor(scene: Scene, place: Place) -> int | None:
+def place_floor(scene: Scene, place: Place) -> int | None:
+    """The floor that a place is on; None where nobody knows."""
     if place.region is not None:
         return scene.region_by_id[place.region].floor
     return floor_number(scene, place.viewpoint) if place.viewpoint else None
@@ -248,7 +376,7 @@ def _place_floor(scene: Scene, place: Place) -> int | None:
 def _is_beside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
     rooms = {region.id for region in _rooms(scene, words)}
     if place.kind == "room":
-        if rooms & set(_neighbours(scene, place.id)):
+        if rooms & set(neighbours(scene, place.id)):
             return True
         return any(item.region == place.id for item in _things(scene, words))
     item = scene.item_by_id.get(place.id)
@@ -260,114 +388,7 @@ def _is_beside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
     )
 
 
-def _neighbours(scene: Scene, region: str) -> list[str]:
+def neighbours(scene: Scene, region: str) -> list[str]:
+    """The rooms that a room leads to."""
     graph = per_scene(scene, "chat_region_graph", scene.region_graph)
     return sorted(graph[region]) if region in graph else []
-
-
-def about(scene: Scene, here: str, place: Place) -> str:
-    """What tells a place from others of its name: storey, neighbours, how far it is."""
-    parts = []
-    floor = _place_floor(scene, place)
-    if floor is not None and floor != floor_number(scene, here):
-        parts.append("upstairs" if floor > floor_number(scene, here) else "downstairs")
-    if place.kind == "thing" and place.region is not None:
-        parts.append(f"in the {room_name(scene, place.region)}")
-    beside = [room_name(scene, each) for each in _neighbours(scene, place.region or "")]
-    if place.kind == "room" and beside:
-        parts.append(f"next to the {enumerated(list(dict.fromkeys(beside))[:3])}")
-    way = f"{place.metres:.0f} m away" if math.isfinite(place.metres) else "no way leads there"
-    return ", ".join([*parts, "where I am" if place.metres == 0 else way])
-
-
-def resolve(scene: Scene, here: str, words: str, past: Past = ()) -> Place | dict[str, Any]:
-    """Find the one place that is meant.
-
-    Args:
-        scene: the home.
-        here: the viewpoint the robot stands on.
-        words: a description, such as ``the other bedroom``, or a room's id.
-        past: where it was sent before; "the other" is one it was not sent to last.
-
-    Returns:
-        The place; or ``{"which": [...], "question": ...}`` where several rooms fit; or
-        ``{"error": ...}``, one line, where none does.
-    """
-    wish = read_wish(words)
-    if not wish.head and not wish.other:
-        # "upstairs" alone is a direction, not a place.
-        return {"error": "No place was named. Name a room or a thing of this home."}
-    found = places_named(scene, here, wish) if wish.head else _alike(scene, here, past)
-    if not found:
-        return unknown(scene, here, wish, words)
-    left = _others(scene, here, found, past) if wish.other else found
-    if not left:
-        return {"error": f"There is only one {found[0].name} that I know of here."}
-    reached = [place for place in left if place.viewpoint is not None]
-    if not reached:
-        return {"error": f"No way leads from here to the {left[0].name}."}
-    if len(reached) > 1 and not wish.nearest and not wish.farthest and reached[0].kind == "room":
-        return _question(scene, here, reached)
-    return reached[-1] if wish.farthest else reached[0]
-
-
-def _alike(scene: Scene, here: str, past: Past) -> list[Place]:
-    """Places of the name of the one it was sent to last."""
-    return places_named(scene, here, Wish(words_of(str(past[-1]["name"])))) if past else []
-
-
-def _others(scene: Scene, here: str, found: list[Place], past: Past) -> list[Place]:
-    """Those it was not sent to in a row just now; or not the one it is at."""
-    ids, refused = {place.id for place in found}, set[str]()
-    for before in reversed(past):
-        if before["id"] not in ids:
-            break
-        refused.add(str(before["id"]))
-    if not refused:
-        now = scene.viewpoint_by_id[here].region
-        refused = {place.id for place in found if place.region == now} or {found[0].id}
-    left = [place for place in found if place.id not in refused]
-    return left or [place for place in found if past and place.id != past[-1]["id"]]
-
-
-def _question(scene: Scene, here: str, found: list[Place]) -> dict[str, Any]:
-    beside = [about(scene, here, place).rpartition(", ")[0] for place in found]
-    which = [
-        {
-            "place": place.id,
-            "name": place.name,
-            # Where neighbours tell nothing apart, what stands in a room may.
-            "about": about(scene, here, place)
-            + (_with(scene, place) if beside.count(said) > 1 else ""),
-        }
-        for place, said in list(zip(found, beside, strict=True))[:9]
-    ]
-    names = {place.name for place in found}
-    what = f"{names.pop()}s" if len(names) == 1 else "rooms that fit"
-    told = "; ".join(f"{number}: {each['about']}" for number, each in enumerate(which, 1))
-    return {"which": which, "question": f"There are {len(found)} {what}. Which one? {told}."}
-
-
-def _with(scene: Scene, place: Place) -> str:
-    assets = scene.items_in(place.id, "asset")
-    largest = max(assets, key=lambda item: math.prod(item.size or (0, 0, 0)), default=None)
-    if largest is None:
-        return ""
-    return f", with {with_article(largest.prompt_name.replace('_', ' ')[:60])}"
-
-
-def unknown(scene: Scene, here: str, wish: Wish, words: str) -> dict[str, Any]:
-    """Say that nothing of that name is here, and what there is."""
-    head = " ".join(wish.head)
-    shown = paragraph(head or words, 60) or "such place"
-    plain = places_named(scene, here, Wish(wish.head))
-    if plain:
-        there = enumerated([about(scene, here, place) for place in plain[:4]])
-        return {"error": f"There is no such {plain[0].name}; there is one {there}."}
-    rooms = room_names(scene)
-    more = ", ..." if len(rooms) > MOST_NAMED else ""
-    listed = f"There are: {', '.join(rooms[:MOST_NAMED])}{more}."
-    things = {" ".join(name) for _, name in _names(scene)}
-    near = get_close_matches(head, [*rooms, *sorted(things)], n=1, cutoff=0.75) if head else []
-    hint = f" Did you mean the {near[0]}?" if near else ""
-    return {"error": f"There is no {shown} here.{hint} {listed}"}

@@ -1,55 +1,53 @@
 """What the chat agent may call: looking, finding, walking, turning, asking.
 
-Thin LangChain tools over :mod:`navloom.tools.chat.surroundings`, ``chat_places`` and ``chat_ways``,
-made anew for each call since the robot moves. A tool changes nothing itself. What it answers is the
-message's JSON; what the robot then has to do stands in the message's artifact, which the graph
-reads and no model sees:
+Thin LangChain tools, made anew for each call since the robot moves. A tool changes nothing itself.
+What it answers is the message's JSON; what the robot then has to do stands in the message's
+artifact, which the graph reads and no model sees:
 
     {"walk": {"way": [viewpoint, ...], "place": {...}, "face": radians | None, "note": str}}
     {"turn": radians}
     {"question": str}
 
 A mistake in the arguments is answered with ``{"error": ...}`` in words that a model can mend.
+Captions and names are a source's own words: one bounded line each, which opens no section of a
+prompt. Sides are quarters as the robot looks now.
 """
 
+# ruff: noqa: D205  a model reads the docstrings of the tools
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from navloom.tools.chat.place_words import read_wish
-from navloom.tools.chat.places import Place, places_named, resolve, room_name
-from navloom.tools.chat.surroundings import Now, find, here, look, rooms
-from navloom.tools.chat.ways import towards, turned, way_metres, way_on, way_to
+from navloom.sim.bearing import heading_to
+from navloom.sim.protocol import Captions
+from navloom.tools.chat import ways
+from navloom.tools.chat.places import (
+    Place,
+    floor_number,
+    places_named,
+    read_wish,
+    room_name,
+    stand_in,
+)
+from navloom.tools.chat.ways import SIDES, Now, resolve, side_of, unknown, way_metres, way_to
 from navloom.tools.untrusted import paragraph
-
-__all__ = ["MOST_QUESTION", "MOVING", "chat_tools"]
 
 MOVING = frozenset({"go_to", "go", "go_back", "turn"})
 """Tools that change the pose: after one that failed, later ones of its message are not done."""
 MOST_QUESTION = 600
+MOST_CAPTION = 240
+MOST_SUMMARY = 400
+_MOST_NEAR = 8
+_MOST_FOUND = 5
+_MOST_ROOMS = 100
+_NEAR_M = 5.0
+_NOTHING = "nothing of note"
 Done: TypeAlias = tuple[str, dict[str, Any]]
-
-_LOOK = """Say what is around the robot: the room, a summary, what is ahead, left, right and behind,
-things within 3 m, and the ways on."""
-_WHERE = "Say where the robot is: room, floor, the rooms next to it and on which side they lie."
-_FIND = """Say where a room or a thing is ("fridge", "bathroom", "the lamp in the bedroom"): the
-nearest few, their room, how far, and on which side. It answers questions and moves nothing."""
-_ROOMS = "List every room of the home: id, name, floor, metres of way from here."
-_GO_TO = """Walk to a room or a thing. `place` is what the person calls it ("the kitchen", "the
-other bedroom", "the table next to the window", "bathroom upstairs") or a room's id ("Bedroom_8").
-Where several rooms fit, nothing moves and `which` lists them: ask the person, then call again with
-an id. Returns once the robot has arrived, or was stopped on the way."""
-_GO = """Walk in a direction: ahead, left, right, behind, upstairs or downstairs. One step, or
-`metres` straight on; with `through_door` into the room behind the door on that side (direction may
-be empty where there is one door)."""
-_GO_BACK = "Walk back to where the last walk began."
-_TURN = "Turn on the spot: left or right by `degrees`, around, or `towards` a named room or thing."
-_ASK = "Ask the person one short question and wait for the answer, which is returned."
-_STOP = "Stay here. Call it when the person says to stop."
 
 
 def chat_tools(now: Now | None) -> list[BaseTool]:
@@ -59,26 +57,26 @@ def chat_tools(now: Now | None) -> list[BaseTool]:
         now: the robot; None makes tools that a model is told of and that cannot be called.
     """
     made = _Tools(now)
-    described: list[tuple[Callable[..., Done], str]] = [
-        (made.look, _LOOK),
-        (made.where, _WHERE),
-        (made.find, _FIND),
-        (made.rooms, _ROOMS),
-        (made.go_to, _GO_TO),
-        (made.go, _GO),
-        (made.go_back, _GO_BACK),
-        (made.turn, _TURN),
-        (made.ask_person, _ASK),
-        (made.stop, _STOP),
+    functions: list[Callable[..., Done]] = [
+        made.look,
+        made.where,
+        made.find,
+        made.rooms,
+        made.go_to,
+        made.go,
+        made.go_back,
+        made.turn,
+        made.ask_person,
+        made.stop,
     ]
     return [
         StructuredTool.from_function(
             function,
             name=function.__name__,
-            description=" ".join(text.split()),
+            description=" ".join((function.__doc__ or "").split()),
             response_format="content_and_artifact",
         )
-        for function, text in described
+        for function in functions
     ]
 
 
@@ -87,6 +85,8 @@ def _told(answer: dict[str, Any], **artifact: Any) -> Done:
 
 
 class _Tools:
+    """The tools of one robot; a model reads their docstrings."""
+
     def __init__(self, now: Now | None) -> None:
         self._robot = now
 
@@ -96,65 +96,137 @@ class _Tools:
         return self._robot
 
     def look(self) -> Done:
-        return _told(look(self._now))
+        """Say what is around the robot: the room, a summary, what is ahead, left, right and behind,
+        things within 3 m, and the ways on.
+        """
+        now = self._now
+        captions = now.observation.captions or Captions()
+        near = [
+            {
+                "name": paragraph(thing.name, 60),
+                "metres": round(thing.distance, 1),
+                "side": side_of(now, thing.heading),
+            }
+            for thing in captions.objects[:_MOST_NEAR]
+        ]
+        ways_on = dict.fromkeys(
+            f"{side_of(now, way.heading)}: {paragraph(way.description, 120) or 'a way on'}"
+            for way in now.observation.candidates
+        )
+        return _told(
+            {
+                "room": room_name(now.scene, now.room),
+                "summary": paragraph(captions.summary, MOST_SUMMARY),
+                "sides": _sides(now, captions),
+                "near": near,
+                "ways": list(ways_on)[:12],
+            }
+        )
 
     def where(self) -> Done:
-        return _told(here(self._now))
+        """Say where the robot is: room, floor, the rooms next to it and on which side they lie."""
+        now, scene = self._now, self._now.scene
+        at = scene.viewpoint_by_id[now.viewpoint].position
+        beside: dict[str, str] = {}
+        for link in scene.links:
+            if now.room in (link.a, link.b):
+                other = link.b if link.a == now.room else link.a
+                point = link.point or scene.region_by_id[other].center
+                beside[room_name(scene, other)] = side_of(now, heading_to(at, point))
+        return _told(
+            {
+                "room": room_name(scene, now.room),
+                "id": now.room,
+                "floor": floor_number(scene, now.viewpoint),
+                "floors": len({region.floor for region in scene.regions}),
+                "next_to": beside,
+                "heading_degrees": round(math.degrees(now.heading)),
+            }
+        )
 
     def find(self, thing: str) -> Done:
-        return _told(find(self._now, thing))
+        """Say where a room or a thing is ("fridge", "bathroom", "the lamp in the bedroom"): the
+        nearest few, their room, how far, and on which side. It answers questions and moves nothing.
+        """
+        now, wish = self._now, read_wish(thing)
+        places = places_named(now.scene, now.viewpoint, wish) if wish.head else []
+        if not places:
+            return _told({"found": [], **unknown(now.scene, now.viewpoint, wish, thing)})
+        found = [_found(now, place) for place in places[:_MOST_FOUND]]
+        return _told({"count": len(places), "found": found})
 
     def rooms(self) -> Done:
-        return _told(rooms(self._now))
+        """List every room of the home: id, name, floor, metres of way from here."""
+        now, listed = self._now, []
+        for region in now.scene.regions[:_MOST_ROOMS]:
+            viewpoint, metres = stand_in(now.scene, now.viewpoint, region)
+            listed.append(
+                {
+                    "id": region.id,
+                    "name": room_name(now.scene, region.id),
+                    "floor": region.floor,
+                    "metres": round(metres) if viewpoint is not None else None,
+                    "here": region.id == now.room,
+                }
+            )
+        return _told({"rooms": listed})
 
     def go_to(self, place: str) -> Done:
+        """Walk to a room or a thing. `place` is what the person calls it ("the kitchen", "the
+        other bedroom", "the table next to the window", "bathroom upstairs") or a room's id
+        ("Bedroom_8"). Where several rooms fit, nothing moves and `which` lists them: ask the
+        person, then call again with an id. Returns once the robot has arrived, or was stopped on
+        the way.
+        """
         found = resolve(self._now.scene, self._now.viewpoint, place, self._now.past)
         return self._walk(found, _note(self._now, place, found))
 
     def go(self, direction: str = "", through_door: bool = False, metres: float = 0.0) -> Done:
-        found = way_on(self._now, direction, through_door=through_door, metres=metres)
+        """Walk in a direction: ahead, left, right, behind, upstairs or downstairs. One step, or
+        `metres` straight on; with `through_door` into the room behind the door on that side
+        (direction may be empty where there is one door).
+        """
+        found = ways.way_on(self._now, direction, through_door=through_door, metres=metres)
         return self._walk(found)
 
     def go_back(self) -> Done:
+        """Walk back to where the last walk began."""
         now = self._now
         if now.came_from is None:
             return _told({"error": "The robot has not walked yet: there is nowhere to go back to."})
         region = now.scene.viewpoint_by_id[now.came_from].region
         name = room_name(now.scene, region)
-        place = Place("spot", now.came_from, name, region, now.came_from, 0.0)
-        return self._walk(place)
+        return self._walk(Place("spot", now.came_from, name, region, now.came_from, 0.0))
 
     def turn(self, direction: str = "", degrees: float = 90.0, towards: str = "") -> Done:
-        found = _towards(self._now, towards) if towards else turned(self._now, direction, degrees)
+        """Turn on the spot: left or right by `degrees`, around, or `towards` a named room or
+        thing.
+        """
+        now = self._now
+        found = ways.towards(now, towards) if towards else ways.turned(now, direction, degrees)
         if isinstance(found, dict):
             return _told(found)
         return _told({"turned": towards or direction}, turn=found)
 
     def ask_person(self, question: str) -> Done:
+        """Ask the person one short question and wait for the answer, which is returned."""
         text = paragraph(question, MOST_QUESTION)
-        if not text:
-            return _told({"error": "The question is empty."})
-        return _told({}, question=text)
+        return _told({}, question=text) if text else _told({"error": "The question is empty."})
 
     def stop(self) -> Done:
+        """Stay here. Call it when the person says to stop."""
         return _told({"stopped": True, "room": room_name(self._now.scene, self._now.room)})
 
     def _walk(self, found: Place | dict[str, Any], note: str = "") -> Done:
         if isinstance(found, dict):
             return _told(found)
-        way = way_to(self._now, found)
-        turned = found.face is None or found.face == self._now.heading
-        if not way and turned:
-            return _told({"arrived": True, "already_there": True, **self._at(found)})
+        now = self._now
+        way = way_to(now, found)
+        at = {"place": found.name, "room": room_name(now.scene, found.region or None)}
+        if not way and found.face in (None, now.heading):
+            return _told({"arrived": True, "already_there": True, **at})
         walk = {"way": way, "place": found.record, "face": found.face, "note": note}
-        metres = way_metres(self._now.scene, [self._now.viewpoint, *way])
-        return _told({**self._at(found), "metres": metres}, walk=walk)
-
-    def _at(self, place: Place) -> dict[str, Any]:
-        return {"place": place.name, "room": room_name(self._now.scene, place.region or None)}
-
-
-_towards = towards
+        return _told({**at, "metres": way_metres(now.scene, [now.viewpoint, *way])}, walk=walk)
 
 
 def _note(now: Now, words: str, found: Place | dict[str, Any]) -> str:
@@ -168,3 +240,35 @@ def _note(now: Now, words: str, found: Place | dict[str, Any]) -> str:
         return ""
     where = list(dict.fromkeys(room_name(now.scene, place.region) for place in others))[:3]
     return f"the nearest of {len(alike)}; others are in the {', the '.join(where)}"
+
+
+def _sides(now: Now, captions: Captions) -> dict[str, str]:
+    found: dict[str, list[str]] = {side: [] for side in SIDES.values()}
+    for number, caption in enumerate(captions.sectors):
+        text = paragraph(caption, MOST_CAPTION)
+        if text and text != _NOTHING:
+            heading = number * 2 * math.pi / len(captions.sectors)
+            found[side_of(now, heading)].append(text.rstrip("."))
+    return {side: "; ".join(dict.fromkeys(texts)) or _NOTHING for side, texts in found.items()}
+
+
+def _found(now: Now, place: Place) -> dict[str, Any]:
+    """A place as ``find`` tells of it, and the side on which it lies or the way to it begins."""
+    reached = place.viewpoint is not None
+    told: dict[str, Any] = {
+        "name": place.name,
+        "kind": place.kind,
+        "room": room_name(now.scene, place.region),
+        "here": place.region is not None and place.region == now.room,
+        "near": reached and place.metres <= _NEAR_M,
+        "metres": round(place.metres, 1) if reached else None,
+    }
+    item = now.scene.item_by_id.get(place.id)
+    at = now.scene.viewpoint_by_id[now.viewpoint].position
+    if item is not None and told["here"]:
+        told["side"] = side_of(now, heading_to(at, item.position))
+        told["metres"] = round(math.dist((at[0], at[2]), (item.position[0], item.position[2])), 1)
+    elif reached and place.metres > 0:
+        first = now.scene.viewpoint_by_id[way_to(now, place)[0]].position
+        told["way"] = side_of(now, heading_to(at, first))
+    return told

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.graphs.chat.intents import intents_of
-from navloom.tools.chat.place_words import read_wish
-from navloom.tools.chat.places import Place, resolve
+from navloom.tools.chat.places import Place, read_wish
+from navloom.tools.chat.ways import resolve
 from tests.graphs.chat.chat_home import home
 
 
