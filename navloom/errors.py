@@ -23,22 +23,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = [
-    "DataError",
-    "LimitReachedError",
-    "ModelError",
-    "ModelRefusedError",
-    "NavloomError",
-    "PromptError",
-    "RunError",
-    "SceneError",
-    "ScriptError",
-    "SimulatorError",
-    "UnfinishedError",
-    "UsageError",
-    "did_you_mean",
-]
-
 
 class NavloomError(Exception):
     """Base of all errors meant for a person; ``str(error)`` is one line.

@@ -19,7 +19,7 @@ import typer
 from navloom.cli.common import JsonOption, print_json
 
 if TYPE_CHECKING:
-    from navloom.models.registry import Provider
+    from navloom.models.spec import Provider
 
 __all__ = ["Finding", "app", "findings"]
 

@@ -25,8 +25,7 @@ import typer
 from typer.exceptions import TyperException
 
 from navloom.errors import NavloomError
-from navloom.models.secrets import load_keys, redact, redact_logs
-from navloom.models.traces import redact_traces
+from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces
 
 __all__ = ["app", "main"]
 

@@ -27,7 +27,7 @@ from navloom.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from navloom.evals.session import Session
     from navloom.models.call import CallSettings
-    from navloom.models.limits import Limits
+    from navloom.models.usage import Limits
 
 __all__ = ["PICKS", "ModelRoleOption", "model_of_roles", "with_session"]
 
@@ -203,7 +203,7 @@ def _cache(named: Path | None, note: Callable[[str], None]) -> Any:
 
 def _limits_of(given: Mapping[str, Any]) -> Limits:
     """When to end the session, from a command's parameters."""
-    from navloom.models.limits import Limits
+    from navloom.models.usage import Limits
 
     names = ("token_limit", "time_limit", "cost_limit")
     return Limits(**{name: given[name] for name in names})

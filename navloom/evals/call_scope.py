@@ -7,10 +7,8 @@ from dataclasses import replace
 
 from navloom.evals.progress import Display
 from navloom.evals.tally import Tally
-from navloom.models.call import CallSettings
-from navloom.models.limits import Budget, Limits
-from navloom.models.retry import Retry
-from navloom.models.usage import ModelUsage
+from navloom.models.call import CallSettings, Retry
+from navloom.models.usage import Budget, Limits, ModelUsage
 
 __all__ = ["Around"]
 

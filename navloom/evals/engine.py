@@ -33,7 +33,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
-from navloom.errors import ModelRefusedError, NavloomError, RunError
+from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
 from navloom.evals.call_scope import Around
 from navloom.evals.checkpoints import begun, open_checkpoints
 from navloom.evals.jsonl import cannot_write
@@ -43,7 +43,6 @@ from navloom.evals.session import Session, Stop
 from navloom.evals.summary import Summary, summarise
 from navloom.evals.tally import Tally
 from navloom.models.call import call_settings
-from navloom.models.limits import LimitReachedError
 from navloom.models.secrets import redact
 from navloom.models.usage import ModelUsage, by_model, merged, total_cost, usage_of
 

@@ -11,7 +11,7 @@ from navloom.errors import RunError, UnfinishedError, UsageError
 from navloom.evals.run_folder import read_errors
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
-from navloom.models.limits import Limits
+from navloom.models.usage import Limits
 
 __all__ = ["Study", "check_free"]
 

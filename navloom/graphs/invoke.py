@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from navloom.errors import UsageError
-from navloom.models.traces import redact_traces
+from navloom.models.secrets import redact_traces
 from navloom.tools.resolve import model_of, scene_of
 
 __all__ = ["model_of", "run", "scene_of"]

@@ -1,17 +1,22 @@
-"""What a model cannot do, said in one line: before the first sample where that is known.
+"""What a backend can do: tool calls, images, and the JSON schemas that it can hold a model to.
 
-What is known comes from the model's LangChain profile (``model.profile``). A server that Navloom
-cannot know beforehand refuses with a 400 (or a 404), in words of its own that are read here.
+What a model is known to lack, by its LangChain profile (``model.profile``), is said in one line
+before the first sample; what a server refuses later is read in :mod:`navloom.models.failure`.
+
+OpenAI's strict mode, Anthropic's structured outputs and vLLM's grammars each take a part of JSON
+schema. `strict_schema` writes a schema in the part that all three take: every object closed, every
+property required, no bounds or patterns. What is lost that way is not lost for good, since whoever
+asked validates the answer against the whole schema afterwards.
+
+Source: the providers' documented limits, tabled in docs/models.md.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
-from navloom.errors import ModelRefusedError
-
-__all__ = ["Ability", "cannot", "check_abilities", "read_refusal", "read_too_long"]
+from navloom.errors import ModelError, ModelRefusedError
 
 Ability = Literal["tools", "images"]
 
@@ -20,40 +25,12 @@ _WORDS = {"tools": "tool calls", "images": "images"}
 _LISTED_WRONG = frozenset({("gpt-3.5-turbo", "tools")})
 """The profiles' source lists it without tools; OpenAI's API takes them."""
 
-_REFUSALS: dict[str, re.Pattern[str]] = {
-    "tools": re.compile(
-        r"requires --(?:enable-auto-tool-choice|tool-call-parser)"
-        r"|does(?: not|n't) support (?:tools?\b|tool[ -](?:use|call)|function[ -]call)"
-        r"|'?tools'? (?:is|are) not supported"
-        r"|function[ -]calling is not (?:enabled|supported)"
-        r"|no endpoints found that support tool",
-        re.IGNORECASE,
-    ),
-    "images": re.compile(
-        r"is not a multimodal model"
-        r"|at most 0 image"
-        r"|does(?: not|n't) support (?:image|vision|multi-?modal)"
-        r"|image input is not supported"
-        r"|image_url is only supported by"
-        r"|no endpoints found that support image",
-        re.IGNORECASE,
-    ),
-}
-_TOO_LONG = re.compile(
-    r"context_length_exceeded|maximum context length|context window|prompt is too long"
-    r"|(?:input|prompt)[^.]{0,40}(?:longer|exceeds?|too long)[^.]{0,60}(?:model|context|token)",
-    re.IGNORECASE,
-)
-_TOO_LONG_FIX = (
-    "the prompt does not fit the model's context: use a model with a longer one, a smaller scene,"
-    " or where there is --compact, that"
-)
-_FIXES = {
-    "tools": "the server takes no tool calls for this model: use one that does; a vLLM server has"
-    " to be started for them, as `navloom serve MODEL` does",
-    "images": "the model takes no images: use one that does; a vLLM server has to be started for"
-    " them, as `navloom serve MODEL --images N` does",
-}
+MOST_ENUM_VALUES = 1000
+"""OpenAI's limit on the enumerated values of one schema, all of its properties together."""
+_MOST_NAMES_UNMEASURED, _MOST_ENUM_CHARACTERS = 250, 15_000
+
+_KEPT = ("title", "description", "type", "enum", "const")
+_DEEPEST = 64
 
 
 def cannot(model: Any, ability: Ability) -> bool:
@@ -88,32 +65,159 @@ def check_abilities(model: Any, *, tools: bool = False, images: bool = False) ->
             )
 
 
-def read_refusal(status: int | None, text: str) -> str | None:
-    """What to do about a server's refusal of tools or of images.
+class _Dialect(NamedTuple):
+    optional: str
+    kept: tuple[str, ...]
+
+
+class NotStrictError(ModelError):
+    """A schema that cannot be written in the strict dialect, such as one with an open object."""
+
+
+def schema_title(schema: Mapping[str, Any]) -> str:
+    """The title of a response schema, by which a model's job is known.
+
+    Raises:
+        ModelError: where there is no title, or one that providers would refuse as a name.
+    """
+    title = schema.get("title")
+    if not isinstance(title, str) or not title.replace("_", "").replace("-", "").isalnum():
+        raise ModelError(
+            f"A response schema needs a 'title' of letters, digits, '_' and '-'; got {title!r}."
+        )
+    return title
+
+
+def strict_schema(
+    schema: Mapping[str, Any], *, optional: str = "nullable", bounded: bool = False
+) -> dict[str, Any]:
+    """Write a JSON schema in the part of the language that every strict backend takes.
+
+    Objects are closed, all properties are required, ``oneOf`` becomes ``anyOf``, and keywords that
+    a strict backend refuses (bounds, lengths, patterns, formats, defaults) move into the
+    description, where the model can still read them. Where the enumerated values pass
+    ``MOST_ENUM_VALUES``, the longest enumerations are given up first and become plain strings.
 
     Args:
-        status: the HTTP status.
-        text: the server's words.
+        schema: a JSON schema whose root is an object; it is left as it was.
+        optional: what becomes of a property that was not required: "nullable" (it may be null)
+            or "required" (the model must give it, for a tool's arguments with defaults).
+        bounded: keep the bounds on the length of arrays, for backends whose grammars hold them: a
+            small model that may write another item may do so for ever.
 
     Returns:
-        One line, or None where the refusal is of another kind.
+        A new schema.
+
+    Raises:
+        NotStrictError: for an object whose properties are not listed, and for ``allOf`` of
+            several parts.
     """
-    if status not in (400, 404, 422, 500, 501):
-        return None
-    for ability, pattern in _REFUSALS.items():
-        if pattern.search(text):
-            return _FIXES[ability]
-    return None
+    kept = (*_KEPT, "minItems", "maxItems") if bounded else _KEPT
+    strict = _strict(dict(schema), _Dialect(optional, kept), "$", 0)
+    _spend_enum_budget(strict)
+    return strict
 
 
-def read_too_long(status: int | None, text: str) -> str | None:
-    """What to do about a prompt that a server finds too long; another prompt may well fit.
+def _strict(node: Any, dialect: _Dialect, where: str, depth: int) -> dict[str, Any]:
+    if not isinstance(node, Mapping):
+        raise NotStrictError(f"The schema at {where} is not an object: {str(node)[:80]!r}.")
+    if depth > _DEEPEST:
+        raise NotStrictError(f"The schema is nested deeper than {_DEEPEST} levels at {where[:80]}.")
+    node = _merged(dict(node), where)
+    kept = {key: node.pop(key) for key in dialect.kept if key in node}
+    if "$defs" in node:
+        kept["$defs"] = {
+            name: _strict(part, dialect, f"{where}.{name}", depth + 1)
+            for name, part in node.pop("$defs").items()
+        }
+    if "$ref" in node:
+        # Strict backends refuse any keyword that stands beside a reference.
+        return {"$ref": node["$ref"]} | ({"$defs": kept["$defs"]} if "$defs" in kept else {})
+    either = node.pop("anyOf", None) or node.pop("oneOf", None)
+    if either is not None:
+        kept["anyOf"] = [
+            _strict(part, dialect, f"{where}|{i}", depth + 1) for i, part in enumerate(either)
+        ]
+    if "items" in node:
+        kept["items"] = _strict(node.pop("items"), dialect, f"{where}[]", depth + 1)
+    if kept.get("type") == "object" or "properties" in node:
+        kept |= _closed(node, dialect, where, depth)
+    return _with_the_rest_told(kept, node)
 
-    Args:
-        status: the HTTP status.
-        text: the server's words.
 
-    Returns:
-        One line, or None where the refusal is of another kind.
-    """
-    return _TOO_LONG_FIX if status in (400, 413, 422) and _TOO_LONG.search(text) else None
+def _merged(node: dict[str, Any], where: str) -> dict[str, Any]:
+    parts = node.pop("allOf", None)
+    if parts is None:
+        return node
+    if len(parts) != 1:
+        raise NotStrictError(f"The schema at {where} joins several parts by allOf: write them out.")
+    return {**parts[0], **node}
+
+
+def _closed(node: dict[str, Any], dialect: _Dialect, where: str, depth: int) -> dict[str, Any]:
+    properties = node.pop("properties", None)
+    open_to = node.pop("additionalProperties", False)
+    if properties is None or isinstance(open_to, Mapping):
+        raise NotStrictError(
+            f"The object at {where} does not list its properties, which strict output needs."
+        )
+    required = set(node.pop("required", ()))
+    closed = {}
+    for name, part in properties.items():
+        strict = _strict(part, dialect, f"{where}.{name}", depth + 1)
+        may_lack = name not in required and dialect.optional == "nullable"
+        closed[name] = _nullable(strict) if may_lack else strict
+    return {
+        "type": "object",
+        "properties": closed,
+        "required": list(closed),
+        "additionalProperties": False,
+    }
+
+
+def _nullable(node: dict[str, Any]) -> dict[str, Any]:
+    if node.get("type") == "null" or {"type": "null"} in node.get("anyOf", ()):
+        return node
+    if "anyOf" in node:
+        return {**node, "anyOf": [*node["anyOf"], {"type": "null"}]}
+    return {"anyOf": [node, {"type": "null"}]}
+
+
+def _with_the_rest_told(kept: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
+    rest = {k: v for k, v in rest.items() if not k.startswith("$")}
+    if rest:
+        told = ", ".join(f"{key}: {value}" for key, value in rest.items())
+        kept["description"] = " ".join(filter(None, [kept.get("description"), f"({told})"]))
+    return kept
+
+
+def _spend_enum_budget(schema: dict[str, Any]) -> None:
+    for node in _enumerations(schema):
+        names = node["enum"]
+        characters = sum(len(str(name)) for name in names)
+        if len(names) > _MOST_NAMES_UNMEASURED and characters > _MOST_ENUM_CHARACTERS:
+            _give_up(node)
+    while True:
+        nodes = list(_enumerations(schema))
+        if sum(len(node["enum"]) for node in nodes) <= MOST_ENUM_VALUES:
+            return
+        _give_up(max(nodes, key=lambda node: len(node["enum"])))
+
+
+def _give_up(node: dict[str, Any]) -> None:
+    names = node.pop("enum")
+    node.setdefault("type", "string")
+    note = f"(one of {len(names)} names given in the prompt)"
+    node["description"] = " ".join(filter(None, [node.get("description"), note]))
+
+
+def _enumerations(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, list):
+        for part in node:
+            yield from _enumerations(part)
+    elif isinstance(node, dict):
+        if isinstance(node.get("enum"), list):
+            yield node
+        for key, part in node.items():
+            if key not in ("enum", "const"):
+                yield from _enumerations(part)

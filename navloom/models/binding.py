@@ -18,8 +18,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from navloom.models.abilities import check_abilities
-from navloom.models.schema import NotStrictError, schema_title, strict_schema
+from navloom.models.abilities import NotStrictError, check_abilities, schema_title, strict_schema
 
 __all__ = ["ANSWER_TOOL", "backend_of", "bind"]
 

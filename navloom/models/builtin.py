@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from navloom.models.policy import BuiltinChatModel, Policy, Request, ToolResult
 
 if TYPE_CHECKING:
-    from navloom.models.registry import Options
+    from navloom.models.spec import Options
 
 __all__ = ["BuiltinChatModel", "Policy", "Request", "ToolResult", "make"]
 

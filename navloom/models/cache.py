@@ -30,8 +30,6 @@ from navloom.errors import ModelError
 from navloom.models.answer import bounded
 from navloom.models.secrets import redacted
 
-__all__ = ["FORMAT", "CacheInfo", "ResponseCache", "cache_folder", "cache_key"]
-
 FORMAT = 1
 """Of the entries and of their keys: raised when either changes its meaning."""
 _MARK = "navloom-cache.json"

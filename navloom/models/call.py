@@ -1,5 +1,8 @@
 """One call to a bound model: bounded in time, tried again where that helps, said in one line.
 
+The SDKs' own retries are set to 0 and no graph node has a retry policy, so what is written here, by
+the table of :mod:`navloom.models.failure`, is all there is.
+
 What stands around every call of a batch (cache, limits, counters) is told once, with
 `call_settings`, and not passed through the graphs:
 
@@ -11,40 +14,38 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall
 from langchain_core.runnables import Runnable
+from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_random_exponential
 
-from navloom.errors import ModelError, ModelRefusedError, NavloomError
-from navloom.models.abilities import read_refusal, read_too_long
+from navloom.errors import ModelError, NavloomError
 from navloom.models.answer import bounded
 from navloom.models.cache import ResponseCache, cache_key
-from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
-from navloom.models.secrets import redact, redact_error, redacted, remember
-from navloom.models.spec import public_address, read_spec
+from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
+from navloom.models.secrets import redact_error, redacted, remember
+from navloom.models.spec import read_spec
 from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 
-__all__ = [
-    "CallSettings",
-    "Gate",
-    "acall",
-    "call_settings",
-    "current_settings",
-    "model_name",
-    "model_of",
-    "policy_of",
-]
+T = TypeVar("T")
 
 _MOST_WRAPPERS = 16
-_REFUSED = frozenset({401, 403, 404})
-"""A key or a name that is refused once is refused again."""
 _SAID = ("content", "additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls")
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """One decision to try again, for a progress line: the call that failed, why, the wait (s)."""
+
+    attempt: int
+    failure: Failure
+    wait: float
 
 
 class Gate(Protocol):
@@ -225,11 +226,7 @@ class _Ask:
             failure = read_failure(error, remote=self.remote)
             if failure is None:
                 raise
-            unable = read_refusal(failure.status, failure.text) is not None
-            refused = unable or failure.kind == "quota" or failure.status in _REFUSED
-            kind = ModelRefusedError if refused else ModelError
-            line = redact(_line(self.model, failure, self.policy, self.attempts))
-            raise kind(line) from error
+            raise model_error(self.model, self.name, failure, self.policy, self.attempts) from error
         if not isinstance(reply, AIMessage):
             raise ModelError(f"{self.name} gave a {type(reply).__name__}, not a message.")
         return _without_secrets(bounded(reply))
@@ -326,60 +323,64 @@ def policy_of(model: Any, settings: CallSettings = _PLAIN) -> RetryPolicy:
     return replace(RetryPolicy(), **{k: v for k, v in given.items() if v is not None})
 
 
-def _line(model: Any, failure: Failure, policy: RetryPolicy, attempts: int) -> str:
-    name, said = model_name(model), failure.text
-    status = f"HTTP {failure.status}" if failure.status else failure.kind
-    often = f", {attempts} attempts" if attempts > 1 else ""
-    return f"{name}: {_advice(model, failure, policy)} ({status}{often}: {said})"
+async def with_retries(
+    call: Callable[[], Awaitable[T]],
+    policy: RetryPolicy,
+    *,
+    remote: bool = True,
+    on_retry: Callable[[Retry], None] | None = None,
+) -> T:
+    """Make a call, and make it again as the table of `navloom.models.failure` says.
+
+    Args:
+        call: makes one attempt.
+        policy: how often and how long.
+        remote: see `read_failure`.
+        on_retry: told of each retry before its wait.
+
+    Raises:
+        Exception: what the last attempt raised, as it was raised.
+    """
+    decide = _Decide(policy, remote)
+
+    def tell(state: RetryCallState) -> None:
+        if on_retry is not None and decide.failure is not None:
+            on_retry(Retry(state.attempt_number, decide.failure, state.upcoming_sleep))
+
+    retrying = AsyncRetrying(
+        stop=stop_after_attempt(max(1, policy.attempts)),
+        wait=decide.wait,
+        retry=decide,
+        before_sleep=tell,
+        reraise=True,
+    )
+    return await retrying(call)
 
 
-def _advice(model: Any, failure: Failure, policy: RetryPolicy) -> str:
-    seen = (failure.status, failure.text)
-    if fix := read_refusal(*seen) or read_too_long(*seen):
-        return fix
-    where, key = _server_of(model), _setting(model, "KEY")
-    match failure.kind, failure.status:
-        case "connection", _:
-            return f"no connection to the server at {where}; check {_setting(model, 'URL')}"
-        case "timeout", None:
-            return f"no answer within {policy.attempt_timeout:g} s; raise the attempt timeout"
-        case "quota", _:
-            return "the account has no credit left; add some, or use another model"
-        case "rate" | "overloaded", _ if (failure.retry_after or 0) > policy.longest_asked:
-            return (
-                f"the server asks to wait {failure.retry_after:.0f} s, longer than "
-                f"{policy.longest_asked:.0f} s; try again later"
-            )
-        case "rate" | "overloaded" | "timeout", _:
-            return "the server has too much to do; try again later with fewer connections"
-        case "server", _:
-            return f"the server at {where} fails; try again later"
-        case "garbled", _:
-            return f"the server at {where} gave no usable reply; check {_setting(model, 'URL')}"
-        case _, 401 | 403:
-            return f"the key was refused; check {key}"
-        case _, 404:
-            return f"no such model at {where}; check the model's name and {_setting(model, 'URL')}"
-    return "the request was refused; where it is over a schema, use --no-constrain"
+class _Decide:
+    """tenacity's questions, answered from the failure before: again? after how long?"""
 
+    def __init__(self, policy: RetryPolicy, remote: bool) -> None:
+        self.policy, self.remote = policy, remote
+        self.failure: Failure | None = None
+        self._backoff = wait_random_exponential(
+            multiplier=policy.first_wait, max=policy.longest_wait, min=policy.first_wait / 2
+        )
 
-def _server_of(model: Any) -> str:
-    base = getattr(getattr(model, "root_async_client", None), "base_url", None)
-    found = base or getattr(model, "anthropic_api_url", None)
-    return public_address(found).rstrip("/") if found else "its server"
+    def __call__(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        if error is None:
+            return False
+        before, self.failure = self.failure, read_failure(error, remote=self.remote)
+        now = self.failure
+        if now is None or now.kind in ("final", "quota"):
+            return False
+        if now.retry_after is not None and now.retry_after > self.policy.longest_asked:
+            return False
+        repeats = before is not None and before.mark == now.mark
+        return not (repeats and now.kind in ("server", "garbled"))
 
-
-def _setting(model: Any, what: str) -> str:
-    if what == "URL" and "base_url" in read_spec(model_name(model)).options:
-        return "base_url behind the model's name"
-    provider = str((getattr(model, "metadata", None) or {}).get("navloom_provider") or "")
-    variable = {
-        ("openai", "KEY"): "OPENAI_API_KEY",
-        ("anthropic", "KEY"): "ANTHROPIC_API_KEY",
-        ("vllm", "KEY"): "VLLM_API_KEY",
-        ("openai", "URL"): "OPENAI_BASE_URL (it ends in /v1)",
-        ("anthropic", "URL"): "ANTHROPIC_BASE_URL (without /v1)",
-        ("vllm", "URL"): "VLLM_BASE_URL (it ends in /v1)",
-    }.get((provider, what))
-    plain = "the API key" if what == "KEY" else "its base URL"
-    return variable or plain
+    def wait(self, state: RetryCallState) -> float:
+        if self.failure is not None and self.failure.retry_after is not None:
+            return self.failure.retry_after
+        return self._backoff(state)

@@ -19,8 +19,6 @@ from pathlib import Path
 
 from navloom.errors import UsageError
 
-__all__ = ["FAMILIES", "Family", "family_of", "serve_flags"]
-
 TEMPLATE_FOLDERS = (Path("/vllm-workspace/examples"), Path("examples"))
 """Where vLLM's own chat templates lie: in its container, or in a checkout of its sources."""
 

@@ -24,9 +24,7 @@ from navloom.errors import ModelError, did_you_mean
 from navloom.models.local_engine import Completion, Engine, engine_for
 from navloom.models.local_gguf import ModelFile, model_file
 from navloom.models.local_talk import Forms, chat, read_reply
-from navloom.models.registry import Options
-
-__all__ = ["MAX_TOKENS", "MOST_CONTEXT", "TEMPERATURE", "LocalChatModel", "make"]
+from navloom.models.spec import Options
 
 TEMPERATURE = 0.7
 """Sampling temperature, unless told: at 0 a small model repeats what failed word for word."""

@@ -25,8 +25,6 @@ from typing import Any
 from navloom.errors import ModelError, ModelRefusedError
 from navloom.models.local_gguf import ModelFile, free_memory, size_text
 
-__all__ = ["KEPT_BYTES", "Completion", "Engine", "check_memory", "close_engines", "engine_for"]
-
 KEPT_BYTES = 1 << 30
 """The most memory that states of conversations other than the latest may take, in bytes."""
 _WORK_BYTES = 300 << 20

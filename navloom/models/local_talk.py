@@ -27,8 +27,6 @@ from langchain_core.messages import (
 from navloom.errors import ModelError, did_you_mean
 from navloom.models.answer import AnswerError, message_text, read_json_object
 
-__all__ = ["LONGEST_TEXT", "MOST_ITEMS", "Forms", "chat", "read_reply"]
-
 _FEW_NAMES = 4
 """A longer list of names is left to the prompt, which has it anyway."""
 LONGEST_TEXT = 600

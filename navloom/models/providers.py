@@ -16,14 +16,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
-from navloom.models.registry import Options
 from navloom.models.secrets import remember
-from navloom.models.spec import hidden_in_address, is_address
+from navloom.models.spec import Options, hidden_in_address, is_address
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-__all__ = ["OPEN_MODEL_TOKENS", "make_anthropic", "make_openai", "make_vllm"]
 
 OPEN_MODEL_TOKENS = 4096
 """The most tokens of a reply, unless told: a small open model may never come to an end by itself,

@@ -2,129 +2,44 @@
 
 A provider's client is imported when a model of it is named, and not before: importing this module
 costs nothing, and ``navloom --help`` never waits for an SDK. Other packages add providers by the
-entry point group ``navloom.models`` (`navloom.models.plugins`).
+entry point group ``navloom.models``, each in its own pyproject.toml:
+
+    [project.entry-points."navloom.models"]
+    mine = "my_package.navloom:make"
+
+where ``make(name, options) -> BaseChatModel`` gets what stands after ``mine/`` and an
+`navloom.models.spec.Options`; or the entry point is a whole `navloom.models.spec.Provider`.
+A package that is broken has a fault of one line and disturbs no other.
 """
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from importlib import import_module
-from importlib.util import find_spec
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cache, partial
+from importlib.metadata import EntryPoint, distributions
 from typing import TYPE_CHECKING, Any
 
-from navloom.errors import ModelError, did_you_mean
-from navloom.models.spec import ModelSpec, is_address, read_spec
-from navloom.models.traces import redact_traces
+from navloom.errors import ModelError, NavloomError, did_you_mean
+from navloom.models.secrets import redact_traces
+from navloom.models.spec import (
+    IN_PROCESS_OPTIONS,
+    ModelSpec,
+    Options,
+    Provider,
+    is_address,
+    read_spec,
+)
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Options", "Provider", "get_model", "list_providers", "register_provider"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What may be asked of a model besides its name; None leaves a thing to the provider.
-
-    Attributes:
-        base_url: the server's address, before the provider's environment variable.
-        api_key: the key, before the provider's environment variable.
-        temperature: sampling temperature, 0 to 2.
-        max_tokens: the most tokens of one reply.
-        attempt_timeout: seconds that one attempt may take, from its start to its end (600).
-        max_retries: attempts after the first, where trying again may help (3).
-        headers: further HTTP headers.
-        extra: further arguments of the LangChain client's constructor, as they are.
-    """
-
-    base_url: str | None = None
-    api_key: str | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
-    attempt_timeout: float | None = None
-    max_retries: int | None = None
-    headers: Mapping[str, str] | None = None
-    extra: Mapping[str, Any] | None = None
-
-    def given(self) -> dict[str, Any]:
-        """The options that are not None."""
-        named = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: value for name, value in named.items() if value is not None}
-
-
-_IN_PROCESS_OPTIONS = frozenset({"attempt_timeout", "max_retries"})
-_LOCAL_OPTIONS = _IN_PROCESS_OPTIONS | {"temperature", "max_tokens", "extra"}
-_SERVER_OPTIONS = frozenset(f.name for f in fields(Options))
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """A kind of model.
-
-    Attributes:
-        name: what stands before the slash.
-        about: one line for ``navloom models``.
-        make: ``"module:function"`` or the function itself, ``(name, Options) -> BaseChatModel``;
-            a string is imported when a model is first asked for.
-        models: the names there are, or a few examples where ``is_open``.
-        is_open: whether any other name may be asked for too.
-        needs: the environment variable without which no call can be made, if any.
-        takes: the options that mean something here.
-        extras: what ``extra`` may hold; None leaves that to the client.
-        package: the module without which no call can be made, if any.
-        install: the command that installs it.
-        beside: a model's name to the further module that it needs and the command for that.
-        fault: why nothing of this provider can be used (a broken third-party package), if so.
-    """
-
-    name: str
-    about: str
-    make: str | Callable[[str, Options], BaseChatModel]
-    models: tuple[str, ...] = ()
-    is_open: bool = True
-    needs: str | None = None
-    takes: frozenset[str] = _SERVER_OPTIONS
-    extras: frozenset[str] | None = None
-    package: str | None = None
-    install: str | None = None
-    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    fault: str | None = None
-
-    def lacks(self, model: str | None = None) -> str | None:
-        """What keeps this provider from being used: its fault, what to install, what to set.
-
-        Args:
-            model: one of its models, which may need more than the provider; None: any other.
-        """
-        if self.fault:
-            return self.fault
-        if self.package and find_spec(self.package) is None:
-            return self.install or f"pip install {self.package}"
-        if self.needs and not os.environ.get(self.needs, "").strip():
-            return f"set {self.needs}"
-        further = self.beside.get(model or "")
-        return further[1] if further and find_spec(further[0]) is None else None
-
-    def build(self, name: str, options: Options) -> BaseChatModel:
-        """Make the chat model of this name.
-
-        Raises:
-            ModelError: where the provider is broken or its package is not installed.
-        """
-        if self.fault:
-            raise ModelError(self.fault)
-        if self.package and find_spec(self.package) is None:
-            raise ModelError(f"{self.name}/{name} needs the package {self.package}: {self.lacks()}")
-        make = self.make
-        if isinstance(make, str):
-            module, _, function = make.partition(":")
-            make = getattr(import_module(module), function)
-        model: BaseChatModel = make(name, options)
-        return model
-
+GROUP = "navloom.models"
+"""The group of entry points by which other packages name their providers."""
+_MOST_TEXT = 300
 
 _PROVIDERS: dict[str, Provider] = {}
 
@@ -141,13 +56,13 @@ for _provider in (
         "navloom.models.builtin:make",
         models=("heuristic", "random", "human", "always-yes", "always-no"),
         is_open=False,
-        takes=_IN_PROCESS_OPTIONS,
+        takes=IN_PROCESS_OPTIONS,
     ),
     Provider(
         "scripted",
         "a list of replies, for tests (navloom.models.scripted.register)",
         "navloom.models.scripted:make",
-        takes=_IN_PROCESS_OPTIONS,
+        takes=IN_PROCESS_OPTIONS,
     ),
     Provider(
         "openai",
@@ -175,7 +90,7 @@ for _provider in (
         "a GGUF file, run in this process by llama.cpp: local/PATH.gguf; no key, no server",
         "navloom.models.local:make",
         models=("smollm2",),
-        takes=_LOCAL_OPTIONS,
+        takes=IN_PROCESS_OPTIONS | {"temperature", "max_tokens", "extra"},
         extras=frozenset({"exact", "n_ctx", "seed", "threads"}),
         package="xllamacpp",
         install="pip install 'navloom[local]'",
@@ -192,28 +107,22 @@ def list_providers() -> tuple[Provider, ...]:
     The packages are imported. One that is broken is listed with its fault, and so is one whose
     name is taken.
     """
-    from navloom.models.plugins import find_plugins, read_plugin
-
     others: list[Provider] = []
-    for name, plugin in find_plugins():
+    for name, plugin in _find_plugins():
         taken = name in _PROVIDERS or name in {other.name for other in others}
-        others.append(read_plugin(plugin, taken=taken))
+        others.append(_read_plugin(plugin, taken=taken))
     return (*_PROVIDERS.values(), *others)
 
 
 def _provider_names() -> list[str]:
-    from navloom.models.plugins import find_plugins
-
-    return list(dict.fromkeys([*_PROVIDERS, *(name for name, _ in find_plugins())]))
+    return list(dict.fromkeys([*_PROVIDERS, *(name for name, _ in _find_plugins())]))
 
 
 def _find(prefix: str) -> Provider | None:
     known = _PROVIDERS.get(prefix)
     if known is not None:
         return known
-    from navloom.models.plugins import find_plugins, read_plugin
-
-    return next((read_plugin(plugin) for name, plugin in find_plugins() if name == prefix), None)
+    return next((_read_plugin(plugin) for name, plugin in _find_plugins() if name == prefix), None)
 
 
 def get_model(spec: str, **options: Any) -> BaseChatModel:
@@ -319,3 +228,80 @@ def _check_number(
     is_number = isinstance(value, kind) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not low <= value <= high:
         raise ModelError(f"{spec}: {name} must be{said} from {low:g} to {high:g}, got {value!r}.")
+
+
+def _find_plugins() -> tuple[tuple[str, EntryPoint | Provider], ...]:
+    """The names of other packages' providers; nothing is imported.
+
+    Returns:
+        A name with its entry point, sorted; where a package's list of entry points cannot be read,
+        the package's name with a provider that is only a fault.
+    """
+    return _found(tuple(sys.path))
+
+
+@cache
+def _found(_path: tuple[str, ...]) -> tuple[tuple[str, EntryPoint | Provider], ...]:
+    # One distribution after another: importlib's entry_points() fails as a whole on a broken one.
+    found: list[tuple[str, EntryPoint | Provider]] = []
+    seen = set()
+    for distribution in distributions():
+        text = distribution.read_text("entry_points.txt") or ""
+        if f"[{GROUP}]" not in text or distribution.name in seen:
+            continue
+        seen.add(distribution.name)
+        try:
+            found += [(e.name, e) for e in distribution.entry_points if e.group == GROUP]
+        except Exception as error:
+            fault = f"the package {distribution.name} has a broken entry_points.txt: {_line(error)}"
+            found.append((distribution.name, _broken(distribution.name, fault)))
+    return tuple(sorted(found, key=lambda named: named[0]))
+
+
+def _read_plugin(plugin: EntryPoint | Provider, *, taken: bool = False) -> Provider:
+    """Import what an entry point names; one that is broken becomes a provider with a fault.
+
+    Args:
+        plugin: one of `_find_plugins`.
+        taken: whether the name belongs to another provider already.
+    """
+    if isinstance(plugin, Provider):
+        return plugin
+    package = plugin.dist.name if plugin.dist else "another package"
+    whose = f"the provider '{plugin.name}' of the package {package} ({plugin.value})"
+    if taken:
+        return _broken(plugin.name, f"{whose} is not used: the name is taken")
+    try:
+        given = plugin.load()
+    except Exception as error:
+        return _broken(plugin.name, f"{whose} cannot be imported: {_line(error)}")
+    if isinstance(given, Provider):
+        return replace(given, name=plugin.name, make=partial(_made, whose, given.build))
+    if callable(given):
+        version = plugin.dist.version if plugin.dist else ""
+        about = f"from the package {package} {version}".rstrip()
+        return Provider(plugin.name, about, partial(_made, whose, given))
+    expected = "a function (name, options) -> chat model, or a Provider"
+    return _broken(plugin.name, f"{whose} is a {type(given).__name__}: expected {expected}")
+
+
+def _made(whose: str, make: Any, name: str, options: Options) -> BaseChatModel:
+    from langchain_core.language_models import BaseChatModel
+
+    try:
+        model = make(name, options)
+    except NavloomError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{whose} cannot make the model '{name}': {_line(error)}") from error
+    if not isinstance(model, BaseChatModel):
+        raise ModelError(f"{whose} gave a {type(model).__name__}: expected a LangChain chat model")
+    return model
+
+
+def _broken(name: str, fault: str) -> Provider:
+    return Provider(name, "broken", "", fault=fault)
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_TEXT]

@@ -4,7 +4,7 @@ A secret is known by its value: whatever stands in an environment variable whose
 TOKEN, SECRET or PASSWORD, and whatever key a model was made with. `redact` takes it out of a text
 as it is, in base64 (also in the middle of something longer, such as ``user:key``) and URL-encoded.
 Everything that Navloom writes goes through here: run folders, the cache, error lines, tracebacks,
-logs.
+logs, traces.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from urllib.parse import quote
 
 from navloom.errors import UsageError
 
-__all__ = ["load_keys", "redact", "redact_error", "redact_logs", "redacted", "remember"]
-
 T = TypeVar("T")
 
 LEAST = 8
@@ -35,6 +33,12 @@ _KEY_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*_API_KEY)\s*=\s*(.*?)\s*$
 _MOST_ENV = 64 * 1024
 _MOST_REMEMBERED = 256
 _NOT_SECRET = frozenset({"EMPTY", "not-a-key"})
+_TRACING = (
+    "LANGSMITH_TRACING",
+    "LANGSMITH_TRACING_V2",
+    "LANGCHAIN_TRACING",
+    "LANGCHAIN_TRACING_V2",
+)
 
 _remembered: dict[str, str] = {}
 
@@ -103,6 +107,26 @@ def redact_logs() -> None:
 
     factory.redacts = True  # type: ignore[attr-defined]
     logging.setLogRecordFactory(factory)
+
+
+def redact_traces() -> bool:
+    """Take secrets out of every trace of this process from now on.
+
+    Tracing is LangChain's own and off unless the user sets its variables. Where it is on, the one
+    client that LangChain's tracer shares is made here, before anyone else makes it, with
+    `redacted` as its anonymizer: inputs, outputs, metadata and errors pass it before they leave
+    the process, as OpenTelemetry spans too (``LANGSMITH_OTEL_ENABLED``), which that client
+    exports. A client that a caller made and handed to a tracer by hand is the caller's own.
+
+    Returns:
+        Whether tracing is on; nothing is imported or made where it is off.
+    """
+    if not any(os.environ.get(name, "").casefold() == "true" for name in _TRACING):
+        return False
+    from langsmith.run_trees import get_cached_client
+
+    get_cached_client(anonymizer=redacted)
+    return True
 
 
 def load_keys(path: Path) -> list[str]:

@@ -1,20 +1,26 @@
-"""A model's name and what is asked of it, in one text: ``provider/name,option=value,option=value``.
+"""How a model is named, what may be asked of it, and the kind of provider that makes it.
 
-One text goes wherever a model is named: flags, roles, run files, tables, Python. So two roles may
-have one model with different settings, and a run's own record says how its model was set.
+A model and what is asked of it are one text, ``provider/name,option=value,option=value``, wherever
+a model is named: flags, roles, run files, tables, Python. So two roles may have one model with
+different settings, and a run's own record says how its model was set.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from navloom.errors import ModelError
 
-__all__ = ["ModelSpec", "Value", "hidden_in_address", "is_address", "public_address", "read_spec"]
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 Value = str | int | float | bool
 """What an option may be set to by text."""
@@ -110,3 +116,104 @@ def _read(value: str) -> Value:
     except (ValueError, RecursionError):
         return value
     return read if isinstance(read, bool | int | float) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What may be asked of a model besides its name; None leaves a thing to the provider.
+
+    Attributes:
+        base_url: the server's address, before the provider's environment variable.
+        api_key: the key, before the provider's environment variable.
+        temperature: sampling temperature, 0 to 2.
+        max_tokens: the most tokens of one reply.
+        attempt_timeout: seconds that one attempt may take, from its start to its end (600).
+        max_retries: attempts after the first, where trying again may help (3).
+        headers: further HTTP headers.
+        extra: further arguments of the LangChain client's constructor, as they are.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    attempt_timeout: float | None = None
+    max_retries: int | None = None
+    headers: Mapping[str, str] | None = None
+    extra: Mapping[str, Any] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that are not None."""
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+IN_PROCESS_OPTIONS = frozenset({"attempt_timeout", "max_retries"})
+"""What may be asked of a model that no server answers for."""
+_SERVER_OPTIONS = frozenset(f.name for f in fields(Options))
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A kind of model.
+
+    Attributes:
+        name: what stands before the slash.
+        about: one line for ``navloom models``.
+        make: ``"module:function"`` or the function itself, ``(name, Options) -> BaseChatModel``;
+            a string is imported when a model is first asked for.
+        models: the names there are, or a few examples where ``is_open``.
+        is_open: whether any other name may be asked for too.
+        needs: the environment variable without which no call can be made, if any.
+        takes: the options that mean something here.
+        extras: what ``extra`` may hold; None leaves that to the client.
+        package: the module without which no call can be made, if any.
+        install: the command that installs it.
+        beside: a model's name to the further module that it needs and the command for that.
+        fault: why nothing of this provider can be used (a broken third-party package), if so.
+    """
+
+    name: str
+    about: str
+    make: str | Callable[[str, Options], BaseChatModel]
+    models: tuple[str, ...] = ()
+    is_open: bool = True
+    needs: str | None = None
+    takes: frozenset[str] = _SERVER_OPTIONS
+    extras: frozenset[str] | None = None
+    package: str | None = None
+    install: str | None = None
+    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    fault: str | None = None
+
+    def lacks(self, model: str | None = None) -> str | None:
+        """What keeps this provider from being used: its fault, what to install, what to set.
+
+        Args:
+            model: one of its models, which may need more than the provider; None: any other.
+        """
+        if self.fault:
+            return self.fault
+        if self.package and find_spec(self.package) is None:
+            return self.install or f"pip install {self.package}"
+        if self.needs and not os.environ.get(self.needs, "").strip():
+            return f"set {self.needs}"
+        further = self.beside.get(model or "")
+        return further[1] if further and find_spec(further[0]) is None else None
+
+    def build(self, name: str, options: Options) -> BaseChatModel:
+        """Make the chat model of this name.
+
+        Raises:
+            ModelError: where the provider is broken or its package is not installed.
+        """
+        if self.fault:
+            raise ModelError(self.fault)
+        if self.package and find_spec(self.package) is None:
+            raise ModelError(f"{self.name}/{name} needs the package {self.package}: {self.lacks()}")
+        make = self.make
+        if isinstance(make, str):
+            module, _, function = make.partition(":")
+            make = getattr(import_module(module), function)
+        model: BaseChatModel = make(name, options)
+        return model

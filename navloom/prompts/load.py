@@ -26,8 +26,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from navloom.errors import PromptError, did_you_mean
 
-__all__ = ["Prompt", "Rendered", "load_prompt", "parse_prompt", "prompt_names"]
-
 _KEYS = ("name", "version", "description", "variables", "system", "human")
 _NOT_PROMPTS = frozenset({"profiles"})
 """YAML files of the folder that prompts are filled from; see

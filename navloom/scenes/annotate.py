@@ -36,17 +36,6 @@ from scipy.spatial import cKDTree
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.scene import Scene, region_id
 
-__all__ = [
-    "NEIGHBOURS",
-    "Annotated",
-    "annotate",
-    "consensus",
-    "relabel",
-    "restore",
-    "retype",
-    "vote",
-]
-
 NEIGHBOURS = 3
 """k of instance proximal voting (CoNavBench 3.1.1)."""
 _NONE = -1

@@ -19,8 +19,6 @@ from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.files import first_problem, parse_json, read_bytes
 from navloom.scenes.plainyaml import read_yaml
 
-__all__ = ["ALIASES", "body_names", "body_text", "builtin_bodies", "get_body", "load_bodies"]
-
 ALIASES = {"ROBOT": "HUMANOID"}
 """The benchmark's files call the humanoid ``ROBOT`` in one place and ``HUMANOID`` in another."""
 

@@ -20,8 +20,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from navloom.scenes.scene import Scene
 
-__all__ = ["DistanceTable", "HopTable", "Metric", "hop_table", "metre_table", "per_scene"]
-
 Metric = Literal["2d", "3d"]
 T = TypeVar("T")
 _HOP = 1e6

@@ -10,8 +10,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["DEFAULT_BODY", "Embodiment"]
-
 _Metres = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
 
 

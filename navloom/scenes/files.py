@@ -17,17 +17,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
 
-__all__ = [
-    "checked_id",
-    "first_problem",
-    "parse_json",
-    "read_bytes",
-    "replace_file",
-    "short",
-    "validated",
-    "write_atomic",
-]
-
 T = TypeVar("T")
 
 MOST_BYTES = 200_000_000

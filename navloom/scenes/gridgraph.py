@@ -34,8 +34,6 @@ from navloom.scenes.scene import (
 if TYPE_CHECKING:
     from shapely import Polygon
 
-__all__ = ["SPACING", "build_viewpoints"]
-
 SPACING = 1.5
 """About how far viewpoints stand apart, in metres."""
 _REACH = 0.8 * SPACING

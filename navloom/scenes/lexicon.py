@@ -23,16 +23,6 @@ from navloom.errors import did_you_mean
 from navloom.scenes.plainyaml import read_yaml
 from navloom.scenes.scene import ItemKind
 
-__all__ = [
-    "ROOM_TYPES",
-    "Lexicon",
-    "classify",
-    "is_surface",
-    "load_lexicon",
-    "room_types",
-    "unlisted",
-]
-
 ROOM_TYPES: tuple[str, ...] = (
     "Bedroom",
     "Bathroom",

@@ -11,8 +11,6 @@ from pydantic import TypeAdapter, ValidationError
 from navloom.errors import SceneError
 from navloom.scenes.files import first_problem, read_bytes
 
-__all__ = ["read_yaml"]
-
 T = TypeVar("T")
 
 

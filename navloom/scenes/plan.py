@@ -28,10 +28,8 @@ from shapely.ops import nearest_points
 
 from navloom.scenes.plan_labels import place_labels
 from navloom.scenes.plan_lines import COLOURS, MARKS, Mark, Route, draw_marks, draw_routes
-from navloom.scenes.plan_shapes import floor_of, region_shapes, tint
+from navloom.scenes.plan_shapes import region_shapes, tint
 from navloom.scenes.scene import Box, Link, Scene
-
-__all__ = ["Mark", "Rect", "Route", "draw_into", "draw_plan", "floor_of"]
 
 Rect = tuple[float, float, float, float]
 """(left, bottom, width, height) in inches from the figure's lower left corner."""

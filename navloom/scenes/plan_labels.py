@@ -26,8 +26,6 @@ from shapely.ops import unary_union
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import UNKNOWN
 
-__all__ = ["place_labels"]
-
 _SIZES = (7.5, 6.5, 5.6)
 """Points; smaller than the last nobody reads."""
 _GOOD, _BAD = 0.12, 0.55

@@ -15,8 +15,6 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from shapely.geometry import LineString
 
-__all__ = ["COLOURS", "MARKS", "Mark", "MarkKind", "Route", "draw_marks", "draw_routes"]
-
 MarkKind = Literal["start_1", "start_2", "object", "end", "handoff"]
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""

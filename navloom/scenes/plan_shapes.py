@@ -10,8 +10,6 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.scene import UNKNOWN, Region, Scene, Viewpoint
 
-__all__ = ["floor_of", "readable", "region_shapes", "tint"]
-
 _REACH = 0.6
 """Metres of ground that a viewpoint vouches for, where a room has no outline."""
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from navloom.scenes.scene import ItemKind, Scene
 
-__all__ = ["item_names", "scene_prompt"]
-
 
 def item_names(scene: Scene, region: str, kind: ItemKind) -> list[str]:
     """The distinct names of one kind of item in a region, as models read them, in scene order."""

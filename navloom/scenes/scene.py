@@ -18,28 +18,6 @@ from typing import Annotated, Any, Literal, Self
 import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = [
-    "UNKNOWN",
-    "Box",
-    "Edge",
-    "Extents",
-    "Floor",
-    "Item",
-    "ItemKind",
-    "Link",
-    "LinkKind",
-    "Point2",
-    "Point3",
-    "Region",
-    "Scene",
-    "Viewpoint",
-    "Wall",
-    "distance_2d",
-    "distance_3d",
-    "prompt_name",
-    "region_id",
-]
-
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Point3 = tuple[Finite, Finite, Finite]
 """(x, y, z) in metres, y up."""

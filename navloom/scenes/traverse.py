@@ -21,8 +21,6 @@ from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.files import checked_id, read_bytes, short, validated
 from navloom.scenes.scene import Link, Scene
 
-__all__ = ["Cell", "Passage", "Traversability", "annotated", "from_geometry"]
-
 _ENDING = "-traverse.json"
 _MOST_BYTES = 20_000_000
 _HALLUCINATED = "_hallucinatedQuestions"

@@ -24,8 +24,6 @@ from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.files import checked_id, short
 from navloom.scenes.scene import Scene
 
-__all__ = ["FORMATS", "Format", "iter_scenes", "list_scenes", "load_scene"]
-
 DATA_VARIABLE = "NAVLOOM_DATA"
 _MOST_NAMED = 8
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(.*)", re.DOTALL)

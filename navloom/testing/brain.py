@@ -11,8 +11,6 @@ from langchain_core.messages import AIMessage
 if TYPE_CHECKING:
     from navloom.testing.server import Call
 
-__all__ = ["brain"]
-
 
 def brain(
     model: BaseChatModel, *, schema: Mapping[str, Any] | None = None

@@ -20,27 +20,6 @@ from langchain_core.messages import AIMessage
 if TYPE_CHECKING:
     from navloom.testing.server import Call, Exchange
 
-__all__ = [
-    "BadArguments",
-    "CallPlan",
-    "Cut",
-    "Delay",
-    "Drop",
-    "Empty",
-    "Fault",
-    "Filtered",
-    "Garble",
-    "HungUpError",
-    "Outage",
-    "Plan",
-    "Silence",
-    "Stall",
-    "Status",
-    "UnknownTool",
-    "plan_of",
-    "seeded_plan",
-]
-
 HUGE = 300_000
 """Characters of a huge argument: more than anything in Navloom reads."""
 

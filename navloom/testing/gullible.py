@@ -24,8 +24,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from navloom.models.answer import message_text
 
-__all__ = ["GullibleJudge"]
-
 _FENCED = re.compile(r"<<<([0-9a-f]{16})\n.*?\n\1>>>", re.DOTALL)
 _SHAPE = re.compile(
     r"""\bcorrect\b["'”]?\s{0,4}[:=>]{1,3}\s{0,4}["'“]?\s{0,2}(true|false|yes|no)\b""",

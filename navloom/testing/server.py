@@ -20,8 +20,6 @@ from navloom.models.scripted import Said, as_message
 from navloom.testing.faults import CallPlan, Fault, HungUpError, Plan, plan_of
 from navloom.testing.wire import WIRES, Wire
 
-__all__ = ["Call", "Exchange", "ModelServer"]
-
 _LARGEST_REQUEST = 64 * 1024 * 1024
 _BETWEEN_OUTAGES_S = 0.5
 

@@ -21,8 +21,6 @@ from navloom.models.answer import message_text
 from navloom.models.binding import ANSWER_TOOL
 from navloom.models.policy import estimate_tokens
 
-__all__ = ["WIRES", "Anthropic", "Asked", "OpenAI", "Wire"]
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:

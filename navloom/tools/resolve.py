@@ -15,8 +15,6 @@ from navloom.scenes.scene import Scene
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["model_of", "scene_of"]
-
 SCENES_KEPT = 16
 """A batch goes through its scenes one after another, so a few are enough to load each only once,
 and memory stays flat however many there are."""

@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["HEADINGS", "paragraph"]
-
 HEADINGS = (
     "Job",
     "Random seed",

@@ -26,9 +26,9 @@ from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings
-from navloom.models.limits import Limits
-from navloom.models.retry import Failure, Retry
+from navloom.models.call import CallSettings, Retry
+from navloom.models.failure import Failure
+from navloom.models.usage import Limits
 from navloom.testing import Delay, Drop, Garble, ModelServer, Status, brain
 
 CANARY = "sk-canary/Zebra+42-quince-77=="

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 
-from navloom.errors import ModelError
+from navloom.errors import LimitReachedError, ModelError
 from navloom.models.binding import bind
 from navloom.models.cache import ResponseCache, cache_folder, cache_key
 from navloom.models.call import acall, call_settings
-from navloom.models.limits import Budget, LimitReachedError, Limits
+from navloom.models.failure import RetryPolicy
 from navloom.models.registry import get_model
-from navloom.models.retry import RetryPolicy
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.usage import STAMP
+from navloom.models.usage import STAMP, Budget, Limits
 from navloom.testing import ModelServer, Status
 
 ASK = [SystemMessage("s"), HumanMessage("x")]

@@ -12,9 +12,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import ModelError
-from navloom.models.call import acall, model_of
+from navloom.models.call import Retry, acall, model_of, with_retries
+from navloom.models.failure import Failure, RetryPolicy, read_failure
 from navloom.models.registry import get_model
-from navloom.models.retry import Failure, Retry, RetryPolicy, read_failure, with_retries
 from navloom.models.scripted import ScriptedChatModel
 from navloom.testing import Delay, Drop, Fault, Garble, ModelServer, Status
 

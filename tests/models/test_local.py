@@ -25,7 +25,7 @@ from navloom.models.call import acall
 from navloom.models.local import LocalChatModel, make
 from navloom.models.local_gguf import model_file, read_head
 from navloom.models.local_talk import LONGEST_TEXT, Forms, chat, read_reply
-from navloom.models.registry import Options
+from navloom.models.spec import Options
 
 ROOMS = ["Bedroom_1", "Kitchen_2", "Study_3"]
 CHECK: dict[str, Any] = {

@@ -17,9 +17,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
 from navloom.errors import ModelError, ModelRefusedError
-from navloom.models.abilities import read_refusal
 from navloom.models.binding import ANSWER_TOOL, backend_of, bind
 from navloom.models.call import acall, model_of
+from navloom.models.failure import read_refusal
 from navloom.models.images import image_block
 from navloom.models.registry import get_model
 from navloom.testing import ModelServer

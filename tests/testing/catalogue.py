@@ -27,8 +27,6 @@ from navloom.testing.faults import (
 )
 from tests.testing.fault_plan import Maker
 
-__all__ = ["KINDS", "Kind", "kind_of"]
-
 _SILENT_S = 120.0
 """Longer than any client waits; a server that stops does not wait for it."""
 _OUTAGE_S = 0.1

@@ -22,8 +22,6 @@ from navloom.testing.faults import Fault
 if TYPE_CHECKING:
     from navloom.testing.server import Call
 
-__all__ = ["ConversationPlan", "Fate", "Maker", "conversation"]
-
 Maker: TypeAlias = Callable[[random.Random, str], Fault]
 """Draws a fault, given dice and the name of the protocol."""
 

@@ -34,8 +34,6 @@ from navloom.models import get_model
 from navloom.testing.brain import brain
 from navloom.testing.server import Call, ModelServer
 
-__all__ = ["Outcome", "kill_many"]
-
 AT_ONCE = 4
 _SAMPLES_A_KILL = 6
 _MOST_CALLS_A_KILL = 8

@@ -34,13 +34,11 @@ from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import call, get_model
-from navloom.models.retry import RetryPolicy
+from navloom.models.failure import RetryPolicy
 from navloom.testing.brain import brain
 from navloom.testing.server import ModelServer
 from tests.testing.catalogue import Kind
 from tests.testing.fault_plan import ConversationPlan
-
-__all__ = ["Row", "Setting", "fault_table", "write_table"]
 
 HOMES = ("demo:flat", "demo:house", "demo:villa")
 _KEY = "not-a-real-key-000"

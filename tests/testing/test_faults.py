@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.errors import ModelError, UsageError
 from navloom.models.call import acall
+from navloom.models.failure import RetryPolicy
 from navloom.models.registry import get_model
-from navloom.models.retry import RetryPolicy
 from navloom.testing import (
     KINDS,
     BadArguments,

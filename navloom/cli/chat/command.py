@@ -108,7 +108,7 @@ def chat(
     import asyncio
 
     from navloom.models.call import call_settings
-    from navloom.models.limits import Budget, Limits
+    from navloom.models.usage import Budget, Limits
 
     shown = _display(display)
     file = _file(thread, threads)

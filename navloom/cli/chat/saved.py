@@ -108,7 +108,9 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
     """
     from io import BytesIO
 
-    from navloom.scenes.plan import Mark, Route, draw_plan, floor_of
+    from navloom.scenes.plan import draw_plan
+    from navloom.scenes.plan_lines import Mark, Route
+    from navloom.scenes.plan_shapes import floor_of
 
     places = [scene.viewpoint_by_id[pose[0]] for pose in trajectory]
     points = tuple((floor_of(scene, p), p.position[0], p.position[2]) for p in places)

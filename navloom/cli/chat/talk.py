@@ -21,9 +21,9 @@ from langgraph.types import Command
 from navloom.errors import NavloomError, UsageError
 from navloom.graphs.chat.chat import Context, build_graph
 from navloom.models.call import current_settings, model_name
-from navloom.models.limits import Budget
 from navloom.models.registry import get_model
 from navloom.models.secrets import redact
+from navloom.models.usage import Budget
 from navloom.scenes.scene import Scene
 
 __all__ = ["Listener", "Talk"]

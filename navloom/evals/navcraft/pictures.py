@@ -9,8 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from navloom.errors import SceneError
-from navloom.scenes.plan import Mark, Route, draw_into, draw_plan
-from navloom.scenes.plan_lines import MarkKind
+from navloom.scenes.plan import draw_into, draw_plan
+from navloom.scenes.plan_lines import Mark, MarkKind, Route
 from navloom.scenes.plan_shapes import floor_of, readable
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.tools.navcraft.metric_graph import Anchor, metric_graph, whereabouts

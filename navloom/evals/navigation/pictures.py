@@ -18,7 +18,8 @@ from navloom.errors import SceneError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
 from navloom.evals.navigation.failure_tally import FailureTally, Tagged, tally_tags
-from navloom.scenes.plan import Route, draw_into
+from navloom.scenes.plan import draw_into
+from navloom.scenes.plan_lines import Route
 from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import Point3, Scene
 

@@ -21,8 +21,6 @@ from navloom.errors import SceneError
 from navloom.scenes.files import checked_id, first_problem, read_bytes, short, validated
 from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
 
-__all__ = ["Nodes", "Resolved", "list_ids", "load"]
-
 _ENDING = "-graph.json"
 _MOST_BYTES = 5_000_000
 _FLOOR_GAP = 1.5

@@ -34,8 +34,6 @@ from navloom.scenes.scene import (
     region_id,
 )
 
-__all__ = ["list_ids", "load"]
-
 _HOMES = Path(__file__).with_name("demo_homes")
 _CATALOGUE = "catalogue"
 T = TypeVar("T")

@@ -28,8 +28,6 @@ from shapely.geometry.base import BaseGeometry
 from navloom.errors import SceneError
 from navloom.scenes.scene import Box, Edge, Item, Point2, Point3, Region, Viewpoint, Wall
 
-__all__ = ["CLEAR", "Opening", "Plan", "StairFlight", "lay_out"]
-
 CLEAR = 0.2
 """Metres a viewpoint and the ways between viewpoints keep from walls and furniture."""
 _FLAT = 0.05

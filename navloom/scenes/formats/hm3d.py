@@ -34,8 +34,6 @@ from navloom.scenes.scene import (
     region_id,
 )
 
-__all__ = ["FLOOR_GAP", "HOME", "STAIRS_RISE", "Home", "Room", "Thing", "list_ids", "load"]
-
 FLOOR_GAP = 1.5
 """Metres above the lowest room of a storey from which a room is of the next storey."""
 STAIRS_RISE = 1.0

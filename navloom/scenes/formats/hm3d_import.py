@@ -22,8 +22,6 @@ from navloom.scenes.files import checked_id, first_problem, read_bytes, write_at
 from navloom.scenes.formats.hm3d import HOME
 from navloom.scenes.plainyaml import read_yaml
 
-__all__ = ["ImportReport", "import_folder", "import_home"]
-
 _MOST_BYTES = 20_000_000
 _REGION = re.compile(r"Region id:_(-?\d{1,7}), position:\[[^\]]*\]")
 _THING = re.compile(r"Id:(\d{1,7}), name:(.{1,200}), position:\[([^\]]{1,200})\]")

@@ -43,8 +43,6 @@ from navloom.scenes.scene import (
     prompt_name,
 )
 
-__all__ = ["list_ids", "load"]
-
 _ENDING = "_connectivity.json"
 
 

@@ -17,8 +17,6 @@ from navloom.errors import SceneError
 from navloom.scenes.files import read_bytes
 from navloom.scenes.scene import UNKNOWN, Box, Point3
 
-__all__ = ["ROOM_LABELS", "House", "HouseObject", "HouseRoom", "read_house", "y_up"]
-
 ROOM_LABELS: dict[str, str] = {
     "a": "bathroom",
     "b": "bedroom",

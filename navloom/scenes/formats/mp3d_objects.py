@@ -32,8 +32,6 @@ from navloom.errors import SceneError
 from navloom.scenes.files import read_bytes, validated
 from navloom.scenes.scene import Point3
 
-__all__ = ["MERGE", "SeenObject", "merge", "read_sightings"]
-
 MERGE = 1.5
 """Metres within which sightings of one name are one object. On the 11 scans where REVERIE names
 the object behind a sighting, complete linkage at 1.5 m gets precision .97 and recall .98 of the

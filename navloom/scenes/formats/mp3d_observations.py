@@ -28,8 +28,6 @@ from pydantic import Field, TypeAdapter
 from navloom.scenes.files import checked_id, read_bytes, validated
 from navloom.scenes.formats.mp3d_objects import read_sightings
 
-__all__ = ["SECTORS", "Near", "Seen", "read_observations"]
-
 T = TypeVar("T")
 SECTORS = 8
 _Text = Annotated[str, Field(max_length=20_000)]

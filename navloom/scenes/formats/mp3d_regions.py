@@ -24,8 +24,6 @@ from navloom.scenes.scene import (
     region_id,
 )
 
-__all__ = ["Rooms", "crossings", "fill_rooms", "rooms_of_house", "rooms_without_types"]
-
 STOREY = 2.0
 """Rooms whose floors are at most this far apart in height are one storey, in metres. A rule of
 gaps between heights (1.5 m) chains storeys through a landing halfway up the stairs: it finds fewer

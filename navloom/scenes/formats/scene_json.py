@@ -15,8 +15,6 @@ from navloom.errors import SceneError
 from navloom.scenes.files import first_problem, parse_json, read_bytes, short, write_atomic
 from navloom.scenes.scene import Scene
 
-__all__ = ["MOST_BYTES", "VERSION", "list_ids", "load", "load_file", "save"]
-
 VERSION: str = get_args(Scene.model_fields["version"].annotation)[0]
 """The version this Navloom writes, and the only one it reads."""
 MOST_BYTES = 64_000_000

@@ -11,7 +11,7 @@ from rich.console import Console
 from navloom.errors import UsageError
 from navloom.evals.annotation.accuracy import Share, evaluate, macro, micro, score, table
 from navloom.models.builtin import make
-from navloom.models.registry import Options
+from navloom.models.spec import Options
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
 
 ROOMS = {"kitchen": "oven", "bedroom": "bed", "bathroom": "toilet", "other": "box"}

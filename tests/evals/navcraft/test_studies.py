@@ -19,7 +19,7 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study
 from navloom.evals.summary import Summary
-from navloom.models.limits import Limits
+from navloom.models.usage import Limits
 
 
 def row(scene: str, thing: str, age: int | None = None, status: str = "ok") -> dict[str, Any]:

@@ -16,8 +16,8 @@ from navloom.graphs.captions.form import (
     read_summary,
     summary_schema,
 )
+from navloom.models.abilities import strict_schema
 from navloom.models.answer import AnswerError
-from navloom.models.schema import strict_schema
 from navloom.sim.bounds import MOST_DESCRIPTION, MOST_SUMMARY
 
 

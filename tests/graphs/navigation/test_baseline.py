@@ -26,7 +26,7 @@ from navloom.graphs.navigation.baseline.prompt_view import read_view
 from navloom.graphs.navigation.oracle_baseline import heuristic_oracle, random_oracle
 from navloom.models.builtin import make
 from navloom.models.policy import Request
-from navloom.models.registry import Options
+from navloom.models.spec import Options
 
 OPTIONS = {
     "Left": {"4": "A kitchen with a stove and a fridge"},

@@ -1,0 +1,318 @@
+"""What went wrong with a model call, whether trying again may help, and what to do about it.
+
+    failure                                   tried again          wait
+    408, 409, timeout, connection lost        yes                  doubling, with jitter
+    429                                       yes                  Retry-After, else doubling
+    429 insufficient_quota                    no
+    529 (overloaded), 5xx with Retry-After    yes                  Retry-After, else doubling
+    other 5xx                                 until it repeats     doubling
+    a reply that cannot be read               until it repeats     doubling
+    other 4xx                                 no
+
+Never more than ``RetryPolicy.attempts`` calls; a server that asks for a longer wait than
+``longest_asked`` is not waited for. A server that Navloom cannot know beforehand refuses tools,
+images and long prompts with a 400 (or a 404), in words of its own that are read here.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import Any, Literal
+
+from navloom.errors import ModelError, ModelRefusedError
+from navloom.models.secrets import redact
+from navloom.models.spec import public_address, read_spec
+
+Kind = Literal["timeout", "connection", "rate", "quota", "overloaded", "server", "garbled", "final"]
+
+_HTTP_CLIENTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "anyio"})
+_SDKS = frozenset({"openai", "anthropic"})
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)
+_REQUEST_ID = re.compile(
+    r"\b(?:req|request|chatcmpl|msg)[_-][\w-]+|\b[0-9a-f]{16,}\b|[0-9a-f-]{36}"
+)
+_MOST_TEXT = 300
+_REFUSED = frozenset({401, 403, 404})
+"""A key or a name that is refused once is refused again."""
+
+_REFUSALS: dict[str, re.Pattern[str]] = {
+    "tools": re.compile(
+        r"requires --(?:enable-auto-tool-choice|tool-call-parser)"
+        r"|does(?: not|n't) support (?:tools?\b|tool[ -](?:use|call)|function[ -]call)"
+        r"|'?tools'? (?:is|are) not supported"
+        r"|function[ -]calling is not (?:enabled|supported)"
+        r"|no endpoints found that support tool",
+        re.IGNORECASE,
+    ),
+    "images": re.compile(
+        r"is not a multimodal model"
+        r"|at most 0 image"
+        r"|does(?: not|n't) support (?:image|vision|multi-?modal)"
+        r"|image input is not supported"
+        r"|image_url is only supported by"
+        r"|no endpoints found that support image",
+        re.IGNORECASE,
+    ),
+}
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|context window|prompt is too long"
+    r"|(?:input|prompt)[^.]{0,40}(?:longer|exceeds?|too long)[^.]{0,60}(?:model|context|token)",
+    re.IGNORECASE,
+)
+_TOO_LONG_FIX = (
+    "the prompt does not fit the model's context: use a model with a longer one, a smaller scene,"
+    " or where there is --compact, that"
+)
+_FIXES = {
+    "tools": "the server takes no tool calls for this model: use one that does; a vLLM server has"
+    " to be started for them, as `navloom serve MODEL` does",
+    "images": "the model takes no images: use one that does; a vLLM server has to be started for"
+    " them, as `navloom serve MODEL --images N` does",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How a call is tried again.
+
+    Attributes:
+        attempts: calls in all, the first one included (at least 1).
+        attempt_timeout: seconds that one call may take from its start to its end, or None.
+        first_wait: seconds before the second call; doubled each time, jittered down.
+        longest_wait: the most seconds that the doubling may reach.
+        longest_asked: the longest Retry-After, in seconds, that is waited for.
+    """
+
+    attempts: int = 4
+    attempt_timeout: float | None = 600.0
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+    longest_asked: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong with one call.
+
+    Attributes:
+        kind: the row of this module's table.
+        text: the server's or the client's words, one line, at most 300 characters.
+        status: the HTTP status, where there was one.
+        retry_after: seconds that the server asked to wait, where it asked.
+    """
+
+    kind: Kind
+    text: str
+    status: int | None = None
+    retry_after: float | None = None
+
+    @property
+    def mark(self) -> tuple[int | None, str]:
+        """Equal for failures that say the same, whatever request id they carry."""
+        return self.status, _REQUEST_ID.sub("", self.text)
+
+
+def read_failure(error: BaseException, *, remote: bool = True) -> Failure | None:
+    """Say what an exception from a chat model means.
+
+    Args:
+        error: what the call raised.
+        remote: whether the model is a server. Only then is a ``ValueError`` and the like taken
+            for a reply that cannot be read; in process it is a defect, to be seen as it is.
+
+    Returns:
+        The failure, or None where the exception is not a model's failure at all.
+    """
+    text = _one_line(_told(error))
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status >= 400:
+        return _of_status(status, error, text)
+    names = {f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(error).__mro__}
+    if isinstance(error, TimeoutError) or any(n.endswith("TimeoutError") for n in names):
+        return Failure("timeout", text or "no answer in time")
+    if any(n.endswith("ConnectionError") for n in names) or _roots(names) & _HTTP_CLIENTS:
+        return Failure("connection", _one_line(_deepest(error)) or text)
+    if _roots(names) & _SDKS or (remote and isinstance(error, _UNREADABLE)):
+        return Failure("garbled", f"{type(error).__name__}: {text}"[:_MOST_TEXT])
+    return None
+
+
+def read_refusal(status: int | None, text: str) -> str | None:
+    """What to do about a server's refusal of tools or of images.
+
+    Args:
+        status: the HTTP status.
+        text: the server's words.
+
+    Returns:
+        One line, or None where the refusal is of another kind.
+    """
+    if status not in (400, 404, 422, 500, 501):
+        return None
+    for ability, pattern in _REFUSALS.items():
+        if pattern.search(text):
+            return _FIXES[ability]
+    return None
+
+
+def read_too_long(status: int | None, text: str) -> str | None:
+    """What to do about a prompt that a server finds too long; another prompt may well fit.
+
+    Args:
+        status: the HTTP status.
+        text: the server's words.
+
+    Returns:
+        One line, or None where the refusal is of another kind.
+    """
+    return _TOO_LONG_FIX if status in (400, 413, 422) and _TOO_LONG.search(text) else None
+
+
+def model_error(
+    model: Any, name: str, failure: Failure, policy: RetryPolicy, attempts: int
+) -> ModelError:
+    """What a call that failed for good ends in: one line that says what happened and what to do.
+
+    Args:
+        model: the chat model, which knows its server's address.
+        name: ``provider/name``.
+        failure: the last one.
+        policy: how often it was tried, and how long.
+        attempts: calls that were made.
+
+    Returns:
+        A `ModelRefusedError` where every further call would end the same way.
+    """
+    unable = read_refusal(failure.status, failure.text) is not None
+    refused = unable or failure.kind == "quota" or failure.status in _REFUSED
+    status = f"HTTP {failure.status}" if failure.status else failure.kind
+    often = f", {attempts} attempts" if attempts > 1 else ""
+    advice = _advice(model, name, failure, policy)
+    line = redact(f"{name}: {advice} ({status}{often}: {failure.text})")
+    return (ModelRefusedError if refused else ModelError)(line)
+
+
+def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str:
+    seen, setting = (failure.status, failure.text), partial(_setting, model, name)
+    if fix := read_refusal(*seen) or read_too_long(*seen):
+        return fix
+    where = _server_of(model)
+    match failure.kind, failure.status:
+        case "connection", _:
+            return f"no connection to the server at {where}; check {setting('URL')}"
+        case "timeout", None:
+            return f"no answer within {policy.attempt_timeout:g} s; raise the attempt timeout"
+        case "quota", _:
+            return "the account has no credit left; add some, or use another model"
+        case "rate" | "overloaded", _ if (failure.retry_after or 0) > policy.longest_asked:
+            return (
+                f"the server asks to wait {failure.retry_after:.0f} s, longer than "
+                f"{policy.longest_asked:.0f} s; try again later"
+            )
+        case "rate" | "overloaded" | "timeout", _:
+            return "the server has too much to do; try again later with fewer connections"
+        case "server", _:
+            return f"the server at {where} fails; try again later"
+        case "garbled", _:
+            return f"the server at {where} gave no usable reply; check {setting('URL')}"
+        case _, 401 | 403:
+            return f"the key was refused; check {setting('KEY')}"
+        case _, 404:
+            return f"no such model at {where}; check the model's name and {setting('URL')}"
+    return "the request was refused; where it is over a schema, use --no-constrain"
+
+
+def _server_of(model: Any) -> str:
+    base = getattr(getattr(model, "root_async_client", None), "base_url", None)
+    found = base or getattr(model, "anthropic_api_url", None)
+    return public_address(found).rstrip("/") if found else "its server"
+
+
+def _setting(model: Any, name: str, what: str) -> str:
+    if what == "URL" and "base_url" in read_spec(name).options:
+        return "base_url behind the model's name"
+    provider = str((getattr(model, "metadata", None) or {}).get("navloom_provider") or "")
+    variable = {
+        ("openai", "KEY"): "OPENAI_API_KEY",
+        ("anthropic", "KEY"): "ANTHROPIC_API_KEY",
+        ("vllm", "KEY"): "VLLM_API_KEY",
+        ("openai", "URL"): "OPENAI_BASE_URL (it ends in /v1)",
+        ("anthropic", "URL"): "ANTHROPIC_BASE_URL (without /v1)",
+        ("vllm", "URL"): "VLLM_BASE_URL (it ends in /v1)",
+    }.get((provider, what))
+    plain = "the API key" if what == "KEY" else "its base URL"
+    return variable or plain
+
+
+def _of_status(status: int, error: BaseException, text: str) -> Failure:
+    asked = _retry_after(getattr(getattr(error, "response", None), "headers", None))
+    kind: Kind = "final"
+    if status == 429:
+        kind = "quota" if getattr(error, "code", None) == "insufficient_quota" else "rate"
+    elif status in (408, 409):
+        kind = "timeout"
+    elif status == 529 or (status >= 500 and asked is not None):
+        kind = "overloaded"
+    elif status >= 500:
+        kind = "server"
+    return Failure(kind, text, status, asked)
+
+
+def _retry_after(headers: Mapping[str, str] | None) -> float | None:
+    if headers is None:
+        return None
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * scale
+        except ValueError:
+            seconds = _until(value)
+        if 0 <= seconds < float("inf"):
+            return seconds
+    return None
+
+
+def _until(date: str) -> float:
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return float("nan")
+
+
+def _told(error: BaseException) -> str:
+    body: Any = getattr(error, "body", None)
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        if isinstance(inner, Mapping) and isinstance(inner.get("message"), str):
+            return str(inner["message"])
+    message = getattr(error, "message", None)
+    return message if isinstance(message, str) else str(error)
+
+
+def _deepest(error: BaseException) -> str:
+    return [str(e) for e in _chain(error) if str(e)][-1] if str(error) else ""
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    now: BaseException | None = error
+    while now is not None and id(now) not in seen:
+        seen.add(id(now))
+        yield now
+        now = now.__cause__ or now.__context__
+
+
+def _roots(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST_TEXT else line[: _MOST_TEXT - 1] + "…"
