@@ -3,9 +3,7 @@
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
         model = get_model("openai/any", base_url=server.openai_url, api_key="test")
 
-It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody. What a run does
-under each kind of fault is printed by ``python -m navloom.testing``, and what kill -9 does to it by
-``python -m tests.testing.kill``.
+It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody.
 """
 
 from navloom.testing.brain import brain
@@ -25,15 +23,12 @@ from navloom.testing.faults import (
     UnknownTool,
     seeded_plan,
 )
-from navloom.testing.server import Call, ModelServer
-from tests.testing.catalogue import KINDS, Kind, kind_of
-from tests.testing.fault_plan import ConversationPlan
+from navloom.testing.server import ModelServer
+from navloom.testing.wire import Call
 
 __all__ = [
-    "KINDS",
     "BadArguments",
     "Call",
-    "ConversationPlan",
     "Cut",
     "Delay",
     "Drop",
@@ -41,7 +36,6 @@ __all__ = [
     "Fault",
     "Filtered",
     "Garble",
-    "Kind",
     "ModelServer",
     "Outage",
     "Silence",
@@ -49,6 +43,5 @@ __all__ = [
     "Status",
     "UnknownTool",
     "brain",
-    "kind_of",
     "seeded_plan",
 ]

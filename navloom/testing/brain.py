@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
-if TYPE_CHECKING:
-    from navloom.testing.server import Call
+from navloom.models.answer import AnswerError, message_text, read_json_object
+from navloom.testing.wire import Call
 
 
 def brain(
@@ -43,8 +43,6 @@ def brain(
 
 
 def _by_tool(reply: AIMessage, tool: str, id_: str) -> AIMessage:
-    from navloom.models.answer import AnswerError, message_text, read_json_object
-
     text = message_text(reply.content)
     try:
         args = read_json_object(text)

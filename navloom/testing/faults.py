@@ -2,8 +2,7 @@
 
 A fault may act at five moments: before the request is answered (`before`), on the message that is
 to be said (`message`), on the JSON of a whole reply (`reply`) and its bytes (`body`), and while
-bytes are sent (`pieces`). The plan of a server says which fault, if any, each call meets. The
-sixteen kinds that are tested for by name are in `tests.testing.catalogue`.
+bytes are sent (`pieces`). The plan of a server says which fault, if any, each call meets.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from langchain_core.messages import AIMessage
 
-if TYPE_CHECKING:
-    from navloom.testing.server import Call, Exchange
+from navloom.testing.wire import Call, Wire
 
 HUGE = 300_000
 """Characters of a huge argument: more than anything in Navloom reads."""
@@ -26,6 +24,33 @@ HUGE = 300_000
 
 class HungUpError(Exception):
     """The server closes the connection before the reply is whole."""
+
+
+class Exchange(Protocol):
+    """One request and its reply, as far as a fault may act on them.
+
+    Attributes:
+        wire: the protocol that is spoken.
+        content_type: what the reply claims to be.
+    """
+
+    wire: Wire
+    content_type: str
+
+    def send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        """Send a whole reply."""
+
+    def send_json(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        """Send a whole JSON reply."""
+
+    def drop(self) -> None:
+        """Close the connection without a word."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but not longer than the server lives."""
+
+    def outage(self, seconds: float) -> None:
+        """Drop this call and refuse every new connection for some seconds."""
 
 
 class Fault:
@@ -112,7 +137,7 @@ class Silence(Fault):
 
     def before(self, exchange: Exchange) -> bool:
         """Wait, then close the connection."""
-        exchange.model_server.wait(self.seconds)
+        exchange.wait(self.seconds)
         exchange.drop()
         return True
 
@@ -125,7 +150,7 @@ class Outage(Fault):
 
     def before(self, exchange: Exchange) -> bool:
         """Stop listening, drop this call, listen again after a while."""
-        exchange.model_server.outage(self.seconds, exchange.drop)
+        exchange.outage(self.seconds)
         return True
 
 
@@ -155,7 +180,7 @@ class Stall(Fault):
     def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:
         """Send the first half, wait, hang up."""
         yield from pieces[: max(1, len(pieces) // 2)]
-        exchange.model_server.wait(self.seconds)
+        exchange.wait(self.seconds)
         raise HungUpError
 
 

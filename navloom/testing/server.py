@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeAlias
@@ -18,29 +17,10 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ScriptError
 from navloom.models.scripted import Said, as_message
 from navloom.testing.faults import CallPlan, Fault, HungUpError, Plan, plan_of
-from navloom.testing.wire import WIRES, Wire
+from navloom.testing.wire import WIRES, Call, Wire
 
 _LARGEST_REQUEST = 64 * 1024 * 1024
 _BETWEEN_OUTAGES_S = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One request as it came.
-
-    Attributes:
-        number: its number, from 0, in the order of arrival.
-        wire: the protocol it spoke.
-        body: its JSON.
-        headers: its headers, by name in lower case.
-        path: the path asked for.
-    """
-
-    number: int
-    wire: Wire
-    body: dict[str, Any]
-    headers: dict[str, str]
-    path: str
 
 
 Replier: TypeAlias = Callable[[Call], Said]
@@ -71,7 +51,7 @@ class ModelServer:
                 calls, messages (see `navloom.models.scripted.as_message`); or a function of the
                 call, such as `navloom.testing.brain` makes.
             faults: the fault that each call meets, in order, or a plan by the call's number, or
-                one by what is in the call (`tests.testing.fault_plan.ConversationPlan`).
+                one by what is in the call (`navloom.testing.faults.CallPlan`).
             key: the key that a request must bear; None takes any.
         """
         self.errors: list[str] = []
@@ -244,8 +224,10 @@ class _Http(ThreadingHTTPServer):
         """Say nothing: a client that hangs up in the middle is part of what is tested."""
 
 
-class Exchange(BaseHTTPRequestHandler):
-    """One request and its reply; what a fault acts on."""
+class _Handler(BaseHTTPRequestHandler):
+    """One request and its reply; what a fault acts on as an `Exchange`."""
+
+    _HEALTH: ClassVar = {"/health": {}, "/v1/models": {"object": "list", "data": []}}
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -253,11 +235,6 @@ class Exchange(BaseHTTPRequestHandler):
     server: _Http
     wire: Wire
     content_type: str
-
-    @property
-    def model_server(self) -> ModelServer:
-        """The server that this is an exchange with."""
-        return self.server.model_server
 
     def send_json(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
         """Send a whole JSON reply."""
@@ -296,12 +273,16 @@ class Exchange(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
+    def wait(self, seconds: float) -> None:
+        """Wait, but not longer than the server lives."""
+        self.server.model_server.wait(seconds)
+
+    def outage(self, seconds: float) -> None:
+        """Drop this call and refuse every new connection for some seconds."""
+        self.server.model_server.outage(seconds, self.drop)
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Write no log."""
-
-
-class _Handler(Exchange):
-    _HEALTH: ClassVar = {"/health": {}, "/v1/models": {"object": "list", "data": []}}
 
     def do_GET(self) -> None:
         self.content_type = "application/json"
@@ -319,7 +300,7 @@ class _Handler(Exchange):
             self.send_json(status, {"error": {"message": text}}, {})
             return
         self.wire = wire
-        model_server = self.model_server
+        model_server = self.server.model_server
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = model_server.admit(wire, body, headers, path)
         if model_server.refuses(headers):
@@ -332,7 +313,7 @@ class _Handler(Exchange):
     def _say(self, call: Call, fault: Fault) -> None:
         streamed = bool(call.body.get("stream"))
         try:
-            said = fault.message(self.model_server.answer(call))
+            said = fault.message(self.server.model_server.answer(call))
             if streamed:
                 parts = list(self.wire.stream(call.body, said, call.number))
             else:
@@ -341,7 +322,7 @@ class _Handler(Exchange):
                 parts = [body[: len(body) // 2], body[len(body) // 2 :]]
         except Exception as error:
             line = f"{type(error).__name__}: {error}"
-            self.model_server.errors.append(line)
+            self.server.model_server.errors.append(line)
             self.send_json(500, self.wire.error(line), {})
             return
         try:

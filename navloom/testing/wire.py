@@ -68,6 +68,25 @@ class Wire(ABC):
         return estimate_tokens(asked.messages, asked.tools), estimate_tokens([said])
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request as it came.
+
+    Attributes:
+        number: its number, from 0, in the order of arrival.
+        wire: the protocol it spoke.
+        body: its JSON.
+        headers: its headers, by name in lower case.
+        path: the path asked for.
+    """
+
+    number: int
+    wire: Wire
+    body: dict[str, Any]
+    headers: dict[str, str]
+    path: str
+
+
 class OpenAI(Wire):
     """OpenAI's chat completions."""
 

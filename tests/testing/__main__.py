@@ -1,4 +1,4 @@
-"""``python -m navloom.testing``: print the fault table; 1 where a sample is in the wrong place."""
+"""``python -m tests.testing``: print the fault table; 1 where a sample is in the wrong place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.testing.table import Row, Setting, fault_table, write_table
 def main(arguments: list[str] | None = None) -> int:
     """Make the table that the arguments ask for and print it."""
     parser = argparse.ArgumentParser(
-        prog="python -m navloom.testing",
+        prog="python -m tests.testing",
         description="Run samples of a real graph under sixteen kinds of fault and say what became "
         "of each.",
     )

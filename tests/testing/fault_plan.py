@@ -15,12 +15,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from navloom.testing.faults import Fault
-
-if TYPE_CHECKING:
-    from navloom.testing.server import Call
+from navloom.testing.wire import Call
 
 Maker: TypeAlias = Callable[[random.Random, str], Fault]
 """Draws a fault, given dice and the name of the protocol."""

@@ -16,10 +16,8 @@ from navloom.models.call import acall
 from navloom.models.failure import RetryPolicy
 from navloom.models.registry import get_model
 from navloom.testing import (
-    KINDS,
     BadArguments,
     Call,
-    ConversationPlan,
     Cut,
     Empty,
     Fault,
@@ -30,9 +28,10 @@ from navloom.testing import (
     Stall,
     Status,
     UnknownTool,
-    kind_of,
 )
 from navloom.testing.wire import OpenAI
+from tests.testing.catalogue import KINDS, kind_of
+from tests.testing.fault_plan import ConversationPlan
 
 SAID = "a reply that is long enough to be sent in some pieces"
 CALLED = AIMessage("", tool_calls=[{"name": "look", "args": {"region": "Hall_2"}, "id": "1"}])

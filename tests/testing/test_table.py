@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from navloom.testing import KINDS, kind_of
 from tests.testing.__main__ import main
+from tests.testing.catalogue import KINDS, kind_of
 from tests.testing.kill import Outcome, kill_many
 from tests.testing.table import Row, Setting, fault_table, write_table
 
