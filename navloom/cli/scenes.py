@@ -78,13 +78,14 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a home: its rooms, what they lead to, and what is in them."""
+    from navloom.scenes.prompt import scene_prompt
     from navloom.scenes.uri import load_scene
 
     scene = load_scene(uri)
     if plan is not None:
         _draw(scene, plan)
     if prompt:
-        print_json(scene.to_prompt())
+        print_json(scene_prompt(scene))
     elif as_json:
         print_json({**_sizes(scene), "rooms": _rooms(scene), "notes": list(scene.notes)})
     else:
@@ -224,7 +225,7 @@ def _draw(scene: Scene, path: Path) -> None:
 
 def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
     from navloom.errors import SceneError, UsageError
-    from navloom.graphs.invoke import model_of
+    from navloom.models.registry import model_of
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import list_scenes, load_scene
 
@@ -271,7 +272,7 @@ def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
 
 def _evaluate(spec: str, model: str, seed: int, as_json: bool) -> None:
     from navloom.evals.annotation.accuracy import evaluate, table
-    from navloom.graphs.invoke import model_of
+    from navloom.models.registry import model_of
     from navloom.scenes.uri import iter_scenes
 
     scores = evaluate(iter_scenes(spec), model_of(model), seed=seed)

@@ -19,9 +19,9 @@ from langchain_core.messages import BaseMessage
 from navloom.errors import ModelError
 from navloom.evals.sample import Job, Sample
 from navloom.evals.session import Session
-from navloom.graphs.invoke import model_of
 from navloom.models.answer import message_text
 from navloom.models.call import call_settings
+from navloom.models.registry import model_of
 from navloom.models.spec import read_spec
 from navloom.models.usage import price_of
 

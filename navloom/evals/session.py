@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from navloom.evals.progress import Display, NoDisplay
 from navloom.evals.sample import Sample, select
-from navloom.graphs.invoke import model_of
 from navloom.models.call import CallSettings
+from navloom.models.registry import model_of
 from navloom.models.usage import Limits
 
 __all__ = ["MAX_CONNECTIONS", "Session", "Stop"]

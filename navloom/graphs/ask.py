@@ -33,8 +33,8 @@ from navloom.models.answer import AnswerError, message_text
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.images import with_pictures
+from navloom.models.registry import model_of
 from navloom.prompts.load import Rendered
-from navloom.tools.resolve import model_of
 
 MODEL_SECONDS = 1800.0
 """A node that asks a model may take so long, retries included."""

@@ -1,4 +1,4 @@
-"""Ways into a graph: what its context names, and a call without ``await``."""
+"""A graph called without ``await``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from typing import Any
 
 from navloom.errors import UsageError
 from navloom.models.secrets import redact_traces
-from navloom.tools.resolve import model_of, scene_of
-
-__all__ = ["model_of", "run", "scene_of"]
 
 
 def run(

@@ -15,10 +15,11 @@ A package that is broken has a fault of one line and disturbs no other.
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.metadata import EntryPoint, distributions
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,30 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
         "navloom_attempts": None if chosen.max_retries is None else chosen.max_retries + 1,
     }
     return model
+
+
+def model_of(value: BaseChatModel | str) -> BaseChatModel:
+    """The chat model that a context field means, which may hold a model or its name.
+
+    Args:
+        value: a model, or its ``provider/name``; each is made once, as long as the keys and
+            addresses in the environment stay what they are.
+
+    Raises:
+        ModelError: there is no such provider or name, or what it needs is missing.
+    """
+    return _kept_model(value, _settings()) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=32)
+def _kept_model(name: str, _: tuple[tuple[str, str], ...]) -> BaseChatModel:
+    return get_model(name)
+
+
+def _settings() -> tuple[tuple[str, str], ...]:
+    """What a model may be made of besides its name: who mends a key expects it to be used."""
+    ends = ("_API_KEY", "_BASE_URL")
+    return tuple(sorted((key, os.environ[key]) for key in os.environ if key.endswith(ends)))
 
 
 def _both(provider: Provider, named: ModelSpec, given: Mapping[str, Any]) -> dict[str, Any]:

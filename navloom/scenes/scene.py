@@ -376,15 +376,27 @@ class Scene(_Frozen):
         """The scene's portable name, free of any folder: ``hm3d:00006-HkseAnWCgqk``."""
         return f"{self.source}:{self.id}"
 
+    @property
+    def origin(self) -> str:
+        """The URI it was loaded by, folder and all; its `uri` where it was made in Python.
+
+        What belongs to a scene and lies beside its file (captions, annotations) is found by it. It
+        is neither compared nor written, and a file cannot set it.
+        """
+        return str(self.__dict__.get("_origin", self.uri))
+
+    def loaded_by(self, uri: str) -> Self:
+        """The scene itself, with its `origin` noted; for whoever loads it."""
+        # A frozen model still has a __dict__, as cached_property uses it; pydantic compares and
+        # writes fields alone.
+        self.__dict__["_origin"] = uri
+        return self
+
     def replace(self, **changes: Any) -> Scene:
         """A new scene, validated, with some fields changed and nothing derived carried over."""
-        return Scene(**{**{name: getattr(self, name) for name in Scene.model_fields}, **changes})
-
-    def to_prompt(self) -> dict[str, Any]:
-        """The JSON that generators read; see :func:`navloom.scenes.prompt.scene_prompt`."""
-        from navloom.scenes.prompt import scene_prompt
-
-        return scene_prompt(self)
+        fields = {name: getattr(self, name) for name in Scene.model_fields}
+        changed = Scene(**{**fields, **changes})
+        return changed.loaded_by(self.origin) if "_origin" in self.__dict__ else changed
 
 
 def _unique(what: str, ids: list[Any]) -> set[Any]:

@@ -1,4 +1,4 @@
-"""Scenes by name: one registry of formats, and the two ways in, ``load_scene`` and ``iter_scenes``.
+"""Scenes by name: one registry of formats, and the ways in: ``load_scene``, ``iter_scenes``.
 
     demo:flat                        a home that ships with the package; ``demo:`` is all of them
     hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it
@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -25,6 +26,9 @@ from navloom.scenes.files import checked_id, short
 from navloom.scenes.scene import Scene
 
 DATA_VARIABLE = "NAVLOOM_DATA"
+SCENES_KEPT = 16
+"""A batch goes through its scenes one after another, so a few are enough to load each only once,
+and memory stays flat however many there are."""
 _MOST_NAMED = 8
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(.*)", re.DOTALL)
 
@@ -76,8 +80,11 @@ class _Place:
     ids: tuple[str, ...]
     suffix: str = ""
 
-    def uris(self) -> list[str]:
-        return [f"{self.prefix}{each}{self.suffix}" for each in self.ids]
+    def uri(self, scene_id: str) -> str:
+        return f"{self.prefix}{scene_id}{self.suffix}"
+
+    def load(self, scene_id: str) -> Scene:
+        return self.reader.load(self.folder, scene_id).loaded_by(self.uri(scene_id))
 
 
 def list_scenes(spec: str) -> list[str]:
@@ -89,7 +96,8 @@ def list_scenes(spec: str) -> list[str]:
     Raises:
         SceneError: where the format, the folder or the scene is not there, or a folder is empty.
     """
-    return sorted(_resolve(spec).uris())
+    place = _resolve(spec)
+    return sorted(place.uri(each) for each in place.ids)
 
 
 def load_scene(uri: str) -> Scene:
@@ -105,9 +113,28 @@ def load_scene(uri: str) -> Scene:
     if len(place.ids) != 1:
         raise SceneError(
             f"'{uri}' names {len(place.ids)} scenes and one was expected: "
-            f"for example '{min(place.uris())}'."
+            f"for example '{min(place.uri(each) for each in place.ids)}'."
         )
-    return place.reader.load(place.folder, place.ids[0])
+    return place.load(place.ids[0])
+
+
+def scene_of(value: Scene | str) -> Scene:
+    """The scene that a context field means, which may hold a scene or its URI.
+
+    So `langgraph dev` can call every graph with plain JSON.
+
+    Args:
+        value: a scene, or its URI; the last few URIs are loaded only once.
+
+    Raises:
+        SceneError: the URI names no scene, or the scene is broken.
+    """
+    return _kept_scene(value) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=SCENES_KEPT)
+def _kept_scene(uri: str) -> Scene:
+    return load_scene(uri)
 
 
 def iter_scenes(spec: str) -> Iterator[Scene]:
@@ -120,7 +147,7 @@ def iter_scenes(spec: str) -> Iterator[Scene]:
         SceneError: at once where the spec is wrong; while iterating where a scene is broken.
     """
     place = _resolve(spec)
-    return (place.reader.load(place.folder, each) for each in sorted(place.ids))
+    return (place.load(each) for each in sorted(place.ids))
 
 
 def _resolve(spec: str) -> _Place:

@@ -54,12 +54,11 @@ class CaptionSource(Protocol):
         ...
 
 
-def captions_for(uri: str, scene: Scene, cache: Path | str | None = None) -> CaptionSource:
+def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource:
     """The best words there are for a scene.
 
     Args:
-        uri: what the scene was loaded by; ``mp3d:DIR/SCAN`` says where observations lie.
-        scene: the scene itself.
+        scene: the scene; its origin, ``mp3d:DIR/SCAN``, says where observations lie.
         cache: a file of captions that a model wrote; where it says something, it wins.
 
     Returns:
@@ -71,12 +70,12 @@ def captions_for(uri: str, scene: Scene, cache: Path | str | None = None) -> Cap
         SceneError: a file of observations is broken.
         SimulatorError: the cache is missing, broken or another scene's.
     """
-    source = _matterport(uri, scene) or composed(scene)
+    source = _matterport(scene) or composed(scene)
     return source if cache is None else CaptionCache.read(Path(cache), scene, source)
 
 
-def _matterport(uri: str, scene: Scene) -> MatterportCaptions | None:
-    folder = _folder(uri) if scene.source == "mp3d" else None
+def _matterport(scene: Scene) -> MatterportCaptions | None:
+    folder = _folder(scene.origin) if scene.source == "mp3d" else None
     if folder is None:
         return None
 

@@ -50,14 +50,11 @@ _LIMIT = math.pi / 2
 Ways: TypeAlias = dict[str, tuple[Candidate, ...]]
 
 
-def make(
-    scene: Scene, *, uri: str, captions: CaptionSource | FilePath | str | None = None
-) -> GraphSimulator:
+def make(scene: Scene, *, captions: CaptionSource | FilePath | str | None = None) -> GraphSimulator:
     """The backend as the registry makes it.
 
     Args:
-        scene: the scene.
-        uri: what it was loaded by; Matterport's observations are looked for beside it.
+        scene: the scene; Matterport's observations are looked for where it was loaded from.
         captions: a source of captions, or the file of a caption cache; None takes what there is.
 
     Raises:
@@ -65,7 +62,7 @@ def make(
         SceneError: a file of observations is broken.
     """
     if captions is None or isinstance(captions, (str, FilePath)):
-        captions = captions_for(uri, scene, captions)
+        captions = captions_for(scene, captions)
     return GraphSimulator(scene, captions)
 
 

@@ -5,8 +5,8 @@ A package names its backend in its own pyproject.toml:
     [project.entry-points."navloom.simulators"]
     mine = "my_package.navloom:make"
 
-A backend is a function ``make(scene, *, uri, **options) -> Simulator``: the scene, what it was
-loaded by, and options of its own. It is imported when it is first named.
+A backend is a function ``make(scene, **options) -> Simulator``: the scene, which knows what it was
+loaded by (``scene.origin``), and options of its own. It is imported when it is first named.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ __all__ = ["BACKENDS", "GROUP", "get_simulator", "known_simulators"]
 GROUP = "navloom.simulators"
 BACKENDS: dict[str, str] = {"graph": "navloom.sim.graph:make"}
 """Name -> ``module:function``."""
-_FIXED = ("scene", "uri")
 
 
 def known_simulators() -> tuple[str, ...]:
@@ -52,8 +51,8 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
     if isinstance(scene, str):
         from navloom.scenes.uri import load_scene
 
-        return _made(name, make, load_scene(scene), scene, options)
-    return _made(name, make, scene, scene.uri, options)
+        scene = load_scene(scene)
+    return _made(name, make, scene, options)
 
 
 def _plugins() -> dict[str, EntryPoint]:
@@ -85,7 +84,7 @@ def _maker(name: str) -> Callable[..., Any]:
     if not callable(found):
         raise SimulatorError(
             f"The simulator '{name}' ({plugin.value}) is a {type(found).__name__}: expected a "
-            "function (scene, *, uri, **options) -> Simulator."
+            "function (scene, **options) -> Simulator."
         )
     return found  # type: ignore[no-any-return]
 
@@ -97,7 +96,7 @@ def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any])
         return
     if any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
         return
-    known = [each for each in parameters if each not in _FIXED]
+    known = [each for each in parameters if each != "scene"]
     for option in options:
         if option not in known:
             raise SimulatorError(
@@ -106,16 +105,14 @@ def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any])
             )
 
 
-def _made(
-    name: str, make: Callable[..., Any], scene: Scene, uri: str, options: dict[str, Any]
-) -> Simulator:
+def _made(name: str, make: Callable[..., Any], scene: Scene, options: dict[str, Any]) -> Simulator:
     try:
-        made = make(scene, uri=uri, **options)
+        made = make(scene, **options)
     except NavloomError:
         raise
     except Exception as error:
         raise SimulatorError(
-            f"The simulator '{name}' cannot be made for {uri}: {_line(error)}"
+            f"The simulator '{name}' cannot be made for {scene.origin}: {_line(error)}"
         ) from error
     if not isinstance(made, Simulator):
         raise SimulatorError(

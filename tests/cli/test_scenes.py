@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
+from navloom.scenes.prompt import scene_prompt
 from navloom.scenes.uri import load_scene
 from tests.cli.small import small_file, small_scene
 
@@ -53,7 +54,7 @@ def test_show_and_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "tea_cup" in out
     assert "note: made up" in out
     assert main(["scenes", "show", uri, "--prompt"]) == 0
-    assert json.loads(capsys.readouterr().out) == small_scene().to_prompt()
+    assert json.loads(capsys.readouterr().out) == scene_prompt(small_scene())
     assert main(["scenes", "show", uri, "--json"]) == 0
     rooms = json.loads(capsys.readouterr().out)["rooms"]
     assert rooms[0]["leads_to"] == ["Hallway_1"]

@@ -10,8 +10,9 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from navloom.errors import ModelError, NavloomError, SceneError, UsageError
-from navloom.graphs.invoke import model_of, run, scene_of
-from navloom.tools.resolve import SCENES_KEPT
+from navloom.graphs.invoke import run
+from navloom.models.registry import model_of
+from navloom.scenes.uri import SCENES_KEPT, scene_of
 from tests.cli.small import small_file, small_scene
 
 

@@ -68,7 +68,7 @@ def observe(folder: Path, kind: str, content: Any) -> None:
 
 def source_of(folder: Path) -> CaptionSource:
     uri = f"mp3d:{folder}/S"
-    return captions_for(uri, load_scene(uri))
+    return captions_for(load_scene(uri))
 
 
 def test_matterport_words_are_found_beside_the_scan(scan: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_typed_region_is_named(scan: Path) -> None:
         r.model_copy(update={"label": "bedroom"}) if r.id == "Unknown_2" else r
         for r in scene.regions
     )
-    source = captions_for(f"mp3d:{scan}/S", scene.replace(regions=regions))
+    source = captions_for(scene.replace(regions=regions))
     assert source.towards("hub", "up") == "View number 1; leads up to the bedroom"
 
 
@@ -221,7 +221,7 @@ def test_a_cache_wins_where_it_says_something(tmp_path: Path) -> None:
     cache.put("north", sectors=["a wall", *[""] * 7])
     cache.save(path)
     assert json.loads(path.read_text())["made_by"] == "scripted/one"
-    source = captions_for(scene.uri, scene, path)
+    source = captions_for(scene, path)
     assert source.at("hub").summary == "A round hall."
     assert source.at("hub").sectors == composed(scene).at("hub").sectors
     assert source.at("north").sectors[0] == "a wall"
@@ -261,7 +261,7 @@ def test_a_cache_refuses_what_is_not_there() -> None:
 def test_a_broken_cache_is_named(tmp_path: Path, content: Any, message: str) -> None:
     path = tmp_path / "c.json" if content is None else write(tmp_path, "c.json", content)
     with pytest.raises(SimulatorError, match=message) as caught:
-        captions_for("conformance:compass", made_scene(), path)
+        captions_for(made_scene(), path)
     assert str(path) in str(caught.value)
 
 

@@ -42,7 +42,7 @@ def test_every_place_of_the_val_unseen_scans_has_words(data_dir: Path) -> None:
     for scan in scans:
         uri = f"mp3d:{data_dir}/mp3d/{scan}"
         scene = load_scene(uri)
-        assert isinstance(captions_for(uri, scene), MatterportCaptions)
+        assert isinstance(captions_for(scene), MatterportCaptions)
         simulator = get_simulator("graph", uri)
         for viewpoint in scene.viewpoint_by_id:
             seen = simulator.reset({"a": on(viewpoint)})["a"]

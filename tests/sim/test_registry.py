@@ -34,7 +34,7 @@ def test_an_unknown_option_is_named() -> None:
         get_simulator("graph", "demo:flat", caption=None)
 
 
-def mine(scene: Scene, *, uri: str, **options: Any) -> GraphSimulator:
+def mine(scene: Scene, **options: Any) -> GraphSimulator:
     if options.get("broken"):
         raise ValueError("no such\nengine")
     return options.get("instead") or GraphSimulator(scene)

@@ -170,7 +170,7 @@ def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
     if captions is None:
         return get_simulator(backend, uri)
     from navloom.evals.captions.run import caption_file
-    from navloom.graphs.invoke import scene_of
+    from navloom.scenes.uri import scene_of
     from navloom.sim.caption_sources import captions_for
 
     home = scene_of(uri)
@@ -180,7 +180,7 @@ def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
             f"--captions {captions} has no captions of {home.uri}: make them with"
             f" `navloom caption {uri} --out DIR`, or give a file of captions."
         )
-    return get_simulator(backend, home, captions=captions_for(uri, home, kept))
+    return get_simulator(backend, home, captions=captions_for(home, kept))
 
 
 async def _talk(

@@ -20,9 +20,10 @@ from rich.table import Table
 
 from navloom.errors import UsageError
 from navloom.graphs.annotation import room_typing
-from navloom.graphs.invoke import model_of, run
+from navloom.graphs.invoke import run
 from navloom.models.builtin import BuiltinChatModel
 from navloom.models.call import model_name
+from navloom.models.registry import model_of
 from navloom.scenes.annotate import annotate, relabel, retype
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import UNKNOWN, Scene

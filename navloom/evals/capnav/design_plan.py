@@ -22,9 +22,8 @@ from navloom.evals.run_folder import make_id, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.video import video_digest
 from navloom.scenes.distances import per_scene
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.uri import list_scenes, scene_of
 from navloom.tools.capnav.named_places import Places, truth_of
-from navloom.tools.resolve import scene_of
 
 __all__ = ["Fit", "Plan", "first_round", "fit_scenes", "next_round", "places_at"]
 

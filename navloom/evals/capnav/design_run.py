@@ -27,8 +27,9 @@ from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.video import check_video, sample_frames
 from navloom.graphs.capnav import designer as capnav_tasks
-from navloom.graphs.invoke import model_of, scene_of
 from navloom.models.abilities import cannot
+from navloom.models.registry import model_of
+from navloom.scenes.uri import scene_of
 
 __all__ = [
     "CapnavSynthJob",

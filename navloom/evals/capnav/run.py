@@ -33,8 +33,8 @@ from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.video import check_video, sample_frames
 from navloom.graphs.capnav import answering as capnav_answer
+from navloom.models.registry import model_of
 from navloom.tools.capnav.answers import Answer
-from navloom.tools.resolve import model_of
 
 __all__ = [
     "ANSWERS",

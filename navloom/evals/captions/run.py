@@ -26,10 +26,10 @@ from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.graphs.captions import captioner as captions
-from navloom.graphs.invoke import model_of, scene_of
+from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.uri import list_scenes, scene_of
 from navloom.sim.graph import make
 
 __all__ = [
@@ -96,12 +96,11 @@ class CaptionJob:
 
     def context(self, sample: Sample, model: Any = None) -> captions.Context:
         """The graph's context; ``model`` stands in for the request's."""
-        uri = self.scenes[sample.scene]
-        scene = scene_of(uri)
+        scene = scene_of(self.scenes[sample.scene])
         return captions.Context(
             scene=scene,
             model=model or model_of(self.request.model),
-            simulator=make(scene, uri=uri),
+            simulator=make(scene),
             jobs=self.request.jobs,
             max_reasks=self.request.max_reasks,
             constrain=self.request.constrain,

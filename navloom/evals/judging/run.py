@@ -25,10 +25,10 @@ from navloom.evals.run_folder import RunFolder, read_samples, sample_seed
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
-from navloom.graphs.invoke import model_of
 from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.rubric_file import Rubric, load_rubric
 from navloom.judges.trace import Step, steps_of
+from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 
 __all__ = [

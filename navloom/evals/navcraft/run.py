@@ -24,11 +24,12 @@ from navloom.evals.run_folder import RunFolder, make_id, read_run, read_samples,
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
-from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
+from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.prompts.navcraft.profiles import NO_PROFILE, Profile, load_profile, profile_names
+from navloom.scenes.uri import scene_of
 
 __all__ = ["Kind", "Plan", "SynthJob", "SynthRequest", "asynthesise", "plan", "synthesise"]
 

@@ -33,12 +33,12 @@ from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
-from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.navigation import navigator
+from navloom.models.registry import model_of
 from navloom.models.spec import read_spec
 from navloom.scenes.distances import per_scene
 from navloom.scenes.files import read_bytes
-from navloom.scenes.uri import list_scenes
+from navloom.scenes.uri import list_scenes, scene_of
 from navloom.sim.caption_sources import captions_for
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
@@ -170,7 +170,7 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
     if request.backend != "graph" and request.captions is None:
         return get_simulator(request.backend, scene)
     kept = caption_file(request.captions, scene)
-    words = per_scene(scene, f"captions:{uri}:{kept}", lambda: captions_for(uri, scene, kept))
+    words = per_scene(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
     return get_simulator(request.backend, scene, captions=words)
 
 

@@ -79,7 +79,7 @@ def load(
     _check(kind, n)
     homes, notes = _homes(spec)
     kinds = KINDS if kind == "mixed" else (kind,)
-    makers = [_Maker(scene, each, seed) for each in kinds for scene, _ in homes]
+    makers = [_Maker(scene, each, seed) for each in kinds for scene in homes]
     episodes = _in_turn(makers, n)
     if not episodes:
         raise DataError(
@@ -87,10 +87,10 @@ def load(
             f"longer than {SUCCESS:g} m. {' '.join(notes[1:])}".rstrip()
         )
     notes += _left_out(makers, episodes, n)
-    order = {scene.uri: i for i, (scene, _) in enumerate(homes)}
+    order = {scene.uri: i for i, scene in enumerate(homes)}
     episodes.sort(key=lambda episode: (order[episode.scene], _place(episode.id)))
-    uris = {scene.uri: uri for scene, uri in homes}
-    used = {episode.scene: uris[episode.scene] for episode in episodes}
+    origins = {scene.uri: scene.origin for scene in homes}
+    used = {episode.scene: origins[episode.scene] for episode in episodes}
     return TaskData("scene", split, tuple(episodes), used, tuple(notes))
 
 
@@ -104,9 +104,9 @@ def _check(kind: str, n: int) -> None:
         raise UsageError(f"n is {n}: expected a number from 1 to {_MOST:,}.")
 
 
-def _homes(spec: str) -> tuple[list[tuple[Scene, str]], list[str]]:
-    """The homes of a spec with their URIs, and a note on each that is left out."""
-    homes: dict[str, tuple[Scene, str]] = {}
+def _homes(spec: str) -> tuple[list[Scene], list[str]]:
+    """The homes of a spec, and a note on each that is left out."""
+    homes: dict[str, Scene] = {}
     notes = ["Generated: instructions and goals follow from the homes' geometry and labels."]
     uris = list_scenes(spec)
     for uri in uris:
@@ -119,7 +119,7 @@ def _homes(spec: str) -> tuple[list[tuple[Scene, str]], list[str]]:
             continue
         if scene.uri in homes:
             notes.append(f"{uri} is left out: {scene.uri} is there already.")
-        homes.setdefault(scene.uri, (scene, uri))
+        homes.setdefault(scene.uri, scene)
     return list(homes.values()), notes
 
 

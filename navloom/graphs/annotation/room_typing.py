@@ -34,7 +34,7 @@ from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import ROOM_TYPES, room_types
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
-from navloom.tools.resolve import scene_of
+from navloom.scenes.uri import scene_of
 
 JOB = "room_type"
 ANSWER_KEY = "Unknown room type"

@@ -26,6 +26,7 @@ from langgraph.types import Checkpointer
 from navloom.graphs.ask import Asking, Question, asks, build_asking, opening
 from navloom.graphs.judging import reasoning
 from navloom.judges.traversability import build_record
+from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.bodies import body_text, get_body
 from navloom.scenes.distances import per_scene
@@ -33,8 +34,8 @@ from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability
+from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import MOST_PATH, Answer, parse_answer
-from navloom.tools.resolve import model_of, scene_of
 from navloom.tools.untrusted import paragraph
 
 JOB = "capnav_answer"

@@ -62,15 +62,16 @@ from navloom.models.answer import AnswerError, message_text
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.images import with_pictures
+from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability
+from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
 from navloom.tools.capnav.questions import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.tools import capnav_tools
-from navloom.tools.resolve import model_of, scene_of
 from navloom.tools.violations import Violation
 
 __all__ = ["Context", "Input", "State", "build_graph", "graph", "places_of"]

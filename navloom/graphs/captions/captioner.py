@@ -41,6 +41,7 @@ from navloom.models.answer import AnswerError
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.embodiment import DEFAULT_BODY
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
+from navloom.scenes.uri import scene_of
 from navloom.sim.bearing import up_or_down
 from navloom.sim.bounds import MOST_CAPTION
 from navloom.sim.caption_cache import CaptionCache
@@ -48,7 +49,6 @@ from navloom.sim.composed import composed
 from navloom.sim.graph import floor_of, make
 from navloom.sim.protocol import Candidate, Captions, Observation, Pose, Simulator
 from navloom.sim.views import strip
-from navloom.tools.resolve import scene_of
 from navloom.tools.untrusted import paragraph
 
 Job = Literal["markers", "summary"]
@@ -228,8 +228,7 @@ def _asked(state: State, scene: Scene) -> list[str]:
 
 def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
     place = scene.viewpoint_by_id[viewpoint]
-    uri = context.scene if isinstance(context.scene, str) else scene.uri
-    simulator = context.simulator or make(scene, uri=uri)
+    simulator = context.simulator or make(scene)
     pose = Pose(floor_of(place), viewpoint=viewpoint)
     return simulator.reset({_AGENT: (pose, DEFAULT_BODY)})[_AGENT]
 

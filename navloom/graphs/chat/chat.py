@@ -37,9 +37,9 @@ from navloom.graphs.ask import MODEL_SECONDS
 from navloom.graphs.chat.body import DEFAULT_START, now_of, pictures_of, put, start_of, step_to
 from navloom.graphs.chat.calls import answer_call, closed, next_call, open_calls, tool_message
 from navloom.graphs.chat.text import cleaned, fault_of, kept_messages, opening, said_by
-from navloom.graphs.invoke import model_of
 from navloom.models.binding import bind
 from navloom.models.call import acall
+from navloom.models.registry import model_of
 from navloom.scenes.embodiment import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator

@@ -19,6 +19,7 @@ from navloom.graphs.turns import TurnLimits, sent_back
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile
 from navloom.scenes.distances import per_scene
+from navloom.scenes.prompt import scene_prompt
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.choices import (
     Thing,
@@ -82,7 +83,7 @@ class ChoiceSettings(TurnLimits):
 
 def scene_json(scene: Scene) -> str:
     """The scene as the paper's prompts show it, made once per scene."""
-    return per_scene(scene, "prompt_json", lambda: json.dumps(scene.to_prompt()))
+    return per_scene(scene, "prompt_json", lambda: json.dumps(scene_prompt(scene)))
 
 
 def _shown(scene: Scene, settings: ChoiceSettings) -> str:

@@ -32,7 +32,6 @@ from langgraph.runtime import Runtime
 
 from navloom.errors import UsageError
 from navloom.graphs.ask import MODEL_SECONDS, opening
-from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import relay_choice, relay_question, scene_json
 from navloom.graphs.turns import (
@@ -50,9 +49,11 @@ from navloom.graphs.turns import (
 from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.binding import bind
 from navloom.models.call import acall
+from navloom.models.registry import model_of
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene, prompt_name
+from navloom.scenes.uri import scene_of
 from navloom.tools.navcraft.errand import Phase1, end_asset_of, read_phase_1
 from navloom.tools.navcraft.relay import RelayTask
 from navloom.tools.navcraft.relay_answer import (

@@ -31,7 +31,6 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from navloom.graphs.ask import MODEL_SECONDS, opening
-from navloom.graphs.invoke import model_of, scene_of
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
     errand_answer,
@@ -52,10 +51,12 @@ from navloom.graphs.turns import (
 from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.binding import bind
 from navloom.models.call import acall
+from navloom.models.registry import model_of
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
 from navloom.tools.navcraft.errand import Phase1, end_asset_of, phase_1_schema, read_phase_1
 from navloom.tools.navcraft.relay import RelayTask
 from navloom.tools.navcraft.tools import path_tools

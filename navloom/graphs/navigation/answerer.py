@@ -21,12 +21,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.invoke import model_of, scene_of
 from navloom.models.answer import MOST_CHARACTERS, message_text
 from navloom.models.binding import bind
 from navloom.models.call import acall
+from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
 from navloom.sim.caption_sources import CaptionSource, captions_for
 from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, way_to_goal
 from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
@@ -143,7 +144,7 @@ async def ask_oracle(
     """
     home = scene_of(scene)
     asked = (paragraph(question, MOST_QUESTION) or None) if question is not None else None
-    source = captions or _captions(simulator, scene, home)
+    source = captions or _captions(simulator, home)
     facts = guide(home, viewpoint, heading, goals, path, captions=source)
     taken = _taken(home, viewpoint, goals, path, options)
     advice = Advice(
@@ -205,11 +206,11 @@ def _reason(trigger: str | None, question: str | None) -> Reason:
     raise UsageError(f"an oracle knows no trigger '{trigger[:80]}'.{hint}")
 
 
-def _captions(simulator: Simulator | None, named: Scene | str, scene: Scene) -> CaptionSource:
+def _captions(simulator: Simulator | None, scene: Scene) -> CaptionSource:
     own = getattr(simulator, "captions", None)
     if isinstance(own, CaptionSource):
         return own
-    return captions_for(named if isinstance(named, str) else scene.uri, scene)
+    return captions_for(scene)
 
 
 def _opening(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from navloom.errors import SimulatorError, UsageError
-from navloom.graphs.invoke import scene_of
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
 from navloom.sim.protocol import Hop, Observation, Pose, Simulator, Stop
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def _make(scene: Scene | str) -> Simulator:
     from navloom.sim.registry import get_simulator
 
     home = scene_of(scene)
-    uri = scene if isinstance(scene, str) else home.uri
-    return get_simulator("graph", home, captions=captions_for(uri, home))
+    return get_simulator("graph", home, captions=captions_for(home))
 
 
 def place(context: Context, pose: Mapping[str, Any], seed: int, hops: int = 0) -> Observation:

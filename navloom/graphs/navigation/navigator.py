@@ -33,7 +33,6 @@ from langgraph.types import Checkpointer, Overwrite
 
 from navloom.errors import SimulatorError
 from navloom.graphs.ask import MODEL_SECONDS, opening
-from navloom.graphs.invoke import model_of
 from navloom.graphs.navigation.body import (
     hop,
     look,
@@ -59,6 +58,7 @@ from navloom.graphs.navigation.text import facing, render, shortest_words
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.images import with_pictures
+from navloom.models.registry import model_of
 from navloom.scenes.embodiment import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.media import MediaStore

@@ -29,9 +29,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
 from navloom.errors import UsageError
-from navloom.graphs.invoke import scene_of
 from navloom.graphs.navigation.answerer import MODEL_SECONDS, ask_oracle
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
 from navloom.sim.protocol import Simulator
 from navloom.tools.navigation.triggers import struggling
 

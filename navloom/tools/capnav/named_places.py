@@ -20,9 +20,8 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import UNKNOWN, Scene
 from navloom.scenes.traverse import Traversability, annotated, from_geometry
-from navloom.scenes.uri import DATA_VARIABLE
+from navloom.scenes.uri import DATA_VARIABLE, scene_of
 from navloom.tools.capnav.lexis import plain, stem
-from navloom.tools.resolve import scene_of
 
 __all__ = ["Known", "Places", "truth_of"]
 
@@ -147,8 +146,8 @@ class Places:
 def truth_of(scene: Scene | str) -> Traversability:
     """Which ways a scene has and for whom: annotated where that is, else from its links.
 
-    A benchmark scene has links that say nothing of bodies: without its annotations (the scene
-    alone, or a folder without the file) all its ways are there and none is labelled.
+    A benchmark scene has links that say nothing of bodies: without its annotations beside the file
+    it was loaded from, all its ways are there and none is labelled.
 
     Args:
         scene: a scene, or its URI.
@@ -159,7 +158,7 @@ def truth_of(scene: Scene | str) -> Traversability:
     loaded = scene_of(scene)
     if loaded.source != "capnav":
         return per_scene(loaded, "truth_geometry", lambda: from_geometry(loaded))
-    folder = _folder(scene) if isinstance(scene, str) else None
+    folder = _folder(loaded.origin)
     if folder is None or not _annotations(folder, loaded.id):
         return _unlabelled(loaded)
     return per_scene(loaded, f"truth_{folder}", lambda: annotated(folder, loaded))

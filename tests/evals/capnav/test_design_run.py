@@ -22,11 +22,11 @@ from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.formats.scene_json import save
+from navloom.scenes.uri import scene_of
 from navloom.testing import ModelServer, brain
 from navloom.tools.capnav.feasible import feasible
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
-from navloom.tools.resolve import scene_of
 from tests.cli.small import small_scene
 from tests.tools.capnav.test_grounding import question
 

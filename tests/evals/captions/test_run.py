@@ -37,7 +37,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None
     files = [captions_file(tmp_path / run, scene).read_text() for run in ("whole", "parts")]
     assert files[0] == files[1]
     assert set(json.loads(files[0])["viewpoints"]) == {v.id for v in scene.viewpoints}
-    source = captions_for("demo:flat", scene, cache=captions_file(tmp_path / "parts", scene))
+    source = captions_for(scene, cache=captions_file(tmp_path / "parts", scene))
     assert source.towards("1_1", "5_0").startswith("bathroom")
 
 

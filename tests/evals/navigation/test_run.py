@@ -28,10 +28,10 @@ from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.tasks.registry import load_task
 from navloom.models import get_model
+from navloom.scenes import uri as scene_uris
 from navloom.scenes.files import read_bytes
 from navloom.scenes.uri import load_scene
 from navloom.testing import ModelServer, brain
-from navloom.tools import resolve
 from tests.evals.tasks.folder import folder
 
 KEYS = {
@@ -180,7 +180,7 @@ def test_another_connectivity_is_another_run(data: Path, tmp_path: Path) -> None
     poses = json.loads(file.read_text())
     poses[-1]["height"] += 0.01
     file.write_text(json.dumps(poses))
-    resolve._scene.cache_clear()  # another session would read it anew
+    scene_uris._kept_scene.cache_clear()  # another session would read it anew
     with pytest.raises(RunError, match="scenes was"):
         evaluate(walks(data), out)
 

@@ -14,10 +14,10 @@ from navloom.graphs.invoke import run
 from navloom.models import get_model
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
+from navloom.scenes.uri import scene_of
 from navloom.testing import ModelServer, brain
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
-from navloom.tools.resolve import scene_of
 from tests.tools.capnav.test_grounding import question
 
 

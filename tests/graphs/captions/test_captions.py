@@ -204,7 +204,7 @@ def test_a_simulator_reads_what_was_written(tmp_path: Path) -> None:
         state = captioned(model)
     scene, file = home(), tmp_path / "row.json"
     write_captions(file, scene, state["result"]["viewpoints"], "scripted/script")
-    source = captions_for("test:row", scene, cache=file)
+    source = captions_for(scene, cache=file)
     assert isinstance(source, CaptionCache)
     seen = GraphSimulator(scene, source).reset({"a": (Pose((0, 0, 0), viewpoint=HALL), _BODY)})["a"]
     assert [c.description for c in seen.candidates] == list(MARKERS.values())

@@ -12,6 +12,7 @@ from navloom.graphs.invoke import run
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.scripted import ScriptedChatModel
+from navloom.scenes.prompt import scene_prompt
 from tests.graphs.navcraft.errands import phase_1, phase_2
 from tests.tools.navcraft.worlds import row_house
 
@@ -83,7 +84,7 @@ def test_settings_change_what_is_shown() -> None:
     with ScriptedChatModel([OBJECT, END, START]) as model:
         single(model, whole_scene=True)
     shown = model.calls[0].messages[0].content
-    assert json.dumps(row_house().to_prompt()) in shown
+    assert json.dumps(scene_prompt(row_house())) in shown
     assert "leads to" not in shown
     with ScriptedChatModel([OBJECT, END, START]) as model:
         single(model, recommend=True)

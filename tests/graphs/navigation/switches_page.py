@@ -192,7 +192,7 @@ def _walk(switch: Switch) -> tuple[dict[str, Any], list[BaseMessage]]:
         last = [{"name": "stop", "args": {}}]
     settings = {"scene": scene, **switch.settings}
     if "media" in settings:
-        settings["simulator"] = PictureSimulator(scene, captions_for(SCENE, scene))
+        settings["simulator"] = PictureSimulator(scene, captions_for(scene))
     with ScriptedChatModel([*moves, *last]) as model:
         state = run(navigator.graph, GIVEN, context=Context(model=model, **settings))
     # After a question its answer is in the next prompt.

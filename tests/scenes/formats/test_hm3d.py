@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError
 from navloom.scenes.formats import hm3d
+from navloom.scenes.prompt import scene_prompt
 from navloom.scenes.scene import Scene
 
 
@@ -147,7 +148,7 @@ def test_kinds_come_from_the_lexicon_and_the_unknown_are_left_out_and_told(load:
         "towel": "object",
     }
     assert any("1 things" in note and "clutter (1)" in note for note in scene.notes)
-    assert "clutter" not in json.dumps(scene.to_prompt())
+    assert "clutter" not in json.dumps(scene_prompt(scene))
 
 
 def test_notes_say_what_is_made_up_and_what_hangs_apart(load: Load) -> None:

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.models.answer import AnswerError
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.grounding import check_question, duplicate_of
 from navloom.tools.capnav.lexis import load_words, plain, stem
 from navloom.tools.capnav.named_places import Places, truth_of
 from navloom.tools.capnav.questions import question_schema, read_questions, response_schema
 from navloom.tools.capnav.tools import capnav_tools, find_feasible, find_items, find_route
-from navloom.tools.resolve import scene_of
 
 
 def demo(name: str = "villa") -> Places:
@@ -231,7 +232,9 @@ def test_truth_is_the_annotations_and_unlabelled_where_there_are_none(bench: str
         {"from": "node_2", "to": "node_3", "note": "the door is too narrow"}
     ]
     assert find_feasible(places, "HUMAN", "node_1", "node_3")["answer"] is None
-    bare = Places(places.scene, truth_of(places.scene))
+    assert truth_of(places.scene) is places.truth  # a scene knows where it was loaded from
+    made = Scene.model_validate(places.scene.model_dump())
+    bare = Places(made, truth_of(made))
     assert find_feasible(bare, "HUMAN", "node_1", "node_2")["answer"] is None
     assert find_route(bare, "node_1", "node_3")["path"] == ["node_1", "node_2", "node_3"]
 

@@ -128,7 +128,7 @@ def test_names_of_items_are_made_safe() -> None:
 def test_no_fact_of_a_demo_home_holds_an_id() -> None:
     scene = load_scene("demo:house")
     places = [v.id for v in scene.viewpoints]
-    captions = captions_for("demo:house", scene)
+    captions = captions_for(scene)
     for a in places:
         facts = guide(scene, a, 1.0, [places[0]], captions=captions)
         assert find_leaks(json.dumps(facts), scene) == []
@@ -138,7 +138,7 @@ def test_no_fact_of_a_demo_home_holds_an_id() -> None:
 def test_no_fact_of_a_real_scan_holds_an_id(data_dir: Path) -> None:
     uri = list_scenes(f"mp3d:{data_dir / 'mp3d'}")[0]
     scene = load_scene(uri)
-    places, captions = [v.id for v in scene.viewpoints], captions_for(uri, scene)
+    places, captions = [v.id for v in scene.viewpoints], captions_for(scene)
     rng = random.Random(4)
     for _ in range(200):
         a, b = rng.choice(places), rng.choice(places)
