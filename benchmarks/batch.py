@@ -14,7 +14,8 @@ from pathlib import Path
 
 from benchmarks import Claim
 from navloom.evals.navcraft.run import SynthRequest, synthesise
-from navloom.evals.run_folder import make_id, read_samples, sample_seed
+from navloom.evals.run_folder import read_samples
+from navloom.evals.sample import make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.scenes.uri import iter_scenes
 

@@ -144,9 +144,9 @@ def report(
 
 
 def _of_navigation(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
-    from navloom.evals.files import make_folder
     from navloom.evals.navigation.report import write_nav_report
     from navloom.evals.navigation.scores import read_scores
+    from navloom.files import make_folder
 
     if out is not None:
         if len(runs) > 1:

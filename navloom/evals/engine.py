@@ -26,7 +26,6 @@ import signal
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -34,21 +33,20 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
-from navloom.evals.call_scope import Around
 from navloom.evals.checkpoints import begun, open_checkpoints
-from navloom.evals.jsonl import cannot_write
+from navloom.evals.jsonl import encode_line
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.sample import Job, Sample
-from navloom.evals.session import Session, Stop
-from navloom.evals.summary import Summary, summarise
-from navloom.evals.tally import Tally
-from navloom.models.call import call_settings
+from navloom.evals.session import CallScope, Session, Stop
+from navloom.evals.summary import Summary, Tally
+from navloom.files import cannot_write
+from navloom.models.call import CallSettings, call_settings
 from navloom.models.secrets import redact
 from navloom.models.usage import ModelUsage, by_model, merged, total_cost, usage_of
 
-__all__ = ["one_line", "run_batch"]
-
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+_NOT_ITS_OWN = (GraphDrained, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
+"""What ends a session, and not the one sample in which it came up."""
 _MAX_MESSAGE = 500
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
@@ -97,19 +95,26 @@ async def run_batch(
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
-    around = Around(session.settings, session.limits, display)
-    around.limits.check_price(job.model)
+    scope = CallScope(session.settings, session.limits, display)
+    scope.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
     under_way = Tally()
     try:
         if todo:
             with _signals(stop):
-                under_way = await _run(folder, todo, job, session.max_connections, stop, around)
+                under_way = await _run(folder, todo, job, session.max_connections, stop, scope)
     finally:
         display.close()
-        seconds, used = time.monotonic() - started, folder.tally + under_way
-        summary = summarise(folder, used, ids, job, stop.requests > 0, seconds, around.reached)
-    folder.write_summary(asdict(summary))
+        summary = Summary.of(
+            folder.tally + under_way,
+            samples=len(ids),
+            left=len(ids - folder.finished - folder.errored),
+            model=job.model,
+            stopped=stop.requests > 0,
+            seconds=time.monotonic() - started,
+            limit=scope.reached,
+        )
+    folder.write_summary(summary.record())
     return summary
 
 
@@ -134,17 +139,17 @@ def _signals(stop: Stop) -> Iterator[None]:
 
 
 async def _run(
-    folder: RunFolder, todo: list[Sample], job: Job, most: int, stop: Stop, around: Around
+    folder: RunFolder, todo: list[Sample], job: Job, most: int, stop: Stop, scope: CallScope
 ) -> Tally:
     """Run them; what samples have used that were begun and did not end is returned."""
     async with open_checkpoints(folder.checkpoints) as saver:
         threads = await begun(saver)
         for name in sorted(threads & folder.finished):
             await saver.adelete_thread(name)
-        engine = _Engine(folder, job, job.build(saver), saver, threads, stop, around)
+        engine = _Engine(folder, job, job.build(saver), saver, threads, stop, scope)
         stop.listen(engine.stopped)
         try:
-            if around.counts:
+            if scope.counts:
                 await engine.count_before(todo)
             await engine.run(todo, max(1, most))
             return await engine.under_way(todo)
@@ -163,25 +168,25 @@ class _Engine:
         saver: AsyncSqliteSaver,
         begun: set[str],
         stop: Stop,
-        around: Around,
+        scope: CallScope,
     ) -> None:
         self.folder = folder
         self.job = job
         self.graph = graph
         self.saver = saver
         self.begun = begun
-        self.around = around
-        self.display = around.display
+        self.scope = scope
+        self.display = scope.display
         self.controls: set[RunControl] = set()
         self.workers: list[asyncio.Task[None]] = []
         self.over = stop.requests > 0
 
     async def count_before(self, todo: list[Sample]) -> None:
         """Begin the budget with what the run has used: also of samples that are not finished."""
-        budget = self.around.begin(self.folder.tally)
+        budget = self.scope.begin(self.folder.tally)
         for sample in todo:
             if sample.id in self.begun:
-                there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+                there = await self.graph.aget_state(_thread(sample))
                 for part in by_model(_spoken(there.values), model=self.job.model):
                     budget.count(part.model, part.record())
 
@@ -192,7 +197,7 @@ class _Engine:
         begun_ids = await begun(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:
-                there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
+                there = await self.graph.aget_state(_thread(sample))
                 spoken = _spoken(there.values)
                 models = by_model(spoken, model=self.job.model)
                 used += Tally(usage=usage_of(spoken), cost_usd=total_cost(models), models=models)
@@ -201,7 +206,7 @@ class _Engine:
     async def run(self, todo: list[Sample], most: int) -> None:
         """Take every sample to its end, at most so many at once."""
         waiting = iter(todo)
-        seconds = self.around.limits.time_limit
+        seconds = self.scope.limits.time_limit
         clock = seconds and asyncio.get_running_loop().call_later(
             seconds, self._limited, f"--time-limit {seconds:g} s is reached"
         )
@@ -230,8 +235,8 @@ class _Engine:
             control.request_drain("stopped")
 
     def _limited(self, said: str) -> None:
-        if self.around.reached is None:
-            self.around.reached = said
+        if self.scope.reached is None:
+            self.scope.reached = said
             self.display.note(f"{said}: {len(self.controls)} samples finish the step they are at")
             self._drain()
 
@@ -256,91 +261,137 @@ class _Engine:
     async def _sample(self, sample: Sample) -> None:
         control = RunControl()
         self.controls.add(control)
-        began = time.monotonic()
-        lost: list[ModelUsage] = []
         try:
-            with call_settings(self.around.of_sample(lost, sample.epoch)):
-                state = await self._state(sample, control)
-            line = self._line(sample, state, time.monotonic() - began, lost)
-            line |= self.job.record(sample, state)
-            if line["status"] not in ("ok", "failed"):
-                raise ValueError(f"the graph ended without a status, got {line['status']!r}")
-            self.folder.add_sample(line)
+            line = await run_sample(
+                self.job,
+                sample,
+                self.graph,
+                settings=self.scope.of_calls(),
+                control=control,
+                resumed=sample.id in self.begun,
+            )
+            if line["status"] == "error":
+                self.folder.add_error(line)
+            else:
+                self.folder.add_sample(line)
         except GraphDrained:
             return
         except LimitReachedError as error:
             self._limited(str(error))
-        except Exception as error:
-            await self._broke(sample, error, time.monotonic() - began, lost)
-            self.display.step(self.folder.tally)
+        except OSError as error:
+            raise cannot_write(self.folder.path, error) from error
         else:
             self.display.step(self.folder.tally)
-            await self.saver.adelete_thread(sample.id)
+            if line["status"] != "error":
+                await self.saver.adelete_thread(sample.id)
         finally:
             self.controls.discard(control)
 
-    async def _state(self, sample: Sample, control: RunControl) -> Mapping[str, Any]:
-        """The final state of a sample's graph, run from where it stands."""
-        config = {"configurable": {"thread_id": sample.id}}
-        entry: dict[str, Any] | None = None
-        if sample.id in self.begun:
-            there = await self.graph.aget_state(config)
-            # Not `next`: it leaves out tasks that ended and whose step is not closed yet.
-            if not there.tasks:
-                values: Mapping[str, Any] = there.values
-                return values
-        else:
-            entry = self.job.input(sample)
-        state: Mapping[str, Any] = await self.graph.ainvoke(
-            entry,
-            config,
-            context=self.job.context(sample),
-            durability="sync",
-            control=control,
-            # All channels, as a state read back from its checkpoint has them.
-            output_keys=self.graph.stream_channels_list,
-        )
-        return state
 
-    def _line(
-        self, sample: Sample, state: Mapping[str, Any], seconds: float, lost: list[ModelUsage]
-    ) -> dict[str, Any]:
-        """The columns that every line has, whatever became of the sample."""
-        spoken = _spoken(state)
-        usage = usage_of(spoken)
-        models = merged([*by_model(spoken, model=self.job.model), *lost])
-        if retries := sum(part.retries for part in models):
-            usage["retries"] = retries
-        return {
-            "id": sample.id,
-            "scene": sample.scene,
-            "attempt": sample.attempt,
-            "seed": sample.seed,
-            "status": "error",
-            "reason": None,
-            "message": None,
-            "profile": None,
-            "result": None,
-            **sample.columns,
-            "usage": usage,
-            "cost_usd": total_cost(models),
-            "seconds": round(seconds, 4),
-            "models": [part.record() for part in models],
-        }
+async def run_sample(
+    job: Job,
+    sample: Sample,
+    graph: Any,
+    *,
+    settings: CallSettings | None = None,
+    control: RunControl | None = None,
+    resumed: bool = False,
+) -> dict[str, Any]:
+    """One sample through its graph: the line of ``samples.jsonl`` or ``errors.jsonl``, unwritten.
 
-    async def _broke(
-        self, sample: Sample, error: Exception, seconds: float, lost: list[ModelUsage]
-    ) -> None:
-        """Write an error line, or end the session where the folder or the model is no use."""
-        # A refused key would be refused for every sample that is left, at a call each.
-        if isinstance(error, RunError | ModelRefusedError | sqlite3.Error):
-            raise error
+    Args:
+        job: what is done with it.
+        sample: which one.
+        graph: what ``job.build`` gave, with a checkpointer or without.
+        settings: what stands around its calls.
+        control: drains it from outside, at its next step.
+        resumed: whether the checkpointer holds it already; then it goes on from there.
+
+    Returns:
+        Its columns; ``status`` is ``ok``, ``failed``, or ``error`` where the machinery broke.
+
+    Raises:
+        GraphDrained: it was drained; its checkpoint holds what is done.
+        LimitReachedError: a limit of the session is reached.
+        ModelRefusedError: the key, the model's name or the account is refused: it would be for
+            every sample that is left, at a call each.
+        RunError: what is beside the sample cannot be written; likewise ``sqlite3.Error``, and
+            ``OSError`` where there is no room.
+    """
+    settings, began = settings or CallSettings(), time.monotonic()
+    lost: list[ModelUsage] = []
+    try:
+        with call_settings(settings, lost=lost, epoch=sample.epoch or settings.epoch):
+            state = await _final_state(job, sample, graph, control, resumed=resumed)
+        line = _line(job, sample, state, began, lost) | job.record(sample, state)
+        if line["status"] not in ("ok", "failed"):
+            raise ValueError(f"the graph ended without a status, got {line['status']!r}")
+        encode_line(line)
+    except _NOT_ITS_OWN:
+        raise
+    except Exception as error:
         if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
-            raise cannot_write(self.folder.path, error) from error
-        there = await self.graph.aget_state({"configurable": {"thread_id": sample.id}})
-        line = self._line(sample, there.values, seconds, lost)
+            raise
+        state = (await graph.aget_state(_thread(sample))).values if graph.checkpointer else {}
+        line = _line(job, sample, state, began, lost)
         line |= {"reason": type(error).__name__, "message": one_line(error)}
-        self.folder.add_error(line)
+    return line
+
+
+def _thread(sample: Sample) -> dict[str, Any]:
+    return {"configurable": {"thread_id": sample.id}}
+
+
+async def _final_state(
+    job: Job, sample: Sample, graph: Any, control: RunControl | None, *, resumed: bool
+) -> Mapping[str, Any]:
+    """The final state of a sample's graph, run from where it stands."""
+    entry: dict[str, Any] | None = None
+    if resumed:
+        there = await graph.aget_state(_thread(sample))
+        # Not `next`: it leaves out tasks that ended and whose step is not closed yet.
+        if not there.tasks:
+            values: Mapping[str, Any] = there.values
+            return values
+    else:
+        entry = job.input(sample)
+    state: Mapping[str, Any] = await graph.ainvoke(
+        entry,
+        _thread(sample),
+        context=job.context(sample),
+        durability="sync",
+        control=control,
+        # All channels, as a state read back from its checkpoint has them.
+        output_keys=graph.stream_channels_list,
+    )
+    return state
+
+
+def _line(
+    job: Job, sample: Sample, state: Mapping[str, Any], began: float, lost: list[ModelUsage]
+) -> dict[str, Any]:
+    """The columns that every line has, whatever became of the sample."""
+    spoken = _spoken(state)
+    usage = usage_of(spoken)
+    models = merged([*by_model(spoken, model=job.model), *lost])
+    if retries := sum(part.retries for part in models):
+        usage["retries"] = retries
+    return {
+        "id": sample.id,
+        "scene": sample.scene,
+        "attempt": sample.attempt,
+        "seed": sample.seed,
+        "status": "error",
+        "reason": None,
+        "message": None,
+        "profile": None,
+        "result": None,
+        **sample.columns,
+        "usage": usage,
+        "cost_usd": total_cost(models),
+        "seconds": round(time.monotonic() - began, 4),
+        "models": [part.record() for part in models],
+    }
 
 
 def _spoken(state: Mapping[str, Any]) -> list[Any]:

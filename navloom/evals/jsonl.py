@@ -17,8 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from navloom.errors import RunError
-
-__all__ = ["LineFile", "cannot_write", "encode_line", "read_lines"]
+from navloom.files import cannot_write
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes a line may have: more is no file of ours, and is not read into memory."""
@@ -36,15 +35,6 @@ _COLUMNS: dict[str, tuple[type, ...]] = {
     "seconds": _NUMBER,
 }
 """What a column is where a record has it; a record may have others, and may lack some."""
-
-
-def cannot_write(path: Path, error: OSError) -> RunError:
-    """Say that something could not be written, why, and that what was written before is safe."""
-    why = error.strerror or type(error).__name__
-    return RunError(
-        f"cannot write to {path}: {why}. What was finished before is kept: free space or give a"
-        " folder that can be written, and run the same command again."
-    )
 
 
 def encode_line(record: dict[str, Any]) -> bytes:

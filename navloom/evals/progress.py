@@ -10,7 +10,7 @@ import time
 from typing import Any, Literal, Protocol, TextIO
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.evals.tally import Tally
+from navloom.evals.summary import Tally
 
 __all__ = ["Display", "DisplayName", "NoDisplay", "PlainDisplay", "make_display"]
 

@@ -20,7 +20,6 @@ import contextlib
 import fcntl
 import json
 import os
-import re
 import socket
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -31,61 +30,16 @@ from types import TracebackType
 from typing import Any
 
 from navloom.errors import RunError
-from navloom.evals.files import write_whole
-from navloom.evals.jsonl import LineFile, cannot_write, read_lines
+from navloom.evals.jsonl import LineFile, read_lines
 from navloom.evals.provenance import git_state, package_version, versions
-from navloom.evals.tally import Tally
+from navloom.evals.sample import check_id
+from navloom.evals.summary import Tally
+from navloom.files import cannot_write, write_whole
 from navloom.models.secrets import redacted
 
-__all__ = [
-    "RunFolder",
-    "check_id",
-    "fold_samples",
-    "make_id",
-    "read_errors",
-    "read_run",
-    "read_samples",
-    "sample_seed",
-]
-
-_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")
 _MAX_RUN_JSON = 16 * 1024 * 1024
 _MOST_INSIDE = 4
 _SHOWN = 60
-
-
-def check_id(name: str) -> str:
-    """Return a sample id if it is safe as a file name.
-
-    Raises:
-        RunError: it is empty, too long, starts with a dot or holds a slash, a colon or a space.
-    """
-    if not _SAFE_ID.fullmatch(name):
-        raise RunError(
-            f"{name!r} cannot be a sample id: use letters, digits and . _ + = @ -,"
-            " a letter or digit first, at most 200"
-        )
-    return name
-
-
-def make_id(scene: str, attempt: int) -> str:
-    """The id of an attempt in a scene, safe as a file name.
-
-    ``make_id("hm3d:00006-HkseAnWCgqk", 3)`` is ``"hm3d-00006-HkseAnWCgqk-00003"``; ids of one scene
-    sort by attempt. Scenes whose URIs differ in nothing but characters that a file
-    name may not hold would share ids: the caller gives URIs as ``Scene.uri`` has them.
-    """
-    return check_id(f"{re.sub(r'[^A-Za-z0-9._+=@]+', '-', scene).strip('-.')}-{attempt:05d}")
-
-
-def sample_seed(run_seed: int, sample_id: str) -> int:
-    """A sample's seed, from the run's seed and the sample's id alone.
-
-    Returns:
-        An integer below 2**48, the same on every machine and in any order of samples.
-    """
-    digest = blake2b(f"{run_seed}:{sample_id}".encode(), digest_size=6).digest()
-    return int.from_bytes(digest, "big")
 
 
 def read_run(path: Path | str) -> dict[str, Any]:

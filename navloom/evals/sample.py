@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Protocol
 
-from navloom.errors import UsageError, did_you_mean
-from navloom.evals.run_folder import check_id
+from navloom.errors import RunError, UsageError, did_you_mean
 
-__all__ = ["Job", "Sample", "select"]
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")
+
+
+def check_id(name: str) -> str:
+    """Return a sample id if it is safe as a file name.
+
+    Raises:
+        RunError: it is empty, too long, starts with a dot or holds a slash, a colon or a space.
+    """
+    if not _SAFE_ID.fullmatch(name):
+        raise RunError(
+            f"{name!r} cannot be a sample id: use letters, digits and . _ + = @ -,"
+            " a letter or digit first, at most 200"
+        )
+    return name
+
+
+def make_id(scene: str, attempt: int) -> str:
+    """The id of an attempt in a scene, safe as a file name.
+
+    ``make_id("hm3d:00006-HkseAnWCgqk", 3)`` is ``"hm3d-00006-HkseAnWCgqk-00003"``; ids of one scene
+    sort by attempt. Scenes whose URIs differ in nothing but characters that a file
+    name may not hold would share ids: the caller gives URIs as ``Scene.uri`` has them.
+    """
+    return check_id(f"{re.sub(r'[^A-Za-z0-9._+=@]+', '-', scene).strip('-.')}-{attempt:05d}")
+
+
+def sample_seed(run_seed: int, sample_id: str) -> int:
+    """A sample's seed, from the run's seed and the sample's id alone.
+
+    Returns:
+        An integer below 2**48, the same on every machine and in any order of samples.
+    """
+    digest = blake2b(f"{run_seed}:{sample_id}".encode(), digest_size=6).digest()
+    return int.from_bytes(digest, "big")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,14 @@ what was expected and what was found.
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
+from navloom.files import replace_file
 
 T = TypeVar("T")
 
@@ -155,34 +154,3 @@ def write_atomic(path: Path, text: str) -> None:
         replace_file(path, text.encode())
     except OSError as error:
         raise SceneError(f"{path}: cannot be written: {error.strerror}.") from error
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that at every instant, and after a power cut, it is the old or the new one.
-
-    Args:
-        path: the file; its folder must be there.
-        data: what it shall hold.
-
-    Raises:
-        OSError: it cannot be written; what was there stays, and nothing else is left behind.
-    """
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp's file is its owner's alone; a file that was just written is everyone's.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(part).chmod(0o666 & ~mask)
-        Path(part).replace(path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.scenes.files import read_bytes, replace_file, short
+from navloom.files import replace_file
+from navloom.scenes.files import read_bytes, short
 
 __all__ = ["MOST_BYTES", "FolderMedia", "MediaStore", "MemoryMedia", "media_name"]
 

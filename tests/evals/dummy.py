@@ -19,8 +19,8 @@ from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime
 
 from navloom.evals.engine import run_batch
-from navloom.evals.run_folder import RunFolder, make_id, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import RunFolder
+from navloom.evals.sample import Sample, make_id, sample_seed
 from navloom.evals.session import Session
 
 STEPS = 8

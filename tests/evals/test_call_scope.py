@@ -15,14 +15,13 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
-from navloom.evals.call_scope import Around
 from navloom.evals.navcraft.dry import dry_run
 from navloom.evals.navcraft.run import SynthRequest, synthesise
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.progress import NoDisplay
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.session import Session
+from navloom.evals.session import CallScope, Session
 from navloom.evals.summary import Summary
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
@@ -180,7 +179,7 @@ def test_a_storm_of_retries_is_a_line_now_and_then() -> None:
     display.note = said.append  # type: ignore[method-assign]
     told: list[str] = []
     settings = CallSettings(on_retry=lambda name, _: told.append(name))
-    around = Around(settings, Limits(), display).of_sample([])
+    around = CallScope(settings, Limits(), display).of_calls()
     assert around.on_retry is not None
     for _ in range(50):
         around.on_retry("a/b", Retry(1, Failure("rate", "slow down", 429), 1.0))

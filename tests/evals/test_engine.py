@@ -29,7 +29,8 @@ from navloom.evals.progress import NoDisplay, PlainDisplay
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.sample import Sample, select
 from navloom.evals.session import Session, Stop
-from navloom.evals.tally import Tally, price_of, usage_of
+from navloom.evals.summary import Tally
+from navloom.models.usage import price_of, usage_of
 from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder
 
 ROOT = Path(__file__).parents[2]

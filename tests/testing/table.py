@@ -28,8 +28,8 @@ from unittest import mock
 from langchain_core.callbacks import BaseCallbackHandler
 
 from navloom.evals.engine import run_batch
-from navloom.evals.run_folder import RunFolder, make_id, read_errors, read_samples, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import RunFolder, read_errors, read_samples
+from navloom.evals.sample import Sample, make_id, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.graphs.navcraft import single as navcraft_single

@@ -19,7 +19,7 @@ from typing import Any
 
 from navloom.errors import RunError
 from navloom.evals.capnav.balance import Balance, Facts, facts_of, truth_record
-from navloom.evals.files import make_folder, write_whole
+from navloom.files import make_folder, write_whole
 from navloom.tools.capnav.grounding import duplicate_of
 from navloom.tools.capnav.named_places import Places
 

@@ -18,8 +18,7 @@ from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.balance import Facts, Steer, candidates
 from navloom.evals.capnav.collect import Collected
 from navloom.evals.capnav.design_request import CapnavSynthRequest
-from navloom.evals.run_folder import make_id, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.sample import Sample, make_id, sample_seed
 from navloom.evals.video import video_digest
 from navloom.scenes.distances import per_scene
 from navloom.scenes.uri import list_scenes, scene_of

@@ -20,12 +20,12 @@ from navloom.evals.capnav.collect import BALANCE, Collected, collect, write_ques
 from navloom.evals.capnav.design_plan import Plan, first_round, fit_scenes, next_round, places_at
 from navloom.evals.capnav.design_request import KIND, CapnavSynthRequest
 from navloom.evals.engine import run_batch
-from navloom.evals.files import write_whole
 from navloom.evals.run_folder import RunFolder, read_samples
 from navloom.evals.sample import Sample
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.video import check_video, sample_frames
+from navloom.files import write_whole
 from navloom.graphs.capnav import designer as capnav_tasks
 from navloom.models.abilities import cannot
 from navloom.models.registry import model_of

@@ -25,13 +25,13 @@ from navloom.evals.capnav.request import KIND, CapnavRequest, content_of, videos
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.engine import run_batch
-from navloom.evals.files import write_whole
 from navloom.evals.jsonl import read_lines
-from navloom.evals.run_folder import RunFolder, check_id, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import RunFolder
+from navloom.evals.sample import Sample, check_id, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.video import check_video, sample_frames
+from navloom.files import write_whole
 from navloom.graphs.capnav import answering as capnav_answer
 from navloom.models.registry import model_of
 from navloom.tools.capnav.answers import Answer

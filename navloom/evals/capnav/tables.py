@@ -9,9 +9,9 @@ from typing import Any
 
 from navloom.evals.capnav.scores import CapnavScores, read_capnav
 from navloom.evals.capnav.totals import Measure, Totals
-from navloom.evals.files import make_folder, write_whole
 from navloom.evals.stats import wilson
 from navloom.evals.table import NOTHING, Table
+from navloom.files import make_folder, write_whole
 from navloom.models.spec import read_spec
 
 __all__ = ["group_tables", "run_table", "write_capnav_report"]

@@ -20,11 +20,11 @@ from typing import Any, Literal
 from navloom.errors import UsageError
 from navloom.evals.dry import DryRun, dry_asks
 from navloom.evals.engine import run_batch
-from navloom.evals.files import make_folder
-from navloom.evals.run_folder import RunFolder, make_id, read_samples, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import RunFolder, read_samples
+from navloom.evals.sample import Sample, make_id, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
+from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt

@@ -24,8 +24,8 @@ from navloom.evals.judging.run import (
     RubricJob,
     read_steps,
 )
-from navloom.evals.run_folder import read_samples, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import read_samples
+from navloom.evals.sample import Sample, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, SETS, make_items

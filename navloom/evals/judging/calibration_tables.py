@@ -11,10 +11,10 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from navloom.evals.files import write_whole
 from navloom.evals.judging.calibration import Calibration, TraceCalibration
 from navloom.evals.judging.calibration_scores import Agreement, Flips
 from navloom.evals.table import Table
+from navloom.files import write_whole
 from navloom.judges.reason_items import KINDS
 
 __all__ = ["injection_table", "picture", "reasoning_tables", "trace_tables", "write_calibration"]

@@ -11,8 +11,8 @@ from navloom.errors import UsageError
 from navloom.evals.judging.calibration import digest, truths
 from navloom.evals.judging.calibration_scores import Flips, flips
 from navloom.evals.judging.run import JudgeRequest, Judging, ReasoningJob
-from navloom.evals.run_folder import read_samples, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import read_samples
+from navloom.evals.sample import Sample, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.graphs.judging.reasoning import judge_reason

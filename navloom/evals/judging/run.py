@@ -18,13 +18,13 @@ from typing import Any
 from navloom.errors import DataError, UsageError
 from navloom.evals.dry import DryRun, dry_asks
 from navloom.evals.engine import run_batch
-from navloom.evals.files import write_whole
 from navloom.evals.jsonl import encode_line
 from navloom.evals.judging.rows import Answers, lines_of, read_answers, sample_name, unique
-from navloom.evals.run_folder import RunFolder, read_samples, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import RunFolder, read_samples
+from navloom.evals.sample import Sample, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
+from navloom.files import write_whole
 from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.rubric_file import Rubric, load_rubric
 from navloom.judges.trace import Step, steps_of

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UsageError, did_you_mean
-from navloom.evals.files import make_folder, write_whole
 from navloom.evals.run_folder import read_run, read_samples
+from navloom.files import make_folder, write_whole
 
 __all__ = ["FORMATS", "export_lines", "export_run"]
 

@@ -17,7 +17,6 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from navloom.errors import NavloomError, UsageError
-from navloom.evals.files import make_folder, write_whole
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, task_story
 from navloom.evals.navcraft.scores import RunScore, score_run
@@ -25,6 +24,7 @@ from navloom.evals.navcraft.tables import all_tables, headline
 from navloom.evals.run_folder import read_run
 from navloom.evals.scene_names import SceneNames
 from navloom.evals.table import Table
+from navloom.files import make_folder, write_whole
 from navloom.scenes.scene import Scene
 
 __all__ = ["Report", "ShownTask", "build_report", "html", "markdown", "write_report"]

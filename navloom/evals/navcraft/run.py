@@ -20,8 +20,8 @@ from navloom.errors import RunError, UsageError
 from navloom.evals.engine import run_batch
 from navloom.evals.navcraft.survey import Survey, read_survey, survey, write_survey
 from navloom.evals.request import made_again, read_fields
-from navloom.evals.run_folder import RunFolder, make_id, read_run, read_samples, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import RunFolder, read_run, read_samples
+from navloom.evals.sample import Sample, make_id, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.graphs.navcraft import collab as navcraft_collab

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from navloom.errors import RunError, SceneError
-from navloom.evals.files import write_whole
+from navloom.files import write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.tools.navcraft.optimum import count_admissible_triples

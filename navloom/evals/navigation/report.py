@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError
-from navloom.evals.files import write_whole
 from navloom.evals.navigation.failure_tally import Tagged, error_tables, read_tags
 from navloom.evals.navigation.failure_walk import read_walk, reference_of
 from navloom.evals.navigation.failures import analyse
@@ -29,6 +28,7 @@ from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.scene_names import SceneNames
 from navloom.evals.table import Table
 from navloom.evals.tasks.episode import Episode
+from navloom.files import write_whole
 from navloom.scenes.scene import Scene
 
 __all__ = ["NavReport", "ShownCase", "build_nav_report", "html", "markdown", "write_nav_report"]

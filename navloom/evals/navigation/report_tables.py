@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.navigation.scores import read_scores
+from navloom.evals.summary import Tally
 from navloom.evals.table import Table
-from navloom.evals.tally import Tally
 
 __all__ = ["headline", "request_table", "run_tables"]
 

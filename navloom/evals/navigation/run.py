@@ -27,8 +27,8 @@ from navloom.evals.navigation.failure_examples import Example, choose, read_exam
 from navloom.evals.navigation.request import KIND, EvalRequest
 from navloom.evals.navigation.scores import RunScores, read_scores, scored
 from navloom.evals.navigation.subset import load_subset
-from navloom.evals.run_folder import RunFolder, sample_seed
-from navloom.evals.sample import Sample
+from navloom.evals.run_folder import RunFolder
+from navloom.evals.sample import Sample, sample_seed
 from navloom.evals.session import Session
 from navloom.evals.summary import Summary
 from navloom.evals.tasks.episode import Episode, TaskData

@@ -21,9 +21,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import DataError, RunError, SceneError, UsageError
-from navloom.evals.files import write_whole
 from navloom.evals.quota import balanced, proportional
 from navloom.evals.tasks.episode import Episode, TaskData
+from navloom.files import write_whole
 from navloom.scenes.files import read_bytes, validated
 
 __all__ = [
