@@ -49,7 +49,7 @@ _GROUPS = {
     "navloom.cli.navigation.subset": None,
     "navloom.cli.navigation.score": None,
     "navloom.cli.captions.caption": None,
-    "navloom.cli.chat.command": None,
+    "navloom.cli.chat.chat": None,
     "navloom.cli.judging.judge": "judge",
     "navloom.cli.retry": None,
     "navloom.cli.study": "study",

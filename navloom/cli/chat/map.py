@@ -26,8 +26,6 @@ from navloom.tools.chat.places import room_name
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["ARROWS", "TermMap", "map_lines", "map_text", "term_map"]
-
 ARROWS = "↑↗→↘↓↙←↖"
 TRAIL, GOAL, DOOR, STAIRS = "·", "◆", "▫", "≡"
 _BOX = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"

@@ -13,10 +13,8 @@ from typing import Any
 
 from navloom.cli.chat.map import map_lines
 from navloom.cli.chat.slashes import run_command
-from navloom.cli.chat.talk import Talk
+from navloom.graphs.chat.talk import Talk
 from navloom.tools.chat.places import room_name
-
-__all__ = ["PlainChat", "harmless"]
 
 _PROMPT = "you> "
 _SHOWN_AGAIN = 6

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from navloom.cli.chat.saved import read_chat, save_chat, save_map
-from navloom.cli.chat.talk import Listener, Talk
 from navloom.errors import NavloomError, did_you_mean
+from navloom.graphs.chat.saved import read_chat, save_chat, save_map
+from navloom.graphs.chat.talk import Listener, Talk
 from navloom.models.secrets import redact
-
-__all__ = ["HELP", "View", "run_command"]
 
 HELP = """\
 Say where to go: go to the kitchen · take me to the sofa · turn left · go upstairs · come back

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from navloom.cli.chat import command
+from navloom.cli.chat import chat
 from navloom.cli.main import main
 from navloom.models.call import call_settings
 
@@ -230,7 +230,7 @@ def test_a_folder_is_no_file_to_save_in(spoken: Spoken, tmp_path: Path) -> None:
 
 
 def test_panes_that_are_not_installed(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    monkeypatch.setattr(chat, "find_spec", lambda name: None)
     spoken("hello", options="--display rich")
     assert spoken.code == 1
     assert "pip install 'navloom[tui]'" in spoken.err

@@ -14,10 +14,10 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 from langgraph.types import Command
 
-from navloom.cli.chat.threads import open_thread
 from navloom.errors import UsageError
 from navloom.graphs.chat import chat
 from navloom.graphs.chat.chat import Context, build_graph
+from navloom.graphs.chat.talk import open_thread
 from navloom.graphs.invoke import run
 from navloom.models import get_model
 from navloom.models.scripted import Call, ScriptedChatModel

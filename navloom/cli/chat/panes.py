@@ -15,11 +15,9 @@ from textual.widgets import Input, RichLog, Static
 from navloom.cli.chat.map import map_text
 from navloom.cli.chat.plain import harmless
 from navloom.cli.chat.slashes import run_command
-from navloom.cli.chat.talk import Talk
+from navloom.graphs.chat.talk import Talk
 from navloom.graphs.chat.text import MOST_SAID
 from navloom.tools.chat.places import floor_number, room_name
-
-__all__ = ["ChatApp"]
 
 _INKS = {"person": "bold cyan", "robot": "bold green", "error": "bold red", "note": "dim"}
 _HEADS = {"person": "you", "robot": "robot", "error": "!"}

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from navloom.graphs.chat.chat import Context
     from navloom.sim.protocol import Simulator
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True)
 _INSTALL = "pip install 'navloom[tui]'"
 Display = Literal["rich", "plain", "none"]
@@ -107,11 +105,12 @@ def chat(
     """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
     import asyncio
 
+    from navloom.graphs.chat.talk import thread_file, threads_folder
     from navloom.models.call import call_settings
     from navloom.models.usage import Budget, Limits
 
     shown = _display(display)
-    file = _file(thread, threads)
+    file = thread_file(thread, threads_folder(threads)) if thread is not None else None
     context = _context(scene, model, backend, captions)
     options: dict[str, Any] = {
         "thread": thread or "chat",
@@ -143,12 +142,6 @@ def _display(asked: Display | None) -> Display:
     if terminal and not there:
         say(f"Plain lines, since textual is not installed: {_INSTALL} gives panes and a live map.")
     return "rich" if terminal and there else "plain"
-
-
-def _file(thread: str | None, threads: Path | None) -> Path | None:
-    from navloom.cli.chat.threads import thread_file, threads_folder
-
-    return thread_file(thread, threads_folder(threads)) if thread is not None else None
 
 
 def _context(scene: str, model: str, backend: str, captions: Path | None) -> Context:
@@ -186,12 +179,11 @@ def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
 async def _talk(
     context: Context, file: Path | None, display: Display, options: dict[str, Any], start: Any
 ) -> int:
-    from navloom.cli.chat.talk import Talk
-    from navloom.cli.chat.threads import open_thread
+    from navloom.graphs.chat.talk import Talk, open_thread
 
     async with open_thread(file) as saver:
         if display == "rich":
-            from navloom.cli.chat.app import ChatApp
+            from navloom.cli.chat.panes import ChatApp
 
             app = ChatApp()
             talk = Talk(context, saver, app, **options)

@@ -15,10 +15,9 @@ pytest.importorskip("textual")
 from textual.pilot import Pilot
 from textual.widgets import Input, RichLog, Static
 
-from navloom.cli.chat.app import ChatApp, MapPane
-from navloom.cli.chat.talk import Talk
-from navloom.cli.chat.threads import open_thread
+from navloom.cli.chat.panes import ChatApp, MapPane
 from navloom.graphs.chat.chat import Context
+from navloom.graphs.chat.talk import Talk, open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
 

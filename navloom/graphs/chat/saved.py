@@ -19,8 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.scene import Scene
 
-__all__ = ["Saved", "read_chat", "save_chat", "save_map"]
-
 FORMAT: Literal["navloom.chat/1"] = "navloom.chat/1"
 _MOST_BYTES = 20_000_000
 Angle = Annotated[float, Field(allow_inf_nan=False)]
