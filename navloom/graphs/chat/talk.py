@@ -4,8 +4,8 @@ A display is told of everything through `Listener` and never looks into the grap
 under way at a time: new words stop a walk at the next viewpoint, and break off a model's thinking.
 
 A conversation is kept in a SQLite file by LangGraph's own saver, with strict msgpack: only plain
-data and LangChain messages come back out of a file, so one that somebody else wrote cannot make this
-process import or call anything. Without a file it is kept in memory and ends with the process.
+data and LangChain messages come back out of a file, so one that somebody else wrote cannot make
+this process import or call anything. Without a file it is kept in memory and ends with the process.
 """
 
 from __future__ import annotations
