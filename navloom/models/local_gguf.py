@@ -1,7 +1,9 @@
 """Model files for the in-process engine: where one is, whether it is a GGUF, what memory it needs.
 
 Only the head of a file is read here, and all of it is bounded: a file may come from anywhere. The
-layout is that of ggml's ``docs/gguf.md``, versions 2 and 3.
+layout is that of ggml's ``docs/gguf.md``, versions 2 and 3. (The package gguf reads all of a head,
+the tokenizer's words too, before it says anything: seconds for a real model, and as long as it
+likes for an array that claims to be huge.)
 """
 
 from __future__ import annotations

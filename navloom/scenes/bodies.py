@@ -1,8 +1,10 @@
-"""The bodies that CapNav asks about, and any other from a file (CapNav, supplementary B.1).
+"""Bodies: what an agent's body can pass, climb and open (CapNav, supplementary B.1).
 
-Two forms of a JSON file are read, a list of profiles each: the benchmark's own
-(``agent_profiles.json``: ``agent_name``, ``body_width_m``, ``can_open_the_door``, ...) and
-:class:`~navloom.scenes.embodiment.Embodiment`'s field names.
+An embodiment says what a body is; whether it can use a certain link is
+:mod:`navloom.scenes.traverse`, and moving it is the simulator's. Five bodies are CapNav's own, and
+any other comes from a file. Two forms of a JSON file are read, a list of profiles each: the
+benchmark's own (``agent_profiles.json``: ``agent_name``, ``body_width_m``, ``can_open_the_door``,
+...) and :class:`Embodiment`'s field names.
 """
 
 from __future__ import annotations
@@ -10,14 +12,12 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.embodiment import Embodiment
-from navloom.scenes.files import first_problem, parse_json, read_bytes
-from navloom.scenes.plainyaml import read_yaml
+from navloom.scenes.files import first_problem, parse_json, read_bytes, read_yaml
 
 ALIASES = {"ROBOT": "HUMANOID"}
 """The benchmark's files call the humanoid ``ROBOT`` in one place and ``HUMANOID`` in another."""
@@ -36,6 +36,41 @@ _BENCHMARK = {
     "turning_radius_m": "turning_radius",
     "description": "description",
 }
+_Metres = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
+
+
+class Embodiment(BaseModel):
+    """An agent's body and abilities.
+
+    Sizes are in metres. ``width`` is across the direction of travel, ``depth`` along it; of a
+    cylinder ``width`` is the diameter and ``depth`` is None.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[
+        str, Field(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]*$")
+    ]
+    shape: Literal["cylinder", "box"] = "cylinder"
+    height: _Metres = 1.5
+    width: _Metres = 0.4
+    depth: _Metres | None = None
+    max_step: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.1
+    """The highest single step it can cross (``max_vertical_cross_height_m``)."""
+    stairs: bool = True
+    """Whether it can go up or down stairs."""
+    elevator: bool = True
+    """Whether it can operate an elevator."""
+    doors: bool = True
+    """Whether it can open a door."""
+    turning_radius: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
+    """None where nobody said."""
+    description: Annotated[str, Field(max_length=4000)] = ""
+
+
+DEFAULT_BODY = Embodiment(name="ROBOT")
+"""A slim body that uses stairs, elevators and doors: what R2R's graphs assume."""
+
 _BODIES = TypeAdapter(Annotated[list[Embodiment], Field(min_length=1, max_length=200)])
 
 

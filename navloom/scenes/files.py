@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, TypeVar
 
+import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
@@ -64,6 +65,25 @@ def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
     return raw
 
 
+def find_in(folder: Path, sub: str, name: str) -> Path:
+    """A file in its sub-folder, else in the folder itself (where it need not exist)."""
+    inside = folder / sub / name
+    return inside if inside.is_file() or not (folder / name).is_file() else folder / name
+
+
+def ids_in(folder: Path, ending: str, sub: str | None = None) -> list[str]:
+    """The ids of a folder's scenes, sorted: what stands before the ending of its files' names.
+
+    Args:
+        folder: where the files lie; hidden ones do not count.
+        ending: how their names end, such as ``.json``.
+        sub: a sub-folder where they may lie as well.
+    """
+    files = [*folder.glob(f"*{ending}"), *(folder.glob(f"{sub}/*{ending}") if sub else ())]
+    shown = (path for path in files if path.is_file() and not path.name.startswith("."))
+    return sorted({path.name.removesuffix(ending) for path in shown})
+
+
 def parse_json(raw: bytes, path: Path) -> Any:
     """What a JSON file says.
 
@@ -115,6 +135,59 @@ def validated(adapter: TypeAdapter[T], raw: bytes, path: Path) -> T:
         return adapter.validate_json(raw)
     except ValidationError as error:
         raise SceneError(f"{path}: {first_problem(error)}.") from error
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML as plain values: no aliases (a small file can unfold without end), no key said twice."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "an alias stands here", mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if str(key.value) in seen:
+                problem = f"key {str(key.value)[:60]!r} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) -> T:
+    """The content of a YAML file, checked against what is expected of it.
+
+    Args:
+        path: the file.
+        adapter: what is expected.
+        most: the most bytes it may hold.
+
+    Raises:
+        SceneError: where the file is not there, too large, not plain YAML, or not as expected:
+            path, line or field, and what was found.
+    """
+    content = _plain(path, most)
+    try:
+        return adapter.validate_python(content)
+    except ValidationError as error:
+        raise SceneError(f"{path}: {first_problem(error)}.") from error
+
+
+def _plain(path: Path, most: int) -> Any:
+    raw = read_bytes(path, most=most)
+    try:
+        # A SafeLoader underneath: it builds plain values alone.
+        return yaml.load(raw, Loader=_PlainLoader)  # noqa: S506
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}" if error.problem_mark else "the file"
+        raise SceneError(f"{path}: {line}: expected plain YAML: {error.problem}.") from error
+    except (yaml.YAMLError, ValueError) as error:
+        text = " ".join(str(error).split())[:200]
+        raise SceneError(f"{path}: expected plain YAML: {text}.") from error
+    except RecursionError as error:
+        raise SceneError(f"{path}: expected plain YAML, and it is nested beyond reason.") from error
 
 
 def first_problem(error: ValidationError) -> str:

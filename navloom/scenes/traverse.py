@@ -16,9 +16,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.bodies import builtin_bodies, canonical
-from navloom.scenes.embodiment import Embodiment
-from navloom.scenes.files import checked_id, read_bytes, short, validated
+from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
+from navloom.scenes.files import checked_id, find_in, read_bytes, short, validated
 from navloom.scenes.scene import Link, Scene
 
 _ENDING = "-traverse.json"
@@ -147,9 +146,7 @@ def annotated(folder: Path, scene: Scene) -> Traversability:
     Raises:
         SceneError: the file is missing or broken, or speaks of a node that is not there.
     """
-    name = f"{checked_id(scene.id, what='capnav')}{_ENDING}"
-    inside = folder / "traverse" / name
-    path = inside if inside.is_file() or not (folder / name).is_file() else folder / name
+    path = find_in(folder, "traverse", f"{checked_id(scene.id, what='capnav')}{_ENDING}")
     data = validated(_FILE, read_bytes(path, most=_MOST_BYTES), path)
     nodes = tuple(viewpoint.id for viewpoint in scene.viewpoints)
     cells: dict[str, dict[Pair, Cell]] = {}

@@ -21,8 +21,8 @@ from pathlib import Path as FilePath
 from typing import TypeAlias
 
 from navloom.errors import SimulatorError, did_you_mean
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table, per_scene
-from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.files import short
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
 from navloom.sim.bearing import elevation_to, heading_to

@@ -24,7 +24,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from numpy.typing import NDArray
 
-from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene
 
 __all__ = [

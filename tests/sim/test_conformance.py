@@ -12,7 +12,7 @@ import pytest
 
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
-from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim import (
     Action,

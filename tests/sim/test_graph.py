@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
+from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import metre_table
-from navloom.scenes.embodiment import DEFAULT_BODY
 from navloom.scenes.scene import Scene
 from navloom.sim import Forward, Hop, Look, Pose, Simulator, Stop, Turn, Velocity, get_simulator
 from navloom.sim.conformance.bench import EYE_M, made_scene

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from navloom.scenes import load_scene
-from navloom.scenes.embodiment import DEFAULT_BODY
+from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.formats.mp3d_observations import read_observations
 from navloom.sim import Hop, Pose, get_simulator
 from navloom.sim.caption_sources import MatterportCaptions, captions_for

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
-from navloom.scenes.bodies import builtin_bodies, canonical, load_bodies
-from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical, load_bodies
 from navloom.scenes.files import read_bytes, validated
 from navloom.scenes.formats.capnav import Nodes, list_ids, load
 from navloom.scenes.scene import Scene

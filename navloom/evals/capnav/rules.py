@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 from navloom.evals.capnav.barriers import kinds_of
 from navloom.evals.capnav.data import Benchmark, Question
-from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav.answers import Answer
 

@@ -28,9 +28,8 @@ from navloom.graphs.judging import reasoning
 from navloom.judges.traversability import build_record
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
-from navloom.scenes.bodies import body_text, get_body
+from navloom.scenes.bodies import Embodiment, body_text, get_body
 from navloom.scenes.distances import per_scene
-from navloom.scenes.embodiment import Embodiment
 from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability

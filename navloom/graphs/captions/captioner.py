@@ -39,7 +39,7 @@ from navloom.graphs.captions.form import (
 )
 from navloom.models.answer import AnswerError
 from navloom.prompts.load import Rendered, load_prompt
-from navloom.scenes.embodiment import DEFAULT_BODY
+from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.bearing import up_or_down

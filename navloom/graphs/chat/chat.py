@@ -40,7 +40,7 @@ from navloom.graphs.chat.text import cleaned, fault_of, kept_messages, opening, 
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.registry import model_of
-from navloom.scenes.embodiment import DEFAULT_BODY, Embodiment
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 from navloom.tools.chat.places import room_name

@@ -59,7 +59,7 @@ from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.images import with_pictures
 from navloom.models.registry import model_of
-from navloom.scenes.embodiment import DEFAULT_BODY, Embodiment
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.media import MediaStore
 from navloom.sim.protocol import Contact, Observation, Simulator

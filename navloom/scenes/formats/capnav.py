@@ -18,7 +18,15 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, first_problem, read_bytes, short, validated
+from navloom.scenes.files import (
+    checked_id,
+    find_in,
+    first_problem,
+    ids_in,
+    read_bytes,
+    short,
+    validated,
+)
 from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
 
 _ENDING = "-graph.json"
@@ -161,8 +169,7 @@ class Nodes:
 
 def list_ids(folder: Path) -> list[str]:
     """The scenes of a folder: those that have a graph, sorted."""
-    found = [*folder.glob(f"graphs/*{_ENDING}"), *folder.glob(f"*{_ENDING}")]
-    return sorted({path.name.removesuffix(_ENDING) for path in found if path.is_file()})
+    return ids_in(folder, _ENDING, "graphs")
 
 
 def load(folder: Path, scene_id: str) -> Scene:
@@ -179,9 +186,7 @@ def load(folder: Path, scene_id: str) -> Scene:
     Raises:
         SceneError: path, field and expectation where the file is missing or broken.
     """
-    name = f"{checked_id(scene_id, what='capnav')}{_ENDING}"
-    inside = folder / "graphs" / name
-    path = inside if inside.is_file() or not (folder / name).is_file() else folder / name
+    path = find_in(folder, "graphs", f"{checked_id(scene_id, what='capnav')}{_ENDING}")
     graph = validated(_GRAPH, read_bytes(path, most=_MOST_BYTES), path)
     _check_edges(graph, path)
     try:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.files import read_yaml
 from navloom.scenes.formats.demo_plan import Opening, StairFlight, lay_out
 from navloom.scenes.scene import (
     Box,
@@ -36,7 +36,6 @@ from navloom.scenes.scene import (
 
 _HOMES = Path(__file__).with_name("demo_homes")
 _CATALOGUE = "catalogue"
-T = TypeVar("T")
 Metres = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
 Sizes = tuple[Metres, Metres, Metres]
 
@@ -133,7 +132,7 @@ def load(folder: Path, scene_id: str) -> Scene:
             f"There is no demo home '{scene_id[:80]}', expected one of {', '.join(known)}."
             + did_you_mean(scene_id, known)
         )
-    home = _read(scene_id, TypeAdapter(_Home))
+    home = read_yaml(_HOMES / f"{scene_id}.yaml", TypeAdapter(_Home))
     regions = {n: _region(n, room, home) for n, room in home.rooms.items()}
     items = tuple(
         item
@@ -163,19 +162,9 @@ def load(folder: Path, scene_id: str) -> Scene:
     )
 
 
-def _read(name: str, adapter: TypeAdapter[T]) -> T:
-    path = _HOMES / f"{name}.yaml"
-    try:
-        return adapter.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise SceneError(f"{path}: {field}: {first['msg']}.") from error
-
-
 @cache
 def _catalogue() -> _Catalogue:
-    return _read(_CATALOGUE, TypeAdapter(_Catalogue))
+    return read_yaml(_HOMES / f"{_CATALOGUE}.yaml", TypeAdapter(_Catalogue))
 
 
 def _region(number: int, room: _Room, home: _Home) -> Region:

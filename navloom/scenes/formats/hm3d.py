@@ -18,7 +18,7 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, read_bytes, validated
+from navloom.scenes.files import checked_id, ids_in, read_bytes, validated
 from navloom.scenes.gridgraph import build_viewpoints
 from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.scene import (
@@ -133,8 +133,7 @@ def _once(field: str, ids: list[int]) -> None:
 
 def list_ids(folder: Path) -> list[str]:
     """The ids of the homes in a folder, sorted: its ``*.json`` files; nothing is loaded."""
-    files = (path for path in folder.glob("*.json") if not path.name.startswith("."))
-    return sorted(path.stem for path in files if path.is_file())
+    return ids_in(folder, ".json")
 
 
 def load(folder: Path, scene_id: str) -> Scene:

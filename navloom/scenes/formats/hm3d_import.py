@@ -18,9 +18,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, first_problem, read_bytes, write_atomic
+from navloom.scenes.files import checked_id, first_problem, read_bytes, read_yaml, write_atomic
 from navloom.scenes.formats.hm3d import HOME
-from navloom.scenes.plainyaml import read_yaml
 
 _MOST_BYTES = 20_000_000
 _REGION = re.compile(r"Region id:_(-?\d{1,7}), position:\[[^\]]*\]")

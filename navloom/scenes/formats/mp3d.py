@@ -22,7 +22,15 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, first_problem, read_bytes, short, validated
+from navloom.scenes.files import (
+    checked_id,
+    find_in,
+    first_problem,
+    ids_in,
+    read_bytes,
+    short,
+    validated,
+)
 from navloom.scenes.formats.mp3d_house import House, read_house, y_up
 from navloom.scenes.formats.mp3d_regions import (
     Rooms,
@@ -85,8 +93,7 @@ class Walk:
 
 def list_ids(folder: Path) -> list[str]:
     """The scans of a folder: those that have a connectivity file, sorted."""
-    found = [*folder.glob(f"connectivity/*{_ENDING}"), *folder.glob(f"*{_ENDING}")]
-    return sorted({path.name.removesuffix(_ENDING) for path in found if path.is_file()})
+    return ids_in(folder, _ENDING, "connectivity")
 
 
 def load(folder: Path, scene_id: str) -> Scene:
@@ -112,8 +119,8 @@ def load(folder: Path, scene_id: str) -> Scene:
 
 
 def _build(folder: Path, scan: str) -> Scene:
-    walk = _read_walk(_find(folder, "connectivity", f"{scan}{_ENDING}"))
-    house_file = _find(folder, "house", f"{scan}.house")
+    walk = _read_walk(find_in(folder, "connectivity", f"{scan}{_ENDING}"))
+    house_file = find_in(folder, "house", f"{scan}.house")
     house = read_house(house_file) if house_file.is_file() else None
     rooms = _read_rooms(folder, scan, house, walk)
     room_of = fill_rooms(walk.graph, walk.camera, rooms.given)
@@ -140,12 +147,6 @@ def _build(folder: Path, scan: str) -> Scene:
         edges=tuple(Edge(a=a, b=b) for a, b in walk.graph.edges),
         notes=(*notes, *item_notes),
     )
-
-
-def _find(folder: Path, sub: str, name: str) -> Path:
-    """A file in its sub-folder, else in the folder itself (where it need not exist)."""
-    inside = folder / sub / name
-    return inside if inside.is_file() or not (folder / name).is_file() else folder / name
 
 
 def _read_walk(path: Path) -> Walk:
@@ -178,9 +179,9 @@ def _read_walk(path: Path) -> Walk:
 def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Rooms:
     if house is not None:
         rooms = rooms_of_house(house, walk.camera)
-        where = str(_find(folder, "house", f"{scan}.house"))
+        where = str(find_in(folder, "house", f"{scan}.house"))
     else:
-        path = _find(folder, "regions", "house_region_to_panorama.json")
+        path = find_in(folder, "regions", "house_region_to_panorama.json")
         if not path.is_file():
             raise SceneError(
                 f"{folder}: no rooms for scan {scan}: expected house/{scan}.house or "
@@ -227,10 +228,10 @@ def _read_items(
 ) -> tuple[tuple[Item, ...], list[str]]:
     if house is not None and house.objects:
         return _items_of_house(house, rooms)
-    path = _find(folder, "observations/objects_list", f"{scan}.json")
+    path = find_in(folder, "observations/objects_list", f"{scan}.json")
     if not path.is_file():
         return (), ["No objects: the source has none for this scan."]
-    from navloom.scenes.formats.mp3d_objects import merge, read_sightings
+    from navloom.scenes.formats.mp3d_observations import merge, read_sightings
 
     sightings = read_sightings(path, walk.ground)
     seen = merge(sightings)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from navloom.errors import SimulatorError
-from navloom.scenes.embodiment import DEFAULT_BODY
+from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import (
     Box,
     Edge,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from navloom.scenes.embodiment import DEFAULT_BODY
+from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import distance_3d
 from navloom.sim.conformance.bench import (
     Bench,

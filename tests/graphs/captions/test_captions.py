@@ -23,7 +23,7 @@ from navloom.graphs.invoke import run
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import by_model
-from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.uri import load_scene
 from navloom.sim.caption_sources import CaptionCache, captions_for
 from navloom.sim.composed import composed

@@ -17,7 +17,7 @@ from navloom.models.answer import message_text
 from navloom.models.policy import Request
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import by_model
-from navloom.scenes.embodiment import DEFAULT_BODY
+from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Pose

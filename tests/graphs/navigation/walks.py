@@ -15,7 +15,7 @@ from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.answer import message_text
 from navloom.models.scripted import Reply, ScriptedChatModel
-from navloom.scenes.embodiment import Embodiment
+from navloom.scenes.bodies import Embodiment
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Action, Contact, Hop, Observation, Pose, View
 from tests.tools.navcraft.rooms_in_a_row import HALL, KITCHEN, SINK, home
