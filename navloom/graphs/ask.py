@@ -118,7 +118,7 @@ def build_asking(
 
     Args:
         builder: its schemas: a state that is an `Asking`, and a context with ``model``,
-            ``max_reasks`` and ``constrain``.
+            ``max_reasks`` and, where an answer has a schema, ``constrain``.
         question: what is being asked, from the state and the context.
         name: what the graph is called.
         prompt: the node that writes down the next question as ``conversation``, or leaves it empty
@@ -136,7 +136,7 @@ def build_asking(
         bound = bind(
             model_of(context.model),
             schema=asked.schema,
-            constrain=context.constrain,
+            constrain=getattr(context, "constrain", True),
             images=bool(shown),
         )
         answer = await acall(bound, with_pictures(talk, shown), role=asked.role)

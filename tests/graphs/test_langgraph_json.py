@@ -26,7 +26,6 @@ STEP = {
 GIVEN = {
     "navcraft_collab": {"phase_1": None},
     "oracle": {"instruction": "Find the bath.", "trajectory": ["1_0"], "goals": ["5_0"]},
-    "dialogue_oracle": {"question": "Where is the bath?", "viewpoint": "1_0", "goals": ["5_0"]},
     "navigator": {"instruction": "Find the bath.", "start": "1_0"},
     "capnav_answer": {"question": "Can [Agent] get from the kitchen to the bathroom?"},
     "reasoning_judge": {"explanation": "The door is too narrow.", "record": RECORD},

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
 
-from navloom.graphs.navigation.answerer import ask_oracle
+from navloom.graphs.navigation import oracle
 from navloom.graphs.navigation.body import simulator_of
-from navloom.graphs.navigation.steps import options_in
 from navloom.tools.navigation.triggers import struggling
 
 if TYPE_CHECKING:
@@ -41,23 +40,22 @@ async def ask_for(
         ``exact``; and the replies it took.
     """
     simulator, exact = simulator_of(context), context.oracle == "path"
-    answered = await ask_oracle(
-        simulator=simulator,
-        scene=simulator.scene,
-        model=context.oracle_model or context.model,
-        seed=state["seed"],
-        instruction=state["instruction"],
-        question=question,
-        viewpoint=state["pose"]["viewpoint"],
-        heading=state["pose"]["heading"],
-        goals=state["goals"],
-        path=state["path"],
-        history=sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
-        trigger=trigger,
-        exact=exact,
-        options=options_in(state["draft"]),
-    )
-    kept = {key: answered[key] for key in ("trigger", "question", "answer", "leaked")}
+    given: oracle.Input = {
+        "seed": state["seed"],
+        "instruction": state["instruction"],
+        "question": question,
+        "trigger": trigger,
+        "trajectory": [state["pose"]["viewpoint"]],
+        "heading": state["pose"]["heading"],
+        "goals": state["goals"],
+        "path": state["path"],
+        "history": sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
+        "options": state["draft"]["options"],
+    }
+    model = context.oracle_model or context.model
+    around = oracle.Context(simulator.scene, model, simulator, exact=exact)
+    answered = await oracle.graph.ainvoke(given, context=around)
+    kept = {key: answered["result"][key] for key in ("trigger", "question", "answer", "leaked")}
     at = len(state["trajectory"]) - 1
     said = {"step": state["draft"]["step"], "at": at, "exact": exact, **kept}
-    return said, answered["messages"]
+    return said, answered.get("messages", [])

@@ -1,84 +1,120 @@
-"""The oracle assistant: watches a navigator, and says what to do next when it struggles.
+"""The oracle: somebody who knows the way helps a navigator, unasked where it struggles, or asked.
 
 Source: VLN-MME 4.4: "when the navigator struggled (e.g., looping, moving in a critically wrong
-direction, or entering the wrong region), it was allowed to query the Oracle. The Oracle provided
-high-level reasoning guidance and suggested potential plans and actions."
+direction, or entering the wrong region), it was allowed to query the Oracle", which "provided
+high-level reasoning guidance"; VLNVerse 5.4: "the agent could query an oracle LLM for environmental
+information and navigational advice". Prompts and budgets are ours.
 
-    START ──> watch ──> advise ──> finish ──> END
-                │                    ^
-                └──── all is well ───┘
+    START ──> prompt ──> ask <──> read ──> finish ──> END
+                │                            ^
+                └── all is well, or exact ───┘
 
-``watch`` looks for a trigger at the end of the trajectory
-(:mod:`navloom.tools.navigation.triggers`); with ``plan`` it asks for a plan where nothing is wrong.
-``advise`` is the answerer that both oracles share (:mod:`navloom.graphs.navigation.answerer`). The
-navigator graph calls the same two functions in its own nodes; this graph serves other agents and
-people.
+Asked a question, it answers that. Else it looks for a trigger at the end of the trajectory
+(:mod:`navloom.tools.navigation.triggers`); with ``plan`` it plans where nothing is wrong. The
+navigator calls this graph from within its own nodes.
+
+Facts from the scene graph, the pose and the shortest path go to a model, which puts them into
+words. Its words are a stranger's: one bounded paragraph that opens no section of a prompt. An
+answer that names a viewpoint, an option's number or coordinates is sent back with the exact fault
+(:mod:`navloom.graphs.ask`); one that does it again is redacted and counted. An ``exact`` oracle
+asks no model and names the option itself: it is the bound that others are measured against.
+
+With a checkpointer and one thread a navigator, ``dialogue`` keeps what was said, and
+``max_questions`` bounds it.
 """
 
 from __future__ import annotations
 
+import json
 import operator
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer
+from langgraph.types import Checkpointer, Overwrite
 
-from navloom.errors import UsageError
-from navloom.graphs.navigation.answerer import MODEL_SECONDS, ask_oracle
+from navloom.errors import UsageError, did_you_mean
+from navloom.graphs.ask import Asking, Question, build_asking, opening
+from navloom.models.answer import MOST_CHARACTERS, AnswerError
+from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
+from navloom.sim.caption_sources import CaptionSource, captions_for
 from navloom.sim.protocol import Simulator
+from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, way_to_goal
+from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
+from navloom.tools.navigation.options import Option
+from navloom.tools.navigation.remarks import outside
 from navloom.tools.navigation.triggers import struggling
+from navloom.tools.untrusted import paragraph
 
-__all__ = ["Context", "Input", "State", "build_graph", "graph"]
+Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "plan", "question"]
+REASONS: dict[Reason, str] = {
+    "loop": "it goes round in circles and comes back to places it has been",
+    "off_course": "it moves away from the goal",
+    "wrong_region": "it went into a room that is not on the way",
+    "plan": "it is about to go on and wants a plan of the rest of the way in two or three stages",
+    "question": "it asks",
+}
+"""Why an oracle speaks, in words; the first four are not the navigator's own doing."""
+JOB = "oracle"
+MOST_ANSWER = 400
+"""Characters of an answer that a navigator reads."""
+MOST_QUESTION = 300
+MOST_INSTRUCTION = 2_000
+_MOST_EARLIER = 4
+_NOTE = re.compile(r"\s?\(node_\d{1,6}(?:, visited)?\)$")
+_LEAKY = {
+    "id": "the id of a place",
+    "option": "the number of an option or place",
+    "coordinates": "coordinates",
+}
 
 
 class Input(TypedDict, total=False):
-    """What a caller gives; ``instruction``, ``trajectory`` and ``goals`` are needed."""
+    """What a caller gives; ``trajectory`` is needed, and ``instruction`` and ``goals`` to watch."""
 
     seed: int
     """Shown to the model; 0 where it is left out."""
     instruction: str
-    """The navigator's."""
+    """The navigator's; untrusted."""
+    question: str | None
+    """The navigator's words; untrusted. None: it did not ask."""
+    trigger: str | None
+    """Why it is to speak unasked, one of ``REASONS``; None looks for a reason."""
     trajectory: list[str]
     """The viewpoints it stood on, first to last; it stands on the last."""
     heading: float
-    """Where it looks, radians clockwise from -z; 0 where it is left out."""
+    """Where it looks, radians clockwise from -z: the middle of what it calls Front; 0 where it is
+    left out."""
     goals: list[str]
-    """Ground truth."""
+    """Ground truth; without it nobody knows the way, and an answer is about the place alone."""
     path: list[str]
     """Ground truth; may be left out."""
     since: int
-    """Viewpoints to pass over: those before the last advice."""
+    """Viewpoints to pass over when looking for a reason: those before the last advice."""
     plan: bool
     """Give a plan where nothing is wrong."""
     history: list[dict[str, Any]]
-    """Earlier ``{"question", "answer"}``, oldest first."""
+    """Earlier ``{"question", "answer"}``, oldest first; the last few are shown."""
+    options: list[dict[str, Any]]
+    """The options of the navigator's step (:attr:`Option.record`): what it reads of the way on is
+    what the facts say, and an exact oracle names one of them."""
 
 
-class State(Input, total=False):
-    """What the graph knows between nodes: ids and texts only."""
+class State(Input, Asking, total=False):
+    """What the graph knows between nodes."""
 
-    trigger: str | None
-    """Why the oracle speaks; None where it does not."""
     advice: dict[str, Any] | None
-    """What it said; see :class:`navloom.graphs.navigation.answerer.Advice`."""
-    messages: Annotated[list[AIMessage], operator.add]
-    """Every reply of the model, with its usage."""
-    status: Literal["ok", "failed"]
-    """``failed`` where the oracle had to speak and gave no words."""
-    result: dict[str, Any]
-    """``trigger``, ``answer`` (None where all is well), ``leaked``, ``faults``, ``facts`` and
-    ``prompt``."""
-    reason: str | None
-    """``no_words``, or None."""
-    message: str | None
-    """The reason for a person."""
+    """What is said: ``trigger``, ``question``, ``facts``, ``prompt`` and, in the end, ``answer``
+    and ``leaked``; None where nothing is."""
+    dialogue: Annotated[list[dict[str, Any]], operator.add]
+    """Every ``{"question", "answer", "leaked"}`` so far, oldest first."""
 
 
 @dataclass(frozen=True)
@@ -88,73 +124,110 @@ class Context:
     scene: Scene | str
     """The home, or its URI."""
     model: BaseChatModel | str
-    """The oracle's model, or its ``provider/name``."""
+    """Who puts the facts into words, or its ``provider/name``; its calls have the role
+    ``oracle``."""
     simulator: Simulator | None = None
     """Where the navigator walks: its captions are used, nothing in it is moved."""
+    exact: bool = False
+    """Name the option that the path takes; ask no model."""
+    max_questions: int = 3
+    """How many questions of one thread are answered."""
+    max_reasks: int = 1
+    """How often an answer without words, or one that gives something away, is sent back."""
     visits: int = 3
     """See :func:`navloom.tools.navigation.triggers.struggling`; so are the next two."""
     worse_m: float = 3.0
     away_m: float = 5.0
 
 
-async def watch(state: State, runtime: Runtime[Context]) -> State:
-    """Look for a reason to speak."""
+async def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Find out whether to speak and what is known, and write down the question."""
     context = runtime.context
-    if not (state.get("instruction") and state.get("trajectory") and state.get("goals")):
-        raise UsageError("the oracle needs an instruction, a trajectory of viewpoints, and goals")
-    found = struggling(
-        scene_of(context.scene),
-        state["trajectory"],
-        state["goals"],
-        state.get("path", ()),
-        since=state.get("since", 0),
-        visits=context.visits,
-        worse_m=context.worse_m,
-        away_m=context.away_m,
-    )
-    return {"trigger": found or ("plan" if state.get("plan") else None)}
-
-
-async def advise(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the model for advice."""
-    context = runtime.context
-    advice = await ask_oracle(
-        scene=context.scene,
-        model=context.model,
-        simulator=context.simulator,
+    begun: dict[str, Any] = {"conversation": [], "faults": Overwrite([]), "advice": None}
+    begun |= {"status": "ok", "reason": None, "message": None}
+    if not state.get("trajectory"):
+        raise UsageError("the oracle needs a trajectory: the viewpoint that the navigator is on")
+    asked, given = None, state.get("question")
+    if given is not None:
+        asked, most = paragraph(given, MOST_QUESTION), context.max_questions
+        if not asked:
+            return {**begun, **_failed("no_question", "the question holds no words")}
+        if len(state.get("dialogue", [])) >= most:
+            return {**begun, **_failed("no_turns_left", f"all {most} questions are asked")}
+    trigger = _trigger(state, context, asked)
+    if trigger is None:
+        return begun
+    scene, place = scene_of(context.scene), state["trajectory"][-1]
+    goals, path = state.get("goals", ()), state.get("path", ())
+    source = _captions(context, scene)
+    facts = guide(scene, place, state.get("heading", 0.0), goals, path, captions=source)
+    way = way_to_goal(scene, place, goals, path)
+    options = [Option(**option) for option in state.get("options", ())]
+    taken = next((o for o in options if len(way) > 1 and o.viewpoint == way[1]), None)
+    shown = facts if taken is None else _as_read(facts, taken)
+    advice: dict[str, Any] = {"trigger": trigger, "question": asked, "facts": shown, "prompt": None}
+    if context.exact:
+        said = {"answer": exact_words(facts, taken), "leaked": False}
+        return {**begun, "advice": {**advice, **said}}
+    told = load_prompt("oracle" if trigger != "question" else "dialogue_oracle")
+    rendered = told.render(
         seed=state.get("seed", 0),
-        instruction=state["instruction"],
-        viewpoint=state["trajectory"][-1],
-        heading=state.get("heading", 0.0),
-        goals=state["goals"],
-        path=state.get("path", ()),
-        history=state.get("history", ()),
-        trigger=state["trigger"],
+        instruction=paragraph(state.get("instruction", ""), MOST_INSTRUCTION),
+        reason=f"{trigger} - {REASONS[trigger]}",
+        question=_json(asked),
+        earlier=_json(_earlier([*state.get("history", ()), *state.get("dialogue", ())])),
+        facts=_json(shown),
     )
-    kept = {key: value for key, value in advice.items() if key != "messages"}
-    return {"advice": kept, "messages": advice["messages"]}
+    advice["prompt"] = told.record
+    return {**begun, "advice": advice, "conversation": opening(rendered)}
 
 
-async def finish(state: State) -> State:
-    """Put the result together."""
+def question(state: State, context: Context) -> Question:
+    """What the model is asked; an answer that gives something away twice is redacted."""
+    scene, advice = scene_of(context.scene), state["advice"]
+
+    def read(text: str) -> State:
+        answer = read_answer(text)
+        fault = _fault(answer, find_leaks(answer, scene))
+        if fault is not None:
+            raise AnswerError(fault)
+        return {"advice": {**(advice or {}), "answer": answer, "leaked": False}}
+
+    def give_up(text: str, error: AnswerError) -> State:
+        answer = read_answer(text)
+        leaks = find_leaks(answer, scene)
+        said = {"answer": without_leaks(answer, leaks), "leaked": bool(leaks)}
+        return {"advice": {**(advice or {}), **said}, "faults": [str(error)]}
+
+    return Question(job=JOB, read=read, give_up=give_up, role="oracle")
+
+
+async def finish(state: State) -> dict[str, Any]:
+    """Put the result together; failed where a question was not answered, or no words were had.
+
+    Its keys: ``trigger`` and ``question``, ``answer`` (None where there is none), ``leaked``,
+    ``faults``, ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of those, how many
+    had one) and ``prompt``.
+    """
     advice = state.get("advice") or {}
+    asked = advice.get("question") is not None
+    turn = [{key: advice[key] for key in ("question", "answer", "leaked")}] if asked else []
+    said = [*state.get("dialogue", []), *turn]
     result = {
-        "trigger": state["trigger"],
+        "trigger": advice.get("trigger"),
+        "question": advice.get("question"),
         "answer": advice.get("answer"),
         "leaked": advice.get("leaked", False),
-        "faults": advice.get("faults", []),
+        "faults": state.get("faults", []),
         "facts": advice.get("facts"),
+        "turns": len(said),
+        "leaks": sum(each["leaked"] for each in said),
         "prompt": advice.get("prompt"),
     }
+    ended: dict[str, Any] = {"result": result, "dialogue": turn}
     if advice and not advice["answer"]:
-        said = "the oracle's model gave no words in two answers"
-        return {"status": "failed", "reason": "no_words", "message": said, "result": result}
-    return {"status": "ok", "reason": None, "message": None, "result": result}
-
-
-def after_watch(state: State) -> Literal["advise", "finish"]:
-    """Speak where there is a reason."""
-    return "finish" if state["trigger"] is None else "advise"
+        ended |= _failed("no_words", "the oracle's model gave no words that can be read")
+    return ended
 
 
 def build_graph(
@@ -163,17 +236,113 @@ def build_graph(
     """The graph, compiled.
 
     Args:
-        checkpointer: where its steps are kept; nowhere by default.
+        checkpointer: where its steps are kept; nowhere by default, and every question is a first.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("watch", watch)
-    builder.add_node("advise", advise, timeout=MODEL_SECONDS)
-    builder.add_node("finish", finish)
-    builder.add_edge(START, "watch")
-    builder.add_conditional_edges("watch", after_watch)
-    builder.add_edge("advise", "finish")
-    builder.add_edge("finish", END)
-    return builder.compile(checkpointer=checkpointer, name="oracle")
+    return build_asking(
+        StateGraph(State, context_schema=Context, input_schema=Input),
+        question,
+        name="oracle",
+        prompt=prompt,
+        finish=finish,
+        checkpointer=checkpointer,
+    )
+
+
+def exact_words(facts: Facts, taken: Option | None) -> str:
+    """What an oracle says that knows the path and may name options: the bound.
+
+    Args:
+        facts: of the pose.
+        taken: the option that the way to the goal takes; None where none does.
+    """
+    if facts["at_goal"]:
+        return "Stop here: this is the goal."
+    if taken is None:
+        return "No option leads to the goal from here."
+    return f"Take option {taken.id}, {taken.direction}."
+
+
+def read_answer(text: str) -> str:
+    """The words of a reply: without thoughts, quotation marks around it and all but one line."""
+    words = paragraph(outside(text[:MOST_CHARACTERS]), MOST_ANSWER)
+    quoted = len(words) > 1 and words[0] == words[-1] == '"'
+    return words[1:-1].strip() if quoted else words
+
+
+def _failed(reason: str, message: str) -> dict[str, Any]:
+    return {"status": "failed", "reason": reason, "message": message}
+
+
+def _trigger(state: State, context: Context, asked: str | None) -> Reason | None:
+    """Why to speak; None where there is no reason.
+
+    Raises:
+        UsageError: an unknown trigger is given, or what is needed to find one is not.
+    """
+    given = state.get("trigger")
+    if given is None and asked is not None:
+        return "question"
+    if given is None:
+        if not (state.get("instruction") and state.get("goals")):
+            raise UsageError("the oracle watches with an instruction and goals; give it both")
+        found = struggling(
+            scene_of(context.scene),
+            state["trajectory"],
+            state["goals"],
+            state.get("path", ()),
+            since=state.get("since", 0),
+            visits=context.visits,
+            worse_m=context.worse_m,
+            away_m=context.away_m,
+        )
+        return found or ("plan" if state.get("plan") else None)
+    for reason in REASONS:
+        if reason == given:
+            return reason
+    hint = did_you_mean(given, REASONS)
+    raise UsageError(f"an oracle knows no trigger '{given[:80]}'.{hint}")
+
+
+def _as_read(facts: Facts, taken: Option) -> Facts:
+    """The facts in the words that the navigator reads of that option, without its map's names."""
+    read = paragraph(_NOTE.sub("", taken.description), MOST_TOWARDS)
+    towards = read or facts["towards"]
+    return {**facts, "direction": taken.direction, "towards": towards}
+
+
+def _captions(context: Context, scene: Scene) -> CaptionSource:
+    own = getattr(context.simulator, "captions", None)
+    if isinstance(own, CaptionSource):
+        return own
+    return captions_for(scene)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _earlier(history: Sequence[Mapping[str, Any]]) -> list[dict[str, str | None]]:
+    return [
+        {
+            "question": paragraph(str(said["question"]), MOST_QUESTION)
+            if said.get("question")
+            else None,
+            "answer": paragraph(str(said.get("answer") or ""), MOST_ANSWER),
+        }
+        for said in list(history)[-_MOST_EARLIER:]
+    ]
+
+
+def _fault(answer: str, leaks: Sequence[Leak]) -> str | None:
+    if not answer:
+        return "Your answer holds no words. Answer the robot in one or two sentences."
+    if not leaks:
+        return None
+    named = "; ".join(f"{_LEAKY[leak.kind]} ('{leak.text[:60]}')" for leak in leaks[:3])
+    return (
+        f"Your answer gives away {named}. The robot must find the way itself. Say it again with"
+        " directions, rooms, things and distances only."
+    )
 
 
 graph = build_graph()

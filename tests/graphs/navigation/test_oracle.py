@@ -1,4 +1,4 @@
-"""The oracle assistant and the answerer it shares: who is asked, what is checked, what is read."""
+"""The oracle: when it speaks, what it is asked, what is checked, and how often."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
 from navloom.errors import UsageError
 from navloom.graphs.invoke import run
 from navloom.graphs.navigation import oracle
-from navloom.graphs.navigation.answerer import MOST_ANSWER, MOST_QUESTION, ask_oracle, read_answer
+from navloom.graphs.navigation.oracle import (
+    MOST_ANSWER,
+    MOST_QUESTION,
+    Context,
+    build_graph,
+    read_answer,
+)
 from navloom.models.answer import message_text
 from navloom.models.policy import Request
 from navloom.models.scripted import ScriptedChatModel
@@ -34,11 +41,20 @@ def asked_for(model: Any, **changes: Any) -> dict[str, Any]:
         "model": model,
         "seed": 5,
         "instruction": "Go to the sink.",
-        "viewpoint": CORNER,
+        "trajectory": [CORNER],
+        "plan": True,
         "heading": 0.0,
         "goals": [SINK],
     }
     return {**given, **changes}
+
+
+async def ask_oracle(*, scene: Scene, model: Any, exact: bool = False, **given: Any) -> Any:
+    """The result of one call, and the replies it took."""
+    given["options"] = [option.record for option in given.get("options", ())]
+    around = Context(scene=scene, model=model, exact=exact)
+    state = await oracle.graph.ainvoke(given, context=around)  # type: ignore[arg-type]
+    return {**state["result"], "messages": state.get("messages", [])}
 
 
 def options_at(scene: Scene, viewpoint: str, heading: float = 0.0) -> list[Option]:
@@ -190,7 +206,7 @@ async def test_the_exact_oracle_names_the_option_and_asks_no_model() -> None:
     right = next(o for o in options if o.viewpoint == KITCHEN)
     with ScriptedChatModel([]) as model:
         said = await ask_oracle(**asked_for(model, exact=True, options=options))
-        there = await ask_oracle(**asked_for(model, exact=True, viewpoint=SINK))
+        there = await ask_oracle(**asked_for(model, exact=True, trajectory=[SINK]))
         lost = await ask_oracle(**asked_for(model, exact=True, options=[]))
     assert said["answer"] == f"Take option {right.id}, Right."
     assert there["answer"] == "Stop here: this is the goal."
@@ -210,7 +226,7 @@ async def test_unknown_triggers_and_viewpoints_are_named() -> None:
     with pytest.raises(UsageError, match=r"no trigger 'lop'\. Did you mean 'loop'"):
         await ask_oracle(**asked_for(model, trigger="lop"))
     with pytest.raises(UsageError, match="no viewpoint"):
-        await ask_oracle(**asked_for(model, viewpoint="nowhere"))
+        await ask_oracle(**asked_for(model, trajectory=["nowhere"]))
 
 
 def watched(model: Any, walked: list[str], **more: Any) -> dict[str, Any]:
@@ -224,7 +240,7 @@ def watched(model: Any, walked: list[str], **more: Any) -> dict[str, Any]:
             "goals": [SINK],
             **more,
         },
-        context=oracle.Context(scene=home(), model=model),
+        context=Context(scene=home(), model=model),
     )
     return state
 
@@ -271,8 +287,10 @@ def test_the_graph_fails_where_the_model_has_no_words() -> None:
 
 
 def test_the_graph_says_what_it_needs() -> None:
-    with pytest.raises(UsageError, match="an instruction, a trajectory"):
-        run(oracle.graph, {"seed": 1}, context=oracle.Context(scene=home(), model="builtin/random"))
+    with pytest.raises(UsageError, match="a trajectory"):
+        run(oracle.graph, {"seed": 1}, context=Context(scene=home(), model="builtin/random"))
+    with pytest.raises(UsageError, match="an instruction and goals"):
+        answered("builtin/random", question=None, goals=[])
 
 
 def test_the_graph_takes_plain_json_and_the_baseline() -> None:
@@ -295,3 +313,84 @@ def test_the_baseline_never_leaks_in_a_small_home() -> None:
     for place in (HALL, CORNER, KITCHEN, SINK, STAIRS, STUDY):
         state = watched("builtin/heuristic", [place], plan=True)
         assert state["result"]["faults"] == []
+
+
+QUESTION = "Where is the sink?"
+ANSWER = "To your right, in the kitchen."
+GIVEN = {"seed": 2, "question": QUESTION, "trajectory": [CORNER], "goals": [SINK]}
+
+
+def answered(model: Any, **changes: Any) -> dict[str, Any]:
+    state: dict[str, Any] = run(
+        oracle.graph, {**GIVEN, **changes}, context=Context(scene=home(), model=model)
+    )
+    return state
+
+
+def test_a_question_is_answered_from_the_facts() -> None:
+    with ScriptedChatModel([ANSWER]) as model:
+        state = answered(model)
+    text = message_text(model.calls[0].messages[1].content)
+    assert f"Question: {json.dumps(QUESTION)}" in text
+    assert "Asked because: question - it asks" in text
+    assert '"direction": "Right"' in text
+    result = state["result"]
+    assert state["status"] == "ok"
+    assert (result["question"], result["answer"]) == (QUESTION, ANSWER)
+    assert (result["turns"], result["leaks"]) == (1, 0)
+    assert result["prompt"]["name"] == "dialogue_oracle"
+
+
+def test_without_a_goal_the_place_alone_is_known() -> None:
+    with ScriptedChatModel(["You are in the hallway."]) as model:
+        state = answered(model, goals=[])
+    facts = state["result"]["facts"]
+    assert (facts["here"], facts["direction"], facts["reachable"]) == ("hallway", None, False)
+
+
+@pytest.mark.parametrize("question", ["", " \n\u200b "])
+def test_a_question_without_words_costs_no_call(question: str) -> None:
+    with ScriptedChatModel([]) as model:
+        state = answered(model, question=question)
+    assert (state["status"], state["reason"], state["result"]["turns"]) == (
+        "failed",
+        "no_question",
+        0,
+    )
+
+
+def test_a_leaked_answer_is_recorded() -> None:
+    with ScriptedChatModel(["node_3", "node_3 it is"]) as model:
+        state = answered(model)
+    assert state["result"]["answer"] == f"{WITHHELD} it is"
+    assert (state["result"]["leaked"], state["result"]["leaks"]) == (True, 1)
+    assert state["dialogue"][0]["leaked"] is True
+
+
+def test_a_thread_remembers_what_was_said_and_how_often() -> None:
+    graph = build_graph(InMemorySaver())
+    config = {"configurable": {"thread_id": "one"}}
+    with ScriptedChatModel([ANSWER, "Still right.", ""]) as model:
+        context = Context(scene=home(), model=model, max_questions=2)
+        for number in (1, 2):
+            state = run(graph, GIVEN, context=context, config=config)
+            assert (state["status"], state["result"]["turns"]) == ("ok", number)
+        # Nobody is asked any more.
+        state = run(graph, GIVEN, context=context, config=config)
+        assert (state["status"], state["reason"]) == ("failed", "no_turns_left")
+        assert (state["result"]["turns"], state["result"]["answer"]) == (2, None)
+        text = message_text(model.calls[1].messages[1].content)
+        assert f'Earlier: [{{"question": "{QUESTION}", "answer": "{ANSWER}"}}]' in text
+        model._replies.pop()
+
+
+def test_a_question_takes_plain_json_and_the_baseline() -> None:
+    state = run(
+        oracle.graph,
+        {"question": "Which way is the bathroom?", "trajectory": ["1_0"], "goals": ["5_0"]},
+        context={"scene": "demo:flat", "model": "builtin/heuristic"},
+    )
+    assert state["status"] == "ok"
+    assert state["result"]["answer"]
+    assert state["result"]["faults"] == []
+    json.dumps(state["result"])
