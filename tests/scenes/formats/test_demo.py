@@ -13,9 +13,10 @@ from shapely import LineString, Point, Polygon, unary_union
 from navloom.errors import SceneError
 from navloom.scenes.distances import hop_table
 from navloom.scenes.formats import demo
-from navloom.scenes.formats.demo_plan import CLEAR, Opening, lay_out
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Box, Item, Region, Scene
+from tests.scenes.homes import home_builder
+from tests.scenes.homes.home_layout import CLEAR, Opening, lay_out
 
 NAMES = ("flat", "house", "villa")
 FURNITURE_GAP = 0.01
@@ -61,6 +62,13 @@ def test_three_homes_of_six_ten_and_sixteen_regions() -> None:
 def test_the_same_home_twice_is_equal(home: Scene) -> None:
     assert demo.load(Path(), home.id) == home
     assert home.uri == f"demo:{home.id}"
+
+
+def test_what_ships_is_what_was_written(home: Scene) -> None:
+    built = home_builder.build(home.id)
+    counted = [len(each) for each in (built.viewpoints, built.edges, built.walls)]
+    assert counted == [len(each) for each in (home.viewpoints, home.edges, home.walls)]
+    assert built == home
 
 
 def test_an_unknown_home_names_a_near_one() -> None:
@@ -212,7 +220,7 @@ def test_rooms_are_furnished(home: Scene) -> None:
 
 def test_the_lexicon_does_not_contradict_the_catalogue() -> None:
     catalogue = yaml.safe_load(
-        (Path(demo.__file__).with_name("demo_homes") / "catalogue.yaml").read_text(encoding="utf-8")
+        Path(home_builder.__file__).with_name("catalogue.yaml").read_text(encoding="utf-8")
     )
     # A picture on a wall could be carried; in these homes it is part of the wall.
     exceptions = {"picture", "floor lamp"}
