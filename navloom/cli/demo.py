@@ -30,7 +30,7 @@ def demo(
     """
     from navloom.errors import NavloomError
     from navloom.evals.navcraft.export import export_run
-    from navloom.evals.navcraft.report import markdown, write_report
+    from navloom.evals.navcraft.report import document, write_report
     from navloom.evals.navcraft.run import SynthRequest, synthesise
     from navloom.evals.navcraft.validate import check_file
     from navloom.evals.progress import make_display
@@ -51,7 +51,7 @@ def demo(
         raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
     say("3. a report")
     report, written = write_report([run], out)
-    print(markdown(report), end="")
+    print(document(report).markdown(), end="")
     say("look at:")
     for path in (*written, tasks):
         say(f"   {path}")

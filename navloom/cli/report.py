@@ -130,7 +130,7 @@ def report(
     if kinds == {"capnav"}:
         _of_capnav(runs, out, as_json=as_json)
         return
-    from navloom.evals.navcraft.report import markdown, write_report
+    from navloom.evals.navcraft.report import document, write_report
     from navloom.evals.navcraft.tables import score_json
 
     made, written = write_report(runs, out)
@@ -138,7 +138,7 @@ def report(
         print_json({"files": [str(path) for path in written],
                     "runs": [score_json(score) for score in made.scores]})  # fmt: skip
         return
-    print(markdown(made), end="")
+    print(document(made).markdown(), end="")
     for path in written:
         say(f"wrote {path}")
 

@@ -25,9 +25,9 @@ from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
     from navloom.evals.judging.run import JudgeRequest, Judging
+    from navloom.evals.report.table import Table
     from navloom.evals.session import Session
     from navloom.evals.summary import Summary
-    from navloom.evals.table import Table
 
 __all__ = ["app"]
 

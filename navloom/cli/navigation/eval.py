@@ -30,8 +30,8 @@ from navloom.errors import UsageError
 if TYPE_CHECKING:
     from navloom.evals.navigation.request import EvalRequest
     from navloom.evals.navigation.run import EvalSummary
+    from navloom.evals.report.table import Table
     from navloom.evals.session import Session
-    from navloom.evals.table import Table
 
 __all__ = ["app", "end_evaluation", "request_of", "study_oracle"]
 

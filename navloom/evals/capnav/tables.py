@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from navloom.evals.capnav.scores import CapnavScores, read_capnav
 from navloom.evals.capnav.totals import Measure, Totals
-from navloom.evals.stats import wilson
-from navloom.evals.table import NOTHING, Table
-from navloom.files import make_folder, write_whole
+from navloom.evals.report.intervals import wilson
+from navloom.evals.report.page import Document, named_apart
+from navloom.evals.report.table import NOTHING, Table
 from navloom.models.spec import read_spec
-
-__all__ = ["group_tables", "run_table", "write_capnav_report"]
 
 _SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
 _RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")
@@ -161,46 +158,12 @@ def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[P
     Raises:
         RunError: a folder is no run of this evaluation, or cannot be written.
     """
-    read = {_name(run, runs): read_capnav(run) for run in runs}
+    read = {name: read_capnav(run) for name, run in zip(named_apart(runs), runs, strict=True)}
     tables = [run_table(read), run_table(read, official=True)]
     for name, scores in read.items():
-        for table in group_tables(scores):
-            title = table.title if len(read) == 1 else f"{name}: {table.title}"
-            tables.append(Table(title, table.note, table.header, table.rows))
-    folder = runs[0] if out is None else out
-    make_folder(folder)
-    text = "# CapNav\n\n" + "\n\n".join(table.markdown() for table in tables) + "\n"
-    return [
-        write_whole(folder / "report.md", text.encode()),
-        write_whole(folder / "report.html", _page(tables).encode()),
-    ]
-
-
-def _name(run: Path, runs: Sequence[Path]) -> str:
-    name = run.resolve().name
-    twice = sum(other.resolve().name == name for other in runs) > 1
-    return str(run) if twice else name
-
-
-def _page(tables: Sequence[Table]) -> str:
-    body = "\n".join(_html(table) for table in tables)
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>CapNav</title><style>"
-        "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:78rem;padding:0 1rem}"
-        "table{border-collapse:collapse;display:block;overflow-x:auto}"
-        "td,th{border-bottom:1px solid #ccc;padding:.3rem .6rem;text-align:right}"
-        "td,th{white-space:nowrap}"
-        "td:first-child,th:first-child{text-align:left}p{color:#555}</style></head><body>"
-        f"<h1>CapNav</h1>{body}</body></html>\n"
-    )
-
-
-def _html(table: Table) -> str:
-    def line(cells: Sequence[Any], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(str(c))}</{tag}>" for c in cells) + "</tr>"
-
-    rows = "".join(line(row, "td") for row in table.rows)
-    return (
-        f"<h2>{escape(table.title)}</h2><table>{line(table.header, 'th')}{rows}</table>"
-        f"<p>{escape(table.note)}</p>"
-    )
+        tables += [
+            table if len(read) == 1 else replace(table, title=f"{name}: {table.title}")
+            for table in group_tables(scores)
+        ]
+    report = Document("CapNav", "", tuple(tables))
+    return report.write(runs[0] if out is None else out, report.html())

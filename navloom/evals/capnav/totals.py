@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
-
-__all__ = ["METRICS", "Measure", "Totals", "official_totals", "totals"]
+from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resampled
 
 METRICS = (
     "precision",
@@ -33,10 +31,6 @@ METRICS = (
     "RV",
     "composite",
 )
-RESAMPLES = 2_000
-_TAILS = (2.5, 97.5)
-
-Floats = NDArray[np.float64]
 
 _COUNTS = ("TP", "FP", "FN", "TN", "pv", "pv_n", "rta", "rta_n", "rv", "rv_n")
 
@@ -182,9 +176,7 @@ def _totals(
     values, of = _rates(whole[None, :], over)
     drawn = np.empty((0, len(METRICS)))
     if resamples and len(per_cluster) > 1:
-        many = len(per_cluster)
-        times = np.random.default_rng(seed).multinomial(many, np.full(many, 1 / many), resamples)
-        drawn = _rates(times.astype(np.float64) @ per_cluster, over)[0]
+        drawn = _rates(resampled(per_cluster, resamples, seed), over)[0]
     measures = {
         name: _measure(float(values[0, k]), drawn[:, k], int(of[0, k]))
         for k, name in enumerate(METRICS)
@@ -259,5 +251,4 @@ def _measure(value: float, drawn: Floats, n: int) -> Measure:
     kept = drawn[~np.isnan(drawn)]
     if not len(kept):
         return Measure(value, None, None, n)
-    low, high = np.percentile(kept, _TAILS)
-    return Measure(value, float(low), float(high), n)
+    return Measure(value, *percentiles(kept), n)

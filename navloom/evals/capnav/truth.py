@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from navloom.evals.capnav.data import Benchmark, Question
-from navloom.evals.table import Table
+from navloom.evals.report.table import Table
 from navloom.scenes.traverse import Passage
 
 __all__ = ["truth_record", "truth_tables", "why_not"]

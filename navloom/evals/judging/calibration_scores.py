@@ -15,15 +15,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from navloom.evals.stats import wilson
+from navloom.evals.report.intervals import Floats, percentiles, resampled, wilson
 
 __all__ = ["Agreement", "Estimate", "Flips", "agreement", "confusion", "flips", "kappa"]
 
 _RESAMPLES = 1_000
 _LEAST_SCENES = 5
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ def agreement(
         column = len(grades) if said is None else grades.index(said)
         row = scenes.index(scene) if by_scene else number
         tables[row, grades.index(true), column] += 1
-    draws = _drawn(tables, seed)
+    draws = resampled(tables, _RESAMPLES, seed)
     whole = tables.sum(axis=0, keepdims=True)
 
     def estimate(of: Any) -> Estimate:
@@ -137,8 +135,7 @@ def agreement(
         spread = spread[np.isfinite(spread)]
         if len(scenes) < 2 or len(spread) < _RESAMPLES // 2:
             return Estimate(float(value))
-        low, high = np.percentile(spread, [2.5, 97.5])
-        return Estimate(float(value), float(low), float(high))
+        return Estimate(float(value), *percentiles(spread))
 
     return Agreement(
         items=len(pairs),
@@ -164,16 +161,6 @@ def _right(tables: Floats) -> Floats:
     total = tables.sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         result: Floats = np.trace(tables, axis1=1, axis2=2) / total
-    return result
-
-
-def _drawn(tables: Floats, seed: int) -> Floats:
-    """Sums of as many scenes, drawn with replacement; (draws, k, k + 1)."""
-    many = len(tables)
-    if not many:
-        return tables
-    weights = np.random.default_rng(seed).multinomial(many, [1 / many] * many, size=_RESAMPLES)
-    result: Floats = np.tensordot(weights.astype(np.float64), tables, axes=1)
     return result
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,13 @@ from matplotlib.figure import Figure
 
 from navloom.evals.judging.calibration import Calibration, TraceCalibration
 from navloom.evals.judging.calibration_scores import Agreement, Flips
-from navloom.evals.table import Table
+from navloom.evals.report.page import png
+from navloom.evals.report.table import NOTHING, Table
 from navloom.files import write_whole
 from navloom.judges.reason_items import KINDS
 
-__all__ = ["injection_table", "picture", "reasoning_tables", "trace_tables", "write_calibration"]
-
 _DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
 _COLOURS = {"correct": "#0b62a8", "wrong": "#e2a10c", "unscored": "#d5dade"}
-_NOTHING = "–"
 _SETS = {"all": "both", "a": "a (known)", "b": "b (held out)"}
 
 
@@ -50,8 +47,8 @@ def reasoning_tables(found: Calibration) -> list[Table]:
 
 
 def _cells(each: Agreement) -> tuple[str, ...]:
-    error = _NOTHING if each.partial_error is None else f"{each.partial_error:.3f}"
-    share = f"{each.unscored / each.items:.1%}" if each.items else _NOTHING
+    error = NOTHING if each.partial_error is None else f"{each.partial_error:.3f}"
+    share = f"{each.unscored / each.items:.1%}" if each.items else NOTHING
     return (
         str(each.items),
         share,
@@ -161,6 +158,4 @@ def write_calibration(
     write_whole(out / "calibration.json", data.encode())
     write_whole(out / "calibration.md", "\n\n".join(t.markdown() for t in tables).encode())
     if drawn is not None:
-        buffer = BytesIO()
-        drawn.savefig(buffer, format="png")
-        write_whole(out / "calibration.png", buffer.getvalue())
+        write_whole(out / "calibration.png", png(drawn, dpi=130))

@@ -17,11 +17,11 @@ from typing import Any
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.studies import whole_run
+from navloom.evals.report.intervals import Spread
+from navloom.evals.report.table import Table, rate_cell
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
-from navloom.evals.stats import Spread
 from navloom.evals.study import Study, check_free
-from navloom.evals.table import Table, rate_cell
 
 __all__ = ["ARMS", "FULL", "study_ablation"]
 

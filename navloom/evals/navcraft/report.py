@@ -1,16 +1,14 @@
 """The report of one or several runs: numbers beside the paper's, and ten tasks one can look at.
 
-``build_report`` collects, ``markdown`` and ``html`` say the same in two ways, ``write_report`` puts
+``build_report`` collects, ``document`` and ``html`` say it in two ways, ``write_report`` puts
 ``report.md``, ``report.html`` (nothing outside it is needed) and ``contact_sheet.png`` on disk.
 Names come from files and models: they are cells of a table, escaped, never markup.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +19,19 @@ from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, task_story
 from navloom.evals.navcraft.scores import RunScore, score_run
 from navloom.evals.navcraft.tables import all_tables, headline
+from navloom.evals.report.page import (
+    Document,
+    Shown,
+    data_uri,
+    drawn_or_why,
+    named_apart,
+    png,
+)
+from navloom.evals.report.table import Table
 from navloom.evals.run_folder import read_run
 from navloom.evals.scene_names import SceneNames
-from navloom.evals.table import Table
-from navloom.files import make_folder, write_whole
+from navloom.files import write_whole
 from navloom.scenes.scene import Scene
-
-__all__ = ["Report", "ShownTask", "build_report", "html", "markdown", "write_report"]
 
 SHOWN = 10
 """Tasks that are shown with their plans."""
@@ -85,7 +89,10 @@ def build_report(runs: Sequence[Path | str]) -> Report:
     for run, path in zip(runs, whole, strict=True):
         if whole.count(path) > 1:
             raise UsageError(f"{run} is given twice: its tasks would count twice")
-    scores = tuple(_named_apart([score_run(run) for run in runs], runs))
+    scores = tuple(
+        replace(score_run(run), name=name)
+        for run, name in zip(runs, named_apart(runs), strict=True)
+    )
     valid, shown = 0, []
     for run in runs:
         rows = export_lines(run)
@@ -93,13 +100,6 @@ def build_report(runs: Sequence[Path | str]) -> Report:
         # Several runs share the ten places.
         shown += _show(pick_tasks(rows, max(1, SHOWN // len(runs))), run)
     return Report(scores, tuple(all_tables(scores)), valid, tuple(shown[:SHOWN]))
-
-
-def _named_apart(scores: Sequence[RunScore], runs: Sequence[Path | str]) -> Iterator[RunScore]:
-    """Runs go by their folders' names; where two are the same, by the paths as they were given."""
-    names = [score.name for score in scores]
-    for score, run in zip(scores, runs, strict=True):
-        yield replace(score, name=str(run)) if names.count(score.name) > 1 else score
 
 
 def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]:
@@ -120,59 +120,39 @@ def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]
     return shown
 
 
-def markdown(report: Report) -> str:
-    """The report as markdown, without pictures."""
-    parts = ["# NavCraft report", headline(report.scores, report.valid)]
-    parts += [table.markdown() for table in report.tables]
-    if report.shown:
-        parts.append("## Tasks")
-        parts += [
-            f"{n}. {_plain(t.name)}: {_plain(t.story)}" for n, t in enumerate(report.shown, 1)
-        ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _plain(text: str) -> str:
-    return text.replace("<", "&lt;").replace("|", "\\|")
+def document(report: Report) -> Document:
+    """The report without pictures."""
+    return Document(
+        "NavCraft report",
+        headline(report.scores, report.valid),
+        report.tables,
+        "Tasks",
+        tuple((task.name, task.story) for task in report.shown),
+    )
 
 
 def html(report: Report) -> str:
     """The report as one page that needs nothing outside it."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    page = Environment(
-        loader=PackageLoader("navloom.evals.navcraft", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-    ).get_template("report.html")
     spreads = _spreads_picture(report.scores)
-    return page.render(
-        headline=headline(report.scores, report.valid),
-        tables=report.tables,
-        spreads=_embedded(spreads) if spreads else None,
+    shown = Shown(
+        "Gain and regret",
+        data_uri(spreads) if spreads else "",
+        "Histograms of gain and regret; a dashed line is the mean.",
+        "Relays by gain and by regret; the dashed line is the mean.",
+    )
+    return document(report).html(
+        "navcraft/report.html",
+        pictures={"Table 4": shown} if spreads else {},
         tasks=[(task, *_task_image(task)) for task in report.shown],
     )
 
 
 def _task_image(task: ShownTask) -> tuple[str | None, str | None]:
     """The plan as a data URI, or why there is none."""
-    if task.scene is None:
+    scene = task.scene
+    if scene is None:
         return None, task.problem
-    try:
-        return _embedded(task_picture(task.scene, task.row)), None
-    except NavloomError as error:
-        return None, str(error)
-
-
-def _embedded(figure: Figure) -> str:
-    return "data:image/png;base64," + base64.b64encode(_png(figure)).decode()
-
-
-def _png(figure: Figure, dpi: int = 110) -> bytes:
-    held = BytesIO()
-    # Software and date in the file would make equal reports differ.
-    figure.savefig(held, format="png", dpi=dpi, metadata={"Software": None})
-    return held.getvalue()
+    return drawn_or_why(lambda: task_picture(scene, task.row))
 
 
 def _spreads_picture(scores: Sequence[RunScore]) -> Figure | None:
@@ -218,14 +198,12 @@ def write_report(
     """
     report = build_report(runs)
     folder = Path(runs[0] if out is None else out)
-    make_folder(folder)
-    written = [write_whole(folder / "report.md", markdown(report).encode(errors="replace"))]
-    written.append(write_whole(folder / "report.html", html(report).encode(errors="replace")))
+    written = document(report).write(folder, html(report))
     drawn = {task.row["scene"]: task.scene for task in report.shown if task.scene is not None}
     rows = [task.row for task in report.shown if task.scene is not None]
     if rows:
         try:
-            sheet = _png(contact_sheet(rows, drawn), dpi=100)
+            sheet = png(contact_sheet(rows, drawn), dpi=100)
         except NavloomError:
             return report, written  # the page says which task cannot be drawn, and why
         written.append(write_whole(folder / "contact_sheet.png", sheet))

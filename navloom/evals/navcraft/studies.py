@@ -16,11 +16,11 @@ from typing import Any
 from navloom.evals.navcraft.report import write_report
 from navloom.evals.navcraft.run import SynthRequest, synthesise
 from navloom.evals.navcraft.scores import score_run
+from navloom.evals.report.intervals import Spread
+from navloom.evals.report.table import Table
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
-from navloom.evals.stats import Spread
 from navloom.evals.study import Study, check_free
-from navloom.evals.table import Table
 from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
 
 __all__ = [

@@ -30,10 +30,8 @@ from navloom.evals.navigation.bootstrap import (
 )
 from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.rescore_trial import EFFORT, effort_of
+from navloom.evals.report.table import NOTHING, Table
 from navloom.evals.run_folder import read_run
-from navloom.evals.table import NOTHING, Table
-
-__all__ = ["Comparison", "Discordant", "Paired", "compare_runs"]
 
 Floats = NDArray[np.float64]
 _COUNTED = ("SR", "OSR", "SR_visible", "SR_strict", "SR_telhop")
@@ -220,6 +218,8 @@ def _differences(
 
 
 def _discordant(name: str, a: Floats, b: Floats) -> Discordant | None:
+    from scipy.stats import binomtest
+
     kept = ~(np.isnan(a) | np.isnan(b))
     if not kept.any():
         return None
@@ -231,15 +231,8 @@ def _discordant(name: str, a: Floats, b: Floats) -> Discordant | None:
         only_a,
         only_b,
         int((~yes & ~too).sum()),
-        _coin(only_a, only_b),
+        float(binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0,
     )
-
-
-def _coin(heads: int, tails: int) -> float:
-    """How likely a fair coin falls at least this unevenly."""
-    from scipy.special import bdtr
-
-    return min(1.0, 2 * float(bdtr(min(heads, tails), heads + tails, 0.5)))
 
 
 def _read(run: Path | str) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, Behaviour
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
-from navloom.evals.table import Table
+from navloom.evals.report.table import Table
 
 __all__ = ["FailureTally", "Tagged", "error_tables", "read_tags", "tally_tags"]
 

@@ -7,14 +7,11 @@ the page, escaped and bounded, never markup.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError
@@ -24,14 +21,13 @@ from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
 from navloom.evals.navigation.report_cases import Case, case_steps, pick_cases, read_case
 from navloom.evals.navigation.report_tables import headline, request_table, run_tables
+from navloom.evals.report.page import Document, Shown, data_uri, drawn_or_why, png
+from navloom.evals.report.table import Table
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.scene_names import SceneNames
-from navloom.evals.table import Table
 from navloom.evals.tasks.episode import Episode
 from navloom.files import write_whole
 from navloom.scenes.scene import Scene
-
-__all__ = ["NavReport", "ShownCase", "build_nav_report", "html", "markdown", "write_nav_report"]
 
 SHOWN = 12
 """Episodes that are shown step by step."""
@@ -152,50 +148,35 @@ def _show(case: Case, scenes: _Scenes) -> ShownCase:
         return ShownCase(case, None, str(error))
 
 
-def markdown(report: NavReport) -> str:
-    """The report as markdown, without pictures and steps."""
-    parts = [f"# {_plain(report.name)}", report.headline]
-    parts += [table.markdown() for table in report.tables]
-    if report.shown:
-        parts.append("## Episodes")
-        parts += [
-            f"{n}. {_plain(shown.case.id)}: {_plain(shown.case.title)}"
-            for n, shown in enumerate(report.shown, 1)
-        ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _plain(text: str) -> str:
-    return text.replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
+def document(report: NavReport) -> Document:
+    """The report without pictures and steps."""
+    cases = tuple((shown.case.id, shown.case.title) for shown in report.shown)
+    return Document(report.name, report.headline, report.tables, "Episodes", cases)
 
 
 def html(report: NavReport) -> str:
     """The report as one page that needs nothing outside it."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    page = Environment(
-        loader=PackageLoader("navloom.evals.navigation", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-    ).get_template("report.html")
     errors = errors_picture(report.tagged)
-    return page.render(
-        name=report.name,
-        headline=report.headline,
-        tables=report.tables,
-        errors=_embedded(errors) if errors else None,
-        cases=[(shown.case, case_steps(shown.case), *_plan(shown)) for shown in report.shown],
+    shown = Shown(
+        "Behaviours and causes",
+        data_uri(errors) if errors else "",
+        "Bars: episodes by behaviour, coloured by cause; the numbers are those of the tables"
+        " above.",
+        "Each episode once, under the first of its behaviours; both parts share one scale.",
+    )
+    return document(report).html(
+        "navigation/report.html",
+        pictures={"": shown} if errors else {},
+        cases=[(each.case, case_steps(each.case), *_plan(each)) for each in report.shown],
     )
 
 
 def _plan(shown: ShownCase) -> tuple[str | None, str | None]:
     """The plan as a data URI, or why there is none."""
-    if shown.scene is None:
+    scene = shown.scene
+    if scene is None:
         return None, shown.problem
-    try:
-        return _embedded(draw_episode(shown.scene, _drawing(shown.case, shown.scene))), None
-    except NavloomError as error:
-        return None, str(error)
+    return drawn_or_why(lambda: draw_episode(scene, _drawing(shown.case, scene)))
 
 
 def _drawing(case: Case, scene: Scene) -> EpisodeDrawing:
@@ -207,17 +188,6 @@ def _drawing(case: Case, scene: Scene) -> EpisodeDrawing:
         goals=case.episode.goals,
         deviation=at if isinstance(at, str) else None,
     )
-
-
-def _embedded(figure: Figure) -> str:
-    return "data:image/png;base64," + base64.b64encode(_png(figure)).decode()
-
-
-def _png(figure: Figure) -> bytes:
-    held = BytesIO()
-    # Software and date in the file would make equal reports differ.
-    figure.savefig(held, format="png", dpi=110, metadata={"Software": None})
-    return held.getvalue()
 
 
 def write_nav_report(run: Path | str, out: Path | str | None = None) -> Path:
@@ -235,8 +205,8 @@ def write_nav_report(run: Path | str, out: Path | str | None = None) -> Path:
     """
     report = build_nav_report(run)
     folder = Path(run if out is None else out)
-    write_whole(folder / "report.md", markdown(report).encode(errors="replace"))
+    written = document(report).write(folder, html(report))
     errors = errors_picture(report.tagged)
     if errors is not None:
-        write_whole(folder / "errors.png", _png(errors))
-    return write_whole(folder / "report.html", html(report).encode(errors="replace"))
+        write_whole(folder / "errors.png", png(errors))
+    return written[1]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.navigation.scores import read_scores
+from navloom.evals.report.table import Table
 from navloom.evals.summary import Tally
-from navloom.evals.table import Table
 
 __all__ = ["headline", "request_table", "run_tables"]
 
@@ -51,7 +51,13 @@ def request_table(run: Mapping[str, Any]) -> Table:
         if value not in (None, "", [], {}, False)
     ]
     rows.append(("seed", str(run.get("seed"))))
-    return Table("Request", "As run.json has it.", ("key", "value"), tuple(dict.fromkeys(rows)))
+    return Table(
+        "Request",
+        "As run.json has it.",
+        ("key", "value"),
+        tuple(dict.fromkeys(rows)),
+        folded="What was asked for",
+    )
 
 
 def _short(value: Any) -> str:

@@ -20,8 +20,8 @@ from navloom.evals.navigation.metrics import METRICS, EpisodeScore, Scorer, clus
 from navloom.evals.navigation.metrics_check import Invalid
 from navloom.evals.navigation.rescore_trial import EFFORT, Trial, read_trials
 from navloom.evals.navigation.submission import Fault, read_submission
+from navloom.evals.report.table import NOTHING, Table
 from navloom.evals.run_folder import read_run
-from navloom.evals.table import NOTHING, Table
 from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene

@@ -20,9 +20,9 @@ from navloom.evals.navigation.run import EvalRequest, evaluate
 from navloom.evals.navigation.subset import save_subset, whole_subset
 from navloom.evals.navigation.subset_failed import failed_by
 from navloom.evals.navigation.tables import runs_table
+from navloom.evals.report.table import Table
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
-from navloom.evals.table import Table
 from navloom.evals.tasks.registry import load_task
 
 __all__ = ["DIALOGUE_ARMS", "ORACLE_ARMS", "compare_dialogue", "study_oracle"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from navloom.evals.navigation.compare import Paired
-from navloom.evals.table import NOTHING, Table
+from navloom.evals.report.table import NOTHING, Table
 from navloom.models.spec import read_spec
 
 __all__ = ["METRES", "ORDER", "cell", "runs_table", "score_table"]

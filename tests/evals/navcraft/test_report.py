@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError
 from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_routes, task_story
-from navloom.evals.navcraft.report import build_report, html, markdown, write_report
+from navloom.evals.navcraft.report import build_report, document, html, write_report
 from navloom.evals.navcraft.scores import PUBLISHED, score_run
-from navloom.evals.stats import bootstrap_mean, wilson
+from navloom.evals.report.intervals import bootstrap_mean, wilson
 from tests.evals import tiny
 
 
@@ -79,7 +79,7 @@ def test_an_unknown_price_makes_the_cost_unknown(tmp_path):
     samples = [tiny.sample(tiny.relay_a1(), 0, cost_usd=None), tiny.sample(tiny.relay_a2(), 1)]
     run = tiny.run_folder(tmp_path / "r", samples, model="vllm/x")
     assert score_run(run).cost_usd is None
-    assert "| unknown |" in markdown(build_report([run]))
+    assert "| unknown |" in document(build_report([run])).markdown()
 
 
 def test_diversity_by_profile(tmp_path):
@@ -117,7 +117,7 @@ def test_the_bootstrap_interval_lies_among_the_values_and_never_varies(values):
 
 
 def test_markdown_says_the_figures_and_names_baselines(collab):
-    said = markdown(build_report([collab]))
+    said = document(build_report([collab])).markdown()
     row = next(line for line in said.splitlines() if line.startswith("| collab:"))
     assert "builtin/heuristic, baseline (rule-based)" in row
     assert "66.7% (4/6)" in row
@@ -132,7 +132,7 @@ def test_markdown_says_the_figures_and_names_baselines(collab):
 def test_a_run_without_a_valid_task_says_so(tmp_path):
     run = tiny.run_folder(tmp_path / "none", [tiny.failed("f", "not_json")])
     report = build_report([run])
-    assert "No valid task in 1 attempts" in markdown(report)
+    assert "No valid task in 1 attempts" in document(report).markdown()
     assert "No valid task in 1 attempts" in html(report)
     empty = tiny.run_folder(tmp_path / "empty", [])
     _, written = write_report([empty])
@@ -184,7 +184,7 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
     run = _with_scene(tmp_path, tiny.run_folder(tmp_path / "run", samples, model=evil))
     report = build_report([run])
     assert "script" not in _Page(html(report)).tags
-    said = markdown(report)
+    said = document(report).markdown()
     assert "<script>" not in said
     cells = {len(re.findall(r"(?<!\\)\|", line)) for line in said.splitlines() if "alert" in line}
     assert cells <= {3, 7, 11}  # a pipe in a name opens no new column

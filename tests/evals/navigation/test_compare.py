@@ -7,12 +7,13 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import RunError
-from navloom.evals.navigation.compare import _coin, compare_runs
+from navloom.evals.navigation.compare import _discordant, compare_runs
 from tests.evals.navigation.test_metrics import episode
 from tests.evals.navigation.test_rescore import line, run_with
 
@@ -96,4 +97,9 @@ def test_runs_of_another_kind(tmp_path: Path) -> None:
 def test_the_coin_is_fair(heads: int, tails: int) -> None:
     count, least = heads + tails, min(heads, tails)
     exact = min(1.0, 2 * sum(comb(count, k) for k in range(least + 1)) / 2**count)
-    assert _coin(heads, tails) == pytest.approx(exact)
+    before, after = np.array([1.0] * heads + [0.0] * tails + [1.0]), np.zeros(heads + tails + 1)
+    after[heads:] = 1.0
+    found = _discordant("SR", before, after)
+    assert found is not None
+    assert (found.only_a, found.only_b, found.both) == (heads, tails, 1)
+    assert found.p == pytest.approx(exact)

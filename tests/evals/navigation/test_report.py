@@ -9,7 +9,7 @@ from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, m
 from navloom.evals.navigation.failure_tally import error_tables, read_tags, tally_tags
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
-from navloom.evals.navigation.report import build_nav_report, html, markdown, write_nav_report
+from navloom.evals.navigation.report import build_nav_report, document, html, write_nav_report
 from navloom.evals.navigation.report_cases import case_steps, pick_cases, read_case
 from navloom.scenes.uri import load_scene
 from tests.evals.navigation.walks import PATH, SAID, episode, line, result, run_folder, scene
@@ -253,4 +253,4 @@ def test_a_real_building_is_drawn_around_the_episode(data_dir):
 
 def test_markdown_escapes_names(tmp_path):
     report = build_nav_report(run_folder(tmp_path / "a<b", some(KITCHEN)))
-    assert markdown(report).startswith("# a&lt;b\n")
+    assert document(report).markdown().startswith("# a&lt;b\n")

@@ -2,39 +2,71 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-__all__ = ["Interval", "Rate", "Spread", "bootstrap_mean", "wilson"]
+from numpy.typing import NDArray
 
 Interval = tuple[float, float]
-_Z95 = 1.959963984540054
-_RESAMPLES = 2000
+Floats = NDArray[np.float64]
+RESAMPLES = 2_000
 
 
 def wilson(hits: int, of: int) -> Interval | None:
     """Wilson's 95 % interval of a share; None where nothing was tried."""
+    from scipy.stats import binomtest
+
     if of == 0:
         return None
-    share, z2 = hits / of, _Z95 * _Z95
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = _Z95 / (1 + z2 / of) * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
-    # At the ends the two terms cancel but for their last bits.
-    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
+    ends = binomtest(hits, of).proportion_ci(method="wilson")
+    return float(ends.low), float(ends.high)
 
 
 def bootstrap_mean(values: Sequence[float]) -> Interval | None:
     """A mean's 95 % percentile interval, resampled with a fixed seed; None below two values."""
+    from scipy.stats import bootstrap
+
     if len(values) < 2:
         return None
-    given = np.asarray(values, dtype=np.float64)
-    rng = np.random.default_rng(0)
-    means = [given[rng.integers(0, len(given), len(given))].mean() for _ in range(_RESAMPLES)]
-    low, high = np.percentile(means, [2.5, 97.5])
+    if len(set(values)) == 1:
+        return float(values[0]), float(values[0])
+    found = bootstrap(
+        (np.asarray(values, dtype=np.float64),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    )
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+
+
+def resampled(clusters: Floats, resamples: int, seed: int) -> Floats:
+    """Sums of as many clusters as there are, drawn with replacement; none where there is none.
+
+    What is drawn hangs together: the bodies of a question, the items of a scene.
+
+    Args:
+        clusters: (C, ...) counts or sums of each cluster.
+        resamples: how many draws.
+        seed: of the draws.
+
+    Returns:
+        (resamples, ...), or the clusters themselves where there are none.
+    """
+    many = len(clusters)
+    if not many:
+        return clusters
+    times = np.random.default_rng(seed).multinomial(many, np.full(many, 1 / many), resamples)
+    result: Floats = np.tensordot(times.astype(np.float64), clusters, axes=1)
+    return result
+
+
+def percentiles(draws: Floats, level: float = 0.95) -> Interval:
+    """The ends between which so many of the draws lie."""
+    tail = (1 - level) / 2 * 100
+    low, high = np.percentile(draws, [tail, 100 - tail])
     return float(low), float(high)
 
 

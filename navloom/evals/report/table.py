@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from navloom.evals.stats import Interval, Rate
-
-__all__ = ["NOTHING", "Table", "rate_cell", "within"]
+from navloom.evals.report.intervals import Interval, Rate
 
 NOTHING = "–"
 """A cell without a number."""
@@ -22,6 +20,7 @@ class Table:
         header: the columns.
         rows: the cells; the first of a row is its name.
         pale: how many rows at the end are not ours.
+        folded: on a page, what stands on the lid that hides it; empty where it is open.
     """
 
     title: str
@@ -29,6 +28,7 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     pale: int = 0
+    folded: str = ""
 
     def markdown(self) -> str:
         """The table as markdown; cells are escaped."""
@@ -40,6 +40,11 @@ class Table:
 def _cell(text: str) -> str:
     flat = " ".join(text.split())
     return flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+
+
+def escaped(text: str) -> str:
+    """Words of others in a line of markdown."""
+    return text.replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
 
 
 def rate_cell(rate: Rate | None) -> str:

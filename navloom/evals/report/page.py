@@ -1,0 +1,115 @@
+"""A report as markdown and as one page that needs nothing outside it; figures as PNG.
+
+A kind of run with more to show than tables has a template of its own, ``report.html`` in its
+folder, which extends ``report/page.html`` and fills its block ``cases``. Whatever a model, a person
+or a dataset said is text on the page, escaped, never markup.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from navloom.errors import NavloomError
+from navloom.evals.report.table import Table, escaped
+from navloom.files import make_folder, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a report says, however it is shown.
+
+    Attributes:
+        title: its first heading.
+        headline: what happened, in a sentence or two; may be empty.
+        tables: the tables, in their order.
+        cases_title: the heading above what is looked at one by one.
+        cases: a name and a sentence each.
+    """
+
+    title: str
+    headline: str
+    tables: tuple[Table, ...]
+    cases_title: str = ""
+    cases: tuple[tuple[str, str], ...] = ()
+
+    def markdown(self) -> str:
+        """As markdown, without pictures."""
+        parts = [f"# {escaped(self.title)}", self.headline]
+        parts += [table.markdown() for table in self.tables]
+        if self.cases:
+            parts.append(f"## {self.cases_title}")
+            parts += [f"{n}. {escaped(a)}: {escaped(b)}" for n, (a, b) in enumerate(self.cases, 1)]
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+    def html(self, template: str = "report/page.html", **more: Any) -> str:
+        """As a page.
+
+        Args:
+            template: below ``navloom/evals``.
+            more: what the template shows besides; ``pictures`` maps a table's title to the
+                :class:`Shown` behind it.
+        """
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        pages = Environment(
+            loader=PackageLoader("navloom.evals", "."),
+            autoescape=True,
+            undefined=StrictUndefined,
+        )
+        return pages.get_template(template).render(document=self, **{"pictures": {}, **more})
+
+    def write(self, folder: Path, page: str) -> list[Path]:
+        """Write ``report.md`` and ``report.html``; the folder is made where there is none.
+
+        Raises:
+            RunError: they cannot be written.
+        """
+        make_folder(folder)
+        files = {"report.md": self.markdown(), "report.html": page}
+        return [write_whole(folder / n, t.encode(errors="replace")) for n, t in files.items()]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture on a page: its heading, itself as a data URI, what it shows, how to read it."""
+
+    title: str
+    uri: str
+    alt: str
+    note: str
+
+
+def png(figure: Figure, dpi: int = 110) -> bytes:
+    """A figure as a PNG file, equal for equal figures."""
+    held = BytesIO()
+    # Software and date in the file would make equal reports differ.
+    figure.savefig(held, format="png", dpi=dpi, metadata={"Software": None})
+    return held.getvalue()
+
+
+def data_uri(figure: Figure) -> str:
+    """A figure as a page carries it."""
+    return "data:image/png;base64," + base64.b64encode(png(figure)).decode()
+
+
+def drawn_or_why(draw: Callable[[], Figure]) -> tuple[str | None, str | None]:
+    """A picture as a data URI, or why there is none."""
+    try:
+        return data_uri(draw()), None
+    except NavloomError as error:
+        return None, str(error)
+
+
+def named_apart(runs: Sequence[Path | str]) -> Iterator[str]:
+    """Runs go by their folders' names; where two are the same, by the paths as they were given."""
+    names = [Path(run).resolve().name for run in runs]
+    for run, name in zip(runs, names, strict=True):
+        yield str(run) if names.count(name) > 1 else name
