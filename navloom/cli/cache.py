@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from navloom.cli.common import JsonOption, print_json
+from navloom.cli import options
+from navloom.cli.common import print_json
+from navloom.cli.options import option, takes
 from navloom.errors import UsageError
-
-__all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="The replies of models that are kept on disk.")
 
-FolderOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        envvar="NAVLOOM_CACHE",
-        metavar="DIR",
-        show_default="the user's cache folder",
-        help="The folder.",
-    ),
-]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+FOLDER = options.CACHE.but("The folder.", rich_help_panel=None)
 
 
 @app.command()
-def info(cache: FolderOption = None, as_json: JsonOption = False) -> None:
+@takes(FOLDER, options.JSON)
+def info(cache: Path | None, as_json: bool) -> None:
     """How many replies are kept, how large, since when."""
     from dataclasses import asdict
 
@@ -47,18 +38,17 @@ def info(cache: FolderOption = None, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def prune(
-    cache: FolderOption = None,
-    older_than: Annotated[
+@takes(
+    FOLDER,
+    option(
+        "older_than",
         str | None,
-        typer.Option(
-            "--older-than",
-            envvar="NAVLOOM_OLDER_THAN",
-            metavar="AGE",
-            help="Only replies older than this: 12h, 30d, 8w. Without it, all.",
-        ),
-    ] = None,
-) -> None:
+        None,
+        "Only replies older than this: 12h, 30d, 8w. Without it, all.",
+        metavar="AGE",
+    ),
+)
+def prune(cache: Path | None, older_than: str | None) -> None:
     """Delete replies."""
     from navloom.models.cache import ResponseCache, cache_folder
 

@@ -1,9 +1,4 @@
-"""What the commands share: options with one name everywhere, and ways to print and to end.
-
-A flag, its keyword in Python and its environment variable share one name: ``--max-connections``,
-``max_connections=``, ``NAVLOOM_MAX_CONNECTIONS``. Only light imports at the top of this file and of
-every file of commands: ``navloom --help`` reads them all.
-"""
+"""What the commands share: ways to print and to end. Only light imports at the top."""
 
 from __future__ import annotations
 
@@ -11,48 +6,17 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+from navloom.cli import options
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from navloom.evals.dry import DryRun
     from navloom.evals.summary import Summary
-
-__all__ = [
-    "CALLS_PANEL",
-    "LIMITS_PANEL",
-    "MADE_BY",
-    "PICKS_PANEL",
-    "TAU_HELP",
-    "CompactOption",
-    "ConstrainOption",
-    "DisplayOption",
-    "DryRunOption",
-    "JsonOption",
-    "LimitOption",
-    "MaxConnectionsOption",
-    "ModelOption",
-    "OutOption",
-    "OutOrDefaultOption",
-    "ProfileOption",
-    "RetryOption",
-    "RunArgument",
-    "SampleIdOption",
-    "SceneArgument",
-    "SeedOption",
-    "SpecArgument",
-    "StrictHelperOption",
-    "TauOption",
-    "end_session",
-    "print_json",
-    "print_table",
-    "run_folder",
-    "say",
-    "show_dry_run",
-]
 
 MADE_BY = {
     "captions": "caption",
@@ -64,160 +28,12 @@ MADE_BY = {
 }
 """Kinds of runs that only the command that made them goes on with, retries and tables."""
 _MOST_ERRORS = 3
-PICKS_PANEL, CALLS_PANEL, LIMITS_PANEL = "Which samples", "Calling models", "Limits"
-"""Where options that most commands share stand in the help: after the command's own."""
-_SPEC_HELP = (
-    "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, capnav:DIR, a"
-    " scene.json or a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA."
-)
 
-SpecArgument = Annotated[str, typer.Argument(metavar="SPEC", help=_SPEC_HELP)]
-SceneArgument = Annotated[
-    str,
-    typer.Argument(metavar="URI", help="One home: demo:flat, hm3d:DIR/ID, a scene.json, ..."),
-]
-RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="The folder of a run, as --out made it.")
-]
-ModelOption = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        envvar="NAVLOOM_MODEL",
-        metavar="PROVIDER/NAME",
-        help="The model that thinks: builtin/heuristic needs no key; see `navloom models`. Options"
-        " may follow: openai/gpt-4o-mini,temperature=0,max_tokens=500.",
-    ),
-]
-SeedOption = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        envvar="NAVLOOM_SEED",
-        help="Seed of everything random; each sample's own seed is a hash of this and its id.",
-    ),
-]
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        envvar="NAVLOOM_OUT",
-        help="The run's folder. The same command on the same folder goes on where it stopped.",
-    ),
-]
-OutOrDefaultOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        envvar="NAVLOOM_OUT",
-        help="The run's folder. The same command on the same folder goes on where it stopped.",
-        show_default="runs/NAME-HASH, the hash being that of what is asked",
-    ),
-]
-LimitOption = Annotated[
-    int | None,
-    typer.Option(
-        "--limit",
-        envvar="NAVLOOM_LIMIT",
-        min=1,
-        help="Run only the first so many samples; without it the rest of the run follows.",
-        rich_help_panel=PICKS_PANEL,
-    ),
-]
-RetryOption = Annotated[
-    bool,
-    typer.Option(
-        "--retry",
-        help="Try the samples that ended in an error again.",
-        rich_help_panel=PICKS_PANEL,
-    ),
-]
-DryRunOption = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Show prompts, count the calls and bound the cost; call nobody, write nothing.",
-    ),
-]
-SampleIdOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sample-id",
-        envvar="NAVLOOM_SAMPLE_ID",
-        help="Run only this sample; may be given several times.",
-        rich_help_panel=PICKS_PANEL,
-    ),
-]
-MaxConnectionsOption = Annotated[
-    int,
-    typer.Option(
-        "--max-connections",
-        envvar="NAVLOOM_MAX_CONNECTIONS",
-        min=1,
-        max=1000,
-        help="Samples under way at once. Changes the speed, never the outcome.",
-        rich_help_panel=CALLS_PANEL,
-    ),
-]
-DisplayOption = Annotated[
-    Literal["rich", "plain", "none"] | None,
-    typer.Option(
-        "--display",
-        envvar="NAVLOOM_DISPLAY",
-        help="Progress on stderr; unless told, rich on a terminal and plain elsewhere.",
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[
-    bool,
-    typer.Option(
-        "--json", envvar="NAVLOOM_JSON", help="Print the result as JSON on stdout, for programs."
-    ),
-]
-
-
-ProfileOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--profile",
-        envvar="NAVLOOM_PROFILE",
-        help="Whom the tasks are for: the name of a role, none, all or a YAML file; may be given"
-        " several times, samples take them in turn.",
-    ),
-]
-TAU_HELP = (
-    "Links between rooms that each leg of a task crosses at least; below 2 it is 2, as the paper"
-    " asks."
-)
-TauOption = Annotated[
-    int,
-    typer.Option("--tau", envvar="NAVLOOM_TAU", min=1, help=TAU_HELP),
-]
-ConstrainOption = Annotated[
-    bool,
-    typer.Option(
-        "--constrain/--no-constrain",
-        envvar="NAVLOOM_CONSTRAIN",
-        help="List the home's names in the schema that the model is held to.",
-    ),
-]
-CompactOption = Annotated[
-    bool,
-    typer.Option(
-        "--compact",
-        envvar="NAVLOOM_COMPACT",
-        help="For small models: show the home in one line a room and ask for one choice at a time;"
-        " paths and sentences are filled in, and checked like any.",
-    ),
-]
-StrictHelperOption = Annotated[
-    bool,
-    typer.Option(
-        "--strict-helper",
-        envvar="NAVLOOM_STRICT_HELPER",
-        help="The helper starts next to neither the target nor the transfer region either.",
-    ),
-]
+SpecArgument = Annotated[str, options.SPEC.info]
+RunArgument = Annotated[Path, options.RUN.info]
+ModelOption = Annotated[str, options.MODEL.info]
+SeedOption = Annotated[int, options.SEED.info]
+JsonOption = Annotated[bool, options.JSON.info]
 
 
 def say(text: str) -> None:

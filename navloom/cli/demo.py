@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 
-from navloom.cli.common import DisplayOption, end_session, say
-
-__all__ = ["app"]
+from navloom.cli import options
+from navloom.cli.common import end_session, say
+from navloom.cli.options import takes
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -17,12 +17,13 @@ ERRANDS = 30
 
 
 @app.command()
-def demo(
-    out: Annotated[
-        Path, typer.Option("--out", help="Where to put the runs, the dataset and the pictures.")
-    ] = Path("demo"),
-    display: DisplayOption = None,
-) -> None:
+@takes(
+    options.OUT.but(
+        "Where to put the runs, the dataset and the pictures.", default=Path("demo"), envvar=None
+    ),
+    options.DISPLAY,
+)
+def demo(out: Path, display: Any) -> None:
     """Craft errands and relays in the demo homes, check them, and report with pictures.
 
     The generator is builtin/heuristic, a rule-based baseline in the place of a language model: the

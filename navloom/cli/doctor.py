@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from navloom.cli.common import JsonOption, print_json
+from navloom.cli import options
+from navloom.cli.common import print_json
+from navloom.cli.options import takes
 
 if TYPE_CHECKING:
     from navloom.models.spec import Provider
@@ -48,7 +50,8 @@ class Finding:
 
 
 @app.command("doctor")
-def doctor(as_json: JsonOption = False) -> None:
+@takes(options.JSON)
+def doctor(as_json: bool) -> None:
     """Check Python, packages, data, disk and keys, and say what to do about what is missing."""
     found = list(findings(Path.cwd()))
     if as_json:

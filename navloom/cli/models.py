@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from navloom.cli.common import JsonOption, print_json, print_table
+from navloom.cli import options
+from navloom.cli.common import print_json, print_table
+from navloom.cli.options import takes
 
 app = typer.Typer()
 
 
 @app.command("models")
-def models(as_json: JsonOption = False) -> None:
+@takes(options.JSON)
+def models(as_json: bool) -> None:
     """List the providers of models, what each needs, and which are ready."""
     from rich.markup import escape
     from rich.table import Table

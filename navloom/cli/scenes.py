@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from navloom.cli.common import (
-    JsonOption,
-    ModelOption,
-    SceneArgument,
-    SeedOption,
-    SpecArgument,
-    print_json,
-    print_table,
-    say,
-)
+from navloom.cli import options
+from navloom.cli.common import print_json, print_table, say
+from navloom.cli.options import option, takes
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
-
-__all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Look at homes, convert them, complete them.")
 importer = typer.Typer(no_args_is_help=True, help="Make homes from files that you own.")
 app.add_typer(importer, name="import")
 
-SceneFileOption = Annotated[
-    Path, typer.Option("--out", help="The scene.json to write; it opens again as a URI.")
-]
+URI = replace(options.SCENE, name="uri")
 _COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
 
 
 @app.command("list")
-def list_(spec: SpecArgument = "demo:", as_json: JsonOption = False) -> None:
+@takes(options.SPEC.but(default="demo:"), options.JSON)
+def list_(spec: str, as_json: bool) -> None:
     """List the homes of SPEC with their sizes.
 
     components counts the parts of the graph of rooms that no link joins. A broken home is said and
@@ -67,16 +58,21 @@ def list_(spec: SpecArgument = "demo:", as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def show(
-    uri: SceneArgument,
-    prompt: Annotated[
-        bool, typer.Option("--prompt", help="Print the JSON that a model reads, and nothing else.")
-    ] = False,
-    plan: Annotated[
-        Path | None, typer.Option("--plan", help="Draw the plan to this file (.png, .svg, .pdf).")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+@takes(
+    URI,
+    option(
+        "prompt",
+        bool,
+        False,
+        "Print the JSON that a model reads, and nothing else.",
+        envvar=None,
+    ),
+    option(
+        "plan", Path | None, None, "Draw the plan to this file (.png, .svg, .pdf).", envvar=None
+    ),
+    options.JSON,
+)
+def show(uri: str, prompt: bool, plan: Path | None, as_json: bool) -> None:
     """Show a home: its rooms, what they lead to, and what is in them."""
     from navloom.scenes.prompt import scene_prompt
     from navloom.scenes.uri import load_scene
@@ -93,7 +89,8 @@ def show(
 
 
 @app.command()
-def export(uri: SceneArgument, out: SceneFileOption) -> None:
+@takes(URI, options.OUT.but("The scene.json to write; it opens again as a URI.", envvar=None))
+def export(uri: str, out: Path) -> None:
     """Write a home as a scene.json, which holds all of it and opens again."""
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import load_scene
@@ -102,22 +99,27 @@ def export(uri: SceneArgument, out: SceneFileOption) -> None:
 
 
 @app.command()
-def annotate(
-    spec: SpecArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="The scene.json to write; a folder where SPEC is many homes."),
-    ] = None,
-    model: ModelOption = "builtin/heuristic",
-    evaluate: Annotated[
+@takes(
+    options.SPEC,
+    options.OUT.but(
+        "The scene.json to write; a folder where SPEC is many homes.",
+        kind=Path | None,
+        default=None,
+        envvar=None,
+    ),
+    options.MODEL,
+    option(
+        "evaluate",
         bool,
-        typer.Option(
-            "--evaluate",
-            help="Hide what is known, find it again, and print the accuracy after each stage.",
-        ),
-    ] = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+        False,
+        "Hide what is known, find it again, and print the accuracy after each stage.",
+        envvar=None,
+    ),
+    options.SEED,
+    options.JSON,
+)
+def annotate(
+    spec: str, out: Path | None, model: str, evaluate: bool, seed: int, as_json: bool
 ) -> None:
     """Find each viewpoint's room from the things around it, then name rooms of unknown type.
 
@@ -135,14 +137,13 @@ def annotate(
 
 
 @importer.command("hm3d")
-def import_hm3d(
-    rooms: Annotated[Path, typer.Option("--rooms", help="DomestiGraph's folder of YAML files.")],
-    objects: Annotated[Path, typer.Option("--objects", help="LH-VLN's folder of scene texts.")],
-    out: Annotated[Path, typer.Option("--out", help="Where to write one ID.json per home.")],
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are there already.")
-    ] = False,
-) -> None:
+@takes(
+    option("rooms", Path, ..., "DomestiGraph's folder of YAML files.", envvar=None),
+    option("objects", Path, ..., "LH-VLN's folder of scene texts.", envvar=None),
+    options.OUT.but("Where to write one ID.json per home.", envvar=None),
+    option("overwrite", bool, False, "Replace files that are there already.", envvar=None),
+)
+def import_hm3d(rooms: Path, objects: Path, out: Path, overwrite: bool) -> None:
     """Make homes for hm3d: from DomestiGraph's rooms and LH-VLN's objects.
 
     A broken home is said and skipped; the exit code is then 1.

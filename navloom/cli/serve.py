@@ -15,14 +15,12 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from navloom.cli.common import say
+from navloom.cli.options import argument, option, takes
 from navloom.errors import ModelError, UsageError
-
-__all__ = ["app", "find_vllm"]
 
 app = typer.Typer()
 
@@ -37,61 +35,53 @@ _MISSING = (
 )
 
 
-_ModelArgument = Annotated[
-    str,
-    typer.Argument(metavar="MODEL", help="The model as vLLM knows it: Qwen/Qwen3-8B, or a folder."),
-]
-_FlagsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="-- FLAGS", help="Further flags of `vllm serve`, after --."),
-]
-_HostOption = Annotated[
-    str, typer.Option("--host", envvar="NAVLOOM_HOST", help="The address to listen on.")
-]
-_PortOption = Annotated[
-    int, typer.Option("--port", envvar="NAVLOOM_PORT", min=1, max=65535, help="The port.")
-]
-_ImagesOption = Annotated[
-    int,
-    typer.Option(
-        "--images",
-        envvar="NAVLOOM_IMAGES",
+@app.command("serve")
+@takes(
+    argument("model", str, "MODEL", "The model as vLLM knows it: Qwen/Qwen3-8B, or a folder."),
+    argument("flags", list[str] | None, "-- FLAGS", "Further flags of `vllm serve`, after --.").but(
+        default=None
+    ),
+    option("host", str, "127.0.0.1", "The address to listen on."),
+    option("port", int, 8000, "The port.", min=1, max=65535),
+    option(
+        "images",
+        int,
+        16,
+        "The most images in one prompt, where the model takes any.",
         min=0,
         max=1000,
-        help="The most images in one prompt, where the model takes any.",
     ),
-]
-_TemplateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--chat-template",
-        envvar="NAVLOOM_CHAT_TEMPLATE",
-        help="A chat template instead of the model's own: a file, or tool_use.",
+    option(
+        "chat_template",
+        str | None,
+        None,
+        "A chat template instead of the model's own: a file, or tool_use.",
     ),
-]
-_TimeoutOption = Annotated[
-    float,
-    typer.Option(
-        "--start-timeout",
-        envvar="NAVLOOM_START_TIMEOUT",
+    option(
+        "start_timeout",
+        float,
+        1800.0,
+        "Seconds that the server may take until it is healthy, downloads included.",
         min=1,
-        help="Seconds that the server may take until it is healthy, downloads included.",
     ),
-]
-
-
-@app.command("serve")
+    option(
+        "only_print",
+        bool,
+        False,
+        "Print the command and start nothing.",
+        flag="--print",
+        envvar=None,
+    ),
+)
 def serve(
-    model: _ModelArgument,
-    flags: _FlagsArgument = None,
-    host: _HostOption = "127.0.0.1",
-    port: _PortOption = 8000,
-    images: _ImagesOption = 16,
-    chat_template: _TemplateOption = None,
-    start_timeout: _TimeoutOption = 1800.0,
-    only_print: Annotated[
-        bool, typer.Option("--print", help="Print the command and start nothing.")
-    ] = False,
+    model: str,
+    flags: list[str] | None,
+    host: str,
+    port: int,
+    images: int,
+    chat_template: str | None,
+    start_timeout: float,
+    only_print: bool,
 ) -> None:
     """Start `vllm serve` with the flags that tools, schemas and images need, and wait for it.
 

@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import (
-    CALLS_PANEL,
-    LIMITS_PANEL,
-    DisplayOption,
-    LimitOption,
-    MaxConnectionsOption,
-    RetryOption,
-    SampleIdOption,
-)
+from navloom.cli import options
+from navloom.cli.options import option
 from navloom.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -73,103 +66,32 @@ def _defaults(context: typer.Context, path: Path) -> dict[str, Any]:
     return taken
 
 
-RunConfigOption = Annotated[
+RUN_CONFIG = option(
+    "run_config",
     Path | None,
-    typer.Option(
-        "--run-config",
-        envvar="NAVLOOM_RUN_CONFIG",
-        metavar="FILE",
-        is_eager=True,
-        callback=_read_config,
-        help="Take flags from this YAML file (`n: 200`, `model: openai/gpt-4o-mini`); what is typed"
-        " goes before it, and so do NAVLOOM_ variables.",
-    ),
-]
-ModelRoleOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model-role",
-        envvar="NAVLOOM_MODEL_ROLE",
-        metavar="ROLE=PROVIDER/NAME",
-        help="The model of one role, in place of --model; may be given several times.",
-    ),
-]
-MaxRetriesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-retries",
-        envvar="NAVLOOM_MAX_RETRIES",
-        min=0,
-        max=100,
-        show_default="3",
-        help="Further attempts at a call that failed, where trying again may help.",
-        rich_help_panel=CALLS_PANEL,
-    ),
-]
-AttemptTimeoutOption = Annotated[
-    float | None,
-    typer.Option(
-        "--attempt-timeout",
-        envvar="NAVLOOM_ATTEMPT_TIMEOUT",
-        min=0.1,
-        max=600,
-        show_default="600",
-        help="Seconds that one attempt at a call may take.",
-        rich_help_panel=CALLS_PANEL,
-    ),
-]
-TokenLimitOption = Annotated[
-    int | None,
-    typer.Option(
-        "--token-limit",
-        envvar="NAVLOOM_TOKEN_LIMIT",
-        min=1,
-        help="Tokens that the whole run may use, in and out. Reaching it ends the session with"
-        " exit code 2; the same command with a higher limit goes on.",
-        rich_help_panel=LIMITS_PANEL,
-    ),
-]
-TimeLimitOption = Annotated[
-    float | None,
-    typer.Option(
-        "--time-limit",
-        envvar="NAVLOOM_TIME_LIMIT",
-        min=0.001,
-        help="Seconds that this session may take; samples under way finish their step.",
-        rich_help_panel=LIMITS_PANEL,
-    ),
-]
-CostLimitOption = Annotated[
-    float | None,
-    typer.Option(
-        "--cost-limit",
-        envvar="NAVLOOM_COST_LIMIT",
-        min=0.000001,
-        help="US dollars that the whole run may cost; overshot by one call a sample under way at"
-        " most.",
-        rich_help_panel=LIMITS_PANEL,
-    ),
-]
-CacheOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        envvar="NAVLOOM_CACHE",
-        metavar="DIR",
-        show_default="the user's cache folder",
-        help="Where replies of remote models are kept; runs share them.",
-        rich_help_panel=CALLS_PANEL,
-    ),
-]
-NoCacheOption = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        envvar="NAVLOOM_NO_CACHE",
-        help="Keep and use no replies.",
-        rich_help_panel=CALLS_PANEL,
-    ),
-]
+    None,
+    "Take flags from this YAML file (`n: 200`, `model: openai/gpt-4o-mini`); what is typed goes"
+    " before it, and so do NAVLOOM_ variables.",
+    metavar="FILE",
+    is_eager=True,
+    callback=_read_config,
+)
+_SESSION = (
+    options.LIMIT,
+    options.SAMPLE_ID,
+    options.RETRY,
+    options.MAX_CONNECTIONS,
+    options.MAX_RETRIES,
+    options.ATTEMPT_TIMEOUT,
+    options.TOKEN_LIMIT,
+    options.TIME_LIMIT,
+    options.COST_LIMIT,
+    options.CACHE,
+    options.NO_CACHE,
+    RUN_CONFIG,
+    options.DISPLAY,
+)
+ModelRoleOption = Annotated[list[str] | None, options.MODEL_ROLE.info]
 
 
 def _settings_of(given: Mapping[str, Any], note: Callable[[str], None]) -> CallSettings:
@@ -220,7 +142,11 @@ def with_session(
         config: whether it has ``--run-config``.
     """
     left_out = {*PICKS} - {*picks} | (set() if config else {"run_config"})
-    options = {name: option for name, option in _SESSION.items() if name not in left_out}
+    own = [
+        each.but(default=most) if each.name == "max_connections" else each
+        for each in _SESSION
+        if each.name not in left_out
+    ]
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         # Its class is not imported before it is needed, and typer would look it up.
@@ -228,46 +154,20 @@ def with_session(
 
         @wraps(command)
         def made(**given: Any) -> None:
-            own = {name: given.pop(name) for name in options}
+            around = {each.name: given.pop(each.name) for each in own}
             if given.get("dry_run"):
                 # It calls nobody, so it neither reads nor makes a cache.
-                own["no_cache"] = True
-            session = _session(own)
-            command(**given, session=session)
+                around["no_cache"] = True
+            command(**given, session=_session(around))
 
         signed = inspect.signature(command, eval_str=True)
         kept = [each for name, each in signed.parameters.items() if name != "session"]
-        added = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=most if name == "max_connections" else default,
-                annotation=kind,
-            )
-            for name, (kind, default) in options.items()
-        ]
+        added = [each.parameter for each in own]
         # Typer reads a command's options from here.
         made.__signature__ = signed.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
         return made
 
     return give
-
-
-_SESSION: dict[str, tuple[Any, Any]] = {
-    "limit": (LimitOption, None),
-    "sample_id": (SampleIdOption, None),
-    "retry": (RetryOption, False),
-    "max_connections": (MaxConnectionsOption, 8),
-    "max_retries": (MaxRetriesOption, None),
-    "attempt_timeout": (AttemptTimeoutOption, None),
-    "token_limit": (TokenLimitOption, None),
-    "time_limit": (TimeLimitOption, None),
-    "cost_limit": (CostLimitOption, None),
-    "cache": (CacheOption, None),
-    "no_cache": (NoCacheOption, False),
-    "run_config": (RunConfigOption, None),
-    "display": (DisplayOption, None),
-}
 
 
 def _session(given: Mapping[str, Any]) -> Session:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,8 +13,8 @@ from navloom.cli.common import (
     SpecArgument,
     say,
 )
-from navloom.cli.navigation.eval import study_oracle
-from navloom.cli.navigation.eval_options import AGENT, LAST, LIMITS, OUT, SOURCE, TASK, with_options
+from navloom.cli.navigation.eval import AGENT, LIMITS, SOURCE, TASK, print_study, request_of
+from navloom.cli.options import JSON, OUT, takes
 from navloom.cli.session import with_session
 
 if TYPE_CHECKING:
@@ -128,20 +128,16 @@ def ablation(
     print(table.markdown())
 
 
-app.command("oracle")(
-    with_options(
-        study_oracle,
-        "oracle",
-        "What is help worth to a navigator? Its failures once more: with an oracle assistant, with"
-        " one to three failures as examples and with questions, beside oracles that know the path"
-        " (VLN-MME 4.4)."
-        "\n\nOne run an arm and one table. The same command on the same folder goes on.",
-        TASK,
-        OUT,
-        SOURCE,
-        AGENT,
-        LIMITS,
-        LAST,
-        picks=("limit",),
-    )
+@app.command(
+    help="What is help worth to a navigator? Its failures once more: with an oracle assistant, with"
+    " one to three failures as examples and with questions, beside oracles that know the path"
+    " (VLN-MME 4.4).\n\nOne run an arm and one table. The same command on the same folder goes on."
 )
+@with_session(picks=("limit",))
+@takes(TASK, OUT, *SOURCE, *AGENT, *LIMITS, JSON)
+def oracle(context: typer.Context, session: Session, **given: Any) -> None:
+    """``navloom study oracle``."""
+    from navloom.evals.navigation.studies import study_oracle
+
+    table = study_oracle(request_of(given["task"], context), given["out"], session)
+    print_study(table, as_json=given["as_json"])

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from navloom.cli.common import (
-    ConstrainOption,
-    DryRunOption,
-    JsonOption,
-    ModelOption,
-    OutOrDefaultOption,
-    SeedOption,
-    end_session,
-    print_json,
-    run_folder,
-    say,
-    show_dry_run,
-)
-from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
+from navloom.cli import options
+from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
+from navloom.cli.options import asked, option, takes
+from navloom.cli.session import model_of_roles, with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,83 +17,65 @@ if TYPE_CHECKING:
     from navloom.evals.session import Session
     from navloom.scenes.traverse import Passage
 
-__all__ = ["capnav", "capnav_truth", "end_capnav"]
-
 ROLES = ("navigator", "judge")
 """What models are used for here."""
 
-DataOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        metavar="DIR",
-        show_default="$NAVLOOM_DATA/capnav",
-        help="The benchmark's folder: graphs/, traverse/ and qa/, as docs/formats/capnav.md says.",
-    ),
-]
-ScenesOption = Annotated[
+DATA = options.DATA.but(
+    "The benchmark's folder: graphs/, traverse/ and qa/, as docs/formats/capnav.md says.",
+    envvar=None,
+    show_default="$NAVLOOM_DATA/capnav",
+)
+SCENES = option(
+    "scenes",
     list[str] | None,
-    typer.Option(
-        "--scenes", metavar="ID", help="Only this scene; may be given several times.",
-        show_default="all",
-    ),
-]  # fmt: skip
-BodiesOption = Annotated[
+    None,
+    "Only this scene; may be given several times.",
+    metavar="ID",
+    show_default="all",
+    envvar=None,
+)
+BODIES = option(
+    "bodies",
     Path | None,
-    typer.Option(
-        "--bodies",
-        metavar="FILE",
-        help="Profiles in place of the benchmark's own; each needs annotations of its name.",
-    ),
-]
-CompatOption = Annotated[
-    bool,
-    typer.Option(
-        "--compat-edges", help="An unlabelled passage is blocked, as the public scorer has it."
-    ),
-]
-OfficialOption = Annotated[
-    bool,
-    typer.Option(
-        "--official-compat",
-        help="Show what the public scorer's rules give; the run keeps both.",
-    ),
-]
+    None,
+    "Profiles in place of the benchmark's own; each needs annotations of its name.",
+    metavar="FILE",
+    envvar=None,
+)
+
+
+def _switch(name: str, words: str) -> options.Option:
+    return option(name, bool, False, words, envvar=None)
 
 
 @with_session()
-def capnav(
-    session: Session,
-    out: OutOrDefaultOption = None,
-    data: DataOption = None,
-    model: ModelOption = "builtin/heuristic",
-    model_role: ModelRoleOption = None,
-    scenes: ScenesOption = None,
-    bodies: BodiesOption = None,
-    videos: Annotated[
+@takes(
+    options.OUT_OR_DEFAULT,
+    DATA,
+    options.MODEL,
+    options.MODEL_ROLE,
+    SCENES,
+    BODIES,
+    option(
+        "videos",
         Path | None,
-        typer.Option("--videos", metavar="DIR", help="ID.mp4 a scene; without it text alone."),
-    ] = None,
-    frames: Annotated[int, typer.Option("--frames", min=1, help="Frames of each video.")] = 64,
-    thinking: Annotated[
-        bool, typer.Option("--thinking", help="Ask for a thought before the answer.")
-    ] = False,
-    constrain: ConstrainOption = True,
-    max_reasks: Annotated[
-        int, typer.Option("--max-reasks", min=0, max=100, help="How often a reply is sent back.")
-    ] = 1,
-    keep_hallucinated: Annotated[
-        bool,
-        typer.Option("--keep-hallucinated", help="Ask questions that annotators struck out too."),
-    ] = False,
-    partial: Annotated[
-        bool, typer.Option("--partial", help="RV by the share of barriers that a reason names.")
-    ] = False,
-    official_compat: OfficialOption = False,
-    seed: SeedOption = 0,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
+        None,
+        "ID.mp4 a scene; without it text alone.",
+        metavar="DIR",
+        envvar=None,
+    ),
+    options.FRAMES.but("Frames of each video.", default=64, envvar=None),
+    _switch("thinking", "Ask for a thought before the answer."),
+    options.CONSTRAIN,
+    options.MAX_REASKS.but("How often a reply is sent back.", envvar=None),
+    _switch("keep_hallucinated", "Ask questions that annotators struck out too."),
+    _switch("partial", "RV by the share of barriers that a reason names."),
+    _switch("official_compat", "Show what the public scorer's rules give; the run keeps both."),
+    options.SEED,
+    options.DRY_RUN,
+    options.JSON,
+)
+def capnav(session: Session, **given: Any) -> None:
     """CapNav: can this body get there, by which way, and if not, why not?
 
     One sample a question and body. A reason is graded only with --model-role judge=PROVIDER/NAME;
@@ -115,32 +85,25 @@ def capnav(
     from navloom.evals.capnav.request import CapnavRequest
     from navloom.evals.capnav.run import evaluate_capnav
 
-    models = model_of_roles(model, model_role, ROLES)
-    asked = any(role.partition("=")[0].strip() == "judge" for role in model_role or ())
-    request = CapnavRequest(
-        data=str(data_folder(data)),
+    roles, as_json = given["model_role"] or (), given["as_json"]
+    models = model_of_roles(given["model"], roles, ROLES)
+    judged = any(role.partition("=")[0].strip() == "judge" for role in roles)
+    request = asked(
+        CapnavRequest,
+        given,
+        data=str(data_folder(given["data"])),
         model=models["navigator"],
-        judge_model=models["judge"] if asked else None,
-        scenes=None if not scenes else tuple(scenes),
-        bodies=None if bodies is None else str(bodies),
-        videos=None if videos is None else str(videos),
-        frames=frames,
-        thinking=thinking,
-        constrain=constrain,
-        max_reasks=max_reasks,
-        partial=partial,
-        keep_hallucinated=keep_hallucinated,
-        seed=seed,
+        judge_model=models["judge"] if judged else None,
     )
-    if dry_run:
+    if given["dry_run"]:
         from navloom.evals.capnav.dry import dry_run as work_out
 
         dry = work_out(request, session)
         show_dry_run(dry, "pairs", "scenes", most=1, as_json=as_json)
         return
-    folder = run_folder(out, "capnav-eval", [request.record(), request.where()])
+    folder = run_folder(given["out"], "capnav-eval", [request.record(), request.where()])
     summary = evaluate_capnav(request, folder, session)
-    end_capnav(summary, folder, official=official_compat, as_json=as_json)
+    end_capnav(summary, folder, official=given["official_compat"], as_json=as_json)
 
 
 def end_capnav(
@@ -156,15 +119,21 @@ def end_capnav(
     end_session(summary, out, as_json=as_json, exports=False)
 
 
+@takes(
+    DATA,
+    SCENES,
+    BODIES,
+    _switch("compat_edges", "An unlabelled passage is blocked, as the public scorer has it."),
+    _switch("why", "List the blocking passages of what is not feasible."),
+    options.JSON,
+)
 def capnav_truth(
-    data: DataOption = None,
-    scenes: ScenesOption = None,
-    bodies: BodiesOption = None,
-    compat_edges: CompatOption = False,
-    why: Annotated[
-        bool, typer.Option("--why", help="List the blocking passages of what is not feasible.")
-    ] = False,
-    as_json: JsonOption = False,
+    data: Path | None,
+    scenes: list[str] | None,
+    bodies: Path | None,
+    compat_edges: bool,
+    why: bool,
+    as_json: bool,
 ) -> None:
     """What is true in CapNav: how many questions each body can do, and what blocks the others."""
     from navloom.evals.capnav.data import load_benchmark

@@ -3,155 +3,91 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from navloom.cli.common import (
-    ConstrainOption,
-    DryRunOption,
-    JsonOption,
-    ModelOption,
-    OutOrDefaultOption,
-    SeedOption,
-    SpecArgument,
-    end_session,
-    print_json,
-    print_table,
-    run_folder,
-    say,
-    show_dry_run,
-)
-from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
+from navloom.cli import options
+from navloom.cli.common import end_session, print_json, print_table, run_folder, say, show_dry_run
+from navloom.cli.options import asked, option, takes
+from navloom.cli.session import model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.capnav.design_run import CapnavSynthSummary
     from navloom.evals.session import Session
 
-__all__ = ["again_capnav", "capnav", "end_capnav", "report_capnav"]
-
 ROLES = ("generator",)
 """What models are used for here."""
 _QUESTIONS = 5
 
-CountOption = Annotated[
-    int,
-    typer.Option(
-        "--n",
-        envvar="NAVLOOM_N",
-        min=1,
-        help="Accepted questions in all, shared out over the scenes evenly. What is missing after"
-        " all rounds is said.",
-    ),
-]
-VideoOption = Annotated[
+VIDEO = option(
+    "video",
     Path | None,
-    typer.Option(
-        "--video",
-        envvar="NAVLOOM_VIDEO",
-        metavar="DIR",
-        help="A folder of ID.mp4: where a scene has a video and the model takes images, frames of"
-        " it are shown.",
-    ),
-]
-FramesOption = Annotated[
-    int,
-    typer.Option(
-        "--frames",
-        envvar="NAVLOOM_FRAMES",
-        min=1,
-        max=512,
-        help="Frames of a video, evenly spaced.",
-    ),
-]
-LeastOption = Annotated[
+    None,
+    "A folder of ID.mp4: where a scene has a video and the model takes images, frames of it are"
+    " shown.",
+    metavar="DIR",
+)
+MIN_QUESTIONS = option(
+    "min_questions",
     int | None,
-    typer.Option(
-        "--min-questions",
-        envvar="NAVLOOM_MIN_QUESTIONS",
-        min=1,
-        max=50,
-        show_default=f"{_QUESTIONS}; 1 with --compact",
-        help="Questions that one conversation is asked for; a model may give more.",
-    ),
-]
-BalanceOption = Annotated[
+    None,
+    "Questions that one conversation is asked for; a model may give more.",
+    min=1,
+    max=50,
+    show_default=f"{_QUESTIONS}; 1 with --compact",
+)
+BALANCE = option(
+    "balance",
     bool,
-    typer.Option(
-        "--balance",
-        envvar="NAVLOOM_BALANCE",
-        help="Ask for routes whose truth is rare so far: bodies that can and cannot, lengths, kinds"
-        " of barrier.",
-    ),
-]
-CompactOption = Annotated[
-    bool,
-    typer.Option(
-        "--compact",
-        envvar="NAVLOOM_COMPACT",
-        help="For small models: a short prompt without tools, one route at a time; the sentence is"
-        " filled in, and checked like any.",
-    ),
-]
-TurnsOption = Annotated[
+    False,
+    "Ask for routes whose truth is rare so far: bodies that can and cannot, lengths, kinds of"
+    " barrier.",
+)
+MAX_ROUNDS = option(
+    "max_rounds",
     int,
-    typer.Option(
-        "--max-turns", envvar="NAVLOOM_MAX_TURNS", min=1, help="Model calls a conversation at most."
-    ),
-]
-RepairsOption = Annotated[
-    int,
-    typer.Option(
-        "--max-repairs",
-        envvar="NAVLOOM_MAX_REPAIRS",
-        min=0,
-        help="How often others are asked for in place of wrong questions.",
-    ),
-]
-RoundsOption = Annotated[
-    int,
-    typer.Option(
-        "--max-rounds",
-        envvar="NAVLOOM_MAX_ROUNDS",
-        min=1,
-        max=100,
-        help="Rounds of asking: after the first, only for what is missing yet.",
-    ),
-]
-QaOption = Annotated[
+    3,
+    "Rounds of asking: after the first, only for what is missing yet.",
+    min=1,
+    max=100,
+)
+QA = option(
+    "qa",
     Path | None,
-    typer.Option(
-        "--qa",
-        envvar="NAVLOOM_QA",
-        metavar="DIR",
-        show_default="OUT/qa",
-        help="Where the benchmark's files ID_QA.json go.",
-    ),
-]
+    None,
+    "Where the benchmark's files ID_QA.json go.",
+    metavar="DIR",
+    show_default="OUT/qa",
+)
 
 
 @with_session()
-def capnav(
-    spec: SpecArgument,
-    session: Session,
-    out: OutOrDefaultOption = None,
-    n: CountOption = 20,
-    model: ModelOption = "builtin/heuristic",
-    model_role: ModelRoleOption = None,
-    video: VideoOption = None,
-    frames: FramesOption = 16,
-    min_questions: LeastOption = None,
-    balance: BalanceOption = False,
-    compact: CompactOption = False,
-    constrain: ConstrainOption = True,
-    seed: SeedOption = 0,
-    max_turns: TurnsOption = 12,
-    max_repairs: RepairsOption = 3,
-    max_rounds: RoundsOption = 3,
-    qa: QaOption = None,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@takes(
+    options.SPEC,
+    options.OUT_OR_DEFAULT,
+    options.N.but(
+        "Accepted questions in all, shared out over the scenes evenly. What is missing after all"
+        " rounds is said."
+    ),
+    options.MODEL,
+    options.MODEL_ROLE,
+    VIDEO,
+    options.FRAMES.but(max=512),
+    MIN_QUESTIONS,
+    BALANCE,
+    options.COMPACT.but(
+        "For small models: a short prompt without tools, one route at a time; the sentence is"
+        " filled in, and checked like any."
+    ),
+    options.CONSTRAIN,
+    options.SEED,
+    options.MAX_TURNS.but("Model calls a conversation at most."),
+    options.MAX_REPAIRS.but("How often others are asked for in place of wrong questions."),
+    MAX_ROUNDS,
+    QA,
+    options.DRY_RUN,
+    options.JSON,
+)
+def capnav(session: Session, **given: Any) -> None:
     """Write questions for CapNav: can a body get from here to there?
 
     A model designs them, each is checked against the scene, and what is true of each for every body
@@ -160,32 +96,23 @@ def capnav(
     """
     from navloom.evals.capnav.design_request import CapnavSynthRequest
 
-    request = CapnavSynthRequest(
-        spec=spec,
-        n=n,
-        model=model_of_roles(model, model_role, ROLES)["generator"],
-        min_questions=min_questions or (1 if compact else _QUESTIONS),
-        balance=balance,
-        video=None if video is None else str(video),
-        frames=frames,
-        compact=compact,
-        constrain=constrain,
-        seed=seed,
-        max_turns=max_turns,
-        max_repairs=max_repairs,
-        max_rounds=max_rounds,
+    request = asked(
+        CapnavSynthRequest,
+        given,
+        model=model_of_roles(given["model"], given["model_role"], ROLES)["generator"],
+        min_questions=given["min_questions"] or (1 if given["compact"] else _QUESTIONS),
     )
-    if dry_run:
+    if given["dry_run"]:
         from navloom.evals.capnav.design_dry import dry_run as reckon
 
         dry = reckon(request, session)
-        show_dry_run(dry, "conversations", "scenes", most=1, as_json=as_json)
+        show_dry_run(dry, "conversations", "scenes", most=1, as_json=given["as_json"])
         return
     from navloom.evals.capnav.design_run import synthesise
 
-    folder = run_folder(out, "capnav", [request.record(), request.where()])
-    summary = synthesise(request, folder, session, qa=qa)
-    end_capnav(summary, folder, as_json=as_json)
+    folder = run_folder(given["out"], "capnav", [request.record(), request.where()])
+    summary = synthesise(request, folder, session, qa=given["qa"])
+    end_capnav(summary, folder, as_json=given["as_json"])
 
 
 def end_capnav(summary: CapnavSynthSummary, out: Path, *, as_json: bool = False) -> None:

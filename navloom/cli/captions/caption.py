@@ -2,71 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from navloom.cli.common import (
-    ConstrainOption,
-    DryRunOption,
-    JsonOption,
-    ModelOption,
-    OutOption,
-    SeedOption,
-    SpecArgument,
-    end_session,
-    print_json,
-    say,
-    show_dry_run,
-)
-from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
+from navloom.cli import options
+from navloom.cli.common import end_session, print_json, say, show_dry_run
+from navloom.cli.options import asked, option, takes
+from navloom.cli.session import model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
-
-__all__ = ["app"]
 
 app = typer.Typer()
 
 ROLES = ("describer",)
 """What models are used for here."""
-ReasksOption = Annotated[
-    int,
-    typer.Option(
-        "--max-reasks",
-        envvar="NAVLOOM_MAX_REASKS",
-        min=0,
-        max=100,
-        help="How often an answer that cannot be read is asked for again.",
-    ),
-]
-JobOption = Annotated[
+JOB = option(
+    "job",
     list[str] | None,
-    typer.Option(
-        "--job",
-        envvar="NAVLOOM_JOB",
-        show_default="both",
-        help="markers: a line for each way on; summary: a sentence for each viewpoint. May be given"
-        " twice.",
-    ),
-]
+    None,
+    "markers: a line for each way on; summary: a sentence for each viewpoint. May be given twice.",
+    show_default="both",
+)
 
 
 @app.command("caption")
 @with_session()
-def caption(
-    spec: SpecArgument,
-    out: OutOption,
-    session: Session,
-    model: ModelOption = "builtin/heuristic",
-    model_role: ModelRoleOption = None,
-    job: JobOption = None,
-    constrain: ConstrainOption = True,
-    max_reasks: ReasksOption = 2,
-    seed: SeedOption = 0,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@takes(
+    options.SPEC,
+    options.OUT,
+    options.MODEL,
+    options.MODEL_ROLE,
+    JOB,
+    options.CONSTRAIN,
+    options.MAX_REASKS.but(default=2),
+    options.SEED,
+    options.DRY_RUN,
+    options.JSON,
+)
+def caption(session: Session, **given: Any) -> None:
     """Write captions for every viewpoint of a home, one file a home.
 
     A model words what the map knows of each way and each place; the files in OUT/captions are what
@@ -79,16 +54,11 @@ def caption(
     from navloom.evals.captions.run import caption as write
     from navloom.evals.captions.run import dry_run as work_out
 
-    asked: dict[str, Any] = {"jobs": tuple(dict.fromkeys(job))} if job else {}
-    request = CaptionRequest(
-        spec=spec,
-        model=model_of_roles(model, model_role, ROLES)["describer"],
-        max_reasks=max_reasks,
-        constrain=constrain,
-        seed=seed,
-        **asked,
-    )
-    if dry_run:
+    out, as_json, job = given["out"], given["as_json"], given["job"]
+    jobs: dict[str, Any] = {"jobs": tuple(dict.fromkeys(job))} if job else {}
+    model = model_of_roles(given["model"], given["model_role"], ROLES)["describer"]
+    request = asked(CaptionRequest, given, model=model, **jobs)
+    if given["dry_run"]:
         dry = work_out(request, session)
         show_dry_run(dry, "viewpoints", "scenes", most=1, as_json=as_json)
         return

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from navloom.cli.common import ModelOption, SceneArgument, SeedOption, say
+from navloom.cli import options
+from navloom.cli.common import say
+from navloom.cli.options import option, takes
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,85 +24,66 @@ Display = Literal["rich", "plain", "none"]
 
 
 @app.command(no_args_is_help=True)
-def chat(
-    scene: SceneArgument,
-    model: ModelOption = "builtin/heuristic",
-    backend: Annotated[
-        str,
-        typer.Option("--backend", envvar="NAVLOOM_BACKEND", help="The simulator it moves in."),
-    ] = "graph",
-    thread: Annotated[
+@takes(
+    options.SCENE,
+    options.MODEL,
+    options.BACKEND,
+    option(
+        "thread",
         str | None,
-        typer.Option(
-            "--thread",
-            envvar="NAVLOOM_THREAD",
-            metavar="NAME",
-            help="Keep the conversation under this name, and come back to it by the same name.",
-        ),
-    ] = None,
-    threads: Annotated[
+        None,
+        "Keep the conversation under this name, and come back to it by the same name.",
+        metavar="NAME",
+    ),
+    option(
+        "threads",
         Path | None,
-        typer.Option(
-            "--threads",
-            envvar="NAVLOOM_THREADS",
-            metavar="DIR",
-            show_default="the user's data folder",
-            help="Where conversations are kept.",
-        ),
-    ] = None,
-    display: Annotated[
-        Display | None,
-        typer.Option(
-            "--display",
-            envvar="NAVLOOM_DISPLAY",
-            help="rich: panes with a map (textual); plain: lines; none: the robot's words alone."
-            " Unless told, rich on a terminal where textual is installed.",
-            show_default=False,
-        ),
-    ] = None,
-    start: Annotated[
+        None,
+        "Where conversations are kept.",
+        metavar="DIR",
+        show_default="the user's data folder",
+    ),
+    options.DISPLAY.but(
+        "rich: panes with a map (textual); plain: lines; none: the robot's words alone. Unless"
+        " told, rich on a terminal where textual is installed."
+    ),
+    option(
+        "start",
         str | None,
-        typer.Option("--start", metavar="VIEWPOINT", help="Where a new conversation starts."),
-    ] = None,
-    pace: Annotated[
+        None,
+        "Where a new conversation starts.",
+        metavar="VIEWPOINT",
+        envvar=None,
+    ),
+    option(
+        "pace",
         float,
-        typer.Option(
-            "--pace",
-            envvar="NAVLOOM_PACE",
-            min=0,
-            max=10,
-            help="Seconds a hop is shown on a terminal; from a pipe nobody watches.",
-        ),
-    ] = 0.35,
-    captions: Annotated[
-        Path | None,
-        typer.Option(
-            "--captions",
-            envvar="NAVLOOM_CAPTIONS",
-            metavar="RUN",
-            help="A run of `navloom caption`, or a file of it: its captions go before the home's"
-            " own.",
-        ),
-    ] = None,
-    token_limit: Annotated[
-        int | None,
-        typer.Option(
-            "--token-limit",
-            envvar="NAVLOOM_TOKEN_LIMIT",
-            min=1,
-            help="Tokens that this sitting may use, in and out; then the robot says so.",
-        ),
-    ] = None,
-    cost_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--cost-limit",
-            envvar="NAVLOOM_COST_LIMIT",
-            min=0.000001,
-            help="US dollars that this sitting may cost.",
-        ),
-    ] = None,
-    seed: SeedOption = 0,
+        0.35,
+        "Seconds a hop is shown on a terminal; from a pipe nobody watches.",
+        min=0,
+        max=10,
+    ),
+    options.CAPTIONS,
+    options.TOKEN_LIMIT.but(
+        "Tokens that this sitting may use, in and out; then the robot says so.",
+        rich_help_panel=None,
+    ),
+    options.COST_LIMIT.but("US dollars that this sitting may cost.", rich_help_panel=None),
+    options.SEED,
+)
+def chat(
+    scene: str,
+    model: str,
+    backend: str,
+    thread: str | None,
+    threads: Path | None,
+    display: Display | None,
+    start: str | None,
+    pace: float,
+    captions: Path | None,
+    token_limit: int | None,
+    cost_limit: float | None,
+    seed: int,
 ) -> None:
     """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
     import asyncio
@@ -112,7 +95,7 @@ def chat(
     shown = _display(display)
     file = thread_file(thread, threads_folder(threads)) if thread is not None else None
     context = _context(scene, model, backend, captions)
-    options: dict[str, Any] = {
+    how: dict[str, Any] = {
         "thread": thread or "chat",
         "seed": seed,
         "pace": pace if sys.stdin.isatty() else 0.0,
@@ -121,7 +104,7 @@ def chat(
     limits = Limits(token_limit=token_limit, cost_limit=cost_limit)
     limits.check_price(model)
     with call_settings(gate=Budget(limits)):
-        code = asyncio.run(_talk(context, file, shown, options, begin))
+        code = asyncio.run(_talk(context, file, shown, how, begin))
     raise typer.Exit(code)
 
 
@@ -177,7 +160,7 @@ def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
 
 
 async def _talk(
-    context: Context, file: Path | None, display: Display, options: dict[str, Any], start: Any
+    context: Context, file: Path | None, display: Display, how: dict[str, Any], start: Any
 ) -> int:
     from navloom.graphs.chat.talk import Talk, open_thread
 
@@ -186,10 +169,10 @@ async def _talk(
             from navloom.cli.chat.panes import ChatApp
 
             app = ChatApp()
-            talk = Talk(context, saver, app, **options)
+            talk = Talk(context, saver, app, **how)
             return await app.talk_about(talk, again=await talk.open(**start))
         from navloom.cli.chat.plain import PlainChat
 
         plain = PlainChat(quiet=display == "none")
-        talk = Talk(context, saver, plain, **options)
+        talk = Talk(context, saver, plain, **how)
         return await plain.run(talk, again=await talk.open(**start))

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from navloom.cli.common import (
-    ConstrainOption,
-    DryRunOption,
-    JsonOption,
-    ModelOption,
-    OutOrDefaultOption,
-    SeedOption,
-    end_session,
-    print_json,
-    run_folder,
-    say,
-    show_dry_run,
-)
-from navloom.cli.session import ModelRoleOption, model_of_roles, with_session
+from navloom.cli import options
+from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
+from navloom.cli.options import argument, asked, option, takes
+from navloom.cli.session import model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
@@ -29,62 +19,36 @@ if TYPE_CHECKING:
     from navloom.evals.session import Session
     from navloom.evals.summary import Summary
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, help="Grade reasons and traces, and measure the grader.")
 calibrate = typer.Typer(no_args_is_help=True, help="Measure a judge on items of known truth.")
 app.add_typer(calibrate, name="calibrate")
 
 ROLES = ("judge",)
 """What models are used for here."""
-HEURISTIC = "builtin/heuristic"
 _MOST_SAID = 3
-ReasksOption = Annotated[
-    int,
-    typer.Option(
-        "--max-reasks",
-        envvar="NAVLOOM_MAX_REASKS",
-        min=0,
-        max=10,
-        help="How often a reply without a verdict is asked for again; then it is unscored.",
+RUBRIC = option("rubric", str, "trace", "The rubric: trace, or a .yaml file.", metavar="NAME|FILE")
+ITEMS = option("n", int, 320, "Items, about.", min=8, envvar=None)
+_JUDGE = (options.MODEL, options.MODEL_ROLE)
+_HOW = (
+    options.MAX_REASKS.but(
+        "How often a reply without a verdict is asked for again; then it is unscored.", max=10
     ),
-]
-RubricOption = Annotated[
-    str,
-    typer.Option(
-        "--rubric",
-        envvar="NAVLOOM_RUBRIC",
-        metavar="NAME|FILE",
-        help="The rubric: trace, or a .yaml file.",
-    ),
-]
-SpecOption = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[SPEC]",
-        show_default="capnav: where $NAVLOOM_DATA has it, else demo:",
-        help="The scenes whose passages are the truth: capnav:DIR, or any homes.",
-    ),
-]
+    options.CONSTRAIN,
+    options.SEED,
+)
+_LAST = (options.DRY_RUN, options.JSON)
 
 
 @app.command()
 @with_session()
-def reasoning(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="One JSON object a line: id, explanation, record."),
-    ],
-    session: Session,
-    out: OutOrDefaultOption = None,
-    model: ModelOption = HEURISTIC,
-    model_role: ModelRoleOption = None,
-    max_reasks: ReasksOption = 1,
-    constrain: ConstrainOption = True,
-    seed: SeedOption = 0,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@takes(
+    argument("file", Path, "FILE", "One JSON object a line: id, explanation, record."),
+    options.OUT_OR_DEFAULT,
+    *_JUDGE,
+    *_HOW,
+    *_LAST,
+)
+def reasoning(session: Session, **given: Any) -> None:
     """Grade explanations of why a path cannot be used against the truth about it.
 
     Takes anyone's file, and what `navloom eval capnav` wrote. Lines that cannot be judged are named
@@ -94,13 +58,13 @@ def reasoning(
 
     from navloom.evals.judging.run import REASONING, judge_answers, plan_answers, totals
 
-    request = _request(model, model_role, max_reasks, constrain, seed)
-    if dry_run:
+    file, as_json, request = given["file"], given["as_json"], _request(given)
+    if given["dry_run"]:
         planned, answers = plan_answers(file, request)
         _say_left(answers)
         _show_dry(planned, session, as_json)
         return
-    out = run_folder(out, "judged", [request.record(REASONING), str(file.resolve())])
+    out = run_folder(given["out"], "judged", [request.record(REASONING), str(file.resolve())])
     summary, answers = judge_answers(file, out, request, session)
     found = totals(out)
     _say_left(answers, out / "left.jsonl")
@@ -119,21 +83,15 @@ def reasoning(
 
 @app.command()
 @with_session()
-def trace(
-    where: Annotated[
-        Path, typer.Argument(metavar="RUN|FILE", help="A navigation run, or a file of its lines.")
-    ],
-    session: Session,
-    out: OutOrDefaultOption = None,
-    rubric: RubricOption = "trace",
-    model: ModelOption = HEURISTIC,
-    model_role: ModelRoleOption = None,
-    max_reasks: ReasksOption = 1,
-    constrain: ConstrainOption = True,
-    seed: SeedOption = 0,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@takes(
+    argument("where", Path, "RUN|FILE", "A navigation run, or a file of its lines."),
+    options.OUT_OR_DEFAULT,
+    RUBRIC,
+    *_JUDGE,
+    *_HOW,
+    *_LAST,
+)
+def trace(session: Session, **given: Any) -> None:
     """Grade a navigator's reasoning, step by step, by the criteria of a rubric.
 
     The steps are those of a run that gave reasons (`navloom eval ... --cot`).
@@ -144,13 +102,13 @@ def trace(
     from navloom.evals.judging.run import TRACE, judge_traces, plan_traces
     from navloom.evals.run_folder import read_samples
 
-    request = _request(model, model_role, max_reasks, constrain, seed, rubric)
-    if dry_run:
+    where, as_json, request = given["where"], given["as_json"], _request(given)
+    if given["dry_run"]:
         planned, faults = plan_traces(where, request)
         _say_faults(faults)
         _show_dry(planned, session, as_json)
         return
-    out = run_folder(out, "traces", [request.record(TRACE), str(where.resolve())])
+    out = run_folder(given["out"], "traces", [request.record(TRACE), str(where.resolve())])
     summary, faults = judge_traces(where, out, request, session)
     _say_faults(faults)
     counted: dict[str, Counter[str]] = {}
@@ -168,32 +126,34 @@ def trace(
 
 @calibrate.command("reasoning")
 @with_session(picks=("limit", "retry"))
-def calibrate_reasoning(
-    session: Session,
-    out: OutOrDefaultOption = None,
-    spec: SpecOption = None,
-    model: ModelOption = HEURISTIC,
-    model_role: ModelRoleOption = None,
-    n: Annotated[
-        int | None,
-        typer.Option(
-            "--n", min=8, show_default="540; with --injections all", help="Items, or payloads."
-        ),
-    ] = None,
-    injections: Annotated[
+@takes(
+    options.OUT_OR_DEFAULT,
+    argument(
+        "spec",
+        str | None,
+        "[SPEC]",
+        "The scenes whose passages are the truth: capnav:DIR, or any homes.",
+        show_default="capnav: where $NAVLOOM_DATA has it, else demo:",
+    ).but(default=None),
+    *_JUDGE,
+    ITEMS.but(
+        "Items, or payloads.",
+        kind=int | None,
+        default=None,
+        show_default="540; with --injections all",
+    ),
+    option(
+        "injections",
         bool,
-        typer.Option(
-            "--injections",
-            help="Instead: the corpus of injected payloads, with the defences and without, for this"
-            " judge and for two gullible ones.",
-        ),
-    ] = False,
-    max_reasks: ReasksOption = 1,
-    constrain: ConstrainOption = True,
-    seed: SeedOption = 0,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
+        False,
+        "Instead: the corpus of injected payloads, with the defences and without, for this judge"
+        " and for two gullible ones.",
+        envvar=None,
+    ),
+    *_HOW,
+    *_LAST,
+)
+def calibrate_reasoning(session: Session, **given: Any) -> None:
     """Measure a judge of reasons on explanations whose deserved verdict is known.
 
     Accuracy, kappa, verdicts by kind and by set of wordings, and how often an injected text turns
@@ -205,18 +165,18 @@ def calibrate_reasoning(
     from navloom.evals.judging.run import REASONING
     from navloom.judges.reason_items import DEFAULT_ITEMS
 
-    request = _request(model, model_role, max_reasks, constrain, seed)
-    where, items = spec or runs.default_spec(), n or DEFAULT_ITEMS
-    if dry_run:
-        if injections:
+    n, as_json, request = given["n"], given["as_json"], _request(given)
+    where, items = given["spec"] or runs.default_spec(), n or DEFAULT_ITEMS
+    if given["dry_run"]:
+        if given["injections"]:
             planned = plan_injections(where, request, n=n)
         else:
             planned = runs.plan_reasoning(where, request, n=items)
         _show_dry(planned, session, as_json)
         return
-    name = "injections" if injections else "calibration"
-    out = run_folder(out, name, [request.record(REASONING), where, n])
-    if injections:
+    name = "injections" if given["injections"] else "calibration"
+    out = run_folder(given["out"], name, [request.record(REASONING), where, n])
+    if given["injections"]:
         summary, found = measure_injections(where, out, request, session, n=n)
         table = shown.injection_table(found)
         record = {name: {d: f.record() for d, f in by.items()} for name, by in found.items()}
@@ -232,57 +192,43 @@ def calibrate_reasoning(
 
 @calibrate.command("trace")
 @with_session(picks=("limit", "retry"))
-def calibrate_trace(
-    session: Session,
-    out: OutOrDefaultOption = None,
-    where: Annotated[
+@takes(
+    options.OUT_OR_DEFAULT,
+    argument(
+        "where",
         Path | None,
-        typer.Argument(
-            metavar="[RUN]",
-            show_default="the baseline's run over demo:, made in OUT/navigation",
-            help="A navigation run with reasons, whose steps are spoiled.",
-        ),
-    ] = None,
-    rubric: RubricOption = "trace",
-    model: ModelOption = HEURISTIC,
-    model_role: ModelRoleOption = None,
-    n: Annotated[int, typer.Option("--n", min=8, help="Items, about.")] = 320,
-    max_reasks: ReasksOption = 1,
-    constrain: ConstrainOption = True,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
+        "[RUN]",
+        "A navigation run with reasons, whose steps are spoiled.",
+        show_default="the baseline's run over demo:, made in OUT/navigation",
+    ).but(default=None),
+    RUBRIC,
+    *_JUDGE,
+    ITEMS,
+    *_HOW,
+    options.JSON,
+)
+def calibrate_trace(session: Session, **given: Any) -> None:
     """Measure a rubric judge on steps that were spoiled in known ways."""
     from navloom.evals.judging import calibration as runs
     from navloom.evals.judging import calibration_tables as shown
     from navloom.evals.judging.run import TRACE
 
-    request = _request(model, model_role, max_reasks, constrain, seed, rubric)
-    out = run_folder(out, "trace-calibration", [request.record(TRACE), str(where or ""), n])
+    where, n, request = given["where"], given["n"], _request(given)
+    out = run_folder(
+        given["out"], "trace-calibration", [request.record(TRACE), str(where or ""), n]
+    )
     summary, made = runs.calibrate_trace(where, out, request, session, n=n)
     tables = shown.trace_tables(made)
     shown.write_calibration(out, made.record(), tables)
-    _show(made.record(), tables, as_json)
+    _show(made.record(), tables, given["as_json"])
     _end(summary, out)
 
 
-def _request(
-    model: str,
-    roles: list[str] | None,
-    max_reasks: int,
-    constrain: bool,
-    seed: int,
-    rubric: str = "trace",
-) -> JudgeRequest:
+def _request(given: dict[str, Any]) -> JudgeRequest:
     from navloom.evals.judging.run import JudgeRequest
 
-    return JudgeRequest(
-        model=model_of_roles(model, roles, ROLES)["judge"],
-        max_reasks=max_reasks,
-        constrain=constrain,
-        seed=seed,
-        rubric=rubric,
-    )
+    model = model_of_roles(given["model"], given["model_role"], ROLES)["judge"]
+    return asked(JudgeRequest, given, model=model)
 
 
 def _say_left(answers: Answers, named: Path | None = None) -> None:

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import typer
 
+from navloom.cli import options
 from navloom.cli.capnav.eval import capnav, capnav_truth
 from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
-from navloom.cli.navigation.eval_options import (
-    AGENT,
-    GOALS,
-    HELP,
-    HEURISTIC,
-    LAST,
-    LIMITS,
-    LONG_LIMITS,
-    OBJECTS,
-    ONE_RUN,
-    OUT_OR_DEFAULT,
-    SCENES,
-    SOURCE,
-    with_options,
-)
-from navloom.cli.session import model_of_roles
+from navloom.cli.options import HEURISTIC, Option, argument, asked, option, takes
+from navloom.cli.session import model_of_roles, with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,8 +20,6 @@ if TYPE_CHECKING:
     from navloom.evals.report.table import Table
     from navloom.evals.session import Session
 
-__all__ = ["app", "end_evaluation", "request_of", "study_oracle"]
-
 app = typer.Typer(
     no_args_is_help=True,
     help="Put navigators through a task's episodes: model x agent x task, each by name.",
@@ -42,26 +27,8 @@ app = typer.Typer(
 
 ROLES = ("navigator", "oracle")
 """What models are used for here."""
-_COPIED = (
-    "split",
-    "cot",
-    "reflect",
-    "plan",
-    "act",
-    "dialogue",
-    "oracle",
-    "few_shot_failures",
-    "max_questions",
-    "oracle_budget",
-    "max_steps",
-    "max_reprompts",
-    "backend",
-    "views",
-    "epochs",
-    "seed",
-)
-"""Parameters that the request has under the same name."""
-_PLACES = ("data", "subset", "captions", "failures_from")
+LONG_STEPS = 30
+"""In homes of ours a hop is shorter than the field's on R2R's graphs, and a way has up to 20."""
 _OPTIONS = ("spec", "kind", "n", "goals")
 """Parameters that are the dataset's own."""
 _NEEDS = {
@@ -70,6 +37,142 @@ _NEEDS = {
     "oracle_budget": ("--oracle-budget", "--oracle"),
 }
 """Flags that mean nothing without another."""
+
+
+def _panel(panel: str, *listed: Option) -> tuple[Option, ...]:
+    return tuple(each.but(rich_help_panel=panel) for each in listed)
+
+
+_TASK, _AGENT, _ORACLE = "The task", "The agent", "Help on the way"
+TASK = argument(
+    "task", Literal["r2r", "reverie", "objectnav"], "TASK", "r2r, reverie or objectnav."
+)
+SOURCE = _panel(
+    _TASK,
+    options.DATA.but(envvar=None, show_default="$NAVLOOM_DATA/mp3d"),
+    options.SPLIT.but(show_default="val_unseen"),
+)
+AGENT = (
+    *_panel(
+        _TASK,
+        option(
+            "subset",
+            Path | None,
+            None,
+            "Only the episodes of this index, as `navloom subset` writes it.",
+            metavar="FILE",
+        ),
+    ),
+    *_panel(
+        _AGENT,
+        option(
+            "agent",
+            str,
+            "heuristic",
+            "navgpt (text history) or mapgpt (topological map) with --model; heuristic, random,"
+            " shortest-path and human bring their own.",
+        ),
+        options.MODEL.but(
+            "The model that navigates; see `navloom models`.",
+            kind=str | None,
+            default=None,
+            show_default=HEURISTIC,
+        ),
+    ),
+    options.MODEL_ROLE,
+    *_panel(
+        _AGENT,
+        option("cot", bool, False, "Ask for reasoning before the action."),
+        option(
+            "reflect",
+            bool,
+            False,
+            "Let the agent look at its action again and revise it once.",
+        ),
+        option("plan", bool, False, "Keep a plan of several steps, and name places left out."),
+        option(
+            "act",
+            Literal["text", "tool"],
+            "text",
+            "Choose by a line of text or by a tool call.",
+        ),
+    ),
+)
+HELP = _panel(
+    _ORACLE,
+    option("dialogue", bool, False, "Let the agent ask an oracle."),
+    option(
+        "oracle",
+        Literal["off", "assistant", "path"],
+        "off",
+        "assistant speaks up when the agent loops, turns far off or enters a wrong region; path"
+        " does so and says the way itself: an upper bound.",
+    ),
+    option(
+        "few_shot_failures",
+        int,
+        0,
+        "Show so many failures of --failures-from: 1, 2 or 3.",
+        min=0,
+        max=3,
+    ),
+    option("failures_from", Path | None, None, "The run to take failures from.", metavar="RUN"),
+)
+LIMITS = (
+    *_panel(
+        _ORACLE,
+        option("max_questions", int, 3, "Questions an episode at most.", min=0),
+        option("oracle_budget", int, 3, "How often it speaks an episode at most.", min=0),
+    ),
+    *_panel(
+        _AGENT,
+        option("max_steps", int, 15, "Steps an episode at most.", min=1),
+        option(
+            "max_reprompts",
+            int,
+            2,
+            "How often a reply that is no action is sent back, each step.",
+            min=0,
+        ),
+    ),
+    *_panel(
+        _TASK,
+        options.CAPTIONS.but(
+            "A run of `navloom caption`, or a file of it: its captions go before the dataset's."
+        ),
+        options.BACKEND.but("The simulator; graph has captions and no pictures."),
+    ),
+    *_panel(
+        _AGENT,
+        option("views", int, 4, "Pictures a step where the backend has any: 0, 4, 12, 24, 36."),
+    ),
+    *_panel(
+        _TASK,
+        option("epochs", int, 1, "Try each episode so often; ids end in -e1, -e2, ...", min=1),
+    ),
+    options.SEED,
+)
+LONG_LIMITS = tuple(
+    each.but(default=LONG_STEPS) if each.name == "max_steps" else each for each in LIMITS
+)
+GOALS, KIND, EPISODES = _panel(
+    _TASK,
+    option(
+        "goals",
+        Literal["path", "visible"],
+        "path",
+        "What counts as there: the end of the published path, or any viewpoint that sees the"
+        " target.",
+    ),
+    option(
+        "kind",
+        Literal["mixed", "fine", "goal", "object"],
+        "mixed",
+        "fine: step by step; goal: a thing in a room; object: any thing of a category; mixed: all"
+        " three in turn.",
+    ),
+    options.N.but("How many episodes to make."),
+)
 
 
 def request_of(task: str, context: typer.Context) -> EvalRequest:
@@ -82,15 +185,13 @@ def request_of(task: str, context: typer.Context) -> EvalRequest:
 
     given = context.params
     models = model_of_roles(_model(context), given["model_role"], ROLES)
-    asked: dict[str, Any] = {name: given[name] for name in _COPIED if name in given}
-    asked |= {name: str(given[name]) for name in _PLACES if given.get(name) is not None}
-    return EvalRequest(
+    return asked(
+        EvalRequest,
+        given,
         task=task,
-        agent=given["agent"],
         model=models["navigator"],
         oracle_model=models["oracle"] if models["oracle"] != models["navigator"] else None,
         options={name: given[name] for name in _OPTIONS if given.get(name) is not None},
-        **asked,
     )
 
 
@@ -119,13 +220,13 @@ def _check_idle(request: EvalRequest, context: typer.Context) -> None:
             raise UsageError(f"{flag} does nothing without {needed}: add that, or leave it out")
 
 
-def _one(task: str) -> Any:
-    """What a command of one run does."""
+def _add(task: str, words: str, *taken: Option) -> None:
+    """A command of one run."""
 
-    def go(context: typer.Context, session: Session) -> None:
+    def go(context: typer.Context, session: Session, **given: Any) -> None:
         from navloom.evals.navigation.run import evaluate
 
-        given, request = context.params, request_of(task, context)
+        request = request_of(task, context)
         _check_idle(request, context)
         if given["dry_run"]:
             from navloom.evals.navigation.dry import dry_run
@@ -137,7 +238,8 @@ def _one(task: str) -> Any:
         summary = evaluate(request, out, session)
         end_evaluation(summary, out, as_json=given["as_json"])
 
-    return go
+    go.__doc__ = words + _AGAIN
+    app.command(task)(with_session()(takes(*taken, options.DRY_RUN, options.JSON)(go)))
 
 
 def _folder(request: EvalRequest, out: Path | None) -> Path:
@@ -153,28 +255,8 @@ def end_evaluation(summary: EvalSummary, out: Path, *, as_json: bool) -> NoRetur
     end_session(summary, out, as_json=as_json, exports=False)
 
 
-def _arms(context: typer.Context, session: Session) -> None:
-    from navloom.evals.navigation.studies import compare_dialogue
-
-    given = context.params
-    request = request_of("dialogue", context)
-    out = _folder(request, given["out"])
-    table = compare_dialogue(request, out, session)
-    _print(table, as_json=given["as_json"])
-    say(f"  the runs are {out}/*; each has its own report: navloom report RUN")
-
-
-def study_oracle(context: typer.Context, session: Session) -> None:
-    """What a navigator failed on, with and without help; ``navloom study oracle``."""
-    from navloom.evals.navigation.studies import study_oracle as study
-
-    given = context.params
-    request = request_of(given["task"], context)
-    table = study(request, given["out"], session)
-    _print(table, as_json=given["as_json"])
-
-
-def _print(table: Table, *, as_json: bool) -> None:
+def print_study(table: Table, *, as_json: bool) -> None:
+    """Print what several runs of one question give."""
     if as_json:
         rows = [dict(zip(table.header, row, strict=True)) for row in table.rows]
         print_json({"title": table.title, "rows": rows})
@@ -182,58 +264,51 @@ def _print(table: Table, *, as_json: bool) -> None:
         print(table.markdown() + "\n")
 
 
-_TASKS: dict[str, tuple[str, Any]] = {
-    "r2r": (
-        "R2R: step-by-step instructions (VLN-MME's fine-grained task).",
-        (),
-    ),
-    "reverie": (
+_AGAIN = "\n\nThe same command on the same folder goes on with a run that was stopped."
+for _name, _words, _own in (
+    ("r2r", "R2R: step-by-step instructions (VLN-MME's fine-grained task).", ()),
+    (
+        "reverie",
         "REVERIE: a thing named from afar; success within 3 m, and beside it whether the end sees"
         " the target.",
-        GOALS,
+        (GOALS,),
     ),
-    "objectnav": (
+    (
+        "objectnav",
         "Object navigation: find any instance of a category. Derived from REVERIE's visible"
         " objects, no published benchmark.",
-        OBJECTS,
+        (EPISODES.but(default=400),),
     ),
-}
-_AGAIN = "\n\nThe same command on the same folder goes on with a run that was stopped."
-
-
-def _add(name: str, words: str, *parts: Any) -> None:
-    command = with_options(_one(name), name, words + _AGAIN, *parts)
-    app.command(name)(command)
-
-
-for _name, (_words, _own) in _TASKS.items():
-    _add(_name, _words, OUT_OR_DEFAULT, SOURCE, _own, AGENT, HELP, LIMITS, ONE_RUN, LAST)
+):
+    _add(_name, _words, options.OUT_OR_DEFAULT, *SOURCE, *_own, *AGENT, *HELP, *LIMITS)
 _add(
     "scene",
     "Any homes of ours: instructions made from the shortest way, goals, or object categories.",
-    (SCENES[0],),
-    OUT_OR_DEFAULT,
-    SCENES[1:],
-    AGENT,
-    HELP,
-    LONG_LIMITS,
-    ONE_RUN,
-    LAST,
+    options.SPEC,
+    options.OUT_OR_DEFAULT,
+    KIND,
+    EPISODES.but(default=60),
+    *AGENT,
+    *HELP,
+    *LONG_LIMITS,
 )
-app.command("dialogue")(
-    with_options(
-        _arms,
-        "dialogue",
-        "REVERIE for agents that ask (VLNVerse 5.4): without asking, asking, and asking an oracle"
-        " that knows the path, as three runs in one folder and one table." + _AGAIN,
-        OUT_OR_DEFAULT,
-        SOURCE,
-        GOALS,
-        AGENT,
-        LIMITS,
-        LAST,
-        picks=("limit",),
-    )
+
+
+@app.command(
+    help="REVERIE for agents that ask (VLNVerse 5.4): without asking, asking, and asking an oracle"
+    " that knows the path, as three runs in one folder and one table." + _AGAIN
 )
+@with_session(picks=("limit",))
+@takes(options.OUT_OR_DEFAULT, *SOURCE, GOALS, *AGENT, *LIMITS, options.JSON)
+def dialogue(context: typer.Context, session: Session, **given: Any) -> None:
+    """``navloom eval dialogue``."""
+    from navloom.evals.navigation.studies import compare_dialogue
+
+    request = request_of("dialogue", context)
+    out = _folder(request, given["out"])
+    print_study(compare_dialogue(request, out, session), as_json=given["as_json"])
+    say(f"  the runs are {out}/*; each has its own report: navloom report RUN")
+
+
 app.command("capnav")(capnav)
 app.command("capnav-truth")(capnav_truth)

@@ -3,79 +3,68 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
-from navloom.cli.common import JsonOption, print_json, say
-
-__all__ = ["app"]
+from navloom.cli import options
+from navloom.cli.common import print_json, say
+from navloom.cli.options import argument, option, takes
 
 app = typer.Typer(no_args_is_help=True)
-
-ByOption = Annotated[
-    Literal["path", "episode"],
-    typer.Option(
-        "--by",
-        envvar="NAVLOOM_BY",
-        help="What the bootstrap draws: whole paths (the instructions of one path are no"
-        " independent tries) or episodes one by one.",
+By = Literal["path", "episode"]
+_BOOTSTRAP = (
+    option(
+        "by",
+        By,
+        "path",
+        "What the bootstrap draws: whole paths (the instructions of one path are no independent"
+        " tries) or episodes one by one.",
     ),
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", envvar="NAVLOOM_SEED", min=0, help="Seed of the bootstrap.")
-]
+    options.SEED.but("Seed of the bootstrap.", min=0),
+    options.JSON,
+)
 
 
 @app.command()
-def score(
-    source: Annotated[
+@takes(
+    argument(
+        "source",
         Path,
-        typer.Argument(
-            metavar="RUN|FILE",
-            help="The folder of a run, or a submission: a JSON list of {instr_id, trajectory}.",
-        ),
-    ],
-    form: Annotated[
+        "RUN|FILE",
+        "The folder of a run, or a submission: a JSON list of {instr_id, trajectory}.",
+    ),
+    option(
+        "form",
         str | None,
-        typer.Option(
-            "--format",
-            envvar="NAVLOOM_FORMAT",
-            help="What a FILE is a submission to: r2r or reverie.",
-            show_default=False,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            envvar="NAVLOOM_DATA_DIR",
-            metavar="DIR",
-            help="The dataset's folder, with connectivity/ and r2r/; $NAVLOOM_DATA/mp3d, or where"
-            " the run had it, unless given.",
-            show_default=False,
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            "--split",
-            envvar="NAVLOOM_SPLIT",
-            help="The split that a FILE is of; val_unseen unless given.",
-            show_default=False,
-        ),
-    ] = None,
-    partial: Annotated[
+        None,
+        "What a FILE is a submission to: r2r or reverie.",
+        flag="--format",
+        show_default=False,
+    ),
+    options.DATA.but(
+        "The dataset's folder, with connectivity/ and r2r/; $NAVLOOM_DATA/mp3d, or where the run"
+        " had it, unless given.",
+        show_default=False,
+    ),
+    options.SPLIT.but("The split that a FILE is of; val_unseen unless given.", show_default=False),
+    option(
+        "partial",
         bool,
-        typer.Option(
-            "--partial",
-            envvar="NAVLOOM_PARTIAL",
-            help="Score only the instructions that a FILE has; otherwise missing ones have failed.",
-        ),
-    ] = False,
-    by: ByOption = "path",
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
+        False,
+        "Score only the instructions that a FILE has; otherwise missing ones have failed.",
+    ),
+    *_BOOTSTRAP,
+)
+def score(
+    source: Path,
+    form: str | None,
+    data: Path | None,
+    split: str | None,
+    partial: bool,
+    by: By,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Score a submission file, anyone's, or a run's finished trajectories anew.
 
@@ -106,13 +95,12 @@ def score(
 
 
 @app.command()
-def compare(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another, of the same episodes.")],
-    by: ByOption = "path",
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
+@takes(
+    argument("run_a", Path, "RUN_A", "The folder of a run."),
+    argument("run_b", Path, "RUN_B", "Another, of the same episodes."),
+    *_BOOTSTRAP,
+)
+def compare(run_a: Path, run_b: Path, by: By, seed: int, as_json: bool) -> None:
     """Say how one run differs from another on the samples that both have: B minus A."""
     from navloom.errors import UsageError
     from navloom.evals.navigation.compare import compare_runs

@@ -3,77 +3,69 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from navloom.cli.common import JsonOption, SeedOption, print_json, print_table, say
+from navloom.cli import options
+from navloom.cli.common import print_json, print_table, say
+from navloom.cli.options import argument, option, takes
 
 if TYPE_CHECKING:
     from navloom.evals.navigation.subset import Subset
     from navloom.evals.tasks.episode import TaskData
 
-__all__ = ["app", "subset"]
-
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
+@takes(
+    argument("task", str, "TASK", "r2r, reverie, objectnav, dialogue or scene."),
+    argument(
+        "more",
+        list[Path] | None,
+        "[RUN...]",
+        "Further runs of --failed-by.",
+        show_default=False,
+    ).but(default=None),
+    options.OUT.but("The index file to write (.json).", kind=Path | None, default=None),
+    options.N.but("How many episodes.", kind=int | None, default=None),
+    option(
+        "failed_by",
+        list[Path] | None,
+        None,
+        "Take only episodes that every one of these runs failed on; errors are none.",
+        metavar="RUN...",
+    ),
+    options.DATA.but("The dataset's folder; $NAVLOOM_DATA/mp3d unless given."),
+    options.SPLIT.but("The dataset's default unless given."),
+    option("bins", int, 5, "Bins of path length.", min=1),
+    options.SEED,
+    option("spec", str | None, None, "scene: its homes.", flag="--scenes", metavar="SPEC"),
+    option("kind", str | None, None, "scene: fine, goal, object or mixed."),
+    option(
+        "picture",
+        Path | None,
+        None,
+        "Draw the comparison to this file (.png, .svg, .pdf).",
+        envvar=None,
+    ),
+    options.JSON,
+)
 def subset(
-    task: Annotated[
-        str, typer.Argument(metavar="TASK", help="r2r, reverie, objectnav, dialogue or scene.")
-    ],
-    more: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[RUN...]", help="Further runs of --failed-by.", show_default=False),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", envvar="NAVLOOM_OUT", help="The index file to write (.json)."),
-    ] = None,
-    n: Annotated[
-        int | None,
-        typer.Option("--n", envvar="NAVLOOM_N", min=1, help="How many episodes."),
-    ] = None,
-    failed_by: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--failed-by",
-            envvar="NAVLOOM_FAILED_BY",
-            metavar="RUN...",
-            help="Take only episodes that every one of these runs failed on; errors are none.",
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            envvar="NAVLOOM_DATA_DIR",
-            metavar="DIR",
-            help="The dataset's folder; $NAVLOOM_DATA/mp3d unless given.",
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option("--split", envvar="NAVLOOM_SPLIT", help="The dataset's default unless given."),
-    ] = None,
-    bins: Annotated[
-        int, typer.Option("--bins", envvar="NAVLOOM_BINS", min=1, help="Bins of path length.")
-    ] = 5,
-    seed: SeedOption = 0,
-    spec: Annotated[
-        str | None,
-        typer.Option("--scenes", envvar="NAVLOOM_SCENES", metavar="SPEC", help="scene: its homes."),
-    ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option("--kind", envvar="NAVLOOM_KIND", help="scene: fine, goal, object or mixed."),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option("--picture", help="Draw the comparison to this file (.png, .svg, .pdf)."),
-    ] = None,
-    as_json: JsonOption = False,
+    task: str,
+    more: list[Path] | None,
+    out: Path | None,
+    n: int | None,
+    failed_by: list[Path] | None,
+    data: Path | None,
+    split: str | None,
+    bins: int,
+    seed: int,
+    spec: str | None,
+    kind: str | None,
+    picture: Path | None,
+    as_json: bool,
 ) -> None:
     """Choose episodes that stand for a whole split, and show how near they come.
 
