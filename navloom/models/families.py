@@ -1,9 +1,9 @@
 """Which flags ``vllm serve`` needs for a model: tools, the chat template, schemas, images.
 
-One table by family, ``families.yaml``, matched on the last part of the model's name. vLLM reads a family's tool calls
-only with the parser that fits it, and without a parser it refuses every request with tools. It
-holds models to JSON schemas without any flag; a model that thinks aloud first needs its reasoning
-parser too, or the schema would be applied to its thoughts.
+One table by family, ``families.yaml``, matched on the last part of the model's name. vLLM reads a
+family's tool calls only with the parser that fits it, and without a parser it refuses every request
+with tools. It holds models to JSON schemas without any flag; a model that thinks aloud first needs
+its reasoning parser too, or the schema would be applied to its thoughts.
 """
 
 from __future__ import annotations

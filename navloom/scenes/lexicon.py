@@ -123,6 +123,25 @@ def _lexicon() -> Lexicon:
 
 
 @cache
+def word_table(name: str) -> dict[str, str]:
+    """A table of ``words.yaml``, where words that rules go by are kept: read once.
+
+    Args:
+        name: of the table.
+
+    Returns:
+        A head -> the words that belong to it, as the file's text.
+    """
+    path = Path(str(files("navloom.scenes").joinpath("words.yaml")))
+    return read_yaml(path, TypeAdapter(dict[str, dict[str, str]]), most=_MOST_BYTES)[name]
+
+
+def canons(table: str) -> dict[str, str]:
+    """Each word of a table of synonyms -> the head it stands under."""
+    return {word: head for head, words in word_table(table).items() for word in words.split()}
+
+
+@cache
 def _groups() -> dict[str, Group]:
     lexicon = _lexicon()
     return {name: group for group in _GROUPS for name in getattr(lexicon, group)}

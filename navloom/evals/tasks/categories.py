@@ -10,45 +10,18 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from navloom.scenes.lexicon import word_table
+
 __all__ = ["CATEGORIES", "category_of", "clean_name"]
 
 CATEGORIES: dict[str, tuple[str, ...]] = {
-    "chair": ("chair", "armchair", "highchair", "lounge chair", "sofa chair", "recliner"),
-    "table": ("table", "desk", "sidetable", "teapoy"),
-    "picture": ("picture", "painting", "photo", "picture frame", "photo frame", "paingitn"),
-    "cabinet": ("cabinet", "cupboard", "sideboard", "credenza"),
-    "cushion": ("cushion", "pillow"),
-    "sofa": ("sofa", "couch"),
-    "bed": ("bed",),
-    "chest_of_drawers": ("chest of drawers", "dresser", "drawer", "nightstand", "chest drawer"),
-    "plant": ("plant", "potted plant", "flower"),
-    "sink": ("sink", "washbasin", "wash basin", "basin"),
-    "toilet": ("toilet", "toilet bowl"),
-    "stool": ("stool", "footstool", "ottoman", "footrest"),
-    "towel": ("towel",),
-    "tv_monitor": ("tv", "television", "monitor"),
-    "shower": ("shower",),
-    "bathtub": ("bathtub", "bath tub"),
-    "counter": ("counter", "countertop", "kitchen island", "breakfast bar"),
-    "fireplace": ("fireplace",),
-    "gym_equipment": (
-        "gym equipment",
-        "gym equip",
-        "weights",
-        "treadmill",
-        "exercise bike",
-        "exercise machine",
-        "weight bench",
-    ),
-    "seating": ("bench", "seat", "pew"),
-    "clothes": ("clothes", "robe", "bathrobe", "dress", "coat", "jacket", "shirt", "pants"),
+    category: tuple(names.split(", ")) for category, names in word_table("goal_categories").items()
 }
 """Category -> names, singular and in lower case."""
 
-_NONE = ("paper towel", "toilet seat", "car seat", "dog bed", "cat bed", "pet bed", "flower bed",
-         "massage table", "changing table")  # fmt: skip
+_NONE = tuple(word_table("goal_none")["names"].split(", "))
 """Endings that mean something else, or nothing that a person would call so."""
-_WHOLE_ONLY = frozenset({"photo", "seat", "tv", "drawer", "shower", "toilet", "dress", "bath"})
+_WHOLE_ONLY = frozenset(word_table("goal_none")["whole_only"].split(", "))
 """Names that say too little at the end of a longer one ("back seat", "over shower")."""
 _MOST_CHARACTERS = 120
 _MOST_WORDS = 3

@@ -12,78 +12,12 @@ from typing import Any, TypeVar
 
 __all__ = ["Home", "likes", "pick_weighted", "suits_handoff", "taste"]
 
+from navloom.scenes.lexicon import word_table
+
 T = TypeVar("T")
 
-_SURFACE_WORDS = frozenset(
-    [
-        "table",
-        "counter",
-        "countertop",
-        "desk",
-        "shelf",
-        "shelving",
-        "cabinet",
-        "dresser",
-        "nightstand",
-        "bench",
-        "sideboard",
-        "bar",
-        "island",
-        "worktop",
-        "stand",
-        "chest",
-        "drawers",
-        "bookshelf",
-        "bed",
-        "sofa",
-        "couch",
-    ]
-)
-_ASSOCIATIONS = {
-    "book": "bookend bookmark magazine",
-    "books": "book bookend bookmark magazine",
-    "articles": "document folder binder notebook",
-    "coffee": "cup mug kettle",
-    "laptop": "computer mouse",
-    "notebooks": "notebook pen pencil",
-    "cables": "cable charger headphones",
-    "guitar": "music piano",
-    "documents": "document folder file binder",
-    "folders": "folder file binder",
-    "wardrobe": "clothes jacket shirt dress hanger",
-    "handbag": "bag purse wallet keys",
-    "shoes": "shoe slippers boot",
-    "exercise": "dumbbell ball weights mat",
-    "cook": "pot pan plate bowl knife",
-    "dinner": "plate glass fork wine",
-    "clean": "cloth brush bucket broom detergent sponge",
-    "soap": "detergent shampoo",
-    "towels": "towel",
-    "repair": "hammer screwdriver ladder",
-    "plants": "plant flowerpot",
-    "newspaper": "magazine book",
-    "glasses": "eyeglasses",
-    "radio": "speaker",
-    "blanket": "pillow cushion",
-    "school": "backpack pencil book",
-    "toys": "toy doll figure lego car",
-    "balls": "ball",
-    "stuffed": "plush teddy",
-    "pictures": "picture crayon pencil",
-    "fruit": "apple banana bowl",
-    "snacks": "food snack chips",
-    "film": "dvd remote",
-    "flowers": "flower bouquet vase",
-    "vases": "vase flower",
-    "candles": "candle",
-    "photos": "photo picture frame",
-    "clothes": "jacket dress hat",
-    "cosmetics": "cosmetic perfume brush",
-    "music": "speaker radio guitar",
-    "magazines": "magazine book",
-    "tea": "teapot cup kettle",
-    "decorate": "decoration ornament statue",
-}
+_THINGS = word_table("errand_things")
+_SURFACE_WORDS = frozenset(word_table("errand_surfaces")["words"].split())
 
 
 @dataclass(frozen=True)
@@ -141,7 +75,7 @@ def likes(profile: dict[str, Any] | None) -> dict[str, int]:
         return {}
     text = f"{profile.get('Occupation', '')} {profile.get('Lifestyle Description', '')}"
     words = re.findall(r"[a-z]+", text.casefold())
-    liked = {other: 1 for word in words for other in _ASSOCIATIONS.get(word, "").split()}
+    liked = {other: 1 for word in words for other in _THINGS.get(word, "").split()}
     return {**liked, **{word.removesuffix("s"): 2 for word in words if len(word) > 3}}
 
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from navloom.scenes.distances import metre_table, per_scene
-from navloom.scenes.lexicon import room_types
+from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.bearing import heading_to
@@ -28,32 +28,8 @@ from navloom.sim.composed import label_words
 MOST_READ = 200
 """Characters of a description that are read."""
 _WORD = re.compile(r"[0-9a-z]+")
-_ARTICLES = """
-the a an my your our his her their this that these those to into please robot there here one ones
-any some large small
-"""
-_EMPTY = frozenset(_ARTICLES.split())
-_SAME = """
-couch: sofa settee loveseat
-fridge: refrigerator
-tv: television telly
-bathtub: tub
-stove: cooker hob cooktop
-picture: painting
-rug: carpet
-bookshelf: bookcase
-sink: basin washbasin
-phone: telephone mobile
-toilet: lavatory wc
-bin: trashcan
-nightstand: bedside
-cupboard: cabinet
-"""
-_CANON = {
-    word: line.split(":")[0]
-    for line in _SAME.strip().splitlines()
-    for word in line.split(":")[1].split()
-}
+_EMPTY = frozenset(word_table("idle")["chat"].split())
+_CANON = canons("chat_synonyms")
 _OTHER = frozenset(["other", "another", "different", "else"])
 _NEAREST = frozenset(["nearest", "closest", "nearer", "closer"])
 _FARTHEST = frozenset(["farthest", "furthest", "farther", "further"])
