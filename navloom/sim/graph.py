@@ -25,12 +25,12 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.files import short
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
-from navloom.sim.bearing import elevation_to, heading_to
-from navloom.sim.caption_sources import CaptionSource, captions_for, composed
+from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
     Action,
     Candidate,
     Captions,
+    CaptionSource,
     Hop,
     Look,
     Observation,
@@ -38,10 +38,11 @@ from navloom.sim.protocol import (
     Pose,
     Stop,
     Turn,
+    elevation_to,
+    heading_to,
     wrapped,
 )
-
-__all__ = ["GraphSimulator", "candidates_of", "floor_of", "make"]
+from navloom.sim.words import composed
 
 _STANDING_M = 0.1
 """A pose without a viewpoint stands on the one whose floor is this near."""
@@ -143,10 +144,16 @@ class GraphSimulator:
         self._agents = {name: _Agent(self._standing(pose)) for name, (pose, _) in agents.items()}
         return self._observations()
 
+    def place(self, agent: str, pose: Pose) -> Observation:
+        """Put one agent on another viewpoint; see :meth:`Simulator.place`."""
+        self._check_entered("place")
+        self._agent(agent)
+        self._agents[agent] = _Agent(self._standing(pose))
+        return self._observations()[agent]
+
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
         """Let agents act; every agent's observation comes back. See :meth:`Simulator.step`."""
-        if not self._agents:
-            raise SimulatorError("Nobody is in the scene yet: call reset() before step().")
+        self._check_entered("step")
         after = {name: self._after(name, action) for name, action in actions.items()}
         self._agents.update(after)
         return self._observations()
@@ -187,13 +194,20 @@ class GraphSimulator:
         captions, candidates = self._seen[viewpoint]
         return Observation(pose=pose, candidates=candidates, captions=captions)
 
-    def _after(self, name: str, action: Action) -> _Agent:
-        agent = self._agents.get(name)
-        if agent is None:
+    def _check_entered(self, call: str) -> None:
+        if not self._agents:
+            raise SimulatorError(f"Nobody is in the scene yet: call reset() before {call}().")
+
+    def _agent(self, name: str) -> _Agent:
+        if name not in self._agents:
             raise SimulatorError(
                 f"There is no agent {short(name)}: the scene holds {', '.join(self._agents)}."
                 + did_you_mean(name, self._agents)
             )
+        return self._agents[name]
+
+    def _after(self, name: str, action: Action) -> _Agent:
+        agent = self._agent(name)
         if agent.stopped:
             return agent
         match action:

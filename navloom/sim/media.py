@@ -17,8 +17,6 @@ from navloom.errors import SceneError, SimulatorError
 from navloom.files import replace_file
 from navloom.scenes.files import read_bytes, short
 
-__all__ = ["MOST_BYTES", "FolderMedia", "MediaStore", "MemoryMedia", "media_name"]
-
 MOST_BYTES = 16_000_000
 """Of one picture. What a provider takes is less (:mod:`navloom.models.images`)."""
 MOST_KEPT = 256_000_000

@@ -27,27 +27,14 @@ from numpy.typing import NDArray
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene
 
-__all__ = [
-    "CAPABILITIES",
-    "Action",
-    "Candidate",
-    "Captions",
-    "Contact",
-    "Forward",
-    "Hop",
-    "Look",
-    "Observation",
-    "Path",
-    "Pose",
-    "SeenObject",
-    "Simulator",
-    "Stop",
-    "Turn",
-    "Velocity",
-    "View",
-    "turn_between",
-    "wrapped",
-]
+MOST_SUMMARY = 400
+MOST_CAPTION = 300
+MOST_DESCRIPTION = 110
+"""Of a candidate. The median caption of a Matterport sector has 109 characters."""
+MOST_NAME = 60
+NEAR_M = 3.0
+"""Objects within so many metres are listed, as the Matterport observations do."""
+
 
 CAPABILITIES = frozenset(
     {"hop", "discrete", "continuous", "captions", "rgb", "depth", "ids", "collide"}
@@ -172,6 +159,19 @@ class Captions:
     region: str | None = None
 
 
+@runtime_checkable
+class CaptionSource(Protocol):
+    """Where a simulator without pictures has its words from."""
+
+    def at(self, viewpoint: str) -> Captions:
+        """What can be said about a viewpoint of the scene."""
+        ...
+
+    def towards(self, viewpoint: str, neighbour: str) -> str:
+        """One line about what lies that way: the description of a candidate."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A viewpoint one hop away.
@@ -262,7 +262,7 @@ class Path:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """A place that agents move in. Not safe to share between tasks: each run makes its own."""
+    """A place that agents move in. Not safe to share between tasks: each run leases its own."""
 
     scene: Scene
     capabilities: frozenset[str]
@@ -276,6 +276,15 @@ class Simulator(Protocol):
 
         Raises:
             SimulatorError: no agent, or a pose that is nowhere.
+        """
+        ...
+
+    def place(self, agent: str, pose: Pose) -> Observation:
+        """Put one agent somewhere else, as ``reset`` would; the others stay. It may act again.
+
+        Raises:
+            SimulatorError: before ``reset``; an unknown agent; a pose that is nowhere. Nobody has
+                moved then.
         """
         ...
 
@@ -303,3 +312,44 @@ class Simulator(Protocol):
     def close(self) -> None:
         """Let go of what it holds; closing twice is fine."""
         ...
+
+
+SECTOR_RAD = math.radians(45)
+STEEP_RAD = math.radians(12)
+"""From here on a way goes up or down. Of the 10,274 ways of 25 Matterport scans 93 % rise or fall
+by less than 10 degrees and 6 % by more than 12: hardly anything lies between a floor that is not
+quite level and stairs."""
+_SAME = 1e-9
+
+
+def heading_to(start: Point3, end: Point3) -> float:
+    """The heading from one point to another in radians in [0, 2 pi); 0 straight up or down.
+
+    >>> round(math.degrees(heading_to((0, 0, 0), (1, 0, 0))))
+    90
+    """
+    dx, dz = end[0] - start[0], end[2] - start[2]
+    if abs(dx) < _SAME and abs(dz) < _SAME:
+        return 0.0
+    return wrapped(math.atan2(dx, -dz))
+
+
+def elevation_to(start: Point3, end: Point3) -> float:
+    """The elevation from one point to another in radians in [-pi/2, pi/2], positive upwards."""
+    return math.atan2(end[1] - start[1], math.hypot(end[0] - start[0], end[2] - start[2]))
+
+
+def sector_of(heading: float) -> int:
+    """Which of eight sectors a heading (radians) lies in; the k-th is centred on k x 45 degrees."""
+    return math.floor((wrapped(heading) + SECTOR_RAD / 2) / SECTOR_RAD) % 8
+
+
+def up_or_down(elevation: float) -> str:
+    """``"up"``, ``"down"``, or ``""`` for a way that is about level.
+
+    Args:
+        elevation: of the way, in radians.
+    """
+    if abs(elevation) < STEEP_RAD:
+        return ""
+    return "up" if elevation > 0 else "down"

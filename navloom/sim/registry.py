@@ -21,8 +21,6 @@ from navloom.errors import NavloomError, SimulatorError, did_you_mean
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 
-__all__ = ["BACKENDS", "GROUP", "get_simulator", "known_simulators"]
-
 GROUP = "navloom.simulators"
 BACKENDS: dict[str, str] = {"graph": "navloom.sim.graph:make"}
 """Name -> ``module:function``."""

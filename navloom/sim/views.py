@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
-__all__ = ["DIRECTIONS", "FORMS", "PANEL", "direction_of", "quarter", "strip"]
 
 DIRECTIONS = ("Left", "Front", "Right", "Back")
 """The order of the strip's panels."""

@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Item, Link, Scene
-from navloom.sim.caption_sources import (
-    CaptionCache,
-    CaptionSource,
-    ComposedCaptions,
-    MatterportCaptions,
-    captions_for,
-    composed,
-)
+from navloom.sim.captions import CaptionCache, MatterportCaptions, captions_for
 from navloom.sim.conformance.bench import made_scene
 from navloom.sim.graph import GraphSimulator
-from navloom.sim.words import briefly, enumerated, one_line, with_article
+from navloom.sim.protocol import CaptionSource
+from navloom.sim.words import (
+    ComposedCaptions,
+    briefly,
+    composed,
+    enumerated,
+    one_line,
+    with_article,
+)
 from tests.scenes.formats.test_mp3d import join, panorama, write
 from tests.sim.test_graph import on
 from tests.tools.navcraft.worlds import item, row_house

@@ -12,7 +12,7 @@ import pytest
 
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim import (
     Action,
@@ -90,6 +90,11 @@ class Gliding(GraphSimulator):
             name: replace(each, pose=self.at[name], contacts=self.touched.get(name, ()))
             for name, each in seen.items()
         }
+
+    def place(self, agent: str, pose: Pose) -> Observation:
+        seen = super().place(agent, pose)
+        self.at[agent] = seen.pose
+        return seen
 
     def drive(self, name: str, pose: Pose, action: Forward | Velocity) -> Pose:
         if isinstance(action, Forward):
@@ -234,6 +239,32 @@ class Restless(GraphSimulator):
         return replace(super()._after(name, action), stopped=False)
 
 
+class Jostling(GraphSimulator):
+    """Places one agent, and the others with it."""
+
+    def place(self, agent: str, pose: Pose) -> Observation:
+        self._agent(agent)
+        seen = {each: super(Jostling, self).place(each, pose) for each in self._agents}
+        return seen[agent]
+
+
+class Sticky(GraphSimulator):
+    """Places an agent that stopped so that it never moves again."""
+
+    def place(self, agent: str, pose: Pose) -> Observation:
+        stopped = self._agents[agent].stopped if agent in self._agents else False
+        seen = super().place(agent, pose)
+        self._agents[agent] = replace(self._agents[agent], stopped=stopped)
+        return seen
+
+
+class Alone(GraphSimulator):
+    """Places an agent by a reset, whoever else was there."""
+
+    def place(self, agent: str, pose: Pose) -> Observation:
+        return self.reset({agent: (pose, DEFAULT_BODY)})[agent]
+
+
 class Remembering(GraphSimulator):
     """Keeps the agents of before."""
 
@@ -353,6 +384,9 @@ BROKEN: list[tuple[str, type[GraphSimulator]]] = [
     ("reset", acting(lambda action: action, Remembering)),
     ("reset", seeing(lambda seen: replace(seen, pose=replace(seen.pose, heading=0.0)))),
     ("reset", seeing(lambda seen: replace(seen, pose=replace(seen.pose, viewpoint=None)))),
+    ("place", Jostling),
+    ("place", Sticky),
+    ("place", Alone),
     ("frame", seeing(shifted)),
     ("compass", ways(heading=mirrored)),
     ("compass", ways(heading=lambda h: wrapped(h + math.pi))),
@@ -448,7 +482,7 @@ def test_mistakes_in_asking() -> None:
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["graph", "demo:flat"]) == 0
-    assert "22 passed, 0 failed, 5 skipped" in capsys.readouterr().out
+    assert "23 passed, 0 failed, 5 skipped" in capsys.readouterr().out
     assert main(["grahp", "demo:flat"]) == 1
     assert "Did you mean 'graph'" in capsys.readouterr().err
     assert main([]) == 1

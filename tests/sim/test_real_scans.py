@@ -16,7 +16,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.formats.mp3d_observations import read_observations
 from navloom.sim import Hop, Pose, get_simulator
-from navloom.sim.caption_sources import MatterportCaptions, captions_for
+from navloom.sim.captions import MatterportCaptions, captions_for
 from navloom.sim.conformance import check
 from navloom.sim.graph import candidates_of
 from navloom.sim.protocol import turn_between

@@ -147,7 +147,7 @@ def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
         return get_simulator(backend, uri)
     from navloom.evals.captions.run import caption_file
     from navloom.scenes.uri import scene_of
-    from navloom.sim.caption_sources import captions_for
+    from navloom.sim.captions import captions_for
 
     home = scene_of(uri)
     kept = caption_file(captions, home)

@@ -3,7 +3,7 @@
 The graph is :mod:`navloom.graphs.captions.captioner` (VLN-MME B.1, B.2). A run is a folder like any
 other, so it survives a kill at any moment; beside its lines it holds
 
-    captions/SCENE.json    what :class:`navloom.sim.caption_cache.CaptionCache` reads
+    captions/SCENE.json    what :class:`navloom.sim.captions.CaptionCache` reads
 
 written anew at the end of every session from all finished samples, also where some are left.
 """
@@ -30,7 +30,6 @@ from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, scene_of
-from navloom.sim.graph import make
 
 __all__ = [
     "KIND",
@@ -100,7 +99,6 @@ class CaptionJob:
         return captions.Context(
             scene=scene,
             model=model or model_of(self.request.model),
-            simulator=make(scene),
             jobs=self.request.jobs,
             max_reasks=self.request.max_reasks,
             constrain=self.request.constrain,

@@ -16,6 +16,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from navloom.models.spec import read_spec
 from navloom.scenes.distances import per_scene
 from navloom.scenes.files import read_bytes
 from navloom.scenes.uri import list_scenes, scene_of
-from navloom.sim.caption_sources import captions_for
+from navloom.sim.captions import captions_for
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
 from navloom.sim.registry import get_simulator
@@ -134,11 +135,11 @@ class EvalJob:
         }
 
     def context(self, sample: Sample, model: Any = None) -> navigator.Context:
-        """The navigator's context, with a simulator of its own; ``model`` stands in for all."""
+        """The navigator's context, which makes its simulator; ``model`` stands in for all."""
         request, settings = self.request, self.request.settings
         own = {name: getattr(request, name) for name in _COPIED}
         return navigator.Context(
-            simulator=simulator_of(request, self.plan.scenes[sample.scene]),
+            simulator=partial(simulator_of, request, self.plan.scenes[sample.scene]),
             model=model or model_of(request.thinks_with),
             oracle_model=model or (request.oracle_model and model_of(request.oracle_model)),
             memory=settings.memory,

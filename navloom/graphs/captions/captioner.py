@@ -10,7 +10,7 @@ Where the simulator has pictures, they go to the model, with a green circle and 
 Where it has none, a model puts into words what the map says of each way, so that every scene has
 captions of one kind. B.2's first stage, a describer for single views, is whatever the scene's
 source of captions says of eight sectors. Pictures are taken anew at each call; the state holds
-texts alone. The result is what :class:`navloom.sim.caption_cache.CaptionCache` keeps;
+texts alone. The result is what :class:`navloom.sim.captions.CaptionCache` keeps;
 ``write_captions`` writes it.
 """
 
@@ -20,6 +20,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -39,23 +40,28 @@ from navloom.graphs.captions.form import (
 )
 from navloom.models.answer import AnswerError
 from navloom.prompts.load import Rendered, load_prompt
-from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
-from navloom.sim.bearing import up_or_down
-from navloom.sim.bounds import MOST_CAPTION
-from navloom.sim.caption_cache import CaptionCache
-from navloom.sim.composed import composed
+from navloom.sim.captions import CaptionCache
 from navloom.sim.graph import floor_of, make
-from navloom.sim.protocol import Candidate, Captions, Observation, Pose, Simulator
+from navloom.sim.protocol import (
+    MOST_CAPTION,
+    Candidate,
+    Captions,
+    Observation,
+    Pose,
+    Simulator,
+    up_or_down,
+)
 from navloom.sim.views import strip
+from navloom.sim.walker import Walker, lease
+from navloom.sim.words import composed
 from navloom.tools.untrusted import paragraph
 
 Job = Literal["markers", "summary"]
 JOBS: tuple[Job, ...] = ("markers", "summary")
 """What is asked about each viewpoint, in this order."""
 PROMPTS: dict[Job, str] = {"markers": "caption_markers", "summary": "viewpoint_summary"}
-_AGENT = "camera"
 
 
 class Input(TypedDict, total=False):
@@ -99,6 +105,8 @@ class Context:
     simulator: Simulator | None = None
     """Where pictures or words come from; None takes the backend ``graph``, which has words alone.
     The graph puts an agent of its own in it."""
+    agent: str = "camera"
+    """What that is called there."""
     jobs: tuple[Job, ...] = JOBS
     """What to ask about each viewpoint."""
     views: Literal[0, 4, 12, 24, 36] = 4
@@ -227,10 +235,9 @@ def _asked(state: State, scene: Scene) -> list[str]:
 
 
 def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
-    place = scene.viewpoint_by_id[viewpoint]
-    simulator = context.simulator or make(scene)
-    pose = Pose(floor_of(place), viewpoint=viewpoint)
-    return simulator.reset({_AGENT: (pose, DEFAULT_BODY)})[_AGENT]
+    pose = Pose(floor_of(scene.viewpoint_by_id[viewpoint]), viewpoint=viewpoint)
+    simulator = context.simulator or lease(context, None, partial(make, scene))
+    return Walker(simulator, context.agent).start(pose, 0)
 
 
 def _rendered(job: Job, seen: Observation, scene: Scene, seed: int, views: int) -> Rendered:

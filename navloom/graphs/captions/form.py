@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from navloom.models.answer import AnswerError, read_json_object
-from navloom.sim.bounds import MOST_DESCRIPTION, MOST_SUMMARY
+from navloom.sim.protocol import MOST_DESCRIPTION, MOST_SUMMARY
 from navloom.tools.forms import closed_object
 from navloom.tools.untrusted import paragraph
 

@@ -1,65 +1,31 @@
-"""Where the chat's robot is: its simulator, put back where the state says before each use."""
+"""Where the chat's robot is: its start, what its tools are told of it, and a hop's metres."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import Any
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.navigation import navigator
-from navloom.graphs.navigation.body import hop, look, pictures, place, pose_record, simulator_of
 from navloom.scenes.distances import metre_table
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.sim.protocol import Observation, wrapped
+from navloom.sim.protocol import Pose, wrapped
+from navloom.sim.walker import Walker, pose_record
 from navloom.tools.chat.ways import Now
 
-if TYPE_CHECKING:
-    from navloom.graphs.chat.chat import Context
 
-__all__ = ["DEFAULT_START", "now_of", "pictures_of", "put", "start_of", "step_to"]
-
-DEFAULT_START = ""
-_WALKERS: WeakKeyDictionary[Context, navigator.Context] = WeakKeyDictionary()
-
-
-def _walker(context: Context) -> navigator.Context:
-    """The same as a navigator's context: both walk alike."""
-    if context not in _WALKERS:
-        _WALKERS[context] = navigator.Context(
-            simulator=context.simulator,
-            scene=context.scene,
-            embodiment=context.embodiment,
-            views=context.views,
-        )
-    return _WALKERS[context]
-
-
-def start_of(context: Context) -> Scene:
-    """The home.
-
-    Raises:
-        UsageError: the context names none.
-        SceneError, SimulatorError: it cannot be loaded or stood in.
-    """
-    return simulator_of(_walker(context)).scene
-
-
-def put(context: Context, viewpoint: str, heading: float, seed: int) -> dict[str, Any]:
-    """Put the robot on a viewpoint, looking somewhere; the pose as the state holds it.
+def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
+    """A pose on a viewpoint, looking somewhere.
 
     Args:
-        context: the chat's.
-        viewpoint: ``DEFAULT_START`` is a place by the entrance.
+        scene: the home.
+        viewpoint: "" is a place by the entrance.
         heading: radians.
-        seed: the simulator's.
 
     Raises:
         UsageError: no such viewpoint, or no finite heading.
     """
-    scene = start_of(context)
     name = viewpoint or _by_the_entrance(scene)
     if name not in scene.viewpoint_by_id:
         shown = str(name)[:100]
@@ -69,8 +35,17 @@ def put(context: Context, viewpoint: str, heading: float, seed: int) -> dict[str
         )
     if not isinstance(heading, (int, float)) or not math.isfinite(heading):
         raise UsageError(f"The heading is {str(heading)[:40]}: expected radians.")
-    asked = {"viewpoint": name, "heading": wrapped(heading), "elevation": 0.0}
-    return pose_record(place(_walker(context), asked, seed).pose)
+    return Pose(scene.viewpoint_by_id[name].position, wrapped(heading), 0.0, name)
+
+
+def turned(state: Mapping[str, Any], walker: Walker, heading: float) -> dict[str, Any]:
+    """Look another way on the spot; the new pose as the state holds it.
+
+    Raises:
+        UsageError: no finite heading.
+    """
+    there = pose_at(walker.scene, state["pose"]["viewpoint"], heading)
+    return pose_record(walker.place(state, there).pose)
 
 
 def _by_the_entrance(scene: Scene) -> str:
@@ -88,37 +63,24 @@ def _by_the_entrance(scene: Scene) -> str:
     return min(rank(viewpoint.id) for viewpoint in scene.viewpoints)[2]
 
 
-def _seen(state: Mapping[str, Any], context: Context) -> Observation:
-    hops = len(state["trajectory"]) - 1
-    return look(_walker(context), state["pose"], state["seed"], hops)
-
-
-def now_of(state: Mapping[str, Any], context: Context) -> Now:
+def now_of(state: Mapping[str, Any], walker: Walker) -> Now:
     """The robot as its tools are told of it."""
     return Now(
-        scene=start_of(context),
-        observation=_seen(state, context),
+        scene=walker.scene,
+        observation=walker.look(state),
         past=state.get("past", []),
         came_from=state.get("came_from"),
     )
 
 
 def step_to(
-    state: Mapping[str, Any], context: Context, viewpoint: str
+    state: Mapping[str, Any], walker: Walker, viewpoint: str
 ) -> tuple[dict[str, Any], float]:
     """Go one hop; the new pose, and the metres walked.
 
     Raises:
         SimulatorError: no edge leads there.
     """
-    hops, before = len(state["trajectory"]) - 1, state["pose"]
-    after = hop(_walker(context), before, state["seed"], hops, viewpoint)
-    places = start_of(context).viewpoint_by_id
-    metres = distance_3d(places[before["viewpoint"]].position, places[viewpoint].position)
-    return pose_record(after.pose), metres
-
-
-def pictures_of(state: Mapping[str, Any], context: Context) -> tuple[bytes, ...]:
-    """The PNG files the model is shown; none where the simulator has no pictures."""
-    hops = len(state["trajectory"]) - 1
-    return pictures(_walker(context), state["pose"], state["seed"], hops)
+    after, places = walker.hop(state, viewpoint), walker.scene.viewpoint_by_id
+    here = places[state["pose"]["viewpoint"]]
+    return pose_record(after.pose), distance_3d(here.position, places[viewpoint].position)

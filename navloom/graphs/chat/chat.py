@@ -34,15 +34,17 @@ from langgraph.types import Checkpointer, Overwrite, interrupt
 
 from navloom.errors import UsageError
 from navloom.graphs.ask import MODEL_SECONDS
-from navloom.graphs.chat.body import DEFAULT_START, now_of, pictures_of, put, start_of, step_to
+from navloom.graphs.chat.body import now_of, pose_at, step_to, turned
 from navloom.graphs.chat.calls import answer_call, closed, next_call, open_calls, tool_message
 from navloom.graphs.chat.text import cleaned, fault_of, kept_messages, opening, said_by
+from navloom.graphs.invoke import walker_of
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.registry import model_of
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
+from navloom.sim.walker import Walker, pose_record
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
 
@@ -111,6 +113,8 @@ class Context:
     """Where it walks; each run under way needs its own. None makes one from ``scene``."""
     scene: Scene | str | None = None
     """The scene or its URI, for a simulator on its navigation graph, without pictures."""
+    agent: str = "robot"
+    """What it is called in its simulator."""
     model: BaseChatModel | str = "builtin/heuristic"
     """Who thinks, or its ``provider/name``."""
     embodiment: Embodiment = DEFAULT_BODY
@@ -131,10 +135,10 @@ class Context:
 
 async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Stand at the start of a new conversation; in an old one, end what is under way."""
-    context = runtime.context
+    walker = walker_of(runtime)
     if not state.get("pose"):
-        return _fresh(state, context)
-    home = start_of(context).uri
+        return _fresh(state, walker)
+    home = walker.scene.uri
     if state["home"] != home:
         raise UsageError(
             f"This conversation is in {state['home']}, not in {home}: open it with its own scene."
@@ -143,7 +147,7 @@ async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     update: dict[str, Any] = {"walk": None, "question": None, "halt": False}
     last = state["messages"][-1:]
     if calls:
-        where = room_name(start_of(context), now_of(state, context).room)
+        where = room_name(walker.scene, now_of(state, walker).room)
         stopped = f"I have stopped in the {where}." if walking else "I leave that."
         update["messages"] = [*closed(calls, walking, where), AIMessage(stopped)]
         if walking and state.get("halt"):
@@ -154,19 +158,15 @@ async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {**update, "said": None if state.get("halt") else state.get("said")}
 
 
-def _fresh(state: State, context: Context) -> dict[str, Any]:
-    scene = start_of(context)
-    pose = put(
-        context,
-        state.get("start") or DEFAULT_START,
-        state.get("heading") or 0.0,
-        int(state.get("seed") or 0),
-    )
+def _fresh(state: State, walker: Walker) -> dict[str, Any]:
+    seed = int(state.get("seed") or 0)
+    asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
+    pose = pose_record(walker.start(asked, seed).pose)
     grown = ("messages", "transcript", "past")
     return {
-        "seed": int(state.get("seed") or 0),
+        "seed": seed,
         "said": state.get("said"),
-        "home": scene.uri,
+        "home": walker.scene.uri,
         "pose": pose,
         "trajectory": Overwrite([list(pose.values())]),
         **{name: Overwrite([]) for name in grown},
@@ -200,10 +200,10 @@ async def listen(state: State) -> dict[str, Any]:
 
 async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model what to do or to say."""
-    context = runtime.context
-    pictures = pictures_of(state, context)
-    asked = [*opening(now_of(state, context), state["seed"], pictures), *state["messages"]]
-    bound = bind(model_of(context.model), tools=chat_tools(None), images=bool(pictures))
+    walker = walker_of(runtime)
+    pictures = walker.pictures(state)
+    asked = [*opening(now_of(state, walker), state["seed"], pictures), *state["messages"]]
+    bound = bind(model_of(runtime.context.model), tools=chat_tools(None), images=bool(pictures))
     reply = await acall(bound, asked, role="navigator")
     counted = reply.usage_metadata and not reply.response_metadata.get("usage_estimated")
     used = reply.usage_metadata["total_tokens"] if counted and reply.usage_metadata else 0
@@ -212,9 +212,9 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the first tool call that is open, or begin the walk or question it asks for."""
-    context = runtime.context
+    walker = walker_of(runtime)
     call, earlier = next_call(state["messages"])
-    message, todo = await answer_call(call, earlier, now_of(state, context))
+    message, todo = await answer_call(call, earlier, now_of(state, walker))
     if "walk" in todo:
         walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0}
         named = [walk["place"]] if walk["place"]["kind"] != "spot" else []
@@ -224,20 +224,20 @@ async def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         asked = [said_by("robot", text, state)]
         return {"question": {"call": call, "text": text}, "transcript": asked}
     if "turn" in todo:
-        pose = put(context, state["pose"]["viewpoint"], todo["turn"], state["seed"])
+        pose = turned(state, walker, todo["turn"])
         return {"pose": pose, "trajectory": [list(pose.values())], "messages": [message]}
     return {"messages": [message]}
 
 
 async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Go one hop; at the end look at what was named, and answer the call."""
-    context, going = runtime.context, state["walk"]
+    context, walker, going = runtime.context, walker_of(runtime), state["walk"]
     assert going is not None  # noqa: S101  only a walk leads here
     left, pose, metres = list(going["way"]), state["pose"], 0.0
     if left and context.before_hop is not None:
         await context.before_hop()
     if left:
-        pose, metres = step_to(state, context, left.pop(0))
+        pose, metres = step_to(state, walker, left.pop(0))
     walked = {
         **going,
         "way": left,
@@ -248,9 +248,10 @@ async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         return {"pose": pose, "trajectory": [list(pose.values())], "walk": walked}
     poses = [list(pose.values())] if metres else []
     if going["face"] is not None:
-        pose = put(context, pose["viewpoint"], going["face"], state["seed"])
+        stood = {**state, "pose": pose, "trajectory": [*state["trajectory"], *poses]}
+        pose = turned(stood, walker, going["face"])
         poses.append(list(pose.values()))
-    now = now_of({**state, "pose": pose}, context)
+    now = now_of({**state, "pose": pose, "trajectory": [*state["trajectory"], *poses]}, walker)
     arrived = tool_message(
         walked["call"],
         {

@@ -20,7 +20,7 @@ class AgentSettings:
 
     Attributes:
         name: what it is called.
-        memory: how it remembers (:mod:`navloom.graphs.navigation.memory`).
+        memory: how it remembers (:mod:`navloom.graphs.navigation.text`).
         model: the model it always thinks with; None takes the caller's.
         show_path: whether it is shown the shortest path, which no fair navigator is.
         description: one line for a table.

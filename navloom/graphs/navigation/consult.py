@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.messages import AIMessage
 
 from navloom.graphs.navigation import oracle
-from navloom.graphs.navigation.body import simulator_of
+from navloom.graphs.navigation.context import Context
+from navloom.scenes.scene import Scene
+from navloom.sim.protocol import Simulator
 from navloom.tools.navigation.triggers import struggling
-
-if TYPE_CHECKING:
-    from navloom.graphs.navigation.navigator import Context
 
 __all__ = ["ask_for", "trigger_of"]
 
 
-def trigger_of(state: Mapping[str, Any], context: Context) -> str | None:
+def trigger_of(state: Mapping[str, Any], context: Context, scene: Scene) -> str | None:
     """Why the oracle should speak now: once a place, and within its budget."""
     said, at = state["guidance"], len(state["trajectory"]) - 1
     if context.oracle == "off" or len(said) >= context.oracle_budget:
@@ -26,12 +25,15 @@ def trigger_of(state: Mapping[str, Any], context: Context) -> str | None:
     if said and since == at:
         return None
     walked = [str(pose[0]) for pose in state["trajectory"]]
-    scene = simulator_of(context).scene
     return struggling(scene, walked, state["goals"], state["path"], since=since)
 
 
 async def ask_for(
-    state: Mapping[str, Any], context: Context, question: str | None, trigger: str | None
+    state: Mapping[str, Any],
+    context: Context,
+    simulator: Simulator,
+    question: str | None,
+    trigger: str | None,
 ) -> tuple[dict[str, Any], list[AIMessage]]:
     """Ask the oracle where the navigator stands.
 
@@ -39,7 +41,7 @@ async def ask_for(
         ``step``, ``at`` (hops so far), ``trigger``, ``question``, ``answer``, ``leaked`` and
         ``exact``; and the replies it took.
     """
-    simulator, exact = simulator_of(context), context.oracle == "path"
+    exact = context.oracle == "path"
     given: oracle.Input = {
         "seed": state["seed"],
         "instruction": state["instruction"],

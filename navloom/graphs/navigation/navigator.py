@@ -12,6 +12,10 @@
 it out. A reply that names no action is never taken for one: when the re-prompts are used up, the
 episode ends as ``unparsed``, where the agent stands.
 
+``build_decider`` compiles the half that decides, observe to act, for whoever moves a body by
+himself: a call returns when an action is chosen (``draft["action"]``: a move, a stop or a
+question), or the walk has ended.
+
 ``goals`` and ``path`` are ground truth. The navigator never reads them; the oracle does, what calls
 it, and ``show_path`` (the upper bound).
 """
@@ -19,12 +23,11 @@ it, and ``show_path`` (the upper bound).
 from __future__ import annotations
 
 import operator
+from collections.abc import Hashable
 from contextlib import suppress
-from dataclasses import dataclass
 from operator import add
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -33,50 +36,41 @@ from langgraph.types import Checkpointer, Overwrite
 
 from navloom.errors import SimulatorError
 from navloom.graphs.ask import MODEL_SECONDS, opening
-from navloom.graphs.navigation.body import (
-    hop,
-    look,
-    pictures,
-    place,
-    pose_record,
-    simulator_of,
-    stay,
-)
+from navloom.graphs.invoke import walker_of
 from navloom.graphs.navigation.consult import ask_for, trigger_of
-from navloom.graphs.navigation.memory import get_memory
-from navloom.graphs.navigation.replies import move_tools, read_reply, told_back
-from navloom.graphs.navigation.settings import Settings
-from navloom.graphs.navigation.start import read_input
-from navloom.graphs.navigation.steps import (
-    NOTHING,
-    draft_of,
-    options_in,
-    result_of,
-    with_reply,
-)
-from navloom.graphs.navigation.text import facing, render, shortest_words
+from navloom.graphs.navigation.context import Context, read_input
+from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
+from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render, shortest_words
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.models.images import with_pictures
 from navloom.models.registry import model_of
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.scene import Scene
-from navloom.sim.media import MediaStore
-from navloom.sim.protocol import Contact, Observation, Simulator
+from navloom.prompts.load import load_prompt
+from navloom.sim.protocol import Contact, Pose
+from navloom.sim.walker import Walker, pose_record
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
+from navloom.tools.navigation.steps import (
+    NOTHING,
+    Answer,
+    Choice,
+    Ending,
+    Guidance,
+    Step,
+    result_of,
+)
 from navloom.tools.untrusted import paragraph
 
-__all__ = ["Context", "Input", "State", "build_graph", "graph"]
+__all__ = ["Context", "Input", "State", "build_decider", "build_graph", "graph"]
 
 MOST_PLAN = 1_000
 _MOST_STEPS = 1_000_000
+_Builder = TypeVar("_Builder", bound=StateGraph[Any, Any, Any, Any])
 _RESPOND = "Answer again in the format described."
 _REVISE = (
     "On reflection you would choose anew. Nothing was carried out. Choose again; this is the choice"
     " that counts unless you revise it while revisions are left."
 )
-Ending = Literal["stop", "max_steps", "unparsed", "dead_end"]
 _LINES: dict[str, str] = {
     "max_steps": "the steps were used up before the agent stopped",
     "unparsed": "no reply held an action, and the re-prompts were used up",
@@ -105,17 +99,17 @@ class State(Input, total=False):
     """What a run remembers: ids and text, never a frame or a scene."""
 
     pose: dict[str, Any]
-    """Where it is: viewpoint, heading and elevation (radians)."""
+    """Where it is: viewpoint, heading and elevation (radians); off the graph its position, too."""
     trajectory: Annotated[list[list[Any]], add]
     """Every pose it stood in, the start first: [viewpoint, heading, elevation]."""
     history: Annotated[list[str], add]
     """One line a move."""
     seen: Annotated[dict[str, dict[str, Any]], operator.or_]
-    """The topological map of ``memory="map"`` (:mod:`navloom.graphs.navigation.memory`)."""
+    """The topological map of ``memory="map"`` (:mod:`navloom.graphs.navigation.text`)."""
     messages: Annotated[list[AIMessage], add]
     """Every reply of every model, with its usage."""
     steps: Annotated[list[dict[str, Any]], add]
-    """One record a step (:mod:`navloom.graphs.navigation.steps`)."""
+    """One record a step (:class:`navloom.tools.navigation.steps.Step`)."""
     contacts: Annotated[list[dict[str, Any]], add]
     """What the body touched, with the step."""
     dialogue: Annotated[list[dict[str, Any]], add]
@@ -142,30 +136,13 @@ class State(Input, total=False):
     """``trajectory``, ``stopped``, ``end``, ``steps``, ``counts``, ``contacts`` and ``prompt``."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Context(Settings):
-    """What does not change during a run. Two contexts are equal only if they are one."""
-
-    simulator: Simulator | None = None
-    """Where it walks; each run under way needs its own. None makes one from ``scene``."""
-    scene: Scene | str | None = None
-    """The scene or its URI, for a simulator on its navigation graph, without pictures."""
-    model: BaseChatModel | str = "builtin/heuristic"
-    """Who navigates, or its ``provider/name``."""
-    oracle_model: BaseChatModel | str | None = None
-    """Who answers as the oracle; the navigator's own model where it is None."""
-    media: MediaStore | None = None
-    """Where pictures are kept; None keeps none."""
-    embodiment: Embodiment = DEFAULT_BODY
-    """Whose body it is."""
-
-
 async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check what was given, forget an earlier walk of this thread, and stand at the start."""
-    context = runtime.context
-    given = read_input(state, context)
-    asked = {"viewpoint": given["start"], "heading": given["heading"], "elevation": 0.0}
-    pose = pose_record(place(context, asked, given["seed"]).pose)
+    walker = walker_of(runtime)
+    given = read_input(state, runtime.context, walker.scene)
+    there = walker.scene.viewpoint_by_id[given["start"]]
+    asked = Pose(there.position, given["heading"], 0.0, there.id)
+    pose = pose_record(walker.start(asked, given["seed"]).pose)
     grown = ("history", "messages", "steps", "contacts", "dialogue", "guidance")
     fresh = ("plan", "trigger", "ending", "reason", "message")
     return {
@@ -178,72 +155,67 @@ async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     }
 
 
-def _look(state: State, context: Context) -> Observation:
-    return look(context, state["pose"], state["seed"], len(state["trajectory"]) - 1)
-
-
 async def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, remember, list the options; end where there are none."""
-    context, seen = runtime.context, state.get("seen", {})
-    observation, memory = _look(state, context), get_memory(context.memory)
+    context, walker, seen = runtime.context, walker_of(runtime), state.get("seen", {})
+    observation, memory = walker.look(state), get_memory(context.memory)
     added = memory.look(seen, observation)
     options = options_of(observation, facing(context, observation))
     if not options:
         return {"seen": added, "ending": "dead_end"}
-    noticed = noted(options, memory.notes({**seen, **added}))
-    draft = draft_of(
-        len(state["steps"]) + 1, state["pose"], noticed, _keep_pictures(state, context)
+    kept = context.media
+    step = Step(
+        step=len(state["steps"]) + 1,
+        viewpoint=state["pose"]["viewpoint"],
+        heading=state["pose"]["heading"],
+        options=noted(options, memory.notes({**seen, **added})),
+        media=[kept.put(picture) for picture in walker.pictures(state)] if kept else [],
     )
     return {
         "seen": added,
-        "draft": draft,
+        "draft": step.record(),
         "conversation": [],
-        "trigger": trigger_of(state, context),
+        "trigger": trigger_of(state, context, walker.scene),
     }
-
-
-def _keep_pictures(state: State, context: Context) -> list[str]:
-    if context.media is None:
-        return []
-    return [context.media.put(picture) for picture in _pictures(state, context)]
-
-
-def _pictures(state: State, context: Context) -> tuple[bytes, ...]:
-    return pictures(context, state["pose"], state["seed"], len(state["trajectory"]) - 1)
 
 
 async def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Let the oracle speak of itself."""
-    said, messages = await ask_for(state, runtime.context, None, state["trigger"])
-    kept = {key: said[key] for key in ("trigger", "question", "answer", "leaked")}
-    draft = {**state["draft"], "oracle": kept}
+    simulator = walker_of(runtime).simulator
+    said, messages = await ask_for(state, runtime.context, simulator, None, state["trigger"])
+    draft = _draft(state).but(oracle=Guidance.read(said)).record()
     return {"guidance": [said], "draft": draft, "messages": messages}
 
 
 async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model."""
-    context, draft = runtime.context, state["draft"]
-    shown = _shown(state, context)
-    conversation = state["conversation"] or _opening(state, context, len(shown))
+    context, draft, walker = runtime.context, _draft(state), walker_of(runtime)
+    shown = _shown(state, draft, context, walker)
+    conversation = state["conversation"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
-    tools = move_tools(len(draft["options"]), ask) if context.act == "tool" else ()
+    tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
     bound = bind(model_of(context.model), tools=tools, images=bool(shown))
     reply = await acall(bound, with_pictures(conversation, shown), role="navigator")
     return {"conversation": [*conversation, reply], "messages": [reply]}
 
 
-def _opening(state: State, context: Context, shown: int) -> list[AnyMessage]:
-    observation, options = _look(state, context), options_in(state["draft"])
+def _draft(state: State) -> Step:
+    return Step(**state["draft"])
+
+
+def _opening(
+    state: State, draft: Step, context: Context, walker: Walker, shown: int
+) -> list[AnyMessage]:
     shortest = None
     if context.show_path:
         here, body = state["pose"]["viewpoint"], context.embodiment
-        way = simulator_of(context).geodesic(here, state["goals"], body)
-        shortest = shortest_words(way, options)
+        way = walker.simulator.geodesic(here, state["goals"], body)
+        shortest = shortest_words(way, draft.options)
     rendered = render(
         state,
         context,
-        observation,
-        options,
+        walker.look(state),
+        draft.options,
         can_ask=_can_ask(state, context),
         shortest=shortest,
         showing=shown,
@@ -255,107 +227,113 @@ def _can_ask(state: State, context: Context) -> bool:
     return context.dialogue and len(state.get("dialogue", [])) < context.max_questions
 
 
-def _shown(state: State, context: Context) -> tuple[bytes, ...]:
+def _shown(state: State, draft: Step, context: Context, walker: Walker) -> tuple[bytes, ...]:
     """The pictures of this step: as they were kept, or taken again."""
     if context.media is not None:
         with suppress(SimulatorError):
-            return tuple(context.media.get(name) for name in state["draft"]["media"])
-    return _pictures(state, context)
+            return tuple(context.media.get(name) for name in draft.media)
+    return walker.pictures(state)
 
 
 async def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Read one action out of the reply; say what is wrong with it while there are re-prompts."""
-    context, draft, conversation = runtime.context, state["draft"], state["conversation"]
+    context, draft, conversation = runtime.context, _draft(state), state["conversation"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only think leads here
-    ask = _can_ask(state, context)
     found: ParsedAction | ActionError
     try:
-        found = read_reply(reply, context, options_in(draft), ask=ask)
+        found = read_reply(reply, context, draft.options, ask=_can_ask(state, context))
     except ActionError as error:
         found = error
-    noted_down = with_reply(draft, reply, found)
-    update: dict[str, Any] = {"draft": noted_down}
-    if context.plan and noted_down["plan"]:
-        update["plan"] = paragraph(noted_down["plan"], MOST_PLAN)
+    step = with_reply(draft, reply, found)
+    update: dict[str, Any] = {"draft": step.record()}
+    if context.plan and step.plan:
+        update["plan"] = paragraph(step.plan, MOST_PLAN)
     if isinstance(found, ParsedAction):
         return update
-    if len(noted_down["faults"]) > context.max_reprompts:
-        return {**update, "steps": [noted_down], "ending": "unparsed"}
+    if len(step.faults) > context.max_reprompts:
+        return {**update, "steps": [update["draft"]], "ending": "unparsed"}
     told = told_back(reply, f"{found} {_RESPOND}")
     return {**update, "conversation": [*conversation, *told]}
 
 
 async def reflect(state: State) -> dict[str, Any]:
     """The reflection says revise: take the choice back and ask for another."""
-    draft, conversation = state["draft"], state["conversation"]
+    draft, conversation = _draft(state), state["conversation"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only act leads here
-    taken_back = {key: draft[key] for key in ("action", "reflection", "reply")}
-    changed = {
-        **draft,
-        "action": NOTHING,
-        "revised": draft["revised"] + 1,
-        "revisions": [*draft["revisions"], taken_back],
-    }
-    return {"draft": changed, "conversation": [*conversation, *told_back(reply, _REVISE)]}
+    back = Choice(action=draft.action, reflection=draft.reflection, reply=draft.reply)
+    changed = draft.but(
+        action=NOTHING, revised=draft.revised + 1, revisions=[*draft.revisions, back]
+    )
+    told = told_back(reply, _REVISE)
+    return {"draft": changed.record(), "conversation": [*conversation, *told]}
 
 
 async def ask(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Put the navigator's question to the oracle; it stays where it is."""
-    draft = state["draft"]
-    said, messages = await ask_for(state, runtime.context, draft["action"]["question"], None)
-    asked = {
-        "question": draft["action"]["question"],
-        "answer": said["answer"],
-        "leaked": said["leaked"],
+    draft, simulator = _draft(state), walker_of(runtime).simulator
+    question = draft.action.question
+    said, messages = await ask_for(state, runtime.context, simulator, question, None)
+    asked = Answer(question=question, answer=said["answer"], leaked=said["leaked"])
+    record = draft.but(asked=asked).record()
+    return {
+        "dialogue": [{**said, **asked.record()}],
+        "steps": [record],
+        "messages": messages,
     }
-    record = {**draft, "asked": asked}
-    return {"dialogue": [{**said, **asked}], "steps": [record], "messages": messages}
 
 
 async def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Carry the action out: stop, or go one hop."""
-    context, draft, hops = runtime.context, state["draft"], len(state["trajectory"]) - 1
-    if draft["action"]["kind"] == "stop":
-        stay(context, state["pose"], state["seed"], hops)
-        return {"steps": [draft], "ending": "stop"}
-    before, target = _look(state, context), draft["action"]["viewpoint"]
+    context, walker, draft = runtime.context, walker_of(runtime), _draft(state)
+    if draft.action.kind == "stop":
+        walker.stop(state)
+        return {"steps": [state["draft"]], "ending": "stop"}
+    before, target = walker.look(state), draft.action.viewpoint or ""
     way = next(each for each in before.candidates if each.viewpoint == target)
-    after = hop(context, state["pose"], state["seed"], hops, target)
-    pose, memory = pose_record(after.pose), get_memory(context.memory)
-    line = memory.step(hops + 1, before.pose, after.pose, way, state.get("seen", {}))
+    after = walker.hop(state, target)
+    pose, memory, hops = (
+        pose_record(after.pose),
+        get_memory(context.memory),
+        len(state["trajectory"]),
+    )
+    line = memory.step(hops, before.pose, after.pose, way, state.get("seen", {}))
     done = sum(step["action"]["kind"] != "ask" for step in state["steps"]) + 1
     return {
         "pose": pose,
         "trajectory": [list(pose.values())],
         "history": [line],
-        "contacts": [_contact(draft["step"], each) for each in after.contacts],
-        "steps": [draft],
+        "contacts": [_contact(draft.step, each) for each in after.contacts],
+        "steps": [state["draft"]],
         "ending": "max_steps" if done >= context.max_steps else None,
     }
 
 
 def _contact(step: int, contact: Contact) -> dict[str, Any]:
-    point = [float(value) for value in contact.point]
     return {
         "step": step,
         "what": contact.what,
         "displacement": contact.displacement,
-        "point": point,
+        "point": [float(value) for value in contact.point],
     }
 
 
 async def finish(state: State) -> dict[str, Any]:
     """Put the result together."""
     ending = state["ending"] or "stop"
-    result = result_of(state)
+    result = result_of(state, load_prompt(PROMPT).record)
     if ending == "stop":
         return {"status": "ok", "result": result, "reason": None, "message": None}
     message = _LINES[ending]
     if ending == "unparsed":
         message = f"{message}: {state['draft']['faults'][-1]}"
     return {"status": "failed", "result": result, "reason": ending, "message": message}
+
+
+def at_first(state: State) -> Literal["begin", "observe"]:
+    """A walk begins where it has no pose."""
+    return "observe" if state.get("pose") else "begin"
 
 
 def after_observe(state: State) -> Literal["think", "consult", "finish"]:
@@ -388,34 +366,66 @@ def after_move(state: State) -> Literal["observe", "finish"]:
 def build_graph(
     checkpointer: Checkpointer = None,
 ) -> CompiledStateGraph[State, Context, Input, State]:
-    """The graph, compiled.
+    """The whole navigator, compiled.
 
     Args:
         checkpointer: where its steps are kept; nowhere by default.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("begin", begin)
-    builder.add_node("observe", observe)
-    builder.add_node("consult", consult, timeout=MODEL_SECONDS)
-    builder.add_node("think", think, timeout=MODEL_SECONDS)
-    builder.add_node("act", act)
-    builder.add_node("reflect", reflect)
+    builder = _deciding(StateGraph(State, context_schema=Context, input_schema=Input))
     builder.add_node("ask", ask, timeout=MODEL_SECONDS)
     builder.add_node("move", move)
     builder.add_node("finish", finish)
     builder.add_edge(START, "begin")
-    builder.add_edge("begin", "observe")
     builder.add_conditional_edges("observe", after_observe)
-    builder.add_edge("consult", "think")
-    builder.add_edge("think", "act")
     builder.add_conditional_edges("act", after_act)
-    builder.add_edge("reflect", "think")
     builder.add_edge("ask", "observe")
     builder.add_conditional_edges("move", after_move)
     builder.add_edge("finish", END)
     compiled = builder.compile(checkpointer=checkpointer, name="navigator")
     # A walk has more nodes than LangGraph's default limit; max_steps and the budgets bound it.
     return compiled.with_config(recursion_limit=_MOST_STEPS)
+
+
+def build_decider(
+    checkpointer: Checkpointer = None,
+) -> CompiledStateGraph[State, Context, State, State]:
+    """The half that decides, compiled: observe, consult, think, act, reflect; moving is yours.
+
+    The first call takes an ``Input`` and stands at the start; each later one takes the state that
+    the caller made of the last: a pose, ``trajectory`` and ``steps`` that have grown. What comes
+    back has ``draft``, the step with the one ``action`` that was chosen, or ``ending``.
+
+    Args:
+        checkpointer: where its steps are kept; nowhere by default.
+    """
+    builder = _deciding(StateGraph(State, context_schema=Context))
+    builder.add_conditional_edges(START, at_first)
+    looked: dict[Hashable, str] = {"think": "think", "consult": "consult", "finish": END}
+    builder.add_conditional_edges("observe", after_observe, looked)
+    chosen: dict[Hashable, str] = {
+        "think": "think",
+        "reflect": "reflect",
+        "ask": END,
+        "move": END,
+        "finish": END,
+    }
+    builder.add_conditional_edges("act", after_act, chosen)
+    compiled = builder.compile(checkpointer=checkpointer, name="decider")
+    return compiled.with_config(recursion_limit=_MOST_STEPS)
+
+
+def _deciding(builder: _Builder) -> _Builder:
+    builder.add_node("begin", begin)
+    builder.add_node("observe", observe)
+    builder.add_node("consult", consult, timeout=MODEL_SECONDS)
+    builder.add_node("think", think, timeout=MODEL_SECONDS)
+    builder.add_node("act", act)
+    builder.add_node("reflect", reflect)
+    builder.add_edge("begin", "observe")
+    builder.add_edge("consult", "think")
+    builder.add_edge("think", "act")
+    builder.add_edge("reflect", "think")
+    return builder
 
 
 graph = build_graph()

@@ -44,8 +44,8 @@ from navloom.models.answer import MOST_CHARACTERS, AnswerError
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
-from navloom.sim.caption_sources import CaptionSource, captions_for
-from navloom.sim.protocol import Simulator
+from navloom.sim.captions import captions_for
+from navloom.sim.protocol import CaptionSource, Simulator
 from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, way_to_goal
 from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
 from navloom.tools.navigation.options import Option
@@ -103,8 +103,8 @@ class Input(TypedDict, total=False):
     history: list[dict[str, Any]]
     """Earlier ``{"question", "answer"}``, oldest first; the last few are shown."""
     options: list[dict[str, Any]]
-    """The options of the navigator's step (:attr:`Option.record`): what it reads of the way on is
-    what the facts say, and an exact oracle names one of them."""
+    """The options of the navigator's step as its record keeps them: what it reads of the way on
+    is what the facts say, and an exact oracle names one of them."""
 
 
 class State(Input, Asking, total=False):

@@ -1,16 +1,18 @@
-"""What a navigator's model says: the tools it may call, its reply, and what it is told back."""
+"""From a reply to a step: the tools a model may call, what it said, and what it is told back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
+from navloom.graphs.navigation.context import Context
 from navloom.models.answer import message_text
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.parse_action import (
@@ -19,11 +21,8 @@ from navloom.tools.navigation.parse_action import (
     parse_action,
     parse_call,
 )
-
-if TYPE_CHECKING:
-    from navloom.graphs.navigation.navigator import Context
-
-__all__ = ["MOST_REPLY_KEPT", "move_tools", "read_reply", "reply_text", "told_back", "words_of"]
+from navloom.tools.navigation.remarks import Remarks, read_remarks
+from navloom.tools.navigation.steps import NOTHING, Step
 
 MOST_REPLY_KEPT = 4_000
 """Characters of a reply that a step's record keeps."""
@@ -113,6 +112,18 @@ def reply_text(reply: AIMessage) -> str:
         return text
     half = MOST_REPLY_KEPT // 2
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"
+
+
+def with_reply(step: Step, reply: AIMessage, found: ParsedAction | ActionError) -> Step:
+    """The step with a reply, what stood beside its action, and the action or the fault."""
+    remarks = read_remarks(words_of(reply)) if words_of(reply) else Remarks()
+    failed = isinstance(found, ActionError)
+    return step.but(
+        reply=reply_text(reply),
+        **asdict(remarks),
+        action=NOTHING if isinstance(found, ActionError) else found,
+        faults=[*step.faults, f"{found.kind}: {found}"] if failed else step.faults,
+    )
 
 
 def told_back(reply: AIMessage, message: str) -> list[AnyMessage]:

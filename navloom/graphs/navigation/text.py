@@ -1,8 +1,13 @@
-"""What a navigator reads at a step: the prompt's values from the state and the observation.
+"""What a navigator reads and remembers: the prompt's values from the state and the observation.
 
 The layout of the human message is fixed (``navloom/prompts/navigation/navigator.yaml``), since the
 rule-based baselines read it as a model does. Everything that a scene, a caption or a model said
 stands in it as one bounded line.
+
+A memory is a history in words, or that and a map in words. Sources: VLN-MME D.3 (NavGPT: each move
+as turn, displacement and what lies there) and D.5 (MapGPT: the current node and its description,
+which nodes are connected, visited and unvisited ones). A strategy keeps nothing itself: what it
+knows is in the graph's state.
 """
 
 from __future__ import annotations
@@ -10,18 +15,210 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeAlias
 
-from navloom.graphs.navigation.memory import degrees, get_memory, relative
+from navloom.errors import UsageError, did_you_mean
+from navloom.graphs.navigation.context import Context
 from navloom.prompts.load import Rendered, load_prompt
-from navloom.sim.protocol import Captions, Observation, Path, SeenObject, turn_between
+from navloom.sim.protocol import (
+    Candidate,
+    Captions,
+    Observation,
+    Path,
+    Pose,
+    SeenObject,
+    turn_between,
+)
 from navloom.tools.navigation.options import DIRECTIONS, Option, direction_of, render_options, shown
 from navloom.tools.untrusted import paragraph
 
-if TYPE_CHECKING:
-    from navloom.graphs.navigation.navigator import Context
+Seen: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""By viewpoint: ``node`` (its name on the map), ``description``, and ``joined``, the viewpoints
+next to it, which is None as long as it was not visited."""
+MOST_DESCRIPTION = 200
+MOST_PLACES = 80
+"""Lines of connections, and names in a list, that a prompt shows: the latest. What is left out is
+counted, as ``(3 more)``."""
+MOST_SUPPLEMENTARY = 20
 
-__all__ = ["PROMPT", "facing", "render", "shortest_words"]
+
+class Memory(Protocol):
+    """A strategy."""
+
+    name: str
+
+    def look(self, seen: Seen, observation: Observation) -> dict[str, dict[str, Any]]:
+        """What an observation adds to what was seen, or changes in it."""
+        ...
+
+    def step(self, number: int, before: Pose, after: Pose, towards: Candidate, seen: Seen) -> str:
+        """The line of the history that tells of a move."""
+        ...
+
+    def notes(self, seen: Seen) -> dict[str, str]:
+        """What stands in brackets after an option's description, by viewpoint."""
+        ...
+
+    def map_lines(self, seen: Seen, observation: Observation, *, extra: bool) -> list[str]:
+        """The map as lines; ``extra`` adds the supplementary places. Empty where there is none."""
+        ...
+
+
+class HistoryMemory:
+    """Moves in words, and nothing else (NavGPT)."""
+
+    name = "history"
+
+    def look(self, seen: Seen, observation: Observation) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """Nothing is kept."""
+        return {}
+
+    def step(
+        self,
+        number: int,
+        before: Pose,
+        after: Pose,
+        towards: Candidate,
+        seen: Seen,  # noqa: ARG002
+    ) -> str:
+        """``Step 1: Turning heading direction -37.78 degrees from right 36.90 to left ...``."""
+        turned = turn_between(before.heading, after.heading)
+        what = shown(towards.description, MOST_DESCRIPTION) or "a place without description"
+        return (
+            f"Step {number}: Turning heading direction {degrees(turned)} degrees"
+            f" from {_side(before.heading)} to {_side(after.heading)},"
+            f" and forward {towards.distance:.2f} meters towards {what}"
+        )
+
+    def notes(self, seen: Seen) -> dict[str, str]:  # noqa: ARG002
+        """None."""
+        return {}
+
+    def map_lines(
+        self,
+        seen: Seen,  # noqa: ARG002
+        observation: Observation,  # noqa: ARG002
+        *,
+        extra: bool,  # noqa: ARG002
+    ) -> list[str]:
+        """None."""
+        return []
+
+
+class MapMemory(HistoryMemory):
+    """Moves in words and a topological map that grows with every place (MapGPT).
+
+    Places are named ``node_0``, ``node_1``, ... in the order they are first seen, those of one
+    step by global heading.
+    """
+
+    name = "map"
+
+    def look(self, seen: Seen, observation: Observation) -> dict[str, dict[str, Any]]:
+        """The place it stands on as visited, and the places next to it."""
+        here, captions = observation.pose.viewpoint or "", observation.captions
+        summary = shown(captions.summary, MOST_DESCRIPTION) if captions else ""
+        known = seen.get(here)
+        added: dict[str, dict[str, Any]] = {
+            here: {
+                "node": known["node"] if known else f"node_{len(seen)}",
+                "description": summary or (known["description"] if known else ""),
+                "joined": [candidate.viewpoint for candidate in observation.candidates],
+            }
+        }
+        count = len(seen) + (known is None)
+        for candidate in observation.candidates:
+            if candidate.viewpoint not in seen and candidate.viewpoint not in added:
+                text = shown(candidate.description, MOST_DESCRIPTION)
+                added[candidate.viewpoint] = {
+                    "node": f"node_{count}",
+                    "description": text,
+                    "joined": None,
+                }
+                count += 1
+        return added
+
+    def step(self, number: int, before: Pose, after: Pose, towards: Candidate, seen: Seen) -> str:
+        """The history's line, and which node it led to."""
+        line = super().step(number, before, after, towards, seen)
+        return f"{line} ({seen[towards.viewpoint]['node']})"
+
+    def notes(self, seen: Seen) -> dict[str, str]:
+        """``node_4``, or ``node_1, visited``."""
+        return {
+            viewpoint: f"{place['node']}, visited" if place["joined"] is not None else place["node"]
+            for viewpoint, place in seen.items()
+        }
+
+    def map_lines(self, seen: Seen, observation: Observation, *, extra: bool) -> list[str]:
+        """Current place, connections of the visited places, visited and unvisited ones."""
+        here = seen[observation.pose.viewpoint or ""]
+        visited = [place for place in seen.values() if place["joined"] is not None]
+        unvisited = [place for place in seen.values() if place["joined"] is None]
+        lines = [f"Current place: {here['node']} - {here['description'] or 'no description'}"]
+        lines += [
+            f"{place['node']} is connected to"
+            f" {', '.join(seen[each]['node'] for each in place['joined']) or 'nothing'}"
+            for place in visited[-MOST_PLACES:]
+        ] + _more(visited, MOST_PLACES)
+        lines.append(f"Visited: {_names(visited)}")
+        lines.append(f"Unvisited: {_names(unvisited)}")
+        return lines + (_supplementary(seen, here) if extra else [])
+
+
+def _supplementary(seen: Seen, here: Mapping[str, Any]) -> list[str]:
+    """Places it saw on the way and cannot reach in one step from here (MapGPT)."""
+    left = [
+        f"- {place['node']}: {place['description'] or 'no description'}"
+        for viewpoint, place in seen.items()
+        if place["joined"] is None and viewpoint not in here["joined"]
+    ]
+    lines = [*left[-MOST_SUPPLEMENTARY:], *_more(left, MOST_SUPPLEMENTARY)]
+    return ["Supplementary places:", *lines] if left else []
+
+
+def _names(places: list[Mapping[str, Any]]) -> str:
+    names = ", ".join(place["node"] for place in places[-MOST_PLACES:]) or "none"
+    return " ".join([names, *_more(places, MOST_PLACES)])
+
+
+def _more(every: Sequence[Any], most: int) -> list[str]:
+    """What says how many were left out; nothing where none were."""
+    return [f"({len(every) - most} more)"] if len(every) > most else []
+
+
+def relative(heading: float) -> float:
+    """A heading in radians in (-pi, pi]: right of -z is positive."""
+    return turn_between(0.0, heading)
+
+
+def degrees(radians: float) -> str:
+    """An angle as a model reads it: degrees with two decimals."""
+    # Adding 0.0 makes -0.0 plain zero.
+    return f"{round(math.degrees(radians), 2) + 0.0:.2f}"
+
+
+def _side(heading: float) -> str:
+    angle = round(math.degrees(relative(heading)), 2)
+    return f"left {-angle:.2f}" if angle < 0 else f"right {angle + 0.0:.2f}"
+
+
+MEMORIES: dict[str, Memory] = {each.name: each for each in (HistoryMemory(), MapMemory())}
+
+
+def get_memory(name: str) -> Memory:
+    """The strategy of a name.
+
+    Raises:
+        UsageError: there is no such strategy.
+    """
+    if name not in MEMORIES:
+        raise UsageError(
+            f"'{name}' is not a memory: expected one of {', '.join(MEMORIES)}."
+            + did_you_mean(name, MEMORIES)
+        )
+    return MEMORIES[name]
+
 
 PROMPT = "navigator"
 MOST_CAPTION = 300

@@ -29,7 +29,6 @@ from typing import Literal
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
 from navloom.scenes.scene import Scene
 from navloom.sim.conformance import moving as moves
-from navloom.sim.conformance import routes as ways
 from navloom.sim.conformance import senses
 from navloom.sim.conformance.bench import Bench, CheckError, Make, SkippedError, made_scene
 
@@ -79,6 +78,7 @@ def _of(run: Callable[[Bench], None], *needs: str) -> Check:
 CHECKS: dict[str, Check] = {
     "protocol": _of(moves.protocol),
     "reset": _of(moves.reset),
+    "place": _of(moves.place),
     "frame": _of(moves.frame),
     "compass": _of(moves.compass),
     "candidates": _of(moves.candidates, "hop"),
@@ -89,11 +89,11 @@ CHECKS: dict[str, Check] = {
     "forward": _of(moves.forward, "discrete"),
     "velocity": _of(moves.velocity, "continuous"),
     "unclaimed": _of(moves.unclaimed),
-    "geodesic-known": _of(ways.geodesic_known),
-    "geodesic": _of(ways.geodesic),
-    "unreachable": _of(ways.unreachable),
-    "errors": _of(ways.errors),
-    "errors-hop": _of(ways.errors_hop, "hop"),
+    "geodesic-known": _of(moves.geodesic_known),
+    "geodesic": _of(moves.geodesic),
+    "unreachable": _of(moves.unreachable),
+    "errors": _of(moves.errors),
+    "errors-hop": _of(moves.errors_hop, "hop"),
     "stop": _of(moves.stop),
     "agents": _of(moves.agents),
     "determinism": _of(moves.determinism),

@@ -26,30 +26,7 @@ from navloom.scenes.scene import (
 )
 from navloom.sim.protocol import Action, Observation, Pose, Simulator, View, turn_between
 
-__all__ = [
-    "AGENT",
-    "EYE_M",
-    "Bench",
-    "CheckError",
-    "Make",
-    "SkippedError",
-    "act",
-    "acting",
-    "close_to",
-    "expect",
-    "floor",
-    "made_scene",
-    "needs",
-    "put",
-    "put_two",
-    "refuses",
-    "same",
-    "same_angle",
-    "unmoved",
-]
-
 Make = Callable[[Scene], Simulator]
-AGENT = "robot"
 EYE_M = 1.5
 _SAMPLES = 12
 
@@ -118,15 +95,22 @@ class Bench:
         return self.samples[0]
 
 
-def put(simulator: Simulator, viewpoint: str, heading: float = 0.0, seed: int = 0) -> Observation:
-    """Put one agent on a viewpoint."""
+def put(
+    simulator: Simulator,
+    viewpoint: str,
+    heading: float = 0.0,
+    seed: int = 0,
+    *,
+    agent: str = "robot",
+) -> Observation:
+    """Put one agent on a viewpoint, alone."""
     pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
-    return simulator.reset({AGENT: (pose, DEFAULT_BODY)}, seed=seed)[AGENT]
+    return simulator.reset({agent: (pose, DEFAULT_BODY)}, seed=seed)[agent]
 
 
-def act(simulator: Simulator, action: Action) -> Observation:
-    """Let the one agent act."""
-    return simulator.step({AGENT: action})[AGENT]
+def act(simulator: Simulator, action: Action, *, agent: str = "robot") -> Observation:
+    """Let one agent act."""
+    return simulator.step({agent: action})[agent]
 
 
 def put_two(bench: Bench, simulator: Simulator) -> dict[str, Observation]:
@@ -142,7 +126,7 @@ def acting(simulator: Simulator, action: Action) -> Callable[[], Observation]:
 
 def unmoved(simulator: Simulator, before: Pose) -> None:
     """Fail where the one agent is not where it was."""
-    after = simulator.step({})[AGENT].pose
+    (after,) = (seen.pose for seen in simulator.step({}).values())
     expect(after == before, f"a refused action moved it from {before} to {after}")
 
 

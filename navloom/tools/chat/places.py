@@ -22,8 +22,8 @@ from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
-from navloom.sim.bearing import heading_to
-from navloom.sim.composed import label_words
+from navloom.sim.protocol import heading_to
+from navloom.sim.words import label_words
 
 MOST_READ = 200
 """Characters of a description that are read."""

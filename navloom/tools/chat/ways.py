@@ -15,8 +15,7 @@ from typing import Any
 from navloom.errors import did_you_mean
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.sim.bearing import heading_to
-from navloom.sim.protocol import Observation, turn_between
+from navloom.sim.protocol import Observation, heading_to, turn_between
 from navloom.sim.words import enumerated, with_article
 from navloom.tools.chat.places import (
     Past,

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.distances import metre_table, per_scene
@@ -30,13 +30,9 @@ from navloom.scenes.scene import (
     distance_3d,
     prompt_name,
 )
-from navloom.sim.bearing import elevation_to, heading_to, up_or_down
-from navloom.sim.protocol import turn_between
+from navloom.sim.protocol import CaptionSource, elevation_to, heading_to, turn_between, up_or_down
 from navloom.tools.navigation.options import Direction, direction_of
 from navloom.tools.untrusted import paragraph
-
-if TYPE_CHECKING:
-    from navloom.sim.caption_sources import CaptionSource
 
 __all__ = ["MOST_TOWARDS", "Facts", "Level", "guide", "way_to_goal"]
 
@@ -68,7 +64,7 @@ class Facts(TypedDict):
     distance_m: float | None
     """Metres of way to the goal."""
     up_down: Level
-    """Whether the next hop climbs (:data:`navloom.sim.bearing.STEEP_RAD`)."""
+    """Whether the next hop climbs (:data:`navloom.sim.protocol.STEEP_RAD`)."""
     goal_up_down: Level
     """Whether the goal is over 1 m higher or lower than here."""
     here: str | None

@@ -42,33 +42,19 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One place to go to.
+    """One place to go to, as a step's record keeps it.
 
     Attributes:
         id: its number among the options of one step, from 1.
         viewpoint: where it leads; never shown to a model.
         direction: where it lies as the agent looks now.
         description: one bounded line; untrusted.
-        turn: how far to turn to face it, radians, clockwise positive.
-        distance: metres.
     """
 
     id: int
     viewpoint: str
     direction: Direction
     description: str
-    turn: float = 0.0
-    distance: float = 0.0
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """What a step's record keeps of it."""
-        return {
-            "id": self.id,
-            "viewpoint": self.viewpoint,
-            "direction": self.direction,
-            "description": self.description,
-        }
 
 
 def direction_of(turn: float) -> Direction:
@@ -93,17 +79,14 @@ def options_of(observation: Observation, heading: float) -> list[Option]:
         heading: where the agent looks, radians.
     """
     found = sorted(observation.candidates, key=lambda c: (c.heading, c.viewpoint))
-    turns = [turn_between(heading, candidate.heading) for candidate in found]
     return [
         Option(
             id=number,
             viewpoint=candidate.viewpoint,
-            direction=direction_of(turn),
+            direction=direction_of(turn_between(heading, candidate.heading)),
             description=shown(candidate.description, MOST_DESCRIPTION) or "no description",
-            turn=turn,
-            distance=candidate.distance,
         )
-        for number, (candidate, turn) in enumerate(zip(found, turns, strict=True), 1)
+        for number, candidate in enumerate(found, 1)
     ]
 
 

@@ -110,16 +110,18 @@ class ActionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ParsedAction:
-    """An action that is among the options.
+    """An action that is among the options, as a step's record keeps it.
 
     Attributes:
-        kind: what to do.
-        option: where to, of a move.
+        kind: what to do; ``none`` where a step came to no action.
+        option: the number of the option, of a move.
+        viewpoint: where that leads.
         question: what to ask, one bounded line, of an ask.
     """
 
-    kind: Literal["move", "stop", "ask"]
-    option: Option | None = None
+    kind: Literal["move", "stop", "ask", "none"]
+    option: int | None = None
+    viewpoint: str | None = None
     question: str | None = None
 
 
@@ -192,11 +194,15 @@ def _whole(value: Any) -> int | None:
 def _move(number: int, options: Sequence[Option], ask: bool, how: str = _FORMAT) -> ParsedAction:
     for option in options:
         if option.id == number:
-            return ParsedAction("move", option=option)
+            return _to(option)
     shown = str(number) if abs(number) < 10**6 else "that number"
     raise ActionError(
         "invalid_option", f"Option {shown} is not there. {_offered(options, ask)} {how}"
     )
+
+
+def _to(option: Option) -> ParsedAction:
+    return ParsedAction("move", option.id, option.viewpoint)
 
 
 def _question(text: str, how: str = 'Write "Action: Ask: <question>".') -> ParsedAction:
@@ -273,7 +279,7 @@ class _Field:
             raise ActionError("unparsed", f'Your "Action:" field is empty. {_FORMAT}')
         described = self._by_description()
         if described is not None:
-            return ParsedAction("move", option=described)
+            return _to(described)
         ways: list[Direction] = []
         moving = False
         for word in self._head():
@@ -366,7 +372,7 @@ class _Field:
             )
         there = [option for option in self.options if option.direction == named[0]]
         if len(there) == 1:
-            return ParsedAction("move", option=there[0])
+            return _to(there[0])
         numbers = ", ".join(str(option.id) for option in there)
         raise ActionError(
             "invalid_option",

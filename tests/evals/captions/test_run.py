@@ -21,7 +21,7 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.models.scripted import register, unregister
 from navloom.scenes.uri import load_scene
-from navloom.sim.caption_sources import captions_for
+from navloom.sim.captions import captions_for
 
 REQUEST = CaptionRequest(spec="demo:flat", seed=5)
 

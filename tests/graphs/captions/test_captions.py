@@ -25,10 +25,10 @@ from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import by_model
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.uri import load_scene
-from navloom.sim.caption_sources import CaptionCache, captions_for
-from navloom.sim.composed import composed
+from navloom.sim.captions import CaptionCache, captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose, View
+from navloom.sim.words import composed
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, ISLAND, KITCHEN, STAIRS, home
 
 MARKERS = {"1": "corner of the hallway", "2": "foot of the stairs"}

@@ -18,7 +18,7 @@ from navloom.graphs.captions.form import (
 )
 from navloom.models.abilities import strict_schema
 from navloom.models.answer import AnswerError
-from navloom.sim.bounds import MOST_DESCRIPTION, MOST_SUMMARY
+from navloom.sim.protocol import MOST_DESCRIPTION, MOST_SUMMARY
 
 
 def test_what_is_accepted() -> None:

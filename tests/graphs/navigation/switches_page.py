@@ -20,7 +20,7 @@ from navloom.graphs.navigation.navigator import Context
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.uri import load_scene
-from navloom.sim.caption_sources import captions_for
+from navloom.sim.captions import captions_for
 from navloom.sim.media import MemoryMedia
 from tests.graphs.navigation.walks import PictureSimulator
 

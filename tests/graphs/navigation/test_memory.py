@@ -12,8 +12,8 @@ import navloom
 from navloom.errors import UsageError
 from navloom.graphs.navigation.agents import AGENTS, get_agent
 from navloom.graphs.navigation.baseline.prompt_view import read_view
-from navloom.graphs.navigation.memory import HistoryMemory, MapMemory, get_memory
 from navloom.graphs.navigation.navigator import Context
+from navloom.graphs.navigation.text import HistoryMemory, MapMemory, get_memory
 from navloom.models.policy import Request
 from navloom.sim.protocol import Candidate, Observation, Pose
 from tests.graphs.navigation.switches_page import page

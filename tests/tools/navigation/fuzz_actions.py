@@ -237,7 +237,7 @@ def _try(case: Case, row: Row) -> None:
         if not _offered(case, found):
             row.not_offered += 1
             print(f"NOT OFFERED {found}: {case.text[:200]!r}", file=sys.stderr)
-        said = found.option.id if found.option else found.question
+        said = found.option or found.question
         read = (found.kind, said)
     else:
         return
@@ -248,7 +248,8 @@ def _try(case: Case, row: Row) -> None:
 
 def _offered(case: Case, found: ParsedAction) -> bool:
     if found.kind == "move":
-        return any(found.option is option for option in case.options) and found.question is None
+        places = [(option.id, option.viewpoint) for option in case.options]
+        return (found.option, found.viewpoint) in places and found.question is None
     if found.kind == "stop":
         plain = unicodedata.normalize("NFKC", case.text).casefold()
         return found.option is None and "stop" in plain

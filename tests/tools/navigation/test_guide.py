@@ -11,7 +11,7 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.sim.caption_sources import captions_for
+from navloom.sim.captions import captions_for
 from navloom.sim.protocol import Captions
 from navloom.tools.navigation.guide import MOST_TOWARDS, guide, way_to_goal
 from navloom.tools.navigation.leaks import find_leaks

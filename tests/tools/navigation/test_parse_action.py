@@ -34,7 +34,7 @@ def read(text: str, *, ask: bool = False) -> Any:
         found = parse_action(text, OPTIONS, ask=ask)
     except ActionError as error:
         return error.kind, str(error)
-    return found.option.id if found.option else found.question or found.kind
+    return found.option or found.question or found.kind
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def call(name: str, **args: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("number", [3, "3", 3.0])
 def test_a_call_moves(number: object) -> None:
     assert parse_call([call("move", option=number)], OPTIONS) == ParsedAction(
-        "move", option=OPTIONS[2]
+        "move", option=3, viewpoint="c"
     )
 
 

@@ -1,0 +1,303 @@
+"""Words for where an agent stands and for each way on from there, by source.
+
+    matterport   the observations of a Matterport3D scan
+                 (:mod:`navloom.scenes.formats.mp3d_observations`)
+    composed     regions, links and items of any scene, put into words (:mod:`navloom.sim.words`)
+    cache        captions that a model wrote, kept in one JSON file a scene
+
+A cache looks so; what it does not say is asked of the source under it:
+
+    {"version": "navloom.captions/1", "scene": "demo:flat", "made_by": "openai/gpt-4o-mini",
+     "viewpoints": {"1_0": {"summary": "...", "sectors": ["", ...], "towards": {"1_1": "..."}}}}
+
+Whatever a source reads is untrusted: every text that leaves here is one line and bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from navloom.errors import SceneError, SimulatorError
+from navloom.scenes.distances import per_scene
+from navloom.scenes.files import read_bytes, short, validated, write_atomic
+from navloom.scenes.formats.mp3d_observations import Seen, read_observations
+from navloom.scenes.scene import UNKNOWN, Name, Scene
+from navloom.scenes.uri import DATA_VARIABLE
+from navloom.sim.protocol import (
+    MOST_CAPTION,
+    MOST_DESCRIPTION,
+    MOST_NAME,
+    MOST_SUMMARY,
+    NEAR_M,
+    Captions,
+    CaptionSource,
+    SeenObject,
+    elevation_to,
+    heading_to,
+    sector_of,
+    up_or_down,
+)
+from navloom.sim.words import briefly, composed, label_words, one_line
+
+
+def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource:
+    """The best words there are for a scene.
+
+    Args:
+        scene: the scene; its origin, ``mp3d:DIR/SCAN``, says where observations lie.
+        cache: a file of captions that a model wrote; where it says something, it wins.
+
+    Returns:
+        Matterport's observations where ``DIR/observations`` has the scan (for ``mp3d:SCAN``, and
+        for a scene.json of a scan, ``$NAVLOOM_DATA/mp3d``); else captions composed from regions
+        and items. Made once per scene.
+
+    Raises:
+        SceneError: a file of observations is broken.
+        SimulatorError: the cache is missing, broken or another scene's.
+    """
+    source = _matterport(scene) or composed(scene)
+    return source if cache is None else CaptionCache.read(Path(cache), scene, source)
+
+
+def _matterport(scene: Scene) -> MatterportCaptions | None:
+    folder = _folder(scene.origin) if scene.source == "mp3d" else None
+    if folder is None:
+        return None
+
+    def make() -> MatterportCaptions | None:
+        seen = read_observations(folder, scene.id, scene.viewpoint_by_id)
+        return MatterportCaptions(scene, seen) if seen else None
+
+    return per_scene(scene, f"matterport_captions:{folder}", make)
+
+
+def _folder(uri: str) -> Path | None:
+    """The folder that an mp3d scene's URI means; the general one for any other URI."""
+    scheme, colon, rest = uri.partition(":")
+    if colon and scheme == "mp3d" and rest:
+        given = Path(rest).expanduser()
+        if given.is_dir():
+            return given
+        if "/" in rest:
+            return given.parent
+    base = os.environ.get(DATA_VARIABLE)
+    return Path(base).expanduser() / "mp3d" if base else None
+
+
+class MatterportCaptions:
+    """The words of Matterport observations; a viewpoint without any is put into our own.
+
+    Args:
+        scene: the scan.
+        seen: what its viewpoints look like.
+    """
+
+    def __init__(self, scene: Scene, seen: dict[str, Seen]) -> None:
+        self._scene = scene
+        self._seen = seen
+        self._else = composed(scene)
+        self._at: dict[str, Captions] = {}
+        self._towards: dict[tuple[str, str], str] = {}
+
+    def at(self, viewpoint: str) -> Captions:
+        """What the observations say; objects further than 3 m are left out."""
+        if viewpoint not in self._at:
+            self._at[viewpoint] = self._words(viewpoint)
+        return self._at[viewpoint]
+
+    def towards(self, viewpoint: str, neighbour: str) -> str:
+        """The caption of the sector the way lies in, made short, and where it leads if known."""
+        key = viewpoint, neighbour
+        if key not in self._towards:
+            self._towards[key] = self._way(viewpoint, neighbour)
+        return self._towards[key]
+
+    def _words(self, viewpoint: str) -> Captions:
+        seen = self._seen.get(viewpoint)
+        if seen is None:
+            return self._else.at(viewpoint)
+        near = tuple(
+            SeenObject(one_line(each.name, MOST_NAME), each.heading, each.metres)
+            for each in seen.near
+            if each.metres <= NEAR_M
+        )
+        return Captions(
+            summary=_sentence(seen.summary) or self._else.at(viewpoint).summary,
+            sectors=tuple(one_line(text, MOST_CAPTION) for text in seen.sectors)
+            or self._else.at(viewpoint).sectors,
+            objects=near,
+            region=self._scene.viewpoint_by_id[viewpoint].region,
+        )
+
+    def _way(self, viewpoint: str, neighbour: str) -> str:
+        seen = self._seen.get(viewpoint)
+        if seen is None or not seen.sectors:
+            return self._else.towards(viewpoint, neighbour)
+        places = self._scene.viewpoint_by_id
+        here, there = places[viewpoint], places[neighbour]
+        caption = seen.sectors[sector_of(heading_to(here.position, there.position))]
+        tail = self._tail(
+            up_or_down(elevation_to(here.position, there.position)), here.region, there.region
+        )
+        return briefly(caption, MOST_DESCRIPTION - len(tail)) + tail
+
+    def _tail(self, steep: str, here: str | None, there: str | None) -> str:
+        region = self._scene.region_by_id[there] if there is not None else None
+        if region is not None and there != here and region.label != UNKNOWN:
+            way = f"leads {steep} to" if steep else "leads to"
+            return f"; {way} the {label_words(region)}"
+        return f"; goes {steep}" if steep else ""
+
+
+def _sentence(text: str) -> str:
+    """The source's summaries go on from "This is a": they get their article back."""
+    plain = one_line(text, MOST_SUMMARY)
+    if not plain or plain[0].isupper() or plain.startswith(("a ", "an ", "the ")):
+        return plain
+    whole = f"{'An' if plain[0] in 'aeio' else 'A'} {plain}"
+    return one_line(whole, MOST_SUMMARY)
+
+
+_Text = Annotated[str, Field(max_length=20_000)]
+
+
+class _Words(BaseModel):
+    """What is known of one viewpoint."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    summary: _Text = ""
+    sectors: Annotated[list[_Text], Field(max_length=8)] = []
+    towards: dict[Name, _Text] = {}
+
+
+class _File(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal["navloom.captions/1"] = "navloom.captions/1"
+    scene: Name
+    made_by: Annotated[str, Field(max_length=200)] = ""
+    viewpoints: dict[Name, _Words] = {}
+
+
+_FILE = TypeAdapter(_File)
+
+
+class CaptionCache:
+    """Captions of a file over those of another source; a :class:`CaptionSource` itself.
+
+    Args:
+        scene: whose captions they are.
+        under: where what the file does not say comes from.
+        made_by: the model that writes them, as ``provider/name``.
+    """
+
+    def __init__(self, scene: Scene, under: CaptionSource, made_by: str = "") -> None:
+        self._under = under
+        self._scene = scene
+        self._file = _File(scene=scene.uri, made_by=one_line(made_by, 200))
+
+    @classmethod
+    def read(cls, path: Path, scene: Scene, under: CaptionSource) -> CaptionCache:
+        """The captions of a file.
+
+        Raises:
+            SimulatorError: the file is missing or broken, or belongs to another scene.
+        """
+        try:
+            file = validated(_FILE, read_bytes(path), path)
+        except SceneError as error:
+            raise SimulatorError(str(error)) from error
+        if file.scene != scene.uri:
+            raise SimulatorError(
+                f"{path}: scene: expected captions of {scene.uri}, found {short(file.scene)}."
+            )
+        unknown = next((v for v in file.viewpoints if v not in scene.viewpoint_by_id), None)
+        if unknown is not None:
+            raise SimulatorError(f"{path}: {scene.uri} has no viewpoint {short(unknown)}.")
+        if any(len(words.sectors) not in (0, 8) for words in file.viewpoints.values()):
+            raise SimulatorError(f"{path}: sectors: expected eight captions a viewpoint, or none.")
+        cache = cls(scene, under, file.made_by)
+        cache._file = file
+        return cache
+
+    def save(self, path: Path) -> None:
+        """Write the captions to a file that is whole at every instant.
+
+        Raises:
+            SimulatorError: it cannot be written.
+        """
+        text = json.dumps(self._file.model_dump(exclude_defaults=False), ensure_ascii=False)
+        try:
+            write_atomic(path, text + "\n")
+        except SceneError as error:
+            raise SimulatorError(str(error)) from error
+
+    def put(
+        self,
+        viewpoint: str,
+        *,
+        summary: str | None = None,
+        sectors: Sequence[str] | None = None,
+        towards: Mapping[str, str] | None = None,
+    ) -> None:
+        """Keep what a model said of a viewpoint; what is None stays as it is.
+
+        Args:
+            viewpoint: one of the scene.
+            summary: one sentence about the place.
+            sectors: eight captions, the k-th around heading k x 45 degrees.
+            towards: neighbour -> one line about what lies that way; joins what is known.
+
+        Raises:
+            SimulatorError: the viewpoint or a neighbour is not there, or there are not 8 sectors.
+        """
+        for each in (viewpoint, *(towards or ())):
+            if each not in self._scene.viewpoint_by_id:
+                raise SimulatorError(f"{self._scene.uri} has no viewpoint {short(each)}.")
+        if sectors is not None and len(sectors) != 8:
+            raise SimulatorError(f"Expected 8 sector captions of {viewpoint}, got {len(sectors)}.")
+        words = self._file.viewpoints.setdefault(viewpoint, _Words())
+        if summary is not None:
+            words.summary = one_line(summary, MOST_SUMMARY)
+        if sectors is not None:
+            words.sectors = [one_line(text, MOST_CAPTION) for text in sectors]
+        for neighbour, text in (towards or {}).items():
+            words.towards[neighbour] = one_line(text, MOST_DESCRIPTION)
+
+    def has(self, viewpoint: str) -> bool:
+        """Whether the cache itself says anything about a viewpoint."""
+        return viewpoint in self._file.viewpoints
+
+    def at(self, viewpoint: str) -> Captions:
+        """What the file says of a viewpoint, and the source under it where it says nothing."""
+        under = self._under.at(viewpoint)
+        words = self._file.viewpoints.get(viewpoint)
+        if words is None:
+            return under
+        return replace(
+            under,
+            summary=one_line(words.summary, MOST_SUMMARY) or under.summary,
+            sectors=tuple(
+                one_line(own, MOST_CAPTION) or other
+                for own, other in zip(words.sectors, under.sectors or ("",) * 8, strict=True)
+            )
+            if words.sectors
+            else under.sectors,
+        )
+
+    def towards(self, viewpoint: str, neighbour: str) -> str:
+        """What the file says lies that way, and the source under it where it says nothing."""
+        words = self._file.viewpoints.get(viewpoint)
+        text = one_line(words.towards.get(neighbour, ""), MOST_DESCRIPTION) if words else ""
+        return text or self._under.towards(viewpoint, neighbour)

@@ -1,0 +1,249 @@
+"""A body that stands where its caller's state says: look, hop, place, on any simulator.
+
+A state is any mapping with ``pose`` (as :func:`pose_record` writes one), ``seed`` and
+``trajectory``, every pose it stood in. A simulator has a pose of its own: before every use the two
+are compared, and where they differ (another process went on from a checkpoint, another task used
+the same simulator) the agent is put on the state's pose. Nothing in here waits, so nothing comes
+between the comparison and the use.
+
+Simulators are mutable, so that none is shared: :func:`lease` hands out one a run and thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from navloom.errors import SimulatorError
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.scene import Scene
+from navloom.sim.protocol import Action, Hop, Observation, Pose, Simulator, Stop
+
+MOST_LEASED = 32
+"""Simulators that are held at once; the one that was used longest ago is closed first."""
+
+
+@dataclass
+class _Kept:
+    hops: int
+    pose: dict[str, Any]
+    observation: Observation
+    pictures: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+
+
+_KEPT: weakref.WeakKeyDictionary[Simulator, dict[str, _Kept]] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Walker:
+    """One agent of a simulator.
+
+    Attributes:
+        simulator: where it walks.
+        agent: what it is called there.
+        embodiment: whose body it is.
+        views: how many views a model is shown of it (:mod:`navloom.sim.views`); 0 shows none.
+    """
+
+    simulator: Simulator
+    agent: str
+    embodiment: Embodiment = DEFAULT_BODY
+    views: int = 4
+
+    @property
+    def scene(self) -> Scene:
+        """Where it is."""
+        return self.simulator.scene
+
+    def start(self, pose: Pose, seed: int) -> Observation:
+        """Put it alone into the scene, whatever was there before.
+
+        Raises:
+            SimulatorError: the pose is nowhere.
+        """
+        return enter([(self, pose)], seed)[0]
+
+    def look(self, state: Mapping[str, Any]) -> Observation:
+        """What it perceives where the state says it stands."""
+        kept = self._kept(state)
+        return kept.observation if kept else self._restored(state)
+
+    def step(self, state: Mapping[str, Any], action: Action) -> Observation:
+        """Act once; the observation's pose is what the trajectory goes on with.
+
+        Raises:
+            SimulatorError: the simulator refuses; nobody has moved then.
+        """
+        self.look(state)
+        seen = self.simulator.step({self.agent: action})[self.agent]
+        return _keep(self, len(state["trajectory"]), seen)
+
+    def hop(self, state: Mapping[str, Any], viewpoint: str) -> Observation:
+        """Go to a viewpoint next to it.
+
+        Raises:
+            SimulatorError: no edge leads there, or it did not come to stand on a viewpoint.
+        """
+        seen = self.step(state, Hop(viewpoint))
+        if seen.pose.viewpoint is None:
+            raise SimulatorError(
+                f"The hop from {state['pose']['viewpoint']} to {viewpoint} ended on no viewpoint: "
+                "a navigator walks from viewpoint to viewpoint."
+            )
+        return seen
+
+    def stop(self, state: Mapping[str, Any]) -> None:
+        """Tell the simulator that it has arrived."""
+        self.look(state)
+        self.simulator.step({self.agent: Stop()})
+
+    def place(self, state: Mapping[str, Any], pose: Pose) -> Observation:
+        """Put it somewhere else; who is with it in the scene stays.
+
+        Raises:
+            SimulatorError: the pose is nowhere.
+        """
+        self.look(state)
+        seen = self.simulator.place(self.agent, pose)
+        return _keep(self, len(state["trajectory"]), seen)
+
+    def pictures(self, state: Mapping[str, Any]) -> tuple[bytes, ...]:
+        """The PNG files a model is shown; none where the simulator has no pictures."""
+        seen = self.look(state)
+        if not self.views or not seen.images.get("rgb"):
+            return ()
+        from navloom.sim.views import strip
+
+        kept = self._kept(state)
+        if kept is not None and self.views in kept.pictures:
+            return kept.pictures[self.views]
+        drawn = tuple(strip(seen, seen.pose.heading, self.views, markers=True))
+        if kept is not None:
+            kept.pictures[self.views] = drawn
+        return drawn
+
+    def _kept(self, state: Mapping[str, Any]) -> _Kept | None:
+        kept = _in(self.simulator).get(self.agent)
+        if kept is None or kept.hops != len(state["trajectory"]) - 1:
+            return None
+        return kept if kept.pose == state["pose"] else None
+
+    def _restored(self, state: Mapping[str, Any]) -> Observation:
+        pose, others = pose_of(state["pose"], self.scene), _in(self.simulator).keys() - {self.agent}
+        if not others:
+            seen = self.simulator.reset({self.agent: (pose, self.embodiment)}, seed=state["seed"])
+            return _keep(self, len(state["trajectory"]) - 1, seen[self.agent])
+        return _keep(self, len(state["trajectory"]) - 1, self.simulator.place(self.agent, pose))
+
+
+def enter(walkers: Sequence[tuple[Walker, Pose]], seed: int) -> list[Observation]:
+    """Put walkers into the simulator that they share; who was there before is forgotten.
+
+    Raises:
+        SimulatorError: nobody, or a pose that is nowhere.
+    """
+    if not walkers:
+        raise SimulatorError("No agent to put in the scene: expected at least one.")
+    simulator = walkers[0][0].simulator
+    asked = {walker.agent: (pose, walker.embodiment) for walker, pose in walkers}
+    seen = simulator.reset(asked, seed=seed)
+    with suppress(TypeError):
+        _KEPT[simulator] = {}
+    return [_keep(walker, 0, seen[walker.agent]) for walker, _ in walkers]
+
+
+def pose_record(pose: Pose) -> dict[str, Any]:
+    """A pose as a state holds it: JSON, and its position where it is on no viewpoint."""
+    record: dict[str, Any] = {
+        "viewpoint": pose.viewpoint,
+        "heading": pose.heading,
+        "elevation": pose.elevation,
+    }
+    if pose.viewpoint is None:
+        record["position"] = [float(value) for value in pose.position]
+    return record
+
+
+def pose_of(record: Mapping[str, Any], scene: Scene) -> Pose:
+    """The pose that a state holds.
+
+    Raises:
+        SimulatorError: it names a viewpoint that the scene does not have.
+    """
+    name = record["viewpoint"]
+    if name is None:
+        x, y, z = record["position"]
+        return Pose((x, y, z), record["heading"], record["elevation"])
+    if name not in scene.viewpoint_by_id:
+        raise SimulatorError(f"{scene.uri} has no viewpoint '{str(name)[:80]}'.")
+    position = scene.viewpoint_by_id[name].position
+    return Pose(position, record["heading"], record["elevation"], name)
+
+
+def _in(simulator: Simulator) -> dict[str, _Kept]:
+    try:
+        return _KEPT.get(simulator, {})
+    except TypeError:
+        # One that cannot be hashed or referred to weakly is put in place each time.
+        return {}
+
+
+def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
+    # Options and the marks in pictures are numbered alike, whatever order a backend gives.
+    ordered = sorted(seen.candidates, key=lambda c: (c.heading, c.viewpoint))
+    observation = replace(seen, candidates=tuple(ordered))
+    with suppress(TypeError):
+        kept = _KEPT.setdefault(walker.simulator, {})
+        kept[walker.agent] = _Kept(hops, pose_record(observation.pose), observation)
+    return observation
+
+
+_LEASED: OrderedDict[tuple[int, str | None], Simulator] = OrderedDict()
+_GONE: deque[int] = deque()
+_LOCK = threading.Lock()
+
+
+def lease(owner: Any, thread: str | None, make: Callable[[], Simulator]) -> Simulator:
+    """The simulator of a run and thread: the one it had, or a new one.
+
+    It is closed when its owner is gone, or when ``MOST_LEASED`` others were used since; whoever
+    comes back then gets a new one, which a walker puts where its state says.
+
+    Args:
+        owner: what the simulators are made for, such as a graph's context; held weakly.
+        thread: which of the owner's runs; None where there is but one.
+        make: makes one.
+    """
+    key = id(owner), thread
+    with _LOCK:
+        _close_gone()
+        if key not in _LEASED:
+            if not any(held == key[0] for held, _ in _LEASED):
+                weakref.finalize(owner, _end, key[0])
+            _LEASED[key] = make()
+        _LEASED.move_to_end(key)
+        while len(_LEASED) > MOST_LEASED:
+            _LEASED.popitem(last=False)[1].close()
+        return _LEASED[key]
+
+
+def _end(owner: int) -> None:
+    # Called whenever the collector likes, in the midst of a lease too, which then closes later.
+    _GONE.append(owner)
+    if _LOCK.acquire(blocking=False):
+        try:
+            _close_gone()
+        finally:
+            _LOCK.release()
+
+
+def _close_gone() -> None:
+    while _GONE:
+        owner = _GONE.popleft()
+        for key in [key for key in _LEASED if key[0] == owner]:
+            _LEASED.pop(key).close()

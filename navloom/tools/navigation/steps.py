@@ -1,0 +1,299 @@
+"""What a navigator's walk leaves behind: a record a step, and the whole, written and read here.
+
+Everything that looks at a finished walk (scores, failures, reports, judges of its reasons) reads
+it by these models. A file may have been written by anyone: whatever is not as expected is left out,
+and reading raises nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+
+from navloom.tools.navigation.options import Option
+from navloom.tools.navigation.parse_action import FAULTS, ParsedAction
+
+GENERATION = FAULTS
+"""What may be wrong with a reply."""
+NOTHING = ParsedAction("none")
+"""The action of a step without one."""
+_MOST = 10_000
+_FULL_TURN = 2 * math.pi
+_T = TypeVar("_T")
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    @classmethod
+    def read(cls, value: Any) -> Self:
+        """What a file holds; what is not as expected is left out."""
+        given = dict(value) if isinstance(value, Mapping) else {}
+        while True:
+            try:
+                return cls.model_validate(given)
+            except ValidationError as error:
+                for fault in error.errors(include_url=False, include_context=False):
+                    given.pop(fault["loc"][0], None)
+
+    def record(self) -> dict[str, Any]:
+        """As the state and ``samples.jsonl`` keep it: plain JSON."""
+        return self.model_dump()
+
+
+_OPTION = TypeAdapter(Option)
+
+
+def _each(read: Any) -> BeforeValidator:
+    """A list of whatever can be read; the rest is left out."""
+
+    def kept(value: Any) -> list[Any]:
+        found = []
+        for each in value[:_MOST] if isinstance(value, list | tuple) else ():
+            try:
+                found.append(read(each))
+            except ValidationError:
+                continue
+        return [each for each in found if each is not None]
+
+    return BeforeValidator(kept)
+
+
+def _said(fault: Any) -> str | None:
+    """A fault as a line; runs of long ago had an object."""
+    said = fault.get("kind") if isinstance(fault, Mapping) else fault
+    return said if isinstance(said, str) else None
+
+
+class Answer(_Record):
+    """What was said to a navigator that asked."""
+
+    question: str | None = None
+    answer: str | None = None
+    leaked: bool = False
+    """Whether something had to be withheld."""
+
+
+class Guidance(_Record):
+    """What the oracle said of itself."""
+
+    trigger: str | None = None
+    """Why it spoke."""
+    question: str | None = None
+    answer: str | None = None
+    leaked: bool = False
+
+
+class Choice(_Record):
+    """A choice that was taken back after a reflection."""
+
+    action: ParsedAction = NOTHING
+    reflection: str | None = None
+    reply: str = ""
+
+
+class Step(_Record):
+    """One step: what was offered, said and done."""
+
+    step: int = 0
+    """Its number, from 1."""
+    viewpoint: str | None = None
+    """Where it stands; None off the graph."""
+    heading: float | None = None
+    """Radians clockwise from -z."""
+    options: Annotated[list[Option], _each(_OPTION.validate_python)] = []
+    reply: str = ""
+    """The model's words and tool calls, bounded."""
+    reasoning: str | None = None
+    reflection: str | None = None
+    decision: str | None = None
+    """``keep`` or ``revise``, after a reflection."""
+    plan: str | None = None
+    action: ParsedAction = NOTHING
+    faults: Annotated[list[str], _each(_said)] = []
+    """What was wrong with each reply that could not be used: ``KIND: what``."""
+    revised: int = 0
+    """How often the choice was taken back."""
+    revisions: Annotated[list[Choice], _each(Choice.read)] = []
+    oracle: Guidance | None = None
+    asked: Answer | None = None
+    media: list[str] = []
+    """The pictures that were shown, by name."""
+
+    def but(self, **changes: Any) -> Step:
+        """The same with some fields changed."""
+        return self.model_copy(update=changes)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A reply that could not be used: at which step, and as what."""
+
+    step: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A trajectory with what was decided on it.
+
+    Attributes:
+        poses: every viewpoint it stood on with its heading in radians, None where nobody said;
+            turns on the spot repeat a viewpoint.
+        steps: what was decided, in order.
+        stopped: whether the agent itself said stop.
+        end: ``stop``, ``max_steps``, ``unparsed``, ``dead_end`` or "".
+        touched: metres that each contact displaced something.
+    """
+
+    poses: tuple[tuple[str, float | None], ...]
+    steps: tuple[Step, ...]
+    stopped: bool
+    end: str
+    touched: tuple[float, ...] = ()
+
+    @classmethod
+    def read(cls, result: Any) -> Walk:
+        """Read a navigator's result; what is not as expected is left out."""
+        given = result if isinstance(result, Mapping) else {}
+        end = given.get("end")
+        return cls(
+            poses=tuple(_poses(_list(given.get("trajectory")))),
+            steps=tuple(
+                Step.read(each) for each in _list(given.get("steps")) if isinstance(each, Mapping)
+            ),
+            stopped=given.get("stopped") is True,
+            end=end if isinstance(end, str) else "",
+            touched=tuple(_touches(_list(given.get("contacts")))),
+        )
+
+    @cached_property
+    def _stands(self) -> list[tuple[str, float | None]]:
+        kept: list[tuple[str, float | None]] = []
+        for viewpoint, heading in self.poses:
+            if kept and kept[-1][0] == viewpoint:
+                kept.pop()
+            kept.append((viewpoint, heading))
+        return kept
+
+    @cached_property
+    def viewpoints(self) -> tuple[str, ...]:
+        """Where it stood, consecutive repeats (turns on the spot) dropped."""
+        return tuple(viewpoint for viewpoint, _ in self._stands)
+
+    @cached_property
+    def headings(self) -> tuple[float | None, ...]:
+        """Radians as it left each of its viewpoints; None where nobody said."""
+        return tuple(heading for _, heading in self._stands)
+
+    @cached_property
+    def hop_steps(self) -> tuple[int, ...]:
+        """For each hop the number, from 0, of the next step that moved there, else the hop's."""
+        numbers: list[int] = []
+        at = 0
+        for there in self.viewpoints[1:]:
+            moved = (k for k in range(at, len(self.steps)) if _moved(self.steps[k]) == there)
+            found = next(moved, None)
+            if found is None:
+                return tuple(range(max(0, len(self.viewpoints) - 1)))
+            numbers.append(found)
+            at = found + 1
+        return tuple(numbers)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """The replies that could not be used, recovered or not."""
+        return tuple(
+            Fault(number, _fault_kind(fault))
+            for number, step in enumerate(self.steps)
+            for fault in step.faults
+        )
+
+    @property
+    def last_step(self) -> int:
+        """The number of the last step, from 0; 0 where there is none."""
+        return max(len(self.steps) - 1, 0, *self.hop_steps)
+
+    def step_at(self, hop: int) -> int:
+        """The number of the step in which a hop was made; the last step's beyond the last hop."""
+        return self.hop_steps[hop] if hop < len(self.hop_steps) else self.last_step
+
+
+def _moved(step: Step) -> str | None:
+    return step.action.viewpoint if step.action.kind == "move" else None
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value[:_MOST]) if isinstance(value, list | tuple) else []
+
+
+def _poses(trajectory: Iterable[Any]) -> Iterable[tuple[str, float | None]]:
+    for pose in trajectory:
+        if isinstance(pose, str):
+            yield pose, None
+        elif isinstance(pose, list | tuple) and pose and isinstance(pose[0], str):
+            yield pose[0], _angle(pose[1] if len(pose) > 1 else None)
+
+
+def _touches(contacts: Iterable[Any]) -> Iterable[float]:
+    for contact in contacts:
+        metres = contact.get("displacement") if isinstance(contact, Mapping) else None
+        if isinstance(metres, int | float):
+            yield float(metres)
+
+
+def _angle(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) % _FULL_TURN if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _fault_kind(said: str) -> str:
+    head = said[:80].casefold().replace(" ", "_").replace("-", "_")
+    return next((kind for kind in GENERATION if head.startswith(kind)), "other")
+
+
+Ending = Literal["stop", "max_steps", "unparsed", "dead_end"]
+
+
+def result_of(state: Mapping[str, Any], prompt: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of a walk that has ended, as ``samples.jsonl`` keeps it: plain JSON.
+
+    Args:
+        state: the navigator's: ``trajectory``, ``ending``, ``steps`` and ``contacts``.
+        prompt: the record of the prompt that it read.
+    """
+    steps, contacts = state.get("steps", []), state.get("contacts", [])
+    return {
+        "trajectory": state["trajectory"],
+        "stopped": state["ending"] == "stop",
+        "end": state["ending"],
+        "steps": steps,
+        "counts": _counts([Step(**step) for step in steps], state["ending"], len(contacts)),
+        "contacts": contacts,
+        "prompt": prompt,
+    }
+
+
+def _counts(steps: Sequence[Step], ending: str, contacts: int) -> dict[str, int]:
+    faults = [fault.partition(":")[0] for step in steps for fault in step.faults]
+    said = [words for step in steps for words in (step.oracle, step.asked) if words]
+    return {
+        "steps": sum(step.action.kind != "ask" for step in steps),
+        # The last fault of an episode that ends by it is not told back.
+        "reprompts": len(faults) - (ending == "unparsed"),
+        **{kind: faults.count(kind) for kind in FAULTS},
+        "revisions": sum(step.revised for step in steps),
+        "questions": sum(step.asked is not None for step in steps),
+        "oracle_calls": sum(step.oracle is not None for step in steps),
+        "leaks": sum(words.leaked for words in said),
+        "contacts": contacts,
+    }

@@ -1,0 +1,120 @@
+"""Walkers: where the state says, together in one simulator, in one that is leased."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+
+from navloom.errors import SimulatorError
+from navloom.scenes import load_scene
+from navloom.sim import walker as walking
+from navloom.sim.conformance import made_scene
+from navloom.sim.graph import GraphSimulator
+from navloom.sim.protocol import Pose, Turn
+from navloom.sim.walker import Walker, enter, lease, pose_of, pose_record
+
+SCENE = made_scene()
+
+
+def standing(viewpoint: str, *before: str, heading: float = 0.0) -> dict[str, Any]:
+    """A state as graphs hold one."""
+    pose = {"viewpoint": viewpoint, "heading": heading, "elevation": 0.0}
+    return {"pose": pose, "seed": 1, "trajectory": [*([v, 0.0, 0.0] for v in before), None]}
+
+
+def on(viewpoint: str, heading: float = 0.0) -> Pose:
+    return Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
+
+
+def test_it_looks_hops_and_acts_where_the_state_says() -> None:
+    one = Walker(GraphSimulator(SCENE), "one")
+    assert one.look(standing("hub")).pose.viewpoint == "hub"
+    assert one.hop(standing("hub"), "east").pose.viewpoint == "east"
+    # A state of another place, as after a checkpoint.
+    assert one.hop(standing("west"), "hub").pose.viewpoint == "hub"
+    assert one.step(standing("hub", heading=1.0), Turn(0.5)).pose.heading == pytest.approx(1.5)
+    with pytest.raises(SimulatorError, match="No edge leads from hub to upper"):
+        one.hop(standing("hub"), "upper")
+
+
+def test_placing_goes_on_with_the_trajectory() -> None:
+    simulator = GraphSimulator(SCENE)
+    one = Walker(simulator, "one")
+    seen = one.place(standing("hub"), on("north", 2.0))
+    after = {**standing("north", "hub"), "pose": pose_record(seen.pose)}
+    simulator.reset = None  # type: ignore[assignment, method-assign]  # nobody is put back
+    assert one.look(after) == seen
+    assert one.hop(after, "hub").pose.viewpoint == "hub"
+
+
+def test_two_walk_in_one_simulator_and_neither_moves_the_other() -> None:
+    simulator = GraphSimulator(SCENE)
+    one, two = Walker(simulator, "one"), Walker(simulator, "two")
+    seen = enter([(one, on("hub")), (two, on("south"))], seed=1)
+    assert [each.pose.viewpoint for each in seen] == ["hub", "south"]
+    one.hop({**standing("hub"), "pose": pose_record(seen[0].pose)}, "east")
+    # Put back where its state says, it is placed: the other stays where it went.
+    assert two.look(standing("north")).pose.viewpoint == "north"
+    poses = {name: each.pose.viewpoint for name, each in simulator.step({}).items()}
+    assert poses == {"one": "east", "two": "north"}
+    with pytest.raises(SimulatorError, match="at least one"):
+        enter([], seed=1)
+
+
+def test_a_state_holds_any_pose() -> None:
+    at = SCENE.viewpoint_by_id["east"]
+    on_graph = Pose(at.position, 1.0, 0.5, "east")
+    assert pose_record(on_graph) == {"viewpoint": "east", "heading": 1.0, "elevation": 0.5}
+    assert pose_of(pose_record(on_graph), SCENE) == on_graph
+    off = Pose((1.0, 0.0, 2.0), 1.0, 0.5)
+    assert pose_record(off)["position"] == [1.0, 0.0, 2.0]
+    assert pose_of(pose_record(off), SCENE) == off
+    with pytest.raises(SimulatorError, match="no viewpoint 'nowhere'"):
+        pose_of({"viewpoint": "nowhere", "heading": 0.0, "elevation": 0.0}, SCENE)
+    # One that stands over a viewpoint is found there by a backend on the graph.
+    state = standing("hub") | {"pose": pose_record(Pose((3.0, 0.0, 0.0)))}
+    assert Walker(GraphSimulator(SCENE), "one").look(state).pose.viewpoint == "east"
+
+
+class Owner:
+    """Whoever simulators are made for."""
+
+
+class Counted(GraphSimulator):
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_simulator_is_leased_by_owner_and_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walking, "MOST_LEASED", len(walking._LEASED) + 3)
+    scene, owner, other = load_scene("demo:flat"), Owner(), Owner()
+    made: list[Counted] = []
+
+    def make() -> Counted:
+        made.append(Counted(scene))
+        return made[-1]
+
+    first = lease(owner, "a", make)
+    assert lease(owner, "a", make) is first
+    assert len({id(lease(each, "a", make)) for each in (owner, other)}) == 2
+    assert lease(owner, "b", make) is not first
+    assert [each.closed for each in made] == [0, 0, 0]
+    del other
+    gc.collect()
+    assert [each.closed for each in made] == [0, 1, 0]
+
+
+def test_no_more_are_held_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walking, "_LEASED", type(walking._LEASED)())
+    monkeypatch.setattr(walking, "MOST_LEASED", 2)
+    owner, scene = Owner(), load_scene("demo:flat")
+    held = [lease(owner, name, lambda: Counted(scene)) for name in ("a", "b")]
+    lease(owner, "a", lambda: Counted(scene))
+    lease(owner, "c", lambda: Counted(scene))
+    # The one used longest ago.
+    assert [each.closed for each in held] == [0, 1]  # type: ignore[attr-defined]
+    assert lease(owner, "b", lambda: Counted(scene)) is not held[1]
