@@ -27,8 +27,8 @@ import numpy as np
 
 from benchmarks import Claim
 from navloom.evals.navigation.bootstrap import intervals
+from navloom.evals.navigation.ground import Ground, Ids, flattened, padded, without_repeats
 from navloom.evals.navigation.metrics import Scorer, cluster_of
-from navloom.evals.navigation.metrics_ground import Ground, Ids, flattened, padded, without_repeats
 from navloom.evals.navigation.metrics_paths import Batch, Truth, measure
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene

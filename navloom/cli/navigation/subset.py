@@ -115,8 +115,7 @@ def _hard(
     options: dict[str, Any],
 ) -> tuple[TaskData, Subset]:
     from navloom.errors import UsageError
-    from navloom.evals.navigation.subset import build_subset, whole_subset
-    from navloom.evals.navigation.subset_failed import failed_by
+    from navloom.evals.navigation.subset import build_subset, failed_by, whole_subset
     from navloom.evals.tasks.registry import load_task
 
     failed = failed_by(runs)
@@ -168,7 +167,7 @@ def _show(
         print_table(shares_table(axes))
         print_table(spread_table(spreads))
     if picture is not None:
-        from navloom.evals.navigation.subset_picture import draw_subset
+        from navloom.evals.navigation.subset_table import draw_subset
 
         title = f"{made.task} {made.split}: {len(part)} of {len(whole.episodes)} episodes"
         say(f"drew {draw_subset(axes, whole.episodes, part, picture, title=title)}")

@@ -24,8 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import DataError, did_you_mean
-from navloom.evals.navigation.metrics_check import MOST_POSITIONS, Invalid, broken_hops, faulty_path
-from navloom.evals.navigation.metrics_ground import Ground, Ids, flattened, padded, without_repeats
+from navloom.evals.navigation.ground import (
+    MOST_POSITIONS,
+    Ground,
+    Ids,
+    Invalid,
+    broken_hops,
+    faulty_path,
+    flattened,
+    padded,
+    without_repeats,
+)
 from navloom.evals.navigation.metrics_paths import (
     PATH_METRICS,
     RADIUS_M,

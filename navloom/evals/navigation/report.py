@@ -20,7 +20,7 @@ from navloom.evals.navigation.failure_walk import read_walk, reference_of
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
 from navloom.evals.navigation.report_cases import Case, case_steps, pick_cases, read_case
-from navloom.evals.navigation.report_tables import headline, request_table, run_tables
+from navloom.evals.navigation.tables import headline, request_table, run_tables
 from navloom.evals.report.page import Document, Shown, data_uri, drawn_or_why, png
 from navloom.evals.report.table import Table
 from navloom.evals.run_folder import read_errors, read_run, read_samples

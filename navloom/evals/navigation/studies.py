@@ -17,8 +17,7 @@ from typing import Any
 from navloom.errors import UsageError
 from navloom.evals.navigation.compare import Paired, compare_runs
 from navloom.evals.navigation.run import EvalRequest, evaluate
-from navloom.evals.navigation.subset import save_subset, whole_subset
-from navloom.evals.navigation.subset_failed import failed_by
+from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.report.table import Table
 from navloom.evals.session import Session

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError
-from navloom.evals.navigation.metrics_check import MOST_POSITIONS, Invalid
+from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.scenes.files import short
 
 __all__ = ["Fault", "Submission", "read_submission", "viewpoints_of"]

@@ -12,7 +12,7 @@ import pytest
 
 from navloom.errors import DataError
 from navloom.evals.navigation import metrics_paths
-from navloom.evals.navigation.dtw import warp
+from navloom.evals.navigation.ground import MOST_POSITIONS
 from navloom.evals.navigation.metrics import (
     Contacts,
     EpisodeScore,
@@ -21,7 +21,7 @@ from navloom.evals.navigation.metrics import (
     score_episodes,
     score_paths,
 )
-from navloom.evals.navigation.metrics_check import MOST_POSITIONS
+from navloom.evals.navigation.metrics_paths import warp
 from navloom.evals.navigation.submission import read_submission
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task

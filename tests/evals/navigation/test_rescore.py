@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation import rescore as scoring
-from navloom.evals.navigation.metrics_check import MOST_POSITIONS, Invalid
+from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.evals.navigation.rescore import score_run, score_submission
 from navloom.evals.navigation.submission import read_submission, viewpoints_of
 from navloom.evals.tasks.episode import Episode, TaskData

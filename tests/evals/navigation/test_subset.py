@@ -17,13 +17,13 @@ from navloom.evals.navigation.subset import (
     Subset,
     bin_edges,
     build_subset,
+    failed_by,
     hash_of,
     length_of,
     load_subset,
     save_subset,
     whole_subset,
 )
-from navloom.evals.navigation.subset_failed import failed_by
 from navloom.evals.navigation.subset_table import axes_of, spreads_of
 from navloom.evals.quota import balanced, proportional
 from navloom.evals.run_folder import RunFolder
