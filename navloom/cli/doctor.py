@@ -23,8 +23,6 @@ from navloom.cli.options import takes
 if TYPE_CHECKING:
     from navloom.models.spec import Provider
 
-__all__ = ["Finding", "app", "findings"]
-
 app = typer.Typer()
 
 _LEAST_SQLITE = (3, 24, 0)
@@ -71,41 +69,37 @@ def findings(folder: Path) -> Iterator[Finding]:
     Args:
         folder: where runs would be written.
     """
-    yield _python()
+    # An older Python cannot install Navloom at all.
+    yield Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
     yield from _packages()
-    yield from _extras()
-    yield _sqlite()
+    if sqlite3.sqlite_version_info >= _LEAST_SQLITE:
+        yield Finding("sqlite", "ok", sqlite3.sqlite_version)
+    else:
+        yield Finding("sqlite", "broken", sqlite3.sqlite_version, "needs 3.24 or newer")
     yield _writable(folder)
     yield _disk(folder)
     yield from _data()
     yield from _providers()
+    from navloom.cli.serve import find_vllm
 
-
-def _python() -> Finding:
-    # An older Python cannot install Navloom at all.
-    return Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
+    if where := find_vllm():
+        yield Finding("navloom serve", "ok", where)
+    else:
+        todo = "only to serve models here, with a GPU: pip install 'navloom[vllm]'"
+        yield Finding("navloom serve", "missing", "vllm is not installed", todo)
 
 
 def _packages() -> Iterator[Finding]:
-    for name in ("navloom", *_required()):
-        try:
-            yield Finding(name, "ok", version(name))
-        except PackageNotFoundError:
+    """Navloom and what it needs, by its own metadata; then each extra."""
+    from packaging.requirements import Requirement
+
+    lines = [Requirement(line) for line in requires("navloom") or ()]
+    needed = [line.name for line in lines if line.marker is None or line.marker.evaluate()]
+    for name in ("navloom", *needed):
+        if found := _version(name):
+            yield Finding(name, "ok", found)
+        else:
             yield Finding(name, "broken", "not installed", f"pip install '{name}'")
-
-
-def _required() -> list[str]:
-    """The packages without which Navloom does not work, by its own metadata."""
-    from packaging.requirements import Requirement
-
-    lines = [Requirement(line) for line in requires("navloom") or ()]
-    return [line.name for line in lines if line.marker is None or line.marker.evaluate()]
-
-
-def _extras() -> Iterator[Finding]:
-    from packaging.requirements import Requirement
-
-    lines = [Requirement(line) for line in requires("navloom") or ()]
     for extra in metadata("navloom").get_all("Provides-Extra") or ():
         names = [
             line.name
@@ -114,7 +108,7 @@ def _extras() -> Iterator[Finding]:
             and line.marker.evaluate({"extra": extra})
             and not line.marker.evaluate()
         ]
-        lacking = [name for name in names if not _installed(name)]
+        lacking = [name for name in names if not _version(name)]
         if lacking:
             todo = f"only if you need it: pip install 'navloom[{extra}]'"
             yield Finding(f"[{extra}]", "missing", ", ".join(lacking), todo)
@@ -122,18 +116,11 @@ def _extras() -> Iterator[Finding]:
             yield Finding(f"[{extra}]", "ok", ", ".join(names))
 
 
-def _installed(name: str) -> bool:
+def _version(name: str) -> str | None:
     try:
-        version(name)
+        return version(name)
     except PackageNotFoundError:
-        return False
-    return True
-
-
-def _sqlite() -> Finding:
-    if sqlite3.sqlite_version_info >= _LEAST_SQLITE:
-        return Finding("sqlite", "ok", sqlite3.sqlite_version)
-    return Finding("sqlite", "broken", sqlite3.sqlite_version, "needs 3.24 or newer")
+        return None
 
 
 def _writable(folder: Path) -> Finding:
@@ -195,7 +182,6 @@ def _providers() -> Iterator[Finding]:
             yield Finding(what, "missing", f"{provider.needs} is not set", todo)
         else:
             yield Finding(what, "ok", f"{provider.needs} is set")
-    yield _serve()
 
 
 def _packaged(provider: Provider) -> Iterator[Finding]:
@@ -210,13 +196,3 @@ def _packaged(provider: Provider) -> Iterator[Finding]:
             yield Finding(what, "missing", "its package is not installed", f"to use it: {lacking}")
         else:
             yield Finding(what, "ok", "is here")
-
-
-def _serve() -> Finding:
-    from navloom.cli.serve import find_vllm
-
-    where = find_vllm()
-    if where is not None:
-        return Finding("navloom serve", "ok", where)
-    todo = "only to serve models here, with a GPU: pip install 'navloom[vllm]'"
-    return Finding("navloom serve", "missing", "vllm is not installed", todo)

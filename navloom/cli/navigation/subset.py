@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,7 +12,7 @@ from navloom.cli.common import print_json, print_table, say
 from navloom.cli.options import argument, option, takes
 
 if TYPE_CHECKING:
-    from navloom.evals.navigation.subset import Subset
+    from navloom.evals.navigation.subset import Failed, Subset
     from navloom.evals.tasks.episode import TaskData
 
 app = typer.Typer(no_args_is_help=True)
@@ -74,55 +74,48 @@ def subset(
     those that every run named failed on (4.4), all of them unless --n says how many.
     """
     from navloom.errors import UsageError
+    from navloom.evals.navigation.subset import build_subset
+    from navloom.evals.tasks.registry import load_task
 
     runs = [*(failed_by or []), *((more or []) if failed_by else [])]
     if more and not failed_by:
         raise UsageError(f"'{more[0]}' is one word too many: runs are named after --failed-by")
     if n is None and not runs:
         raise UsageError("say how many episodes with --n, or which runs failed with --failed-by")
-    options = {key: value for key, value in (("spec", spec), ("kind", kind)) if value is not None}
+    own = {key: value for key, value in (("spec", spec), ("kind", kind)) if value is not None}
     if runs:
-        whole, made = _hard(task, runs, n, data, split, bins, seed, options)
+        failed = _failed(task, split, runs)
+        whole = load_task(task, data or failed.data, failed.split, **{**failed.options, **own})
+        made = _hard(whole, failed, runs)
+        if n is not None:
+            left, names = made.pick(whole), [str(run) for run in runs]
+            made = build_subset(left, n, seed=seed, bins=bins, options=failed.options, runs=names)
     else:
-        whole, made = _drawn(task, n or 1, data, split, bins, seed, options)
+        whole = load_task(task, data, split, **own)
+        made = build_subset(whole, n or 1, seed=seed, bins=bins, options=own)
     _show(whole, made, out, picture, as_json=as_json)
 
 
-def _drawn(
-    task: str,
-    n: int,
-    data: Path | None,
-    split: str | None,
-    bins: int,
-    seed: int,
-    options: dict[str, Any],
-) -> tuple[TaskData, Subset]:
-    from navloom.evals.navigation.subset import build_subset
-    from navloom.evals.tasks.registry import load_task
+def _failed(task: str, split: str | None, runs: list[Path]) -> Failed:
+    """What every one of the runs failed on.
 
-    whole = load_task(task, data, split, **options)
-    return whole, build_subset(whole, n, seed=seed, bins=bins, options=options)
-
-
-def _hard(
-    task: str,
-    runs: list[Path],
-    n: int | None,
-    data: Path | None,
-    split: str | None,
-    bins: int,
-    seed: int,
-    options: dict[str, Any],
-) -> tuple[TaskData, Subset]:
+    Raises:
+        UsageError: they are over something else than was asked.
+    """
     from navloom.errors import UsageError
-    from navloom.evals.navigation.subset import build_subset, failed_by, whole_subset
-    from navloom.evals.tasks.registry import load_task
+    from navloom.evals.navigation.subset import failed_by
 
     failed = failed_by(runs)
     if failed.task != task or split not in (None, failed.split):
         asked = f"{task} {split or ''}".strip()
         raise UsageError(f"the runs are over {failed.task} {failed.split}, and {asked} was asked")
-    whole = load_task(task, data or failed.data, failed.split, **{**failed.options, **options})
+    return failed
+
+
+def _hard(whole: TaskData, failed: Failed, runs: list[Path]) -> Subset:
+    from navloom.errors import UsageError
+    from navloom.evals.navigation.subset import whole_subset
+
     say(
         f"{len(failed.ids)} of {failed.finished} episodes failed in"
         f" {'each of ' if len(runs) > 1 else ''}{len(runs)} run{'s' if len(runs) > 1 else ''}"
@@ -131,12 +124,7 @@ def _hard(
     if not failed.ids:
         raise UsageError("there is no episode that every run failed on, so nothing to write")
     names = [str(run) for run in runs]
-    hard = whole_subset(whole, failed.ids, runs=names, options=failed.options)
-    if n is None:
-        return whole, hard
-    left = hard.pick(whole)
-    made = build_subset(left, n, seed=seed, bins=bins, options=failed.options, runs=names)
-    return whole, made
+    return whole_subset(whole, failed.ids, runs=names, options=failed.options)
 
 
 def _show(
