@@ -26,14 +26,16 @@ from benchmarks import Claim
 from benchmarks.reference import Collab, check_path, crossing_graph
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom.tools.navcraft.metric_graph import metric_graph
-from navloom.tools.navcraft.optimum import admissible_triples, all_relays
+from navloom.tools.navcraft.errand import admissible_triples
+from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
     check_two_path_and_adjacency,
+    metric_graph,
     region_ways,
 )
-from navloom.tools.navcraft.relay import RelayTask, check_collab_path_efficient
+from navloom.tools.navcraft.relay import check_collab_path_efficient
+from navloom.tools.navcraft.task import RelayTask
 
 LARGEST = "B6ByNegPMKs"
 WANTED = 500.0

@@ -1,4 +1,12 @@
-"""What two generators share: one model turn, one tool turn, and the memory of what failed.
+"""One way to take turns: a model proposes, tools answer it, its answer is checked and sent back.
+
+    propose <---------------+--------------+
+       |                    |              |
+       +-- calls tools --> consult         |
+       |                    +- stuck -> END|
+       +-- answers ------> check ----------+ (mend)
+       |                    +- ok / given up -> END
+       +-- out of turns -> END
 
 A conversation in a graph's state holds only what was said after the opening; the opening (system
 prompt, scene) is rendered from the context each time, so that no scene is ever checkpointed.
@@ -9,7 +17,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from operator import add
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 from langchain_core.messages import (
     AIMessage,
@@ -19,25 +28,18 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.tools import BaseTool
+from langgraph.graph import END, StateGraph
+from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from navloom.models.answer import answered_calls, message_text
-from navloom.tools.violations import Violation
-
-__all__ = [
-    "Call",
-    "TurnLimits",
-    "after_propose",
-    "calls_made",
-    "given_up",
-    "go_on",
-    "out_of_turns",
-    "said",
-    "sent_back",
-    "tool_turn",
-    "turns",
-]
+from navloom.graphs.ask import MODEL_SECONDS, opening
+from navloom.models.answer import AnswerError, answered_calls, message_text, read_json_object
+from navloom.models.binding import bind
+from navloom.models.call import acall
+from navloom.models.registry import model_of
+from navloom.prompts.load import Rendered
+from navloom.tools.forms import Violation
 
 MOST_CALLS = 8
 """Tool calls answered in one turn; further ones are told to wait."""
@@ -72,6 +74,99 @@ class TurnLimits:
     """Answers sent back at most."""
     precise_repairs: bool = True
     """Say what is wrong with an answer that is sent back, not only that it is."""
+
+
+class Turns(TypedDict, total=False):
+    """What every graph that takes turns remembers: ids and text, never a scene."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    """The conversation after the opening."""
+    violations: Annotated[list[str], add]
+    """Codes of the violations told back so far."""
+    repairs: Annotated[int, add]
+    """How many times an answer was sent back."""
+    status: Literal["ok", "failed"]
+    """How the attempt ended."""
+    reason: str | None
+    """Where it failed: the code to count it under."""
+    message: str | None
+    """Where it failed: one line for a person."""
+    result: dict[str, Any]
+    """What was made, where the attempt succeeded; each graph says what is in it."""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What makes one conversation differ from another; each is given the state and the context.
+
+    Attributes:
+        ask: the opening, and the JSON schema of the answer.
+        tools: what may be called; not offered where the context is ``compact``.
+        failed: whether an answered call was of no use.
+        advise: what to say to a repeated failing call, given it, all earlier calls and the context.
+        check: the update that an answer's JSON makes: accepted, sent back, or given up.
+    """
+
+    ask: Callable[[Any, Any], tuple[Rendered, dict[str, Any]]]
+    tools: Callable[[Any, Any], Sequence[BaseTool]]
+    failed: Callable[[Call], bool]
+    advise: Callable[[Call, list[Call], Any], str]
+    check: Callable[[dict[str, Any], Any, Any], dict[str, Any]]
+
+
+def add_conversation(builder: StateGraph[Any, Any, Any, Any], talk: Conversation) -> None:
+    """Add a conversation's nodes and what joins them; the caller leads to ``propose``."""
+
+    async def propose(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        context = runtime.context
+        rendered, schema = talk.ask(state, context)
+        bound = bind(
+            model_of(context.model),
+            tools=[] if context.compact else list(talk.tools(state, context)),
+            schema=schema,
+            constrain=context.constrain,
+        )
+        return {"messages": [await acall(bound, [*opening(rendered), *said(state)])]}
+
+    async def consult(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        context = runtime.context
+        return await tool_turn(
+            said(state),
+            talk.tools(state, context),
+            failed=talk.failed,
+            advise=lambda call, before: talk.advise(call, before, context),
+        )
+
+    async def check(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        try:
+            answer = read_json_object(message_text(said(state)[-1].content))
+        except AnswerError as error:
+            return sent_back(state, [Violation("not_json", str(error))], runtime.context)
+        return talk.check(answer, state, runtime.context)
+
+    add_turns(builder, propose, consult, check, out_of_turns)
+
+
+def add_turns(
+    builder: StateGraph[Any, Any, Any, Any], propose: Any, consult: Any, check: Any, over: Any
+) -> None:
+    """Add the nodes of turns and what joins them.
+
+    Args:
+        builder: the graph's; the caller leads to ``propose``.
+        propose: lets the model speak: call tools, or answer.
+        consult: answers its calls.
+        check: checks its answer; accepts it, sends it back, or gives up.
+        over: ends an attempt whose turns are used up.
+    """
+    builder.add_node("propose", propose, timeout=MODEL_SECONDS)
+    builder.add_node("consult", consult)
+    builder.add_node("check", check)
+    builder.add_node("out_of_turns", over)
+    builder.add_conditional_edges("propose", after_propose)
+    builder.add_conditional_edges("consult", go_on)
+    builder.add_conditional_edges("check", go_on)
+    builder.add_edge("out_of_turns", END)
 
 
 def said(state: Mapping[str, Any]) -> list[AnyMessage]:

@@ -8,8 +8,10 @@ floors is listed with the lower one.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import ItemKind, Scene
 
 
@@ -45,3 +47,8 @@ def scene_prompt(scene: Scene) -> dict[str, Any]:
                 "item": items,
             }
     return floors
+
+
+def scene_json(scene: Scene) -> str:
+    """The scene as the paper's prompts show it, made once per scene."""
+    return per_scene(scene, "prompt_json", lambda: json.dumps(scene_prompt(scene)))

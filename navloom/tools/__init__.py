@@ -1,7 +1,8 @@
 """What an agent may call, grounded in a scene graph. Floor 2: uses scenes and sim."""
 
 from navloom.tools.navcraft.paths import check_path_and_adjacency, check_two_path_and_adjacency
-from navloom.tools.navcraft.relay import RelayTask, check_collab_path_efficient
+from navloom.tools.navcraft.relay import check_collab_path_efficient
+from navloom.tools.navcraft.task import RelayTask
 
 __all__ = [
     "RelayTask",

@@ -1,15 +1,50 @@
-"""The form of an answer: strict models, the schema a backend is held to, and what is wrong."""
+"""The form of an answer, and what is wrong with one, said so that a model can mend it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from navloom.tools.violations import MOST_LISTED, Violation, listed, quoted
+MOST_LISTED = 12
+"""How many names or faults a message lists."""
+_MOST_QUOTED = 120
 
-__all__ = ["Form", "closed_object", "read_form"]
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken rule.
+
+    Attributes:
+        code: what to count it under, for example ``"object_not_there"``.
+        message: one plain sentence for the model: what was said, and what would do.
+        where: the part of the answer, such as ``phase_1 "Target object"``.
+        finding: what is wrong there, for who reads a dataset; empty where another finding says it.
+    """
+
+    code: str
+    message: str
+    where: str = ""
+    finding: str = ""
+
+
+def quoted(value: Any) -> str:
+    """A model's own words, shortened and on one line, for use inside a message."""
+    text = " ".join(str(value).split())
+    return f"'{text[:_MOST_QUOTED]}{'...' if len(text) > _MOST_QUOTED else ''}'"
+
+
+def listed(names: Sequence[str], *, near: str | None = None) -> str:
+    """Names in a sentence, at most a dozen, those most like ``near`` first."""
+    if near is not None:
+        close = get_close_matches(near, names, n=MOST_LISTED, cutoff=0.4)
+        names = [*close, *(n for n in names if n not in close)]
+    shown = ", ".join(names[:MOST_LISTED])
+    more = len(names) - MOST_LISTED
+    return f"{shown} and {more} more" if more > 0 else (shown or "none")
 
 
 class Form(BaseModel):
@@ -64,5 +99,5 @@ def _faults(error: ValidationError, form: type[Form], key: str) -> list[Violatio
                 fault = f"{path} does not belong there; the keys of {key} are {keys}."
             case _:
                 fault = f"{path}: {each['msg']}; found {quoted(each['input'])}."
-        found.append(Violation("wrong_form", fault))
+        found.append(Violation("wrong_form", fault, "", fault))
     return found

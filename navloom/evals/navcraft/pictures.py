@@ -13,7 +13,7 @@ from navloom.scenes.plan import draw_into, draw_plan
 from navloom.scenes.plan_lines import Mark, MarkKind, Route
 from navloom.scenes.plan_shapes import floor_of, readable
 from navloom.scenes.scene import Scene, Viewpoint
-from navloom.tools.navcraft.metric_graph import Anchor, metric_graph, whereabouts
+from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
 
 __all__ = ["contact_sheet", "pick_tasks", "task_picture", "task_routes", "task_story"]
 

@@ -1,197 +1,194 @@
-"""Every rule a NavCraft task must keep, checked against its scene.
+"""Is one line of a dataset right: the rules that tasks are made by, asked of a task that is there.
 
-The rules are those of CoNavBench 3.1.2, 3.1.3, A.10 and A.11 and the guards of docs/dataset.md.
+Nothing is worked out here that :mod:`navloom.tools.navcraft` does not; what a line records beside
+the phases is held against what the tools say. Docs/dataset.md lists the rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from navloom.evals.navcraft.claim import Claim, Fault, read_claim
-from navloom.evals.navcraft.ground import Ground
-from navloom.evals.navcraft.rates import check_rates
+from navloom.errors import UsageError
+from navloom.scenes.distances import hop_table
+from navloom.scenes.scene import Scene
+from navloom.tools.forms import Violation, read_form
+from navloom.tools.navcraft.errand import Errand, read_errand
+from navloom.tools.navcraft.optimum import relay_record
+from navloom.tools.navcraft.paths import tied_graphs
+from navloom.tools.navcraft.relay import (
+    UNNAMED,
+    RelayAnswer,
+    RelayChoice,
+    guard_violations,
+    read_relay,
+)
+from navloom.tools.navcraft.task import RelayTask
 
-__all__ = ["Fault", "check_task"]
+TOLERANCE = 1e-6
+"""How far a recorded number may be from the right one."""
+_ORDER = """
+    same_start_end not_connected leg_too_short legs broken_path path_not_shortest object_not_there
+    wrong_instruction end_asset_not_there object_id end_asset_id end_asset wrong_start
+    helper_with_robot_1 helper_next_to_robot_1 helper_cut_off helper_next_to_target
+    helper_next_to_transfer transfer_in_target transfer_cut_off transfer_not_there no_surface
+    transfer_is_end transfer_asset transfer_asset_id not_walkable no_route
+"""
+"""What is told before what, by its code."""
 
 
-def check_task(ground: Ground, line: dict[str, Any]) -> list[Fault]:
+def broken_rules(scene: Scene, line: dict[str, Any]) -> list[Violation]:
     """Find everything that is wrong with one task.
 
     Args:
-        ground: the scene of the task.
-        line: one line of the file; it keeps ``navcraft.schema.json``.
+        scene: the scene of the task.
+        line: one line of a dataset; it keeps ``navcraft.schema.json``.
 
     Returns:
-        The faults, in the order of the rules; empty where the task is valid.
+        The rules it breaks, or else which instances and numbers it records wrongly; of some the
+        ``finding`` is empty, for another says the same.
     """
-    task = read_claim(ground, line)
-    unknown = list(_unknown_regions(task))
-    if unknown:
+    rest = line.get("navloom") or {}
+    task, wrong = read_errand(line, scene, tau=int(rest.get("tau", 2)))
+    plan, misshapen = None, list[Violation]()
+    if line["phase_2"] is not None:
+        plan, misshapen = read_form(line, "phase_2", RelayAnswer)
+    if task is None or misshapen:
+        return [*wrong, *misshapen]
+    errand, words = task.errand, list[Violation]()
+    relay = None if plan is None else plan.choice
+    if relay is not None:
+        _, words = read_relay(line, scene, errand, relay)
+    if unknown := [each for each in (*wrong, *words) if each.code == "unknown_region"]:
         return unknown
-    faults = [*_legs(task), *_path(task), *_things(task)]
-    if task.relay is not None:
-        faults += [*_helper(task), *_handoff(task), *_words(task)]
-    return faults or list(check_rates(task))
+    wrong += [each for each in words if each.code == "wrong_start"]
+    wrong += [
+        *_broken_guards(scene, errand, relay, rest),
+        *_wrong_names(scene, errand, relay, rest),
+    ]
+    wrong.sort(key=lambda each: _ORDER.split().index(each.code))
+    wrong += [each for each in words if each.code in ("wrong_instruction", "wrong_subtasks")]
+    return wrong or list(_wrong_record(scene, errand, relay, rest))
 
 
-def _unknown_regions(task: Claim) -> Iterator[Fault]:
-    named = {
-        'phase_1 "Single robot start region"': task.start,
-        'phase_1 "Single robot target object region"': task.target,
-        'phase_1 "Single robot end region"': task.end,
-    }
-    if task.relay is not None:
-        starts = task.relay["Collaborative robot start region"]
-        named['phase_2 "Collaborative robot start region" robot_1'] = starts["robot_1"]
-        named['phase_2 "Collaborative robot start region" robot_2'] = starts["robot_2"]
-        named['phase_2 "Transfer region"'] = task.handoff
-    for where, region in named.items():
-        if region not in task.ground.regions:
-            yield Fault(where, f"{region!r} is not a region of {task.ground.name}")
+def _broken_guards(
+    scene: Scene, errand: Errand, relay: RelayChoice | None, rest: Mapping[str, Any]
+) -> list[Violation]:
+    if relay is None:
+        return []
+    try:
+        task = RelayTask(scene, *errand)
+    except UsageError:
+        return []  # What is not there is said already, and nothing can be laid out without it.
+    return guard_violations(task, *relay[:3], strict=bool(rest.get("strict_helper")))
 
 
-def _legs(task: Claim) -> Iterator[Fault]:
-    if task.start == task.end:
-        yield Fault('phase_1 "Single robot end region"', f"{task.end} is the start region too")
-    legs = (("target object", task.start, task.target), ("end", task.target, task.end))
-    for what, a, b in legs:
-        where, hops = f'phase_1 "Single robot {what} region"', task.ground.hops(a, b)
-        if hops is None:
-            yield Fault(where, f"there is no way from {a} to {b} in {task.ground.name}")
-        elif hops < task.least:
-            yield Fault(where, f"{b} is {hops} links from {a}: at least {task.least} are needed")
-    recorded = task.rest.get("legs")
-    actual = [task.ground.hops(task.start, task.target), task.ground.hops(task.target, task.end)]
-    if recorded is not None and recorded != actual:
-        yield Fault('navloom "legs"', f"{recorded} is said and {actual} is right")
+def _wrong_names(
+    scene: Scene, errand: Errand, relay: RelayChoice | None, rest: Mapping[str, Any]
+) -> Iterator[Violation]:
+    """What is recorded beside the phases is not what they say: legs, names and instances."""
+    hops = hop_table(scene)
+    legs = [hops.distance(errand.start, errand.target), hops.distance(errand.target, errand.end)]
+    if rest.get("legs", legs) != legs:
+        yield _recorded("legs", f"{rest['legs']} is said and {legs} is right")
+    named = [
+        ("object", errand.target, "object", errand.object),
+        ("end_asset", errand.end, "asset", errand.end_asset),
+    ]
+    if relay is not None and relay.transfer_asset != UNNAMED:
+        named.append(("transfer_asset", relay.transfer_region, "asset", relay.transfer_asset))
+    for key, region, kind, name in named:
+        if key != "object" and rest.get(key, name) != name:
+            yield _recorded(key, f"{rest[key]!r} is not the instruction's {name!r}")
+        if f"{key}_id" not in rest:
+            continue
+        item = scene.item_by_id.get(rest[f"{key}_id"])
+        if item is None:
+            said = f"{rest[f'{key}_id']!r} is not the id of an item of {scene.uri}"
+            yield _recorded(f"{key}_id", said)
+        elif (item.region, item.kind, item.prompt_name) != (region, kind, name):
+            what = f"{item.kind} {item.prompt_name} in {item.region}"
+            said = f"{item.id!r} is {what}, not {kind} {name} in {region}"
+            yield _recorded(f"{key}_id", said)
 
 
-def _path(task: Claim) -> Iterator[Fault]:
-    where, at = 'phase_1 "Single robot travel path"', task.start
-    for step in task.path:
-        a, _, b = step.partition(" -> ")
-        if a != at:
-            yield Fault(where, f"{step!r} does not go on from {at}")
-            return
-        if b not in task.ground.near.get(a, ()):
-            yield Fault(where, f"{step!r} is not a link of {task.ground.name}")
-            return
-        at = b
-    first, second = (
-        task.ground.hops(task.start, task.target),
-        task.ground.hops(task.target, task.end),
+def _recorded(key: str, finding: str) -> Violation:
+    return Violation(key, "", f'navloom "{key}"', finding)
+
+
+def _wrong_record(
+    scene: Scene, errand: Errand, relay: RelayChoice | None, rest: Mapping[str, Any]
+) -> list[Violation]:
+    """Which of the instances and numbers that are recorded are not those of G+."""
+    things = frozenset(rest[key] for key in ("object_id", "end_asset_id") if key in rest)
+    task = RelayTask(scene, *errand, meant=things)
+    regions, items = [errand.start], [task.object_item.id, task.end_item.id]
+    if relay is not None:
+        regions.append(relay.robot_2_start_region)
+        items.append(rest.get("transfer_asset_id") or task.transfers[relay[1:3]].item.id)
+    # Any of the viewpoints that tie is right, as long as one choice explains all the numbers.
+    answers: list[list[Violation]] = []
+    for graph in tied_graphs(scene, regions, items):
+        answers.append(list(_wrong_numbers(replace(task, over=graph), relay, rest)))
+        if not answers[-1]:
+            break
+    return min(answers, key=len)
+
+
+def _wrong_numbers(
+    task: RelayTask, relay: RelayChoice | None, rest: Mapping[str, Any]
+) -> Iterator[Violation]:
+    solo, least = (
+        math.inf if each.solo_metres is None else each.solo_metres
+        for each in (task, replace(task, meant=frozenset()))
     )
-    if at != task.end:
-        yield Fault(where, f"it ends in {at} and not in the end region {task.end}")
-    elif first is not None and second is not None:
-        arrivals = [step.partition(" -> ")[2] for step in task.path]
-        if len(arrivals) != first + second:
-            said = f"it has {len(arrivals)} steps and the shortest has {first + second}"
-            yield Fault(where, f"{said} ({first} to {task.target}, {second} on to {task.end})")
-        elif arrivals[first - 1] != task.target:
-            said = f"it is in {arrivals[first - 1]} after {first} steps"
-            yield Fault(where, f"{said} and should be in the target region {task.target}")
-
-
-def _things(task: Claim) -> Iterator[Fault]:
-    ground, where = task.ground, 'phase_1 "Task instruction"'
-    if not ground.named(task.target, "object", task.object):
-        yield Fault('phase_1 "Target object"', f"{task.object!r} is not an object of {task.target}")
-    wanted = f"Take the {task.object} from {task.target} to the {task.end_asset} in {task.end}."
-    if task.instruction != wanted:
-        yield Fault(where, f"{task.instruction!r} is said and the template gives {wanted!r}")
-    elif not ground.named(task.end, "asset", str(task.end_asset)):
-        yield Fault(where, f"{task.end_asset!r} is not an asset of {task.end}")
-    yield from _recorded(task, "object_id", task.target, "object", task.object)
-    yield from _recorded(task, "end_asset_id", task.end, "asset", task.end_asset)
-    said = task.rest.get("end_asset", task.end_asset)
-    if said != task.end_asset:
-        yield Fault('navloom "end_asset"', f"{said!r} is not the instruction's {task.end_asset!r}")
-
-
-def _recorded(task: Claim, key: str, region: str, kind: str, name: str | None) -> Iterator[Fault]:
-    """The instance recorded under a key is the thing that is named."""
-    if key not in task.rest:
+    if solo > least + TOLERANCE:
+        what = f"{task.object_item.id!r} and {task.end_item.id!r} make a route of {solo:.3f} m"
+        yield _recorded("object_id", f"{what}, others of those names one of {least:.3f} m")
+    if relay is None:
+        yield from _differs("solo_metres", rest, solo)
         return
-    item = task.ground.items.get(task.rest[key])
-    if item is None:
-        problem = f"{task.rest[key]!r} is not the id of an item of {task.ground.name}"
-        yield Fault(f'navloom "{key}"', problem)
-    elif (item.region, item.kind, item.prompt_name) != (region, kind, name):
-        what = f"{item.kind} {item.prompt_name} in {item.region}"
-        yield Fault(f'navloom "{key}"', f"{item.id!r} is {what}, not {kind} {name} in {region}")
+    strict = bool(rest.get("strict_helper"))
+    meant = replace(task, meant=task.meant | {rest.get("transfer_asset_id", "")})
+    usual, taken = task.transfers[relay[1:3]], meant.transfers[relay[1:3]]
+    unusable = any(each.code == "no_surface" for each in taken.broken)
+    if unusable or taken.carried > usual.carried + TOLERANCE:
+        said = f"by {taken.item.id!r} the object is carried {taken.carried:.3f} m"
+        other = f"by another of that name {usual.carried:.3f} m"
+        yield _recorded("transfer_asset_id", f"{said}, {other}")
+    optimum = relay_record(task, None, strict=strict)
+    for key in ("best_alpha", "best_g_rate"):
+        best = math.inf if optimum[key] is None else optimum[key]
+        if rest.get(key) is not None and not abs(rest[key] - best) <= TOLERANCE:
+            yield _recorded(key, f"{rest[key]} is said and the best relay has {best:.6f}")
+    yield from _differs("solo_metres", rest, solo)
+    if not unusable:
+        yield from _wrong_rates(relay_record(meant, relay, strict=strict), rest)
 
 
-def _helper(task: Claim) -> Iterator[Fault]:
-    assert task.relay is not None  # noqa: S101 - only called for a relay
-    where, ground, helper = 'phase_2 "Collaborative robot start region"', task.ground, task.helper
-    said = task.relay["Collaborative robot start region"]["robot_1"]
-    if said != task.start:
-        yield Fault(where, f"robot_1 starts in {said} here and in {task.start} in phase_1")
-    if helper == task.start:
-        yield Fault(where, f"robot_2 starts in robot_1's own region {helper}")
-    elif helper in ground.near[task.start]:
-        yield Fault(where, f"robot_2's {helper} is next to robot_1's {task.start}")
-    for what, region in (("target", task.target), ("transfer", task.handoff)):
-        if ground.hops(helper, region) is None:
-            yield Fault(where, f"robot_2 cannot reach the {what} region {region} from {helper}")
-        if task.strict and helper in ground.near[region]:
-            yield Fault(where, f"robot_2's {helper} is next to the {what} region {region}")
+def _wrong_rates(right: Mapping[str, Any], rest: Mapping[str, Any]) -> Iterator[Violation]:
+    alpha, g_rate = right["alpha"], right["g_rate"]
+    if alpha >= 1:
+        said = f"alpha is {alpha:.6f}: the relay spares robot_1 nothing"
+        yield Violation("no_gain", "", "phase_2", said)
+    for key in ("alpha", "r1_rate", "alpha_other", "g_rate", "gain_alpha", "gain_g"):
+        yield from _differs(key, rest, right[key])
+    # Regret is measured from the best that is recorded.
+    best_alpha, best_g = rest.get("best_alpha"), rest.get("best_g_rate")
+    if best_alpha is not None and rest.get("regret_alpha") is not None:
+        yield from _differs("regret_alpha", rest, alpha - best_alpha)
+    if best_g and rest.get("regret_g") is not None:
+        # The best is rounded to six decimals, and the quotient magnifies that.
+        yield from _differs("regret_g", rest, g_rate / best_g - 1, TOLERANCE * (1 + 2 / best_g))
 
 
-def _handoff(task: Claim) -> Iterator[Fault]:
-    where, ground, asset = 'phase_2 "Transfer region"', task.ground, task.transfer_asset
-    if task.handoff == task.target:
-        yield Fault(where, f"{task.handoff} is the target object's region")
-    if ground.hops(task.start, task.handoff) is None:
-        yield Fault(where, f"robot_1 cannot reach {task.handoff} from {task.start}")
-    if asset is None:
+def _differs(
+    key: str, rest: Mapping[str, Any], right: float, tolerance: float = TOLERANCE
+) -> Iterator[Violation]:
+    said = rest.get(key)
+    if key not in rest or (said is None and math.isinf(right)):
         return
-    found = ground.named(task.handoff, "asset", asset)
-    if not found:
-        yield Fault('phase_2 "Subtask instruction"', f"{asset!r} is not an asset of {task.handoff}")
-    elif not any(ground.usable(item) for item in found):
-        yield Fault(
-            'phase_2 "Subtask instruction"',
-            f"the {asset} in {task.handoff} has no usable surface (0.30 m wide, 0.25 to 1.40 m up)",
-        )
-    if (task.handoff, asset) == (task.end, task.end_asset):
-        yield Fault(
-            where, f"the {asset} in {task.handoff} is the end asset: nothing is handed over"
-        )
-    if task.rest.get("transfer_asset", asset) != asset:
-        said = task.rest["transfer_asset"]
-        yield Fault('navloom "transfer_asset"', f"{said!r} is not the instruction's {asset!r}")
-    yield from _recorded(task, "transfer_asset_id", task.handoff, "asset", asset)
-
-
-def _words(task: Claim) -> Iterator[Fault]:
-    """The sentences and the lists of primitives are the templates', word for word."""
-    assert task.relay is not None  # noqa: S101 - only called for a relay
-    thing, asset = task.object, task.transfer_asset
-    fetcher, deliverer = task.roles
-    there = f"the {asset} in {task.handoff}"
-    sentences = {
-        fetcher: f"Take the {thing} from {task.target} to {there}.",
-        deliverer: f"Take the {thing} from {there} to the {task.end_asset} in {task.end}.",
-    }
-    grab, release = f"Grab('{thing}')", f"Release('{thing}')"
-    handoff = _move(asset, task.handoff)
-    steps = {
-        fetcher: [_move(thing, task.target), grab, handoff, release],
-        deliverer: [handoff, grab, _move(task.end_asset, task.end), release],
-    }
-    for robot in ("robot_1", "robot_2"):
-        said = task.relay["Subtask instruction"][robot]
-        if said != sentences[robot]:
-            where = f'phase_2 "Subtask instruction" {robot}'
-            yield Fault(where, f"{said!r} is said and {task.kind} gives {sentences[robot]!r}")
-        listed = task.relay["Subtask list"][robot]
-        if listed != steps[robot]:
-            where = f'phase_2 "Subtask list" {robot}'
-            yield Fault(where, f"{listed} is said and {task.kind} gives {steps[robot]}")
-
-
-def _move(entity: str | None, region: str) -> str:
-    return f"Move_to('{entity}_{region.rpartition('_')[2]}')"
+    if said is None or not math.isfinite(right) or abs(said - right) > tolerance:
+        yield _recorded(key, f"{said} is said and {right:.6f} is right")

@@ -17,7 +17,8 @@ from navloom.errors import RunError, SceneError
 from navloom.files import write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
-from navloom.tools.navcraft.optimum import count_admissible_triples
+from navloom.tools.navcraft.errand import count_admissible_triples
+from navloom.tools.navcraft.paths import least_hops
 
 __all__ = ["Survey", "read_survey", "survey", "why_no_errand", "write_survey"]
 
@@ -115,8 +116,8 @@ def why_no_errand(scene: Scene, *, tau: int) -> str | None:
             return f"there are no {kind}s"
     if not count_admissible_triples(scene, tau):
         return (
-            f"there are no start, target and end regions at least {max(2, tau)} links apart with "
-            "an object in the target and an asset in the end"
+            f"there are no start, target and end regions at least {least_hops(tau)} links apart "
+            "with an object in the target and an asset in the end"
         )
     return None
 

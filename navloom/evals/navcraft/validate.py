@@ -1,8 +1,8 @@
 """Is a dataset what it says it is: the published schema, then the scene, line by line.
 
 For anyone's file: nothing in it is trusted, every size is bounded, and a broken line is a finding
-with its number, never the end of the check. The code shares nothing with what generates tasks but
-the scene loaders (:mod:`navloom.evals.navcraft.ground` searches for itself).
+with its number, never the end of the check. The rules are those that tasks are made by
+(:mod:`navloom.evals.navcraft.rules`); a second implementation of them is in the tests.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.navcraft.ground import Ground
-from navloom.evals.navcraft.rules import check_task
+from navloom.evals.navcraft.rules import broken_rules
 from navloom.evals.scene_names import SceneNames
-
-__all__ = ["Finding", "Validation", "check_file", "schema", "validate_file"]
+from navloom.scenes.scene import Scene
 
 MOST_BYTES = 256 * 1024
 """Bytes a line may have; the longest task seen has about 4,000."""
@@ -110,7 +108,7 @@ def check_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> V
         UsageError: the file cannot be read.
         SceneError: ``scenes`` names none.
     """
-    known = _Grounds(scenes)
+    known = _Scenes(scenes)
     kept: list[Finding] = []
     tasks = valid = left_out = 0
     ids: dict[str, int] = {}
@@ -170,7 +168,7 @@ def _skip(file: BinaryIO) -> None:
 
 
 def _check_line(
-    number: int, raw: bytes | None, known: _Grounds, ids: dict[str, int]
+    number: int, raw: bytes | None, known: _Scenes, ids: dict[str, int]
 ) -> Iterator[Finding]:
     if raw is None:
         yield Finding(number, "", f"longer than {MOST_BYTES} bytes: not read")
@@ -231,12 +229,12 @@ def _say(error: ValidationError) -> str:
     return error.message
 
 
-def _check_scene(line: dict[str, Any], known: _Grounds) -> list[tuple[str, str]]:
+def _check_scene(line: dict[str, Any], known: _Scenes) -> list[tuple[str, str]]:
     try:
-        ground = known.ground(line["scene"])
+        scene = known.scene(line["scene"])
     except SceneError as error:
         return [("scene", str(error))]
-    return [(fault.where, fault.problem) for fault in check_task(ground, line)]
+    return [(each.where, each.finding) for each in broken_rules(scene, line) if each.finding]
 
 
 def _check_id(number: int, line: dict[str, Any], ids: dict[str, int]) -> list[tuple[str, str]]:
@@ -253,18 +251,18 @@ def _cut(text: str, most: int = _MOST_TEXT) -> str:
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
-class _Grounds:
-    """The grounds of scenes, made when first asked for; a few are kept."""
+class _Scenes:
+    """Scenes by their names, loaded when first asked for; a few are kept."""
 
     def __init__(self, specs: str | Sequence[str] | None) -> None:
         self._scenes = SceneNames(specs)
-        self._kept: OrderedDict[str, Ground | SceneError] = OrderedDict()
+        self._kept: OrderedDict[str, Scene | SceneError] = OrderedDict()
 
-    def ground(self, name: str) -> Ground:
-        """The ground of a scene; one that could not be had fails the same way again."""
+    def scene(self, name: str) -> Scene:
+        """A scene; one that could not be had fails the same way again."""
         if name not in self._kept:
             try:
-                self._kept[name] = Ground(self._scenes.load(name))
+                self._kept[name] = self._scenes.load(name)
             except SceneError as error:
                 self._kept[name] = error
             if len(self._kept) > _SCENES_KEPT:

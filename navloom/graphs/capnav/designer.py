@@ -28,13 +28,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from navloom.errors import SceneError
-from navloom.graphs.ask import MODEL_SECONDS, opening
+from navloom.graphs.ask import opening
 from navloom.graphs.capnav.designer_text import (
     COMPACT_PROMPT,
     PROMPT,
@@ -50,10 +50,9 @@ from navloom.graphs.capnav.designer_text import (
 from navloom.graphs.turns import (
     Call,
     TurnLimits,
-    after_propose,
+    add_turns,
     calls_made,
     given_up,
-    go_on,
     said,
     tool_turn,
     turns,
@@ -72,7 +71,7 @@ from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
 from navloom.tools.capnav.questions import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.tools import capnav_tools
-from navloom.tools.violations import Violation
+from navloom.tools.forms import Violation
 
 __all__ = ["Context", "Input", "State", "build_graph", "graph", "places_of"]
 
@@ -330,15 +329,8 @@ def build_graph(
         checkpointer: where each step is kept; None keeps nothing.
     """
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("propose", propose, timeout=MODEL_SECONDS)
-    builder.add_node("consult", consult)
-    builder.add_node("check", check)
-    builder.add_node("out_of_turns", out_of_turns)
+    add_turns(builder, propose, consult, check, out_of_turns)
     builder.add_edge(START, "propose")
-    builder.add_conditional_edges("propose", after_propose)
-    builder.add_conditional_edges("consult", go_on)
-    builder.add_conditional_edges("check", go_on)
-    builder.add_edge("out_of_turns", END)
     return builder.compile(checkpointer=checkpointer, name="capnav_tasks")
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.tools.capnav.grounding import AGENT
 from navloom.tools.capnav.named_places import Places
+from navloom.tools.forms import Violation, quoted
 from navloom.tools.untrusted import paragraph
-from navloom.tools.violations import Violation, quoted
 
 __all__ = [
     "COMPACT_PROMPT",

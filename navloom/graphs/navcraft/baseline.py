@@ -1,7 +1,9 @@
 """Rule-based baselines for NavCraft: they read the prompt, call the tools, answer in JSON.
 
-Nothing here is a language model. The heuristic looks far and suits the profile; the random one
-draws names blindly and follows the paper's repair rule. Both know only what the messages say.
+Nothing here is a language model. Of whole answers, the heuristic looks far and suits the profile;
+the random one draws names blindly and follows the paper's repair rule. Of small choices, the
+heuristic picks from the names the last message offers, the random one from those the schema allows.
+All know only what the messages say.
 """
 
 from __future__ import annotations
@@ -9,27 +11,102 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import Any
 from uuid import UUID
 
 from langchain_core.messages import AIMessage
 
-from navloom.graphs.navcraft.home_view import Home, likes, pick_weighted, suits_handoff, taste
+from navloom.errors import ModelError
 from navloom.models.policy import Request, ToolResult
-
-__all__ = ["heuristic_collab", "heuristic_single", "random_collab", "random_single"]
+from navloom.scenes.lexicon import word_table
+from navloom.tools.navcraft.errand import Errand, errand_answer, fetched_to
+from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, relay_answer
 
 _CHECK_PATHS = "check_two_path_and_adjacency"
 _CHECK_RELAY = "check_collab_path_efficient"
 _REGIONS = ("start_region", "target_region", "end_region")
-_RELAY = ("robot_2_start_region", "transfer_region", "transfer_asset", "collab_type")
 _PLAN = re.compile(r"Object: (\S+)\. End asset: (\S+)\.")
 _DRAWS = 20
 """How often a draw that was tried before is drawn again."""
 _LEAST = re.compile(r"at least (\d+) links apart")
 Triple = tuple[str, str, str]
+_THING = re.compile(r"[a-z0-9_]+ in [A-Z]\w*_\w+")
+_ROOM = re.compile(r"\b[A-Z]\w*_\w+")
+_TYPE = re.compile(r"Type-A[12]")
+_PATTERNS = {"object": _THING, "end": _THING, "handoff": _THING, "type": _TYPE}
+_HELPERS = re.compile(r"^robot_2 may start in: (.+)\.$", re.MULTILINE)
+_SHOWN = re.compile(r"^(.+ in .+) with (Type-A[12]):", re.MULTILINE)
+_THINGS = word_table("errand_things")
+_SURFACES = frozenset(word_table("errand_surfaces")["words"].split())
+
+
+@dataclass(frozen=True)
+class Home:
+    """Regions, links and items, parsed from the scene graph in a prompt."""
+
+    links: dict[str, list[str]]
+    assets: dict[str, list[str]] = field(default_factory=dict)
+    objects: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, graph: dict[str, Any]) -> Home:
+        """Read the JSON of CoNavBench A.10.1, floor by floor."""
+        links: dict[str, list[str]] = {}
+        assets: dict[str, list[str]] = {}
+        objects: dict[str, list[str]] = {}
+        for floor in graph.values():
+            for region in floor["region"]:
+                links.setdefault(region["id"], [])
+            for item in floor["item"]:
+                assets[item["region"]] = list(item["asset"])
+                objects[item["region"]] = list(item["object"])
+        for floor in graph.values():
+            for link in floor["link"]:
+                a, _, b = link.partition(" <-> ")
+                links.setdefault(a, []).append(b)
+                links.setdefault(b, []).append(a)
+        return cls(links, assets, objects)
+
+    @cached_property
+    def regions(self) -> list[str]:
+        """All region ids, in the prompt's order."""
+        return list(self.links)
+
+    def hops(self, start: str) -> dict[str, int]:
+        """Links from a region to every region one can reach from it."""
+        reached, queue = {start: 0}, deque([start])
+        while queue:
+            here = queue.popleft()
+            for there in self.links[here]:
+                if there not in reached:
+                    reached[there] = reached[here] + 1
+                    queue.append(there)
+        return reached
+
+
+def suits_handoff(asset: str) -> bool:
+    """Whether an asset's name sounds like a surface one can put things on."""
+    return bool(_SURFACES & set(asset.split("_")))
+
+
+def likes(profile: dict[str, Any] | None) -> dict[str, int]:
+    """The words a profile speaks for: 2 for its own, 1 for what they bring to mind."""
+    if not profile:
+        return {}
+    text = f"{profile.get('Occupation', '')} {profile.get('Lifestyle Description', '')}"
+    words = re.findall(r"[a-z]+", text.casefold())
+    liked = {other: 1 for word in words for other in _THINGS.get(word, "").split()}
+    return {**liked, **{word.removesuffix("s"): 2 for word in words if len(word) > 3}}
+
+
+def taste(name: str, liked: dict[str, int]) -> int:
+    """How much an object's name is to somebody's taste."""
+    return sum(liked.get(word.removesuffix("s"), 0) for word in name.split("_"))
 
 
 def heuristic_single(request: Request) -> AIMessage:
@@ -47,7 +124,10 @@ def _single(request: Request, propose: Any) -> AIMessage:
     calls = _answered(request, _CHECK_PATHS)
     plan = _last_plan(request)
     if calls and plan and calls[-1].result.get("valid") and not request.rejected:
-        return AIMessage(json.dumps(_phase_1(plan, calls[-1].args, calls[-1].result)))
+        (obj, asset), result = plan, calls[-1].result
+        start, target, end = (calls[-1].args[key] for key in _REGIONS)
+        path = [*result["start_2_target"]["path"], *result["target_2_end"]["path"]]
+        return AIMessage(json.dumps(errand_answer(Errand(start, target, obj, end, asset), path)))
     rng = _rng(request)
     proposal = propose(request, home, rng, plan)
     if proposal is None:
@@ -92,13 +172,13 @@ def _far_errand(
     liked = likes(request.json_block("User profile:"))
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     while objects:
-        target, obj = pick_weighted(rng, objects, [1 + 4 * taste(n, liked) for _, n in objects])
+        target, obj = rng.choices(objects, [1 + 4 * taste(n, liked) for _, n in objects])[0]
         far = {r: h for r, h in home.hops(target).items() if h >= least}
         ends = [r for r in far if home.assets.get(r)]
         if ends and len(far) > 1:
-            end = pick_weighted(rng, ends, [far[r] ** 2 for r in ends])
+            end = rng.choices(ends, [far[r] ** 2 for r in ends])[0]
             starts = [r for r in far if r != end]
-            start = pick_weighted(rng, starts, [far[r] ** 2 for r in starts])
+            start = rng.choices(starts, [far[r] ** 2 for r in starts])[0]
             return obj, _place(home.assets[end], rng), (start, target, end)
         objects = [pair for pair in objects if pair[0] != target]
     return None
@@ -147,22 +227,6 @@ def _blind_draw(
     return obj, rng.choice(home.assets[end]), (start, target, end)
 
 
-def _phase_1(plan: tuple[str, str], args: dict[str, str], result: dict[str, Any]) -> dict[str, Any]:
-    obj, asset = plan
-    start, target, end = (args[key] for key in _REGIONS)
-    path = [*result["start_2_target"]["path"], *result["target_2_end"]["path"]]
-    return {
-        "phase_1": {
-            "Single robot start region": {"robot_1": start},
-            "Single robot target object region": {"robot_1": target},
-            "Target object": obj,
-            "Single robot end region": {"robot_1": end},
-            "Single robot travel path": {"robot_1": path},
-            "Task instruction": f"Take the {obj} from {target} to the {asset} in {end}.",
-        }
-    }
-
-
 def heuristic_collab(request: Request) -> AIMessage:
     """Baseline for ``phase_2``: ranks relays by hops read from the links, asks the best first."""
     return _collab(request, _near_relay)
@@ -175,30 +239,38 @@ def random_collab(request: Request) -> AIMessage:
 
 def _collab(request: Request, propose: Any) -> AIMessage:
     home = Home.read(request.json_block("Scene graph:"))
-    errand = request.json_block("Single agent task:")["phase_1"]
+    errand = _given(request.json_block("Single agent task:")["phase_1"])
     calls = _answered(request, _CHECK_RELAY)
     if calls and calls[-1].result.get("efficient"):
-        return AIMessage(json.dumps(_phase_2(errand, calls[-1].args)))
+        return AIMessage(json.dumps(relay_answer(errand, RelayChoice(**calls[-1].args))))
     rng = _rng(request)
-    tried = {tuple(c.args.get(key) for key in _RELAY) for c in calls}
+    tried = {tuple(c.args.get(key) for key in RelayChoice._fields) for c in calls}
     relay = propose(home, errand, rng, tried)
     if relay is None:
         return AIMessage('{"phase_2": null}')
-    return _call(
-        rng, "Let me check this relay.", _CHECK_RELAY, dict(zip(_RELAY, relay, strict=True))
+    return _call(rng, "Let me check this relay.", _CHECK_RELAY, relay._asdict())
+
+
+def _given(errand: dict[str, Any]) -> Errand:
+    return Errand(
+        errand["Single robot start region"]["robot_1"],
+        errand["Single robot target object region"]["robot_1"],
+        errand["Target object"],
+        errand["Single robot end region"]["robot_1"],
+        fetched_to(errand["Task instruction"]) or "",
     )
 
 
 def _near_relay(
-    home: Home, errand: dict[str, Any], rng: random.Random, tried: set[tuple[Any, ...]]
-) -> tuple[str, ...] | None:
-    start, target, end = _errand_regions(errand)
+    home: Home, errand: Errand, rng: random.Random, tried: set[tuple[Any, ...]]
+) -> RelayChoice | None:
+    start, target, end = errand.start, errand.target, errand.end
     hops = {region: home.hops(region) for region in home.regions}
     to_start, to_target, to_end = hops[start], hops[target], hops[end]
     helpers = [r for r in to_target if to_start.get(r, 99) > 1]
     places = [r for r in to_target if r != target and r in to_end and r in to_start]
     ranked = []
-    for there, helper, kind in product(places, helpers, ("Type-A1", "Type-A2")):
+    for there, helper, kind in product(places, helpers, COLLAB_TYPES):
         assets = [a for a in home.assets.get(there, []) if suits_handoff(a)]
         if not assets or there == end:
             continue
@@ -209,7 +281,8 @@ def _near_relay(
         else:
             alone, other = to_start[target] + leg, hops[helper][there]
             team = max(alone, other) + to_end[there]
-        ranked.append((alone + team, rng.random(), (helper, there, rng.choice(assets), kind)))
+        tie, asset = rng.random(), rng.choice(assets)
+        ranked.append((alone + team, tie, RelayChoice(helper, there, asset, kind)))
     for _, _, relay in sorted(ranked):
         if relay not in tried:
             return relay
@@ -217,50 +290,46 @@ def _near_relay(
 
 
 def _blind_relay(
-    home: Home, errand: dict[str, Any], rng: random.Random, tried: set[tuple[Any, ...]]
-) -> tuple[str, ...] | None:
-    target = _errand_regions(errand)[1]
-    places = [r for r in home.regions if home.assets.get(r) and r != target]
+    home: Home, errand: Errand, rng: random.Random, tried: set[tuple[Any, ...]]
+) -> RelayChoice | None:
+    places = [r for r in home.regions if home.assets.get(r) and r != errand.target]
     if not places:
         return None
     for _ in range(_DRAWS):
         there = rng.choice(places)
-        kind = rng.choice(("Type-A1", "Type-A2"))
-        relay = (rng.choice(home.regions), there, rng.choice(home.assets[there]), kind)
+        kind = rng.choice(COLLAB_TYPES)
+        relay = RelayChoice(rng.choice(home.regions), there, rng.choice(home.assets[there]), kind)
         if relay not in tried:
             break
     return relay
 
 
-def _errand_regions(errand: dict[str, Any]) -> Triple:
-    return (
-        errand["Single robot start region"]["robot_1"],
-        errand["Single robot target object region"]["robot_1"],
-        errand["Single robot end region"]["robot_1"],
-    )
+def random_choice(request: Request) -> AIMessage:
+    """Baseline for every choice: any name that the schema allows."""
+    return _chosen(request, offered_only=False)
 
 
-def _phase_2(errand: dict[str, Any], relay: dict[str, str]) -> dict[str, Any]:
-    start, target, end = _errand_regions(errand)
-    helper, there, asset, kind = (relay[key] for key in _RELAY)
-    obj = errand["Target object"]
-    end_asset = errand["Task instruction"].rsplit(" to the ", 1)[1].split(" in ", 1)[0]
-    fetch = f"Take the {obj} from {target} to the {asset} in {there}."
-    deliver = f"Take the {obj} from the {asset} in {there} to the {end_asset} in {end}."
+def heuristic_choice(request: Request) -> AIMessage:
+    """Baseline for every choice: one of the names that the last message offers, where it does."""
+    return _chosen(request, offered_only=True)
 
-    def at(entity: str, region: str) -> str:
-        return f"Move_to('{entity}_{region.rsplit('_', 1)[-1]}')"
 
-    grab, release = f"Grab('{obj}')", f"Release('{obj}')"
-    fetching = [at(obj, target), grab, at(asset, there), release]
-    delivering = [at(asset, there), grab, at(end_asset, end), release]
-    one, two = ("robot_2", "robot_1") if kind == "Type-A1" else ("robot_1", "robot_2")
-    return {
-        "phase_2": {
-            "Collaborative robot start region": {"robot_1": start, "robot_2": helper},
-            "Collaborative type": kind,
-            "Transfer region": there,
-            "Subtask instruction": {one: fetch, two: deliver},
-            "Subtask list": {one: fetching, two: delivering},
-        }
-    }
+def _chosen(request: Request, *, offered_only: bool) -> AIMessage:
+    rng = random.Random(f"{request.seed}:{len(request.messages)}")
+    fields = (request.schema or {}).get("properties", {})
+    choice = {}
+    for name, held in fields.items():
+        pattern = _PATTERNS.get(name, _ROOM)
+        text = request.humans[-1] if request.humans else ""
+        if name == "robot_2":
+            shown = _HELPERS.search(request.first_human)
+            text = shown.group(1) if shown else ""
+        offered = pattern.findall(text) if offered_only else []
+        options = held.get("enum", [])
+        known = [option for option in offered if option in options]
+        if not (known or options):
+            raise ModelError("A builtin model chooses from a schema's names: leave --constrain on.")
+        choice[name] = rng.choice(known or options)
+    if offered_only and (pairs := _SHOWN.findall(request.first_human)) and "handoff" in choice:
+        choice["handoff"], choice["type"] = rng.choice(pairs)
+    return request.answer(choice)

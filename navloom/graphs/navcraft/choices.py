@@ -11,57 +11,56 @@ import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from operator import add
+from typing import Annotated, Any
 
 from langchain_core.messages import HumanMessage
 
-from navloom.graphs.turns import TurnLimits, sent_back
+from navloom.graphs.turns import TurnLimits, Turns, sent_back
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile
 from navloom.scenes.distances import per_scene
-from navloom.scenes.prompt import scene_prompt
+from navloom.scenes.prompt import scene_json
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
+from navloom.tools.forms import Violation, listed
 from navloom.tools.navcraft.choices import (
     Thing,
     compact_scene,
-    end_schema,
-    errand_of,
+    errand_choice_schema,
     far_places,
     far_rooms,
     handoffs,
-    helper_starts,
-    object_schema,
     read_thing,
+    relay_choice_schema,
     relay_facts,
-    relay_schema,
-    start_schema,
     things,
 )
-from navloom.tools.navcraft.errand import single_instruction
+from navloom.tools.navcraft.errand import Errand, errand_answer, shortest_path
 from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient
-from navloom.tools.navcraft.relay_answer import Errand, RelayChoice
+from navloom.tools.navcraft.paths import least_hops
+from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, check_collab_path_efficient
 from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.violations import Violation, listed
-
-__all__ = [
-    "ChoiceSettings",
-    "Update",
-    "errand_answer",
-    "errand_question",
-    "relay_choice",
-    "relay_question",
-    "scene_json",
-]
 
 Update = dict[str, Any]
 """What a node returns: the answer is not there yet."""
+
+
+class Choices(Turns, total=False):
+    """What a graph that may ask for choices remembers."""
+
+    refused: Annotated[list[str], add]
+    """With ``compact``: names that were sent back."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceSettings(TurnLimits):
     """The part of a context that says how a small model is helped; each an arm of the ablation."""
 
+    scene: Scene | str
+    """The home, or its URI."""
+    tau: int = 2
+    """Hop threshold of 3.1.2: a leg has at least ``max(2, tau)`` hops."""
     constrain: bool = True
     """Hold the model to the answer's schema, where its backend can."""
     hold_names: bool = True
@@ -81,11 +80,6 @@ class ChoiceSettings(TurnLimits):
         return self.constrain and self.hold_names
 
 
-def scene_json(scene: Scene) -> str:
-    """The scene as the paper's prompts show it, made once per scene."""
-    return per_scene(scene, "prompt_json", lambda: json.dumps(scene_prompt(scene)))
-
-
 def _shown(scene: Scene, settings: ChoiceSettings) -> str:
     if settings.whole_scene:
         return scene_json(scene)
@@ -96,14 +90,10 @@ def _shown(scene: Scene, settings: ChoiceSettings) -> str:
 
 
 def errand_question(
-    state: Mapping[str, Any],
-    scene: Scene,
-    settings: ChoiceSettings,
-    profile: Profile | None,
-    least: int,
+    state: Mapping[str, Any], settings: ChoiceSettings, profile: Profile | None
 ) -> tuple[Rendered, dict[str, Any]]:
     """The opening of an errand's conversation, and the schema of what is asked now."""
-    schema = (object_schema, end_schema, start_schema)[len(state.get("picked", []))]
+    scene, least, made = scene_of(settings.scene), least_hops(settings.tau), state.get("picked", [])
     rendered = load_prompt("navcraft_single_choices").render(
         scene=_shown(scene, settings),
         profile="" if profile is None else json.dumps(profile.model_dump(by_alias=True)),
@@ -111,7 +101,8 @@ def errand_question(
         seed=state["seed"],
         min_hops=least,
     )
-    return rendered, _without(schema(scene, constrain=settings.lists_names), state)
+    schema = errand_choice_schema(scene, len(made), constrain=settings.lists_names)
+    return rendered, _without(schema, state)
 
 
 def _without(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,74 +116,80 @@ def _without(schema: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _refuse(
-    named: Any, fault: Violation, state: Mapping[str, Any], settings: ChoiceSettings
+    named: Any, code: str, fault: str, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
-    return {**sent_back(state, [fault], settings), "refused": [str(named)]}
+    return {**sent_back(state, [Violation(code, fault)], settings), "refused": [str(named)]}
 
 
-def errand_answer(
-    answer: Mapping[str, Any],
-    state: Mapping[str, Any],
-    scene: Scene,
-    settings: ChoiceSettings,
-    least: int,
+def chosen_errand(
+    answer: Mapping[str, Any], state: Mapping[str, Any], settings: ChoiceSettings
 ) -> tuple[dict[str, Any] | None, Update]:
     """The whole answer where all choices are made, else what to do next."""
     match state.get("picked", []):
         case []:
-            return None, _take_object(answer.get("object"), state, scene, settings, least)
+            return None, _take_object(answer.get("object"), state, settings)
         case [thing]:
-            return None, _take_end(answer.get("end"), Thing(*thing), state, scene, settings, least)
+            return None, _take_end(answer.get("end"), Thing(*thing), state, settings)
         case [first, second]:
             thing, place = Thing(*first), Thing(*second)
-    start, rooms = str(answer.get("start")), _starts(scene, thing, place, least)
+    scene, least, start = (
+        scene_of(settings.scene),
+        least_hops(settings.tau),
+        str(answer.get("start")),
+    )
+    rooms = _starts(scene, thing, place, least)
     if start not in rooms:
         fault = f"{_too_near(start, thing.region, least)} Choose one of: {listed(rooms)}."
-        return None, _refuse(start, Violation("leg_too_short", fault), state, settings)
-    return errand_of(scene, thing, start, place), {}
+        return None, _refuse(start, "leg_too_short", fault, state, settings)
+    errand = Errand(start, thing.region, thing.name, place.region, place.name)
+    return errand_answer(errand, shortest_path(scene, errand)), {}
 
 
-def _take_object(
-    named: Any, state: Mapping[str, Any], scene: Scene, settings: ChoiceSettings, least: int
-) -> Update:
+def _take_object(named: Any, state: Mapping[str, Any], settings: ChoiceSettings) -> Update:
+    scene, least = scene_of(settings.scene), least_hops(settings.tau)
     thing = read_thing(named, scene, "object")
     if isinstance(thing, str):
-        return _refuse(named, Violation("object_not_there", thing), state, settings)
+        return _refuse(named, "object_not_there", thing, state, settings)
     places = far_places(scene, thing.region, least)
     if len(far_rooms(scene, thing.region, least)) < 2 or not places:
         fault = f"Nothing is {least} doors away from {thing.region}. Choose an object elsewhere."
-        return _refuse(named, Violation("leg_too_short", fault), state, settings)
+        return _refuse(named, "leg_too_short", fault, state, settings)
     told = 'Now choose where it goes. Answer with JSON: {"end": "[furniture] in [room]"}'
-    if settings.show_adjacency:
-        far = f"Furniture at least {least} doors away from {thing.region}: {', '.join(places)}."
-        told = f"{far} {told}"
-    if settings.recommend:
-        told = f"A good choice: {random.Random(state['seed']).choice(places)}. {told}"
-    return {"messages": [HumanMessage(told)], "picked": [list(thing)]}
+    far = f"Furniture at least {least} doors away from {thing.region}"
+    return _taken(thing, told, far, places, state, settings)
 
 
 def _take_end(
-    named: Any,
-    thing: Thing,
-    state: Mapping[str, Any],
-    scene: Scene,
-    settings: ChoiceSettings,
-    least: int,
+    named: Any, thing: Thing, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
+    scene, least = scene_of(settings.scene), least_hops(settings.tau)
     place = read_thing(named, scene, "asset")
     if isinstance(place, str):
-        return _refuse(named, Violation("end_asset_not_there", place), state, settings)
+        return _refuse(named, "end_asset_not_there", place, state, settings)
     rooms = _starts(scene, thing, place, least)
     if place.region not in far_rooms(scene, thing.region, least) or not rooms:
         places = far_places(scene, thing.region, least)
         fault = f"{_too_near(place.region, thing.region, least)} Choose one of: {listed(places)}."
-        return _refuse(named, Violation("leg_too_short", fault), state, settings)
+        return _refuse(named, "leg_too_short", fault, state, settings)
     told = 'Now choose where robot_1 starts. Answer with JSON: {"start": "[room]"}'
+    far = f"Rooms at least {least} doors away from {thing.region}"
+    return _taken(place, told, far, rooms, state, settings)
+
+
+def _taken(
+    picked: Thing,
+    told: str,
+    far: str,
+    offered: list[str],
+    state: Mapping[str, Any],
+    settings: ChoiceSettings,
+) -> Update:
+    """Keep a choice and ask for the next one."""
     if settings.show_adjacency:
-        told = f"Rooms at least {least} doors away from {thing.region}: {', '.join(rooms)}. {told}"
+        told = f"{far}: {', '.join(offered)}. {told}"
     if settings.recommend:
-        told = f"A good choice: {random.Random(state['seed']).choice(rooms)}. {told}"
-    return {"messages": [HumanMessage(told)], "picked": [list(place)]}
+        told = f"A good choice: {random.Random(state['seed']).choice(offered)}. {told}"
+    return {"messages": [HumanMessage(told)], "picked": [list(picked)]}
 
 
 def _starts(scene: Scene, thing: Thing, place: Thing, least: int) -> list[str]:
@@ -223,17 +220,18 @@ def relay_question(
             f"\nA good choice: robot_2 in {best.robot_2_start_region}, handoff "
             f"{best.transfer_asset} in {best.transfer_region}, {best.collab_type}."
         )
-    said = single_instruction(errand.object, errand.target, errand.end_asset, errand.end)
     rendered = load_prompt("navcraft_collab_choices").render(
         scene=_shown(task.scene, settings),
-        errand=f"{said} It starts in {errand.start}.",
+        errand=f"{errand.instruction} It starts in {errand.start}.",
         facts=facts,
         seed=state["seed"],
     )
-    return rendered, _without(relay_schema(task.scene, constrain=settings.lists_names), state)
+    return rendered, _without(
+        relay_choice_schema(task.scene, constrain=settings.lists_names), state
+    )
 
 
-def relay_choice(
+def chosen_relay(
     answer: Mapping[str, Any],
     state: Mapping[str, Any],
     task: RelayTask,
@@ -245,29 +243,24 @@ def relay_choice(
     named, kind = answer.get("handoff"), str(answer.get("type"))
     place = read_thing(named, task.scene, "asset")
     if isinstance(place, str):
-        return None, _refuse(named, Violation("transfer_asset_not_there", place), state, settings)
+        return None, _refuse(named, "transfer_asset_not_there", place, state, settings)
     if kind not in COLLAB_TYPES:
         fault = f"'{kind[:40]}' is no type: choose Type-A1 or Type-A2."
         return None, sent_back(state, [Violation("wrong_form", fault)], settings)
-    choice = RelayChoice(str(answer.get("robot_2")), place.region, place.name, kind)
+    helper = str(answer.get("robot_2"))
+    choice = RelayChoice(helper, place.region, place.name, kind)
     found = check_collab_path_efficient(task, *choice, strict=strict)
     if found["efficient"]:
         return choice, {}
-    allowed = helper_starts(task)
-    if choice.robot_2_start_region not in allowed:
-        fault = f"{found.get('error', '')} Choose one of: {listed(allowed)}."
-        helper = choice.robot_2_start_region
-        return None, _refuse(helper, Violation("not_efficient", fault), state, settings)
-    why = found.get("error") or _no_gain(task, choice, found)
+    if helper not in task.fit_helpers:
+        fault = f"{found.get('error', '')} Choose one of: {listed([*task.fit_helpers])}."
+        return None, _refuse(helper, "not_efficient", fault, state, settings)
+    alone = task.solo_metres or 0.0
+    why = found.get("error") or (
+        f"With {place} and {kind} robot_1 walks {found['r1_rate'] * alone:.0f} m, alone "
+        f"{alone:.0f} m: no gain."
+    )
     if settings.show_adjacency:
         others = [each for each, _ in handoffs(task, state["seed"])]
         why += f" Choose one of: {listed(others)}."
-    return None, _refuse(named, Violation("not_efficient", why), state, settings)
-
-
-def _no_gain(task: RelayTask, choice: RelayChoice, found: Mapping[str, Any]) -> str:
-    alone = task.solo_metres or 0.0
-    return (
-        f"With {choice.transfer_asset} in {choice.transfer_region} and {choice.collab_type} "
-        f"robot_1 walks {found['r1_rate'] * alone:.0f} m, alone {alone:.0f} m: no gain."
-    )
+    return None, _refuse(named, "not_efficient", why, state, settings)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from navloom.tools.capnav.lexis import load_words, plain, stem
 from navloom.tools.capnav.named_places import Places
-from navloom.tools.violations import Violation, listed, quoted
+from navloom.tools.forms import Violation, listed, quoted
 
 __all__ = ["Detail", "check_detail", "same_detail", "says"]
 

@@ -17,8 +17,8 @@ from navloom.tools.capnav.details import Detail, check_detail, same_detail, says
 from navloom.tools.capnav.lexis import found_in, found_outside, load_words, plain, stem
 from navloom.tools.capnav.named_places import Places
 from navloom.tools.capnav.questions import schema_faults, trimmed
+from navloom.tools.forms import Violation, listed, quoted
 from navloom.tools.untrusted import paragraph
-from navloom.tools.violations import Violation, listed, quoted
 
 __all__ = ["AGENT", "Checked", "check_question", "duplicate_of"]
 

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 
 from navloom.models.answer import MOST_CHARACTERS, AnswerError
 from navloom.tools.capnav.answers import without_thoughts
-from navloom.tools.violations import Violation, quoted
+from navloom.tools.forms import Violation, quoted
 
 __all__ = [
     "COMPACT_TITLE",

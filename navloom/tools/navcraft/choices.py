@@ -17,26 +17,8 @@ from navloom.scenes.lexicon import is_surface
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import ItemKind, Scene
 from navloom.tools.forms import closed_object
-from navloom.tools.navcraft.errand import single_instruction
-from navloom.tools.navcraft.relay import COLLAB_TYPES
+from navloom.tools.navcraft.relay import COLLAB_TYPES, relay_legs
 from navloom.tools.navcraft.task import RelayTask
-
-__all__ = [
-    "Thing",
-    "compact_scene",
-    "end_schema",
-    "errand_of",
-    "far_places",
-    "far_rooms",
-    "handoffs",
-    "helper_starts",
-    "object_schema",
-    "read_thing",
-    "relay_facts",
-    "relay_schema",
-    "start_schema",
-    "things",
-]
 
 MOST_A_ROOM = 6
 """Names of each kind that are shown of a room."""
@@ -98,28 +80,24 @@ def _choice(names: Sequence[Any], constrain: bool) -> dict[str, Any]:
     return {"type": "string", "maxLength": LONGEST_NAME}
 
 
-def object_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
-    """The first choice: which object."""
-    named = _choice(things(scene, "object"), constrain)
-    return {"title": "errand_object", **closed_object({"object": named})}
+def errand_choice_schema(scene: Scene, made: int, *, constrain: bool) -> dict[str, Any]:
+    """The schema of the next choice of an errand: which object, then onto what, then from where.
+
+    Args:
+        scene: where names come from.
+        made: choices that were made, 0 to 2.
+        constrain: list the names that there are.
+    """
+    what, names = (
+        ("object", things(scene, "object")),
+        ("end", things(scene, "asset")),
+        ("start", [region.id for region in scene.regions]),
+    )[made]
+    return {"title": f"errand_{what}", **closed_object({what: _choice(names, constrain)})}
 
 
-def end_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
-    """The second: onto what."""
-    return {
-        "title": "errand_end",
-        **closed_object({"end": _choice(things(scene, "asset"), constrain)}),
-    }
-
-
-def start_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
-    """The third: from where."""
-    rooms = [region.id for region in scene.regions]
-    return {"title": "errand_start", **closed_object({"start": _choice(rooms, constrain)})}
-
-
-def relay_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
-    """The choices of a relay."""
+def relay_choice_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
+    """The schema of the choices of a relay."""
     fields = {
         "robot_2": _choice([region.id for region in scene.regions], constrain),
         "handoff": _choice(things(scene, "asset"), constrain),
@@ -155,25 +133,6 @@ def far_rooms(scene: Scene, target: str, least: int) -> list[str]:
     return [r.id for r in scene.regions if (hops.distance(r.id, target) or 0) >= least]
 
 
-def errand_of(scene: Scene, thing: Thing, start: str, place: Thing) -> dict[str, Any]:
-    """The whole answer of A.10.1 for three choices; its path is empty where there is none."""
-    hops = hop_table(scene)
-    legs = [hops.path(start, thing.region), hops.path(thing.region, place.region)]
-    path = [f"{a} -> {b}" for leg in legs for a, b in zip(leg or [], (leg or [])[1:], strict=False)]
-    return {
-        "phase_1": {
-            "Single robot start region": {"robot_1": start},
-            "Single robot target object region": {"robot_1": thing.region},
-            "Target object": thing.name,
-            "Single robot end region": {"robot_1": place.region},
-            "Single robot travel path": {"robot_1": path},
-            "Task instruction": single_instruction(
-                thing.name, thing.region, place.name, place.region
-            ),
-        }
-    }
-
-
 def relay_facts(task: RelayTask, seed: int, *, adjacency: bool) -> str:
     """Who may start where, and some handoffs that spare robot_1 a part of its way."""
     alone = f"Alone robot_1 walks {task.solo_metres or 0:.0f} m."
@@ -183,16 +142,11 @@ def relay_facts(task: RelayTask, seed: int, *, adjacency: bool) -> str:
     return "\n".join(
         [
             alone,
-            f"robot_2 may start in: {', '.join(helper_starts(task)) or 'nowhere'}.",
+            f"robot_2 may start in: {', '.join(task.fit_helpers) or 'nowhere'}.",
             "Some handoffs, and what robot_1 walks then:",
             *shown,
         ]
     )
-
-
-def helper_starts(task: RelayTask) -> list[str]:
-    """The rooms that robot_2 may start in, whatever the handoff."""
-    return [name for name, helper in task.helpers.items() if not helper.broken]
 
 
 def handoffs(task: RelayTask, seed: int) -> list[tuple[str, float]]:
@@ -202,14 +156,12 @@ def handoffs(task: RelayTask, seed: int) -> list[tuple[str, float]]:
     what is best.
     """
     offered = {(thing.region, thing.name) for thing in things(task.scene, "asset")}
-    found = [
-        (f"{place.name} in {place.region} with {kind}", metres)
-        for key, place in task.transfers.items()
-        if key in offered and not place.broken
-        for kind, metres in (
-            ("Type-A1", place.from_start + place.to_end),
-            ("Type-A2", task.start_to_object + place.from_object),
-        )
-        if metres < (task.solo_metres or 0.0)
-    ]
+    found = []
+    for key, place in task.fit_transfers.items():
+        for kind in COLLAB_TYPES if key in offered else ():
+            own = (task.start_to_object, place.from_start)
+            # What robot_1 walks is the same wherever robot_2 comes from.
+            _, _, metres = relay_legs(kind, own, (0.0, 0.0), place.from_object, place.to_end)
+            if metres < task.shorter:
+                found.append((f"{place.name} in {place.region} with {kind}", metres))
     return random.Random(seed).sample(found, min(MOST_PLACES, len(found)))

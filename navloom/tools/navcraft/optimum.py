@@ -1,4 +1,4 @@
-"""What is best, exactly: every guarded relay of a task, and every admissible triple of a scene.
+"""What is best, exactly: every guarded relay of a task, and what a chosen one is worth beside it.
 
 A relay is a helper start, a transfer asset and a type. :func:`all_relays` works out all that keep
 the guards at once, so the best by alpha, by ``g_rate`` or by makespan is exact, never a search.
@@ -8,32 +8,22 @@ Regret (how far a chosen relay is from the best) and recommendations are read of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.distances import hop_table
-from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import least_hops
-from navloom.tools.navcraft.relay import COLLAB_TYPES, CollabType, RelayTask
-from navloom.tools.navcraft.schedule import EVEN, Speeds
-from navloom.tools.navcraft.task import Helper, Transfer
-
-__all__ = [
-    "Choice",
-    "Measure",
-    "Recommendation",
-    "Regret",
-    "Relay",
-    "Relays",
-    "admissible_triples",
-    "all_relays",
-    "count_admissible_triples",
-    "recommend",
-]
+from navloom.tools.navcraft.relay import (
+    COLLAB_TYPES,
+    CollabType,
+    RelayChoice,
+    check_collab_path_efficient,
+    relay_legs,
+    roles_of,
+)
+from navloom.tools.navcraft.schedule import EVEN, Speeds, schedule_relay
+from navloom.tools.navcraft.task import Helper, RelayTask, Transfer
 
 Measure = Literal["alpha", "g_rate", "makespan"]
 """``alpha`` is robot_1's share of its solo route, ``makespan`` is in seconds."""
@@ -179,10 +169,22 @@ def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) 
     if strict:
         allowed &= _strictly_allowed(task, helpers, transfers)
     start, transfer = np.nonzero(allowed)
-    alpha, g_cost, makespan = _costs(
-        task, helpers, transfers, start, transfer, meets[allowed], speeds
-    )
+    metres = {
+        "robot_1": (
+            np.full(len(start), task.start_to_object),
+            _of(transfers, "from_start")[transfer],
+        ),
+        "robot_2": (_of(helpers, "to_object")[start], meets[allowed]),
+    }
+    carried, on = _of(transfers, "from_object")[transfer], _of(transfers, "to_end")[transfer]
+    alpha, g_rate, makespan = (np.empty((len(start), 2)) for _ in range(3))
     solo = task.solo_metres or math.inf
+    for column, kind in enumerate(COLLAB_TYPES):
+        fetch, come, own = relay_legs(kind, metres["robot_1"], metres["robot_2"], carried, on)
+        fetcher, deliverer = map(speeds.of, roles_of(kind))
+        alpha[:, column] = own / solo
+        g_rate[:, column] = (np.maximum(fetch, come) + on) / solo
+        makespan[:, column] = np.maximum(fetch / fetcher, come / deliverer) + on / deliverer
     return Relays(
         task=task,
         starts=helpers,
@@ -190,10 +192,14 @@ def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) 
         start=np.repeat(start, 2),
         transfer=np.repeat(transfer, 2),
         type_index=np.tile(np.arange(2, dtype=np.intp), len(start)),
-        alpha=alpha.ravel() / solo,
-        g_rate=g_cost.ravel() / solo,
+        alpha=alpha.ravel(),
+        g_rate=g_rate.ravel(),
         makespan=makespan.ravel(),
     )
+
+
+def _of(places: tuple[Helper, ...] | tuple[Transfer, ...], what: str) -> NDArray[np.float64]:
+    return np.array([getattr(place, what) for place in places], dtype=np.float64)
 
 
 def _strictly_allowed(
@@ -204,30 +210,6 @@ def _strictly_allowed(
     ).reshape(len(helpers), len(transfers))
     next_to_target = np.array([task.target_region in h.neighbours for h in helpers], dtype=np.bool_)
     return ~next_to_transfer & ~next_to_target[:, None]
-
-
-def _costs(
-    task: RelayTask,
-    helpers: tuple[Helper, ...],
-    transfers: tuple[Transfer, ...],
-    start: NDArray[np.intp],
-    transfer: NDArray[np.intp],
-    r2_to_transfer: NDArray[np.float64],
-    speeds: Speeds,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """(m, 2) metres of robot_1, metres of both, and seconds, for each pair and type."""
-    to_object = np.array([h.to_object for h in helpers])[start]
-    from_start = np.array([x.from_start for x in transfers])[transfer]
-    from_object = np.array([x.from_object for x in transfers])[transfer]
-    to_end = np.array([x.to_end for x in transfers])[transfer]
-    fetch = np.stack([to_object + from_object, task.start_to_object + from_object], axis=1)
-    come = np.stack([from_start, r2_to_transfer], axis=1)
-    deliver = np.stack([to_end, to_end], axis=1)
-    r1_cost = np.stack([from_start + to_end, task.start_to_object + from_object], axis=1)
-    fetcher = np.array([speeds.robot_2, speeds.robot_1])
-    deliverer = np.array([speeds.robot_1, speeds.robot_2])
-    makespan = np.maximum(fetch / fetcher, come / deliverer) + deliver / deliverer
-    return r1_cost, np.maximum(fetch, come) + deliver, makespan
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,32 +274,57 @@ def _reasons(relay: Relay, task: RelayTask) -> tuple[str, ...]:
     )
 
 
-def admissible_triples(scene: Scene, tau: int = 2) -> Iterator[tuple[str, str, str]]:
-    """Every (start, target, end) a task may have (CoNavBench 3.1.2), in scene order.
+def is_worth_it(task: RelayTask, *, strict: bool = False) -> bool:
+    """Whether any guarded relay makes robot_1's own way shorter (CoNavBench 3.1.3: alpha < 1)."""
+    relays = all_relays(task, strict=strict)
+    solo = task.solo_metres or 0.0
+    return len(relays) > 0 and float(relays.alpha.min()) * solo < task.shorter
 
-    Both legs have at least ``max(2, tau)`` hops, the target holds an object, the end holds an
-    asset, and start and end differ.
+
+def relay_record(
+    task: RelayTask, choice: RelayChoice | None, *, strict: bool = False
+) -> dict[str, Any]:
+    """The record of one relay, or of the optimum alone where none was chosen.
+
+    Args:
+        task: the single-robot task.
+        choice: a relay that the tool confirmed; None where the agent declined.
+        strict: the stricter helper rule, for the optimum.
+
+    Returns:
+        JSON with metres, seconds (both robots at 1 m/s) and rates; floats unrounded. Alpha is
+        ``r1_rate`` of the chosen type, gain 1 - alpha and 1 - g_rate; regret compares with the
+        exact best over all guarded relays of the task.
     """
-    far, objects, assets = _legs(scene, tau)
-    names = hop_table(scene).nodes
-    for start in range(len(names)):
-        for target in np.flatnonzero(far[start] & objects):
-            for end in np.flatnonzero(far[target] & assets):
-                if end != start:
-                    yield names[start], names[target], names[end]
-
-
-def count_admissible_triples(scene: Scene, tau: int = 2) -> int:
-    """How many :func:`admissible_triples` there are, without listing them."""
-    far, objects, assets = _legs(scene, tau)
-    starts = far[:, objects].sum(axis=0)
-    ends = far[objects] & assets
-    # The triples that end where they start: one for every end, since hops run both ways.
-    return int((starts * ends.sum(axis=1)).sum() - ends.sum())
-
-
-def _legs(scene: Scene, tau: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    table = hop_table(scene)
-    objects = np.array([bool(scene.items_in(r, "object")) for r in table.nodes], dtype=np.bool_)
-    assets = np.array([bool(scene.items_in(r, "asset")) for r in table.nodes], dtype=np.bool_)
-    return table.hops >= least_hops(tau), objects, assets
+    relays = all_relays(task, strict=strict)
+    optimum = {
+        "best_alpha": float(relays.alpha.min()) if len(relays) else None,
+        "best_g_rate": float(relays.g_rate.min()) if len(relays) else None,
+        "guarded_relays": len(relays),
+    }
+    if choice is None:
+        return optimum
+    found = check_collab_path_efficient(task, *choice, strict=strict)
+    (other_type,) = (kind for kind in COLLAB_TYPES if kind != choice.collab_type)
+    other = check_collab_path_efficient(task, *choice[:3], other_type, strict=strict)
+    alpha, g_rate = found["r1_rate"], found["g_rate"]
+    regret = relays.regret(alpha, g_rate)
+    schedule = schedule_relay(task, *choice)
+    return {
+        **optimum,
+        "robot_2_start_region": choice.robot_2_start_region,
+        "transfer_asset": choice.transfer_asset,
+        "transfer_asset_id": task.transfers[choice[1:3]].item.id,
+        "alpha": alpha,
+        "alpha_other": other.get("r1_rate"),
+        "alpha_either": min(alpha, other.get("r1_rate", alpha)),
+        "r1_rate": found["r1_rate"],
+        "g_rate": g_rate,
+        "gain_alpha": 1 - alpha,
+        "gain_g": 1 - g_rate,
+        "regret_alpha": regret.regret_alpha if regret else None,
+        "regret_g": regret.regret_g if regret else None,
+        "makespan_s": schedule.makespan_s,
+        "waits": schedule.waits,
+        "overlap_s": schedule.overlap_s,
+    }

@@ -1,32 +1,33 @@
-"""Can one walk from region to region, and over how many links: CoNavBench 3.1.2 and A.10.2.
+"""Ways from room to room in hops, over H, and from place to place in metres, over G+.
 
-Everything here is on the region graph H: hops, ties broken by metres. Regions are matched by
-whole id, so ``Kitchen_4`` is never ``Bedroom_4``. A name that is not there gives an answer with an
-``error`` that names near matches, because the caller may be a model that can mend its call.
+H, the region graph (CoNavBench 3.1.2, A.10.2): can one walk from region to region, and over how
+many links; ties are broken by metres. Regions are matched by whole id, so ``Kitchen_4`` is never
+``Bedroom_4``. A name that is not there gives an answer with an ``error`` that names near matches,
+because the caller may be a model that can mend its call. All-pairs paths are kept once per scene;
+every answer is a fresh dict with fresh lists, so a caller may change what it was given.
 
-All-pairs paths are kept once per scene; every answer is a fresh dict with fresh lists, so a caller
-may change what it was given.
+G+, the augmented metric graph (3.1.3), as lookups: the navigation graph G with 2-D weights, plus an
+anchor for each item at its own position, joined by a straight spur to the nearest viewpoint of its
+region. A distance between two anchors is therefore spur + table + spur; no graph is ever built.
+Where a region has no viewpoint, its items hang on the nearest viewpoint of the same floor; where
+the floor has none either, they cannot be reached and have no anchor. A robot starts at the
+viewpoint nearest its region's centre; in a region without viewpoints none can start. Of viewpoints
+equally near, the first in the scene is meant.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
 from typing import NotRequired, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from navloom.errors import did_you_mean
-from navloom.scenes.distances import hop_table, per_scene
-from navloom.scenes.scene import Scene
-
-__all__ = [
-    "PathAnswer",
-    "TwoPathAnswer",
-    "check_path_and_adjacency",
-    "check_two_path_and_adjacency",
-    "least_hops",
-    "region_ways",
-    "unknown_region",
-]
+from navloom.scenes.distances import DistanceTable, hop_table, metre_table, per_scene
+from navloom.scenes.scene import Item, Point3, Region, Scene, Viewpoint, distance_2d
 
 Ways = dict[tuple[str, str], tuple[str, ...]]
 """The transitions from region to region; () to itself, missing where there is no way."""
@@ -173,3 +174,160 @@ def _find_ways(scene: Scene) -> Ways:
                 last = table.nodes[before[b]]
                 ways[start, end] = (*ways[start, last], f"{last} -> {end}")
     return ways
+
+
+ITEM_NODE = "item "
+"""Goes before an item's id in the name of its node, to keep it apart from a viewpoint's."""
+MOST_TIES = 256
+"""Choices among viewpoints that tie that are looked at."""
+_TIE, _MOST_TYING = 1e-9, 4
+"""Metres by which two viewpoints may differ and still tie, and how many may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A place on G+.
+
+    Attributes:
+        node: its name on a route: a viewpoint id, or an item id.
+        viewpoint: row of its viewpoint in the metre table.
+        spur: metres on the ground plane from the place to that viewpoint.
+    """
+
+    node: str
+    viewpoint: int
+    spur: float
+
+
+@dataclass(frozen=True)
+class MetricGraph:
+    """Anchors of one scene and the distances between them.
+
+    Attributes:
+        table: the all-pairs table of G with 2-D weights.
+        items: each item's anchor by item id; an item that cannot be anchored is missing.
+        starts: each region's starting place; a region without viewpoints is missing.
+    """
+
+    table: DistanceTable
+    items: dict[str, Anchor]
+    starts: dict[str, Anchor]
+    _rows: dict[int, list[float]] = field(default_factory=dict, repr=False, compare=False)
+
+    def distance(self, a: Anchor, b: Anchor) -> float:
+        """Metres from anchor to anchor over G+; ``inf`` where there is no way."""
+        if a.node == b.node:
+            return 0.0
+        return a.spur + self.table.metres.item(a.viewpoint, b.viewpoint) + b.spur
+
+    def row(self, anchor: Anchor) -> list[float]:
+        """Metres from an anchor's viewpoint to every viewpoint, for lookups one at a time."""
+        # A list answers several times faster than an array does, one number at a time.
+        kept = self._rows.get(anchor.viewpoint)
+        if kept is None:
+            kept = self._rows[anchor.viewpoint] = self.table.metres[anchor.viewpoint].tolist()
+        return kept
+
+    def distances(self, rows: list[Anchor], columns: list[Anchor]) -> NDArray[np.float64]:
+        """(rows, columns) metres between different anchors; ``inf`` where there is no way."""
+        down = np.array([a.viewpoint for a in rows], dtype=np.intp)
+        across = np.array([a.viewpoint for a in columns], dtype=np.intp)
+        spurs = np.add.outer([a.spur for a in rows], [a.spur for a in columns])
+        metres: NDArray[np.float64] = self.table.metres[np.ix_(down, across)] + spurs
+        return metres
+
+    def walk(self, a: Anchor, b: Anchor) -> list[str] | None:
+        """The nodes from anchor to anchor, both included; None where there is no way."""
+        if a.node == b.node:
+            return [a.node]
+        nodes = self.table.nodes
+        path = self.table.path(nodes[a.viewpoint], nodes[b.viewpoint])
+        if path is None:
+            return None
+        before = [] if a.node == path[0] else [a.node]
+        after = [] if b.node == path[-1] else [b.node]
+        return [*before, *path, *after]
+
+
+def metric_graph(scene: Scene) -> MetricGraph:
+    """G+ of a scene, made on first use."""
+
+    def make() -> MetricGraph:
+        table = metre_table(scene, "2d")
+        starts = {region.id: _starts_of(scene, table, region) for region in scene.regions}
+        items = {item.id: _anchors_of(scene, table, item) for item in scene.items}
+        return MetricGraph(
+            table,
+            items={name: anchors[0] for name, anchors in items.items() if anchors},
+            starts={name: anchors[0] for name, anchors in starts.items() if anchors},
+        )
+
+    return per_scene(scene, "g_plus", make)
+
+
+def whereabouts(scene: Scene, node: str) -> Viewpoint | Item:
+    """What a node of G+ is."""
+    return scene.viewpoint_by_id.get(node) or scene.item_by_id[node.removeprefix(ITEM_NODE)]
+
+
+def tied_graphs(
+    scene: Scene, regions: Sequence[str], items: Sequence[str]
+) -> Iterator[MetricGraph]:
+    """G+ with each choice among viewpoints that tie, the scene's own first.
+
+    Two viewpoints that tie to the last bits are both right; whoever made a dataset may have taken
+    the other.
+
+    Args:
+        scene: the scene.
+        regions: whose starting places may vary.
+        items: the ids of items whose anchors may.
+    """
+    graph = metric_graph(scene)
+    starts = [_starts_of(scene, graph.table, scene.region_by_id[region]) for region in regions]
+    anchors = [_anchors_of(scene, graph.table, scene.item_by_id[item]) for item in items]
+    tied: list[list[Anchor | None]] = [[*found] or [None] for found in (*starts, *anchors)]
+    for choice in islice(product(*tied), MOST_TIES):
+        placed = dict(zip((*regions, *items), choice, strict=True))
+        known = {name: anchor for name, anchor in placed.items() if anchor is not None}
+        yield replace(
+            graph,
+            starts={**graph.starts, **{r: known[r] for r in regions if r in known}},
+            items={**graph.items, **{i: known[i] for i in items if i in known}},
+        )
+
+
+def _starts_of(scene: Scene, table: DistanceTable, region: Region) -> list[Anchor]:
+    """Where a robot may start: one place, more where viewpoints tie, none without a viewpoint."""
+    nearest = _nearest(region.center, scene.viewpoints_by_region[region.id])
+    return [Anchor(viewpoint.id, table.index[viewpoint.id], 0.0) for viewpoint, _ in nearest]
+
+
+def _anchors_of(scene: Scene, table: DistanceTable, item: Item) -> list[Anchor]:
+    """Where an item may hang: one place, more where viewpoints tie, none where none is near."""
+    if item.region is None:
+        return []
+    viewpoints = scene.viewpoints_by_region[item.region]
+    nearest = _nearest(item.position, viewpoints or _on_floor(scene, item.region))
+    node = f"{ITEM_NODE}{item.id}"
+    return [Anchor(node, table.index[viewpoint.id], spur) for viewpoint, spur in nearest]
+
+
+def _on_floor(scene: Scene, region: str) -> tuple[Viewpoint, ...]:
+    regions = scene.region_by_id
+    return tuple(
+        viewpoint
+        for viewpoint in scene.viewpoints
+        if viewpoint.region and regions[viewpoint.region].floor == regions[region].floor
+    )
+
+
+def _nearest(point: Point3, viewpoints: tuple[Viewpoint, ...]) -> list[tuple[Viewpoint, float]]:
+    """The nearest viewpoints on the ground plane and how far; of equals, the scene's first."""
+    far = sorted(
+        ((viewpoint, distance_2d(viewpoint.position, point)) for viewpoint in viewpoints),
+        key=lambda pair: pair[1],
+    )
+    return [
+        (viewpoint, metres) for viewpoint, metres in far[:_MOST_TYING] if metres <= far[0][1] + _TIE
+    ]

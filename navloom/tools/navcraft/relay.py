@@ -1,33 +1,58 @@
-"""Is a relay of two robots worth it: CoNavBench 3.1.3 and A.11.2, with the guards.
+"""A relay of two robots, NavCraft-C: guards, worth and answer (CoNavBench 3.1.3, A.11).
 
 In ``Type-A1`` robot_2 fetches the object and robot_1 delivers it from the transfer asset on; in
 ``Type-A2`` robot_1 fetches and robot_2 delivers. Distances are on G+ in metres
-(:mod:`navloom.tools.navcraft.metric_graph`); ``r1_rate`` is robot_1's share of its solo route,
-``g_rate`` the time of both at one speed over the solo time. A relay is accepted when the
-``r1_rate`` of its chosen type, which is alpha, is below 1.
+(:mod:`navloom.tools.navcraft.paths`); ``r1_rate`` is robot_1's share of its solo route, ``g_rate``
+the time of both at one speed over the solo time. A relay is accepted when the ``r1_rate`` of its
+chosen type, which is alpha, is below 1. The two sentences and the two lists of primitives of the
+answer are templates; only names go into them.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from navloom.scenes.scene import prompt_name
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from navloom.scenes.scene import Scene, prompt_name
+from navloom.tools.forms import Form, Violation, closed_object, quoted, read_form
+from navloom.tools.navcraft.errand import Errand, fetch_sentence, fetched_to
 from navloom.tools.navcraft.paths import MAX_QUOTED, unknown_region
-from navloom.tools.navcraft.task import Helper, RelayTask, Transfer, no_such_item
-
-__all__ = [
-    "COLLAB_TYPES",
-    "CollabType",
-    "RelayTask",
-    "check_collab_path_efficient",
-    "find_transfer",
-    "guard_violations",
-]
+from navloom.tools.navcraft.task import HELPER, Helper, RelayTask, Transfer, no_such_item
 
 CollabType = Literal["Type-A1", "Type-A2"]
 COLLAB_TYPES: tuple[CollabType, CollabType] = ("Type-A1", "Type-A2")
 """``Type-A1``: robot_2 fetches, robot_1 delivers. ``Type-A2``: the other way round."""
+RobotName = Literal["robot_1", "robot_2"]
+Metres = TypeVar("Metres", float, NDArray[np.float64])
+UNNAMED = "None"
+"""The asset of a relay whose fetching sentence names none."""
+STEPS = 4
+"""Each robot's list: move, grab, move, release."""
+_Text = Annotated[str, Field(min_length=1, max_length=1000)]
+_LEGS = {
+    "Type-A1": ("r2_to_target", "robot2_first_leg", "r1_to_transfer"),
+    "Type-A2": ("r1_to_target", "robot1_first_leg", "r2_to_transfer"),
+}
+"""What the listing of A.11.2 calls the legs."""
+
+
+class RelayChoice(NamedTuple):
+    """The four choices of a relay: the tuple that the tool confirms and the answer must keep."""
+
+    robot_2_start_region: str
+    transfer_region: str
+    transfer_asset: str
+    collab_type: str
+
+
+def roles_of(collab_type: str) -> tuple[RobotName, RobotName]:
+    """Who fetches the object and who delivers it."""
+    return ("robot_2", "robot_1") if collab_type == "Type-A1" else ("robot_1", "robot_2")
 
 
 def check_collab_path_efficient(
@@ -62,14 +87,12 @@ def check_collab_path_efficient(
         reasons = guard_violations(task, *asked, strict=strict)
         helper, transfer = task.helpers.get(asked[0]), find_transfer(task, *asked[1:])
         if reasons or helper is None or transfer is None:
-            return _refusal(" ".join(reasons))
-    if collab_type == "Type-A1":
-        return _type_a1(task, helper, transfer)
-    if collab_type == "Type-A2":
-        return _type_a2(task, helper, transfer)
-    return _refusal(
-        f"collab_type {collab_type[:MAX_QUOTED]!r} is not known: use 'Type-A1' or 'Type-A2'."
-    )
+            return _refusal(" ".join(reason.message for reason in reasons))
+    if collab_type not in _LEGS:
+        return _refusal(
+            f"collab_type {collab_type[:MAX_QUOTED]!r} is not known: use 'Type-A1' or 'Type-A2'."
+        )
+    return _compared(task, helper, transfer, collab_type)
 
 
 def guard_violations(
@@ -79,8 +102,8 @@ def guard_violations(
     transfer_asset: str,
     *,
     strict: bool = False,
-) -> list[str]:
-    """Every guard a relay breaks, as plain sentences an agent can act on.
+) -> list[Violation]:
+    """Every guard a relay breaks, each with a plain sentence an agent can act on.
 
     The guards: start and end regions of the task differ; the transfer region is not the target
     region; the transfer asset is an asset of it, is not the end asset, and has a usable surface
@@ -97,19 +120,22 @@ def guard_violations(
             of them is not to start next to it.
 
     Returns:
-        The sentences; empty where the relay keeps every guard.
+        The violations; empty where the relay keeps every guard.
     """
     reasons = list(task.broken)
     helper = task.helpers.get(robot_2_start_region)
     if helper is None:
-        reasons.append(
-            unknown_region(task.scene, robot_2_start_region, argument="robot_2_start_region")
-        )
+        said = unknown_region(task.scene, robot_2_start_region, argument="robot_2_start_region")
+        reasons.append(Violation("unknown_region", said))
     transfer = find_transfer(task, transfer_region, transfer_asset)
     if transfer_region not in task.scene.region_by_id:
-        reasons.append(unknown_region(task.scene, transfer_region, argument="transfer_region"))
+        said = unknown_region(task.scene, transfer_region, argument="transfer_region")
+        reasons.append(Violation("unknown_region", said))
     elif transfer is None:
-        reasons.append(no_such_item(task.scene, transfer_region, transfer_asset, "asset"))
+        said = no_such_item(task.scene, transfer_region, transfer_asset, "asset")
+        found = f"{transfer_asset!r} is not an asset of {transfer_region}"
+        where = 'phase_2 "Subtask instruction"'
+        reasons.append(Violation("transfer_not_there", said, where, found))
     # That the helper reaches the transfer asset needs no test of its own: ways run both ways, and
     # robot_1 must reach both the asset and the object, and the helper the object.
     reasons += helper.broken if helper else ()
@@ -127,22 +153,58 @@ def find_transfer(task: RelayTask, region: str, asset: str) -> Transfer | None:
     return found
 
 
-def _next_door(task: RelayTask, helper: Helper, transfer: Transfer) -> list[str]:
-    return [
-        f"robot_2_start_region {helper.region} is next to the {what} region {region}. "
-        "Choose another robot_2_start_region."
-        for what, region in (("target", task.target_region), ("transfer", transfer.region))
-        if region in helper.neighbours
-    ]
+def _next_door(task: RelayTask, helper: Helper, transfer: Transfer) -> Iterator[Violation]:
+    for what, region in (("target", task.target_region), ("transfer", transfer.region)):
+        if region in helper.neighbours:
+            yield Violation(
+                f"helper_next_to_{what}",
+                f"robot_2_start_region {helper.region} is next to the {what} region {region}. "
+                "Choose another robot_2_start_region.",
+                HELPER,
+                f"robot_2's {helper.region} is next to the {what} region {region}",
+            )
 
 
-def _type_a1(task: RelayTask, helper: Helper, transfer: Transfer) -> dict[str, Any]:
-    solo, shorter = task.solo_metres or math.inf, task.shorter
-    first_leg = helper.to_object + transfer.from_object
-    come = transfer.from_start
+def relay_legs(
+    collab_type: str,
+    robot_1: tuple[Metres, Metres],
+    robot_2: tuple[Metres, Metres],
+    carried: Metres,
+    on: Metres,
+) -> tuple[Metres, Metres, Metres]:
+    """A relay in metres, of one or of many at once.
+
+    Args:
+        collab_type: ``"Type-A1"`` or ``"Type-A2"``.
+        robot_1: how far it is to the object, and to the transfer asset.
+        robot_2: likewise.
+        carried: from the object to the transfer asset.
+        on: from the transfer asset to the end asset.
+
+    Returns:
+        What the fetching robot walks, what the delivering one walks to the transfer asset, and what
+        robot_1 walks in all.
+    """
+    if collab_type == "Type-A1":
+        return robot_2[0] + carried, robot_1[1], robot_1[1] + on
+    fetch = robot_1[0] + carried
+    return fetch, robot_2[1], fetch
+
+
+def _compared(
+    task: RelayTask, helper: Helper, transfer: Transfer, collab_type: str
+) -> dict[str, Any]:
+    solo, shorter, on = task.solo_metres or math.inf, task.shorter, transfer.to_end
+    first_leg, come, r1_cost = relay_legs(
+        collab_type,
+        (task.start_to_object, transfer.from_start),
+        (helper.to_object, helper.row[transfer.viewpoint] + transfer.spur),
+        transfer.from_object,
+        on,
+    )
+    to_target, fetching, coming = _LEGS[collab_type]
     parallel = first_leg if first_leg > come else come  # max() costs a tenth of the call
-    g_cost = parallel + transfer.to_end
-    r1_cost = come + transfer.to_end
+    g_cost = parallel + on
     return {
         "g_efficient": g_cost < shorter,
         "r1_efficient": r1_cost < shorter,
@@ -150,40 +212,177 @@ def _type_a1(task: RelayTask, helper: Helper, transfer: Transfer) -> dict[str, A
         "g_rate": g_cost / solo,
         "r1_rate": r1_cost / solo,
         "path_info": {
-            "r2_to_target": helper.to_object,
+            to_target: helper.to_object if collab_type == "Type-A1" else task.start_to_object,
             "target_to_transfer": transfer.from_object,
-            "robot2_first_leg": first_leg,
-            "r1_to_transfer": come,
+            fetching: first_leg,
+            coming: come,
             "parallel_leg": parallel,
-            "transfer_to_end": transfer.to_end,
-            "type": "Type-A1",
-        },
-    }
-
-
-def _type_a2(task: RelayTask, helper: Helper, transfer: Transfer) -> dict[str, Any]:
-    solo, shorter = task.solo_metres or math.inf, task.shorter
-    first_leg = task.start_to_object + transfer.from_object
-    come = helper.row[transfer.viewpoint] + transfer.spur
-    parallel = first_leg if first_leg > come else come
-    g_cost = parallel + transfer.to_end
-    return {
-        "g_efficient": g_cost < shorter,
-        "r1_efficient": first_leg < shorter,
-        "efficient": g_cost < shorter or first_leg < shorter,
-        "g_rate": g_cost / solo,
-        "r1_rate": first_leg / solo,
-        "path_info": {
-            "r1_to_target": task.start_to_object,
-            "target_to_transfer": transfer.from_object,
-            "robot1_first_leg": first_leg,
-            "r2_to_transfer": come,
-            "parallel_leg": parallel,
-            "transfer_to_end": transfer.to_end,
-            "type": "Type-A2",
+            "transfer_to_end": on,
+            "type": collab_type,
         },
     }
 
 
 def _refusal(why: str) -> dict[str, Any]:
     return {"efficient": False, "error": why}
+
+
+class _BothTexts(Form):
+    robot_1: _Text
+    robot_2: _Text
+
+
+class _BothLists(Form):
+    robot_1: tuple[_Text, ...] = Field(max_length=50)
+    robot_2: tuple[_Text, ...] = Field(max_length=50)
+
+
+class RelayAnswer(Form):
+    """A two-robot relay with exactly the output keys of A.11.1; dump it ``by_alias``."""
+
+    starts: _BothTexts = Field(alias="Collaborative robot start region")
+    type: CollabType = Field(alias="Collaborative type")
+    transfer_region: _Text = Field(alias="Transfer region")
+    instructions: _BothTexts = Field(alias="Subtask instruction")
+    subtasks: _BothLists = Field(alias="Subtask list")
+
+    @property
+    def choice(self) -> RelayChoice:
+        """Its four choices; the asset is the fetching robot's, ``UNNAMED`` where that is off."""
+        asset = fetched_to(getattr(self.instructions, roles_of(self.type)[0]))
+        return RelayChoice(self.starts.robot_2, self.transfer_region, asset or UNNAMED, self.type)
+
+
+def relay_answer(errand: Errand, relay: RelayChoice) -> dict[str, Any]:
+    """The answer of A.11.1 that tells a relay, as JSON: its templates, filled in."""
+    obj, asset, there = errand.object, relay.transfer_asset, relay.transfer_region
+    handoff, grab, release = _move_to(asset, there), f"Grab('{obj}')", f"Release('{obj}')"
+    fetcher, deliverer = roles_of(relay.collab_type)
+    return {
+        "phase_2": {
+            "Collaborative robot start region": {
+                "robot_1": errand.start,
+                "robot_2": relay.robot_2_start_region,
+            },
+            "Collaborative type": relay.collab_type,
+            "Transfer region": there,
+            "Subtask instruction": {
+                fetcher: fetch_sentence(obj, errand.target, asset, there),
+                deliverer: f"Take the {obj} from the {asset} in {there} "
+                f"to the {errand.end_asset} in {errand.end}.",
+            },
+            "Subtask list": {
+                fetcher: [_move_to(obj, errand.target), grab, handoff, release],
+                deliverer: [handoff, grab, _move_to(errand.end_asset, errand.end), release],
+            },
+        }
+    }
+
+
+def _move_to(entity: str, region: str) -> str:
+    return f"Move_to('{entity}_{region.rsplit('_', 1)[-1]}')"
+
+
+def relay_answer_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
+    """The JSON schema of the answer, its title the name of the job; ``phase_2`` may be null.
+
+    Args:
+        scene: where names come from.
+        constrain: hold regions to those of the scene.
+    """
+    region: dict[str, Any] = {"type": "string"}
+    if constrain:
+        region = {"type": "string", "enum": [r.id for r in scene.regions]}
+    text = {"type": "string"}
+    texts = {"type": "array", "items": text, "minItems": STEPS, "maxItems": STEPS}
+    fields = {
+        "Collaborative robot start region": closed_object({"robot_1": region, "robot_2": region}),
+        "Collaborative type": {"type": "string", "enum": list(COLLAB_TYPES)},
+        "Transfer region": region,
+        "Subtask instruction": closed_object({"robot_1": text, "robot_2": text}),
+        "Subtask list": closed_object({"robot_1": texts, "robot_2": texts}),
+    }
+    answer = {"anyOf": [closed_object(fields), {"type": "null"}]}
+    return {"title": "phase_2", **closed_object({"phase_2": answer})}
+
+
+def read_relay(
+    answer: dict[str, Any], scene: Scene, errand: Errand, confirmed: RelayChoice | None
+) -> tuple[RelayAnswer | None, list[Violation]]:
+    """Check an answer's form, then that it is the confirmed relay, told in the exact templates.
+
+    What a relay may be (guards, gain) is the tool's to say; only a relay the tool confirmed is
+    accepted here (A.11.1, "General constraints").
+
+    Args:
+        answer: what was answered: ``{"phase_2": {...}}``.
+        scene: the ground truth.
+        errand: the single-robot task.
+        confirmed: the relay that the tool found efficient last, if any.
+
+    Returns:
+        The relay and no violations, or the relay as far as its form allows and what is wrong.
+    """
+    plan, faults = read_form(answer, "phase_2", RelayAnswer)
+    if plan is None:
+        return None, faults
+    if wrong := [*_unknown_regions(plan, scene)]:
+        return plan, wrong
+    if confirmed is None:
+        return plan, [
+            Violation(
+                "not_confirmed",
+                "No relay was confirmed yet. Call check_collab_path_efficient until it returns "
+                '"efficient": true, then answer with that relay.',
+            )
+        ]
+    return plan, [*_other_relay(plan, errand, confirmed), *_wrong_words(plan, errand, confirmed)]
+
+
+def _unknown_regions(plan: RelayAnswer, scene: Scene) -> Iterator[Violation]:
+    for where, region in (
+        (f"{HELPER} robot_1", plan.starts.robot_1),
+        (f"{HELPER} robot_2", plan.starts.robot_2),
+        ('phase_2 "Transfer region"', plan.transfer_region),
+    ):
+        if region not in scene.region_by_id:
+            said = unknown_region(scene, region, argument='"phase_2"')
+            found = f"{region!r} is not a region of {scene.uri}"
+            yield Violation("unknown_region", said, where, found)
+
+
+def _other_relay(plan: RelayAnswer, errand: Errand, confirmed: RelayChoice) -> Iterator[Violation]:
+    for name, said, wanted, code in (
+        ("robot_1 start", plan.starts.robot_1, errand.start, "wrong_start"),
+        ("robot_2 start", plan.starts.robot_2, confirmed.robot_2_start_region, "other_relay"),
+        ("Collaborative type", plan.type, confirmed.collab_type, "other_relay"),
+        ("Transfer region", plan.transfer_region, confirmed.transfer_region, "other_relay"),
+    ):
+        if said != wanted:
+            yield Violation(
+                code,
+                f"{name} is {quoted(said)}, but {quoted(wanted)} was confirmed: use that.",
+                HELPER,
+                f"robot_1 starts in {said} here and in {wanted} in phase_1",
+            )
+
+
+def _wrong_words(plan: RelayAnswer, errand: Errand, confirmed: RelayChoice) -> Iterator[Violation]:
+    wanted = relay_answer(errand, confirmed)["phase_2"]
+    for robot in ("robot_1", "robot_2"):
+        said, sentence = getattr(plan.instructions, robot), wanted["Subtask instruction"][robot]
+        if said != sentence:
+            yield Violation(
+                "wrong_instruction",
+                f'"Subtask instruction" > "{robot}" must read exactly: {sentence}',
+                f'phase_2 "Subtask instruction" {robot}',
+                f"{said!r} is said and {plan.type} gives {sentence!r}",
+            )
+        done, steps = list(getattr(plan.subtasks, robot)), wanted["Subtask list"][robot]
+        if done != steps:
+            yield Violation(
+                "wrong_subtasks",
+                f'"Subtask list" > "{robot}" must be exactly: {", ".join(steps)}',
+                f'phase_2 "Subtask list" {robot}',
+                f"{done} is said and {plan.type} gives {steps}",
+            )

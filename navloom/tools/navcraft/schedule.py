@@ -20,26 +20,10 @@ from typing import Any, Literal
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Link, Point3, Scene, distance_2d
-from navloom.tools.navcraft.metric_graph import Anchor, metric_graph, whereabouts
-from navloom.tools.navcraft.paths import unknown_region
-from navloom.tools.navcraft.relay import COLLAB_TYPES, find_transfer
+from navloom.tools.navcraft.paths import Anchor, metric_graph, unknown_region, whereabouts
+from navloom.tools.navcraft.relay import COLLAB_TYPES, RobotName, find_transfer, roles_of
 from navloom.tools.navcraft.task import RelayTask, Transfer, no_such_item
 
-__all__ = [
-    "EVEN",
-    "Overlap",
-    "RobotName",
-    "Schedule",
-    "Speeds",
-    "Stop",
-    "Wait",
-    "overlaps",
-    "schedule_relay",
-    "schedule_solo",
-    "travel_time",
-]
-
-RobotName = Literal["robot_1", "robot_2"]
 PlaceKind = Literal["edge", "doorway", "handoff"]
 Place = tuple[PlaceKind, str, str, str]
 """(kind, its two ends in order, and for a doorway which link it is)."""
@@ -191,8 +175,7 @@ def schedule_relay(
     helper, transfer = _relay_places(task, robot_2_start_region, transfer_region, transfer_asset)
     if collab_type not in COLLAB_TYPES:
         raise UsageError(f"collab_type {collab_type!r} is not known: use 'Type-A1' or 'Type-A2'.")
-    fetcher: RobotName = "robot_2" if collab_type == "Type-A1" else "robot_1"
-    receiver: RobotName = "robot_1" if collab_type == "Type-A1" else "robot_2"
+    fetcher, receiver = roles_of(collab_type)
     starts = {"robot_1": task.start_anchor, "robot_2": helper}
     fetch = _route(
         task.scene,

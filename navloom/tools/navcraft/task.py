@@ -20,10 +20,14 @@ from functools import cached_property
 from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Item, ItemKind, Scene, prompt_name
-from navloom.tools.navcraft.metric_graph import Anchor, MetricGraph, metric_graph
-from navloom.tools.navcraft.paths import MAX_QUOTED, unknown_region
-
-__all__ = ["Helper", "RelayTask", "Transfer", "no_such_item", "usable_surface"]
+from navloom.tools.forms import Violation
+from navloom.tools.navcraft.paths import (
+    MAX_QUOTED,
+    Anchor,
+    MetricGraph,
+    metric_graph,
+    unknown_region,
+)
 
 SHORTEST_SIDE = 0.30
 """Metres: a surface narrower than this holds nothing (a rule of ours)."""
@@ -35,6 +39,8 @@ LEAST_GAIN = 1e-9
 """Metres: two sums of the same legs differ by less than this in their last bits."""
 MAX_LISTED = 12
 """How many names a message lists."""
+HELPER = 'phase_2 "Collaborative robot start region"'
+_HANDOFF = 'phase_2 "Transfer region"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,12 @@ class Transfer:
     from_start: float
     from_object: float
     to_end: float
-    broken: tuple[str, ...]
+    broken: tuple[Violation, ...]
+
+    @property
+    def carried(self) -> float:
+        """``d(o, x) + d(x, a_e)`` in metres: how far the object is carried by way of it."""
+        return self.from_object + self.to_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,7 @@ class Helper:
     row: list[float]
     to_object: float
     neighbours: frozenset[str]
-    broken: tuple[str, ...]
+    broken: tuple[Violation, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +111,8 @@ class RelayTask:
         object_name: what to take.
         end_region: where it goes.
         end_asset: the asset it is put on.
+        meant: ids of instances that are meant, where a name is shared, whatever is nearest.
+        over: G+ where an anchor that ties is chosen otherwise; None: the scene's own.
 
     Raises:
         UsageError: a region, the object or the end asset is not there.
@@ -111,6 +124,8 @@ class RelayTask:
     object_name: str
     end_region: str
     end_asset: str
+    meant: frozenset[str] = frozenset()
+    over: MetricGraph | None = None
 
     def __post_init__(self) -> None:
         for argument in ("start_region", "target_region", "end_region"):
@@ -123,13 +138,13 @@ class RelayTask:
             (self.end_region, self.end_asset, "asset"),
         )
         for region, name, kind in wanted:
-            if not _instances(self.scene, region, name, kind):
+            if not self._instances(region, name, kind):
                 raise UsageError(no_such_item(self.scene, region, name, kind))
 
     @cached_property
     def graph(self) -> MetricGraph:
         """G+ of the scene."""
-        return metric_graph(self.scene)
+        return self.over or metric_graph(self.scene)
 
     @property
     def object_item(self) -> Item:
@@ -173,22 +188,24 @@ class RelayTask:
         return (self.solo_metres or 0.0) - LEAST_GAIN
 
     @cached_property
-    def broken(self) -> tuple[str, ...]:
+    def broken(self) -> tuple[Violation, ...]:
         """What rules out every relay of this task."""
         reasons = []
         if self.start_region == self.end_region:
-            reasons.append(
-                f"The task starts and ends in {self.start_region}: start and end must differ."
-            )
+            said = f"The task starts and ends in {self.start_region}: start and end must differ."
+            reasons.append(Violation("same_start_end", said))
         if self.solo_metres is None:
-            reasons.append(
+            said = (
                 f"robot_1 cannot walk from {self.start_region} to the "
                 f"{self.object_item.prompt_name} in {self.target_region} and on to the "
                 f"{self.end_item.prompt_name} in {self.end_region}, so there is nothing to "
                 "compare a relay with."
             )
+            found = "on the navigation graph a robot cannot get there"
+            reasons.append(Violation("not_walkable", said, _HANDOFF, found))
         elif self.solo_metres < SHORTEST_ROUTE:
-            reasons.append("robot_1's own route is 0 m long: no relay can shorten it.")
+            said = "robot_1's own route is 0 m long: no relay can shorten it."
+            reasons.append(Violation("no_route", said, _HANDOFF, said))
         return tuple(reasons)
 
     @cached_property
@@ -222,8 +239,8 @@ class RelayTask:
         anchors = self.graph.items
         pairs = [
             (thing, asset)
-            for thing in _instances(self.scene, self.target_region, self.object_name, "object")
-            for asset in _instances(self.scene, self.end_region, self.end_asset, "asset")
+            for thing in self._instances(self.target_region, self.object_name, "object")
+            for asset in self._instances(self.end_region, self.end_asset, "asset")
         ]
 
         def route(pair: tuple[Item, Item]) -> tuple[float, str, str]:
@@ -232,6 +249,11 @@ class RelayTask:
             return metres, pair[0].id, pair[1].id
 
         return min(pairs, key=route)
+
+    def _instances(self, region: str, name: str, kind: ItemKind) -> list[Item]:
+        wanted = prompt_name(name[:200])
+        found = [i for i in self.scene.items_in(region, kind) if i.prompt_name == wanted]
+        return [item for item in found if item.id in self.meant] or found
 
     def _metres(self, a: Anchor | None, b: Anchor | None) -> float:
         return math.inf if a is None or b is None else self.graph.distance(a, b)
@@ -242,6 +264,7 @@ class RelayTask:
         return hop_table(self.scene).distance(a, b) is not None
 
     def _transfer(self, region: str, name: str, items: list[Item]) -> Transfer:
+        items = [item for item in items if item.id in self.meant] or items
         usable = [item for item in items if usable_surface(self.scene, item)]
 
         def carried(item: Item) -> tuple[float, str]:
@@ -269,27 +292,40 @@ class RelayTask:
 
     def _transfer_faults(
         self, region: str, name: str, usable: bool, from_start: float
-    ) -> Iterable[str]:
+    ) -> Iterable[Violation]:
         if region == self.target_region:
-            yield (
+            yield Violation(
+                "transfer_in_target",
                 f"transfer_region {region} is the target region, where the object already is. "
-                "Choose another transfer region."
+                "Choose another transfer region.",
+                _HANDOFF,
+                f"{region} is the target object's region",
             )
         if region == self.end_region and name == self.end_item.prompt_name:
-            yield (
+            yield Violation(
+                "transfer_is_end",
                 f"The {name} in {region} is the end asset itself, so nothing would be handed over. "
-                "Choose another transfer asset."
+                "Choose another transfer asset.",
+                _HANDOFF,
+                f"the {name} in {region} is the end asset: nothing is handed over",
             )
         if not usable:
-            yield (
-                f"The {name} in {region} has no usable surface (at least {SHORTEST_SIDE:.2f} m "
-                f"wide, top {LOWEST_TOP:.2f} to {HIGHEST_TOP:.2f} m above the floor). "
-                "Choose another transfer asset."
+            low, high = f"{LOWEST_TOP:.2f}", f"{HIGHEST_TOP:.2f}"
+            fault = f"he {name} in {region} has no usable surface"
+            yield Violation(
+                "no_surface",
+                f"T{fault} (at least {SHORTEST_SIDE:.2f} m wide, top {low} to {high} m above the "
+                "floor). Choose another transfer asset.",
+                'phase_2 "Subtask instruction"',
+                f"t{fault} ({SHORTEST_SIDE:.2f} m wide, {low} to {high} m up)",
             )
         if math.isinf(from_start) or not self._linked(self.start_region, region):
-            yield (
+            yield Violation(
+                "transfer_cut_off",
                 f"robot_1 cannot reach the {name} in {region} from {self.start_region}. "
-                "Choose another transfer region."
+                "Choose another transfer region.",
+                _HANDOFF,
+                f"robot_1 cannot reach {region} from {self.start_region}",
             )
 
     def _helper(self, region: str) -> Helper:
@@ -306,22 +342,36 @@ class RelayTask:
             broken=tuple(self._helper_faults(region, anchor, to_object)),
         )
 
-    def _helper_faults(self, region: str, anchor: Anchor | None, to_object: float) -> Iterable[str]:
+    def _helper_faults(
+        self, region: str, anchor: Anchor | None, to_object: float
+    ) -> Iterable[Violation]:
         hops = hop_table(self.scene).distance(self.start_region, region)
         change = "Choose another robot_2_start_region."
         if hops == 0:
-            yield f"robot_2 may not start in robot_1's start region {region}. {change}"
+            yield Violation(
+                "helper_with_robot_1",
+                f"robot_2 may not start in robot_1's start region {region}. {change}",
+                HELPER,
+                f"robot_2 starts in robot_1's own region {region}",
+            )
         if hops == 1:
-            yield (
+            yield Violation(
+                "helper_next_to_robot_1",
                 f"robot_2_start_region {region} is next to robot_1's start region "
-                f"{self.start_region}. {change}"
+                f"{self.start_region}. {change}",
+                HELPER,
+                f"robot_2's {region} is next to robot_1's {self.start_region}",
             )
         if anchor is None:
-            yield f"No robot can start in {region}: it has no viewpoint. {change}"
+            said = f"No robot can start in {region}: it has no viewpoint."
+            yield Violation("helper_cut_off", f"{said} {change}", HELPER, said)
         elif math.isinf(to_object) or not self._linked(region, self.target_region):
-            yield (
+            yield Violation(
+                "helper_cut_off",
                 f"robot_2 cannot reach the {self.object_item.prompt_name} in {self.target_region} "
-                f"from {region}. {change}"
+                f"from {region}. {change}",
+                HELPER,
+                f"robot_2 cannot reach the target region {self.target_region} from {region}",
             )
 
 
@@ -357,8 +407,3 @@ def no_such_item(scene: Scene, region: str, name: str, kind: ItemKind) -> str:
         f"{region} has no {kind} {asked!r}.{did_you_mean(asked, known)} "
         f"It has: {', '.join(known[:MAX_LISTED])}{more}."
     )
-
-
-def _instances(scene: Scene, region: str, name: str, kind: ItemKind) -> list[Item]:
-    wanted = prompt_name(name[:200])
-    return [item for item in scene.items_in(region, kind) if item.prompt_name == wanted]

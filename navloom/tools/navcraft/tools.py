@@ -15,10 +15,13 @@ from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import check_path_and_adjacency, check_two_path_and_adjacency
-from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayTask, check_collab_path_efficient
-
-__all__ = ["path_tools", "relay_tools"]
+from navloom.tools.navcraft.paths import (
+    check_path_and_adjacency,
+    check_two_path_and_adjacency,
+    least_hops,
+)
+from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient
+from navloom.tools.navcraft.task import RelayTask
 
 _PATH = """Say whether two regions are connected and adjacent, and give the shortest path.
 
@@ -57,7 +60,7 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
         StructuredTool.from_function(
             two_paths,
             name="check_two_path_and_adjacency",
-            description=_TWO_PATHS.format(least=max(2, tau)),
+            description=_TWO_PATHS.format(least=least_hops(tau)),
             args_schema=_arguments(
                 "two_paths",
                 start_region=_name("Region robot_1 starts in.", regions),

@@ -1,5 +1,5 @@
 """The independent checker: it lets the good through and rejects every corruption, as does
-``navloom validate``; and neither leans on what makes tasks."""
+``navloom validate``, which asks what makes tasks: the checker is what keeps both honest."""
 
 import ast
 import copy
@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import navloom.evals
 from navloom.evals.navcraft.validate import check_file
 from tests.evals import tiny
 from tests.evals.navcraft import checker
 from tests.evals.navcraft.corruptions import CORRUPTIONS
 
-_VALIDATE = ("best", "claim", "ground", "rates", "rules")
 SCENE = json.loads(tiny.home().model_dump_json())
 
 
@@ -57,11 +55,71 @@ def test_the_checker_imports_nothing_of_ours():
     assert _imports(Path(checker.__file__)) == {"itertools", "math", "re"}
 
 
-def test_validate_shares_nothing_with_generation_but_the_scene_loaders():
-    folder = Path(navloom.evals.__file__).parent
-    own = {f"navloom.evals.navcraft.{name}" for name in _VALIDATE}
-    own.add("navloom.evals.scene_names")
-    allowed = own | {"navloom.errors", "navloom.scenes.scene", "navloom.scenes.uri"}
-    for name in ("navcraft/validate", "scene_names", *(f"navcraft/{each}" for each in _VALIDATE)):
-        ours = {each for each in _imports(folder / f"{name}.py") if each.startswith("navloom")}
-        assert ours <= allowed, name
+@pytest.mark.parametrize("make", [tiny.relay_a1, tiny.relay_a2])
+@pytest.mark.parametrize("by", [-0.05, 0.002])
+@pytest.mark.parametrize("key", ["best_alpha", "best_g_rate", "regret_alpha", "regret_g"])
+def test_the_checker_and_validate_search_for_the_best(make, key, by, tmp_path):
+    row = make()
+    rest = row["navloom"]
+    rest[key] += by
+    if key == "best_alpha":
+        rest["regret_alpha"] = rest["alpha"] - rest[key]
+    elif key == "best_g_rate":
+        rest["regret_g"] = rest["g_rate"] / rest[key] - 1
+    assert len(checker.check(row, SCENE)) == 1
+    found = check_file(tiny.write_rows(tmp_path / "t.jsonl", [row]), tiny.scene_file(tmp_path))
+    assert [finding.where for finding in found.findings] == [f'navloom "{key}"']
+
+
+def test_the_checker_and_validate_hold_the_helper_to_the_stricter_rule(tmp_path):
+    row = tiny.relay_a1()
+    row["navloom"]["strict_helper"] = True
+    assert "next to the target or the transfer region" in checker.check(row, SCENE)[0]
+    found = check_file(tiny.write_rows(tmp_path / "t.jsonl", [row]), tiny.scene_file(tmp_path))
+    assert found.valid == 0
+
+
+def _spoilt(row, other, number):
+    """A row with one part of another, or one number that is off."""
+    parts = [("phase_1", key) for key in row["phase_1"]]
+    parts += [("phase_2", key) for key in row["phase_2"]]
+    parts += [("navloom", key) for key, value in row["navloom"].items() if key in NUMBERS]
+    part, key = parts[number % len(parts)]
+    spoilt = copy.deepcopy(row)
+    spoilt[part][key] = row[part][key] + 0.01 if part == "navloom" else other[part][key]
+    return spoilt
+
+
+NUMBERS = (
+    "solo_metres",
+    "alpha",
+    "alpha_other",
+    "r1_rate",
+    "g_rate",
+    "gain_alpha",
+    "gain_g",
+    "best_alpha",
+    "best_g_rate",
+    "regret_alpha",
+    "regret_g",
+)
+
+
+def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path):
+    from navloom.evals.navcraft.export import export_lines
+    from navloom.evals.navcraft.run import SynthRequest, synthesise
+    from navloom.scenes.uri import load_scene
+
+    asked = SynthRequest(kind="collab", spec="demo:house", n=8, seed=11)
+    synthesise(asked, tmp_path / "run")
+    rows = export_lines(tmp_path / "run")
+    scene = json.loads(load_scene("demo:house").model_dump_json())
+    verdicts = {True: 0, False: 0}
+    for number in range(44):
+        row, other = rows[number % len(rows)], rows[(number * 3 + 1) % len(rows)]
+        spoilt = _spoilt(row, other, number)
+        good = checker.check(spoilt, scene) == []
+        found = check_file(tiny.write_rows(tmp_path / "one.jsonl", [spoilt]))
+        assert (found.findings == ()) is good, spoilt
+        verdicts[good] += 1
+    assert verdicts[False] > 20

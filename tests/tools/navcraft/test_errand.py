@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from navloom.tools.navcraft.errand import end_asset_of, phase_1_schema, read_phase_1
+from navloom.tools.navcraft.errand import errand_schema, read_errand
 from tests.graphs.navcraft.errands import PATH, phase_1
 from tests.tools.navcraft.worlds import row_house
 
@@ -16,10 +16,10 @@ WALK, SAY = "Single robot travel path", "Task instruction"
 
 
 def test_valid_errand_has_no_violations() -> None:
-    task, wrong = read_phase_1(phase_1(), row_house())
+    task, wrong = read_errand(phase_1(), row_house())
     assert wrong == []
     assert task is not None
-    assert end_asset_of(task) == "kitchen_counter"
+    assert task.errand == ("Attic_6", "Study_4", "cup", "Hall_2", "kitchen_counter")
     assert task.model_dump(mode="json", by_alias=True) == phase_1()["phase_1"]
 
 
@@ -42,7 +42,7 @@ def test_valid_errand_has_no_violations() -> None:
     ],
 )
 def test_violation(changes: dict[str, Any], code: str, said: str) -> None:
-    _, wrong = read_phase_1(phase_1(**changes), row_house())
+    _, wrong = read_errand(phase_1(**changes), row_house())
     assert code in [violation.code for violation in wrong]
     assert said in " ".join(violation.message for violation in wrong)
     assert all("\n" not in violation.message for violation in wrong)
@@ -51,29 +51,29 @@ def test_violation(changes: dict[str, Any], code: str, said: str) -> None:
 def test_missing_key_is_named() -> None:
     answer = phase_1()
     del answer["phase_1"]["Target object"]
-    _, wrong = read_phase_1(answer, row_house())
+    _, wrong = read_errand(answer, row_house())
     assert [violation.message for violation in wrong] == ['"phase_1" > "Target object" is missing.']
 
 
 @pytest.mark.parametrize("answer", [{}, {"phase_1": None}, {"phase_1": [1]}])
 def test_no_phase_1(answer: dict[str, Any]) -> None:
-    task, wrong = read_phase_1(answer, row_house())
+    task, wrong = read_errand(answer, row_house())
     assert task is None
     assert wrong[0].code == "wrong_form"
 
 
 def test_tau_lengthens_legs() -> None:
-    _, wrong = read_phase_1(phase_1(), row_house(), tau=3)
+    _, wrong = read_errand(phase_1(), row_house(), tau=3)
     assert [violation.code for violation in wrong] == ["leg_too_short", "leg_too_short"]
 
 
 def test_schema_holds_names_to_the_scene() -> None:
-    schema = phase_1_schema(row_house(), constrain=True)
+    schema = errand_schema(row_house(), constrain=True)
     assert schema["title"] == "phase_1"
     jsonschema.validate(phase_1(), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(phase_1(**{START: {"robot_1": "Attic_7"}}), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(phase_1(**{"Target object": "mug"}), schema)
-    free = phase_1_schema(row_house(), constrain=False)
+    free = errand_schema(row_house(), constrain=False)
     jsonschema.validate(phase_1(**{"Target object": "mug"}), free)

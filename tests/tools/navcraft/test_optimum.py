@@ -9,21 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene
+from navloom.tools.navcraft.errand import admissible_triples, count_admissible_triples
 from navloom.tools.navcraft.optimum import (
     Measure,
-    admissible_triples,
     all_relays,
-    count_admissible_triples,
     recommend,
 )
 from navloom.tools.navcraft.paths import check_two_path_and_adjacency
 from navloom.tools.navcraft.relay import (
     COLLAB_TYPES,
-    RelayTask,
     check_collab_path_efficient,
     guard_violations,
 )
 from navloom.tools.navcraft.schedule import Speeds, schedule_relay
+from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes
 

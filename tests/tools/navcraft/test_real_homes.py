@@ -10,10 +10,12 @@ import pytest
 
 from benchmarks.reference import Collab
 from navloom.scenes.uri import iter_scenes, load_scene
-from navloom.tools.navcraft.optimum import admissible_triples, all_relays
+from navloom.tools.navcraft.errand import admissible_triples
+from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import check_path_and_adjacency
-from navloom.tools.navcraft.relay import RelayTask, check_collab_path_efficient
+from navloom.tools.navcraft.relay import check_collab_path_efficient
 from navloom.tools.navcraft.schedule import schedule_relay
+from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.worlds import near
 
 pytestmark = pytest.mark.realdata

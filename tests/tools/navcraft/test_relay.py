@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 from benchmarks.reference import Collab
 from navloom.errors import UsageError
 from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint
-from navloom.tools.navcraft.metric_graph import metric_graph
-from navloom.tools.navcraft.relay import RelayTask, check_collab_path_efficient, guard_violations
-from navloom.tools.navcraft.task import usable_surface
+from navloom.tools.navcraft.paths import metric_graph
+from navloom.tools.navcraft.relay import check_collab_path_efficient, guard_violations
+from navloom.tools.navcraft.task import RelayTask, usable_surface
 from tests.tools.navcraft.worlds import item, row_house, scenes
 
 RELAY = ("Attic_6", "Living_room_3", "coffee_table")
@@ -43,6 +43,11 @@ def row_task(*more: Item, scene: Scene | None = None, **changes: Any) -> RelayTa
         "end_asset": "kitchen_counter",
     }
     return RelayTask(scene or row_house(*more), **(given | changes))
+
+
+def broken(task: RelayTask, *relay: str, strict: bool = False) -> list[str]:
+    """What a model is told of each guard that a relay breaks."""
+    return [each.message for each in guard_violations(task, *relay, strict=strict)]
 
 
 def test_golden_relay_a1() -> None:
@@ -157,21 +162,20 @@ def test_each_guard_refuses_with_a_sentence(relay: tuple[str, str, str], said: s
         item("desk", "asset", "Study_4", 14, 2),
         item("door", "asset", "Living_room_3", 11, 1, size=(1.0, 2.0, 0.1)),
     )
-    violations = guard_violations(task, *relay)
-    assert len(violations) == 1
-    assert said in violations[0]
+    (violation,) = guard_violations(task, *relay)
+    assert said in violation.message
     for collab_type in ("Type-A1", "Type-A2"):
         assert check_collab_path_efficient(task, *relay, collab_type) == {
             "efficient": False,
-            "error": violations[0],
+            "error": violation.message,
         }
 
 
 def test_every_broken_guard_is_told_at_once() -> None:
     task = row_task(item("desk", "asset", "Study_4", 14, 2))
-    assert len(guard_violations(task, "Bedroom_1", "Study_4", "desk")) == 2
-    assert len(guard_violations(task, "Nowhere_9", "Study_4", "desk")) == 2
-    assert guard_violations(task, *RELAY) == []
+    assert len(broken(task, "Bedroom_1", "Study_4", "desk")) == 2
+    assert len(broken(task, "Nowhere_9", "Study_4", "desk")) == 2
+    assert broken(task, *RELAY) == []
 
 
 def test_an_unknown_type_is_refused() -> None:
@@ -194,8 +198,8 @@ def test_the_stricter_rule_keeps_the_helper_from_next_door(
 ) -> None:
     task = row_task()
     relay = (start, *RELAY[1:])
-    assert guard_violations(task, *relay) == []
-    said = guard_violations(task, *relay, strict=True)
+    assert broken(task, *relay) == []
+    said = broken(task, *relay, strict=True)
     assert len(said) == len(strict_says)
     assert all(part in sentence for part, sentence in zip(strict_says, said, strict=True))
     answer = check_collab_path_efficient(task, *relay, "Type-A1", strict=True)
@@ -210,7 +214,7 @@ def cut_off(*edges: str) -> Scene:
 
 def test_a_helper_that_cannot_come_is_refused() -> None:
     task = row_task(scene=cut_off("vPantry_5-vAttic_6"))
-    said = " ".join(guard_violations(task, *RELAY))
+    said = " ".join(broken(task, *RELAY))
     assert "robot_2 cannot reach the cup in Study_4 from Attic_6" in said
     assert check_collab_path_efficient(task, *RELAY, "Type-A1")["efficient"] is False
 
@@ -227,7 +231,7 @@ def test_a_task_that_cannot_be_walked_has_no_relay_and_no_cost() -> None:
 def test_a_task_that_ends_where_it_starts_has_no_relay() -> None:
     scene = row_house(item("bed", "asset", "Bedroom_1", 2, 2))
     task = row_task(scene=scene, end_region="Bedroom_1", end_asset="bed")
-    assert "start and end must differ" in guard_violations(task, *RELAY)[0]
+    assert "start and end must differ" in broken(task, *RELAY)[0]
 
 
 def test_a_solo_route_of_no_length_is_no_division_by_zero() -> None:
@@ -276,8 +280,7 @@ def test_a_region_without_viewpoints_borrows_the_nearest_of_its_floor() -> None:
     task = row_task(scene=closet(1), target_region="Closet_7")
     assert task.solo_metres == pytest.approx(20 + 4 + 4 + 16 + 3)
     assert any(
-        "Closet_7: it has no viewpoint" in said
-        for said in guard_violations(task, "Closet_7", *RELAY[1:])
+        "Closet_7: it has no viewpoint" in said for said in broken(task, "Closet_7", *RELAY[1:])
     )
 
 
@@ -298,7 +301,7 @@ def test_a_region_without_links_is_no_place_to_hand_over() -> None:
     )
     task = row_task(scene=walled_up)
     assert math.isfinite(task.transfers["Closet_7", "shelf"].from_start)
-    (said,) = guard_violations(task, RELAY[0], "Closet_7", "shelf")
+    (said,) = broken(task, RELAY[0], "Closet_7", "shelf")
     assert "robot_1 cannot reach the shelf in Closet_7" in said
 
 

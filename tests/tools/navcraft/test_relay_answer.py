@@ -7,12 +7,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from navloom.tools.navcraft.relay_answer import (
-    Errand,
+from navloom.tools.navcraft.errand import Errand
+from navloom.tools.navcraft.relay import (
+    RelayAnswer,
     RelayChoice,
-    phase_2_of,
-    phase_2_schema,
-    read_phase_2,
+    read_relay,
+    relay_answer,
+    relay_answer_schema,
 )
 from tests.graphs.navcraft.errands import RELAY, phase_2
 from tests.tools.navcraft.worlds import row_house
@@ -22,16 +23,17 @@ CHOICE = RelayChoice(**RELAY)
 
 
 def test_templates_of_both_types() -> None:
-    made = phase_2_of(ERRAND, CHOICE).model_dump(mode="json", by_alias=True)
+    made = relay_answer(ERRAND, CHOICE)["phase_2"]
     assert made == phase_2()["phase_2"]
-    other = phase_2_of(ERRAND, CHOICE._replace(collab_type="Type-A1"))
+    assert RelayAnswer.model_validate(made).choice == CHOICE
+    other = relay_answer(ERRAND, CHOICE._replace(collab_type="Type-A1"))["phase_2"]
     # The same two sentences and lists, the robots swapped (A.11.1).
-    assert other.instructions.robot_1 == made["Subtask instruction"]["robot_2"]
-    assert list(other.subtasks.robot_2) == made["Subtask list"]["robot_1"]
+    assert other["Subtask instruction"]["robot_1"] == made["Subtask instruction"]["robot_2"]
+    assert other["Subtask list"]["robot_2"] == made["Subtask list"]["robot_1"]
 
 
 def test_confirmed_relay_is_accepted() -> None:
-    plan, wrong = read_phase_2(phase_2(), row_house(), ERRAND, CHOICE)
+    plan, wrong = read_relay(phase_2(), row_house(), ERRAND, CHOICE)
     assert plan is not None
     assert wrong == []
 
@@ -53,17 +55,17 @@ STARTS = "Collaborative robot start region"
     ],
 )
 def test_violation(changes: dict[str, Any], code: str) -> None:
-    _, wrong = read_phase_2(phase_2(**changes), row_house(), ERRAND, CHOICE)
+    _, wrong = read_relay(phase_2(**changes), row_house(), ERRAND, CHOICE)
     assert code in [violation.code for violation in wrong]
 
 
 def test_nothing_confirmed() -> None:
-    _, wrong = read_phase_2(phase_2(), row_house(), ERRAND, None)
+    _, wrong = read_relay(phase_2(), row_house(), ERRAND, None)
     assert [violation.code for violation in wrong] == ["not_confirmed"]
 
 
 def test_schema_takes_a_relay_or_null() -> None:
-    schema = phase_2_schema(row_house(), constrain=True)
+    schema = relay_answer_schema(row_house(), constrain=True)
     jsonschema.validate(phase_2(), schema)
     jsonschema.validate({"phase_2": None}, schema)
     with pytest.raises(jsonschema.ValidationError):

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from navloom.errors import UsageError
 from navloom.scenes.scene import Edge, Link, Scene, Viewpoint
 from navloom.tools.navcraft.optimum import Relays, all_relays
-from navloom.tools.navcraft.relay import RelayTask, check_collab_path_efficient
+from navloom.tools.navcraft.relay import check_collab_path_efficient
 from navloom.tools.navcraft.schedule import (
     Overlap,
     Speeds,
@@ -32,6 +32,7 @@ from navloom.tools.navcraft.schedule import (
     schedule_solo,
     travel_time,
 )
+from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import RELAY, cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes
 
