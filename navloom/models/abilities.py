@@ -56,8 +56,7 @@ def check_abilities(model: Any, *, tools: bool = False, images: bool = False) ->
     asked: dict[Ability, bool] = {"tools": tools, "images": images}
     for ability, wanted in asked.items():
         if wanted and cannot(model, ability):
-            metadata = getattr(model, "metadata", None) or {}
-            name = metadata.get("navloom_model") or model._llm_type
+            name = (model.metadata or {}).get("navloom_model") or model._llm_type
             raise ModelRefusedError(
                 f"{name} takes no {_WORDS[ability]}, and this work needs them: use another model "
                 "(where that is wrong, say so with get_model's "

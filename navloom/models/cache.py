@@ -36,14 +36,15 @@ _MARK = "navloom-cache.json"
 _REPLIES = "replies"
 _MOST_BYTES = 16 * 1024 * 1024
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json(\.[\w-]+\.tmp)?")
-_KEPT = (
-    "content",
-    "additional_kwargs",
-    "response_metadata",
-    "tool_calls",
-    "invalid_tool_calls",
-    "usage_metadata",
-)
+_EMPTY: dict[str, Any] = {
+    "content": "",
+    "additional_kwargs": {},
+    "response_metadata": {},
+    "tool_calls": [],
+    "invalid_tool_calls": [],
+    "usage_metadata": None,
+}
+"""What of a reply is kept, each with what stands for nothing."""
 _NO_SAMPLING = frozenset(
     {"max_retries", "default_request_timeout", "request_timeout", "timeout", "stream", "streaming"}
 )
@@ -257,7 +258,7 @@ def _format_of(mark: Path) -> Any:
 
 
 def _encoded(key: str, model: str, reply: AIMessage) -> bytes:
-    said = {name: getattr(reply, name) for name in _KEPT}
+    said = {name: getattr(reply, name) for name in _EMPTY}
     # As it will be read: what is no JSON is told apart now, not by a sum that fails later.
     kept = json.loads(json.dumps(redacted(said), default=str))
     entry = {"format": FORMAT, "key": key, "model": model, "sum": _sum(kept), "reply": kept}
@@ -271,17 +272,9 @@ def _decoded(data: bytes, key: str) -> AIMessage:
     if entry["key"] != key or entry["sum"] != _sum(entry["reply"]):
         raise ValueError("not what was written")
     # Pydantic checks each part; nothing in an entry names a class to be made.
-    return bounded(AIMessage(**{name: entry["reply"].get(name) or _EMPTY[name] for name in _KEPT}))
-
-
-_EMPTY: dict[str, Any] = {
-    "content": "",
-    "additional_kwargs": {},
-    "response_metadata": {},
-    "tool_calls": [],
-    "invalid_tool_calls": [],
-    "usage_metadata": None,
-}
+    return bounded(
+        AIMessage(**{name: entry["reply"].get(name) or empty for name, empty in _EMPTY.items()})
+    )
 
 
 def _sum(kept: Any) -> str:

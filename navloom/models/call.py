@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Protocol, TypeVar
 
 from langchain_core.language_models import BaseChatModel
@@ -260,15 +261,21 @@ def _ended(reply: Any) -> bool:
     return any(told.get(key) for key in ("finish_reason", "stop_reason", "status"))
 
 
+def _layers(runnable: Any) -> Iterator[Any]:
+    """A bound runnable and what it wraps, from without to within."""
+    inner = runnable
+    for _ in range(_MOST_WRAPPERS):
+        if inner is None:
+            return
+        yield inner
+        inner = getattr(inner, "bound", None) or getattr(inner, "first", None)
+
+
 def _bound_to(runnable: Any) -> dict[str, Any]:
     """The arguments bound to a model, through all wrappers; an inner one counts more."""
     found: dict[str, Any] = {}
-    inner = runnable
-    for _ in range(_MOST_WRAPPERS):
-        if inner is None or isinstance(inner, BaseChatModel):
-            break
-        found = {**found, **(getattr(inner, "kwargs", None) or {})}
-        inner = getattr(inner, "bound", None) or getattr(inner, "first", None)
+    for layer in takewhile(lambda each: not isinstance(each, BaseChatModel), _layers(runnable)):
+        found |= getattr(layer, "kwargs", None) or {}
     return found
 
 
@@ -295,15 +302,8 @@ def _without_secrets(reply: AIMessage) -> AIMessage:
 
 def model_of(runnable: Any) -> Any:
     """The chat model inside a bound runnable (the runnable itself, where none is found)."""
-    inner = runnable
-    for _ in range(_MOST_WRAPPERS):
-        if isinstance(inner, BaseChatModel):
-            return inner
-        step = getattr(inner, "bound", None) or getattr(inner, "first", None)
-        if step is None:
-            break
-        inner = step
-    return runnable
+    found = (layer for layer in _layers(runnable) if isinstance(layer, BaseChatModel))
+    return next(found, runnable)
 
 
 def model_name(model: Any) -> str:

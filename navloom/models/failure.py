@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Literal
 
 from navloom.errors import ModelError, ModelRefusedError
-from navloom.models.secrets import redact
+from navloom.models.secrets import causes, redact
 from navloom.models.spec import public_address, read_spec
 
 Kind = Literal["timeout", "connection", "rate", "quota", "overloaded", "server", "garbled", "final"]
@@ -135,8 +135,9 @@ def read_failure(error: BaseException, *, remote: bool = True) -> Failure | None
     names = {f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(error).__mro__}
     if isinstance(error, TimeoutError) or any(n.endswith("TimeoutError") for n in names):
         return Failure("timeout", text or "no answer in time")
+    deepest = [str(each) for each in causes(error) if str(each)][-1] if str(error) else ""
     if any(n.endswith("ConnectionError") for n in names) or _roots(names) & _HTTP_CLIENTS:
-        return Failure("connection", _one_line(_deepest(error)) or text)
+        return Failure("connection", _one_line(deepest) or text)
     if _roots(names) & _SDKS or (remote and isinstance(error, _UNREADABLE)):
         return Failure("garbled", f"{type(error).__name__}: {text}"[:_MOST_TEXT])
     return None
@@ -294,19 +295,6 @@ def _told(error: BaseException) -> str:
             return str(inner["message"])
     message = getattr(error, "message", None)
     return message if isinstance(message, str) else str(error)
-
-
-def _deepest(error: BaseException) -> str:
-    return [str(e) for e in _chain(error) if str(e)][-1] if str(error) else ""
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    now: BaseException | None = error
-    while now is not None and id(now) not in seen:
-        seen.add(id(now))
-        yield now
-        now = now.__cause__ or now.__context__
 
 
 def _roots(names: set[str]) -> set[str]:

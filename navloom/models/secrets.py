@@ -77,16 +77,22 @@ def redacted(value: T) -> T:
 
 def redact_error(error: BaseException) -> None:
     """Take secrets out of an exception's own words, which others may write down as they are."""
+    for each in causes(error):
+        with contextlib.suppress(Exception):
+            each.args = tuple(redact(a) if isinstance(a, str) else redacted(a) for a in each.args)
+        for name in ("message", "body"):
+            if getattr(each, name, None) is not None:
+                with contextlib.suppress(Exception):
+                    setattr(each, name, redacted(getattr(each, name)))
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and what it came of, each once."""
     seen: set[int] = set()
     now: BaseException | None = error
     while now is not None and id(now) not in seen:
         seen.add(id(now))
-        with contextlib.suppress(Exception):
-            now.args = tuple(redact(a) if isinstance(a, str) else redacted(a) for a in now.args)
-        for name in ("message", "body"):
-            if getattr(now, name, None) is not None:
-                with contextlib.suppress(Exception):
-                    setattr(now, name, redacted(getattr(now, name)))
+        yield now
         now = now.__cause__ or now.__context__
 
 

@@ -1,6 +1,6 @@
 """Scenes by name: one registry of formats, and the ways in: ``load_scene``, ``iter_scenes``.
 
-    demo:flat                        a home that ships with the package; ``demo:`` is all of them
+    demo:flat                        a home that ships with the package; ``demo:`` is all three
     hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it
     capnav:DIR/ID                    one scene of the CapNav benchmark; ``capnav:DIR`` is all
     hm3d:ID, mp3d:SCAN, capnav:ID    the same in $NAVLOOM_DATA/hm3d, .../mp3d and .../capnav
@@ -26,6 +26,9 @@ from navloom.scenes.files import checked_id, short
 from navloom.scenes.scene import Scene
 
 DATA_VARIABLE = "NAVLOOM_DATA"
+HOMES = Path(__file__).with_name("homes")
+"""The demo homes: written by hand, with true geometry, each a scene.json. What they were written as
+and the program that lays them out are in ``tests/scenes/homes``."""
 SCENES_KEPT = 16
 """A batch goes through its scenes one after another, so a few are enough to load each only once,
 and memory stays flat however many there are."""
@@ -63,7 +66,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "demo": Format("navloom.scenes.formats.demo", None),
+    "demo": Format("navloom.scenes.formats.scene_json", None),
     "hm3d": Format("navloom.scenes.formats.hm3d", "hm3d"),
     "mp3d": Format("navloom.scenes.formats.mp3d", "mp3d"),
     "capnav": Format("navloom.scenes.formats.capnav", "capnav"),
@@ -175,7 +178,7 @@ def _find(spec: str) -> _Place:
         )
     known = FORMATS[scheme]
     if known.data is None:
-        return _pick(known.reader(), Path(), f"{scheme}:", rest or None, scheme)
+        return _pick(known.reader(), HOMES, f"{scheme}:", rest or None, scheme)
     return _resolve_folder(scheme, known, rest)
 
 
@@ -223,7 +226,7 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
             raise SceneError(f"{folder} holds no {what} scene.")
         return _Place(reader, folder, prefix, tuple(ids))
     if name not in ids:
-        where = f"{folder} holds" if folder != Path() else "There is"
+        where = f"{folder} holds" if folder != HOMES else "There is"
         raise SceneError(
             f"{where} no {what} scene '{name}' ({_known(ids)}).{did_you_mean(name, ids)}"
         )
@@ -243,12 +246,8 @@ def _resolve_path(spec: str) -> _Place:
         if path.suffix != ".json":
             raise SceneError(f"{path} is not a scene: expected a file whose name ends in .json.")
         return _Place(reader, path.parent, spec[: -len(path.name)], (path.stem,), ".json")
-    near = did_you_mean(spec, [*(f"{scheme}:" for scheme in FORMATS), *_demo_uris()])
+    near = did_you_mean(spec, [*(f"{scheme}:" for scheme in FORMATS), *list_scenes("demo:")])
     raise SceneError(
         f"There is no file or folder '{spec}', and it names no scene format "
         f"({', '.join(f'{scheme}:' for scheme in FORMATS)}).{near}"
     )
-
-
-def _demo_uris() -> list[str]:
-    return [f"demo:{name}" for name in FORMATS["demo"].reader().list_ids(Path())]

@@ -10,7 +10,7 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes import uri
-from navloom.scenes.formats import demo, mp3d
+from navloom.scenes.formats import mp3d
 from navloom.scenes.formats import scene_json as archive
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes, list_scenes, load_scene
@@ -23,7 +23,7 @@ def scans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "connectivity").mkdir(parents=True)
     for scan in ("beta", "alpha"):
         (folder / "connectivity" / f"{scan}_connectivity.json").write_text("[]")
-    flat = demo.load(Path(), "flat")
+    flat = load_scene("demo:flat")
 
     def load(where: Path, scene_id: str) -> Scene:
         assert where.is_dir()
@@ -77,7 +77,7 @@ def test_a_scene_is_listed_without_being_loaded(
 
 def test_our_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("villa", "flat"):
-        archive.save(demo.load(Path(), name), tmp_path / f"my {name}.json")
+        archive.save(load_scene(f"demo:{name}"), tmp_path / f"my {name}.json")
     one = f"{tmp_path}/my flat.json"
     assert list_scenes(one) == [one]
     assert load_scene(one).uri == "demo:flat"
@@ -153,9 +153,7 @@ def test_iterating_a_wrong_spec_fails_at_once() -> None:
 def test_a_format_is_one_line_in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("a_format_of_ours")
     monkeypatch.setattr(module, "list_ids", lambda folder: ["one"], raising=False)
-    monkeypatch.setattr(
-        module, "load", lambda folder, name: demo.load(folder, "flat"), raising=False
-    )
+    monkeypatch.setattr(module, "load", lambda folder, name: load_scene("demo:flat"), raising=False)
     monkeypatch.setitem(sys.modules, "a_format_of_ours", module)
     monkeypatch.setitem(uri.FORMATS, "ours", uri.Format("a_format_of_ours", None))
     assert list_scenes("ours:") == ["ours:one"]

@@ -12,9 +12,9 @@ from shapely import LineString, Point, Polygon, unary_union
 
 from navloom.errors import SceneError
 from navloom.scenes.distances import hop_table
-from navloom.scenes.formats import demo
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Box, Item, Region, Scene
+from navloom.scenes.uri import list_scenes, load_scene
 from tests.scenes.homes import home_builder
 from tests.scenes.homes.home_layout import CLEAR, Opening, lay_out
 
@@ -24,7 +24,7 @@ FURNITURE_GAP = 0.01
 
 @pytest.fixture(scope="module", params=NAMES)
 def home(request: pytest.FixtureRequest) -> Scene:
-    return demo.load(Path(), request.param)
+    return load_scene(f"demo:{request.param}")
 
 
 def footprint(item: Item) -> Polygon:
@@ -53,14 +53,14 @@ def bottom(item: Item) -> float:
 
 
 def test_three_homes_of_six_ten_and_sixteen_regions() -> None:
-    assert demo.list_ids(Path("/nowhere")) == ["flat", "house", "villa"]
-    counts = [len(demo.load(Path(), name).regions) for name in NAMES]
+    assert list_scenes("demo:") == [f"demo:{name}" for name in NAMES]
+    counts = [len(load_scene(f"demo:{name}").regions) for name in NAMES]
     assert counts == [6, 10, 16]
-    assert [len(demo.load(Path(), name).floors) for name in NAMES] == [1, 1, 2]
+    assert [len(load_scene(f"demo:{name}").floors) for name in NAMES] == [1, 1, 2]
 
 
 def test_the_same_home_twice_is_equal(home: Scene) -> None:
-    assert demo.load(Path(), home.id) == home
+    assert load_scene(f"demo:{home.id}") == home
     assert home.uri == f"demo:{home.id}"
 
 
@@ -72,8 +72,8 @@ def test_what_ships_is_what_was_written(home: Scene) -> None:
 
 
 def test_an_unknown_home_names_a_near_one() -> None:
-    with pytest.raises(SceneError, match=r"no demo home 'vila'.*Did you mean 'villa'"):
-        demo.load(Path(), "vila")
+    with pytest.raises(SceneError, match=r"no demo scene 'vila'.*Did you mean 'villa'"):
+        load_scene("demo:vila")
 
 
 def test_rooms_of_a_storey_do_not_overlap(home: Scene) -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from navloom.errors import SceneError
-from navloom.scenes.formats import demo
 from navloom.scenes.formats import scene_json as archive
 from navloom.scenes.scene import (
     Box,
@@ -28,6 +27,7 @@ from navloom.scenes.scene import (
     Wall,
     region_id,
 )
+from navloom.scenes.uri import load_scene
 
 number = st.floats(allow_nan=False, allow_infinity=False)
 length = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
@@ -138,7 +138,7 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path, scene: Scene) -> None:
 
 @pytest.mark.parametrize("name", ["flat", "house", "villa"])
 def test_demo_homes_round_trip(tmp_path: Path, name: str) -> None:
-    scene = demo.load(Path(), name)
+    scene = load_scene(f"demo:{name}")
     assert archive.save(scene, tmp_path / "a scene.json") == tmp_path / "a scene.json"
     assert archive.list_ids(tmp_path) == ["a scene"]
     assert archive.load(tmp_path, "a scene") == scene
@@ -147,7 +147,7 @@ def test_demo_homes_round_trip(tmp_path: Path, name: str) -> None:
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    return archive.save(demo.load(Path(), "flat"), tmp_path / "scene.json")
+    return archive.save(load_scene("demo:flat"), tmp_path / "scene.json")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_file_beyond_the_limit_is_not_read(saved: Path, monkeypatch: pytest.Mo
         archive.load_file(saved)
 
 
-FLAT = demo.load(Path(), "flat").model_dump_json().encode()
+FLAT = load_scene("demo:flat").model_dump_json().encode()
 
 
 @settings(
@@ -257,7 +257,7 @@ def test_a_failed_write_leaves_what_was_there(saved: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(SceneError, match="No space left"):
-        archive.save(demo.load(Path(), "villa"), saved)
+        archive.save(load_scene("demo:villa"), saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == ["scene.json"]
 
@@ -266,7 +266,7 @@ def test_a_failed_write_leaves_what_was_there(saved: Path, monkeypatch: pytest.M
 def test_a_read_only_folder_is_told_of(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(SceneError, match="cannot be written"):
-        archive.save(demo.load(Path(), "flat"), tmp_path / "scene.json")
+        archive.save(load_scene("demo:flat"), tmp_path / "scene.json")
 
 
 def test_the_example_in_the_documentation_loads(tmp_path: Path) -> None:

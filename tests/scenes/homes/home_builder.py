@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.files import read_yaml
-from navloom.scenes.formats import demo
-from navloom.scenes.formats.scene_json import save
+from navloom.scenes.formats.scene_json import list_ids, save
 from navloom.scenes.scene import (
     Box,
     Extents,
@@ -32,9 +31,10 @@ from navloom.scenes.scene import (
     Scene,
     region_id,
 )
+from navloom.scenes.uri import HOMES
 from tests.scenes.homes.home_layout import Opening, StairFlight, lay_out
 
-_HOMES = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 _CATALOGUE = "catalogue"
 Metres = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
 Sizes = tuple[Metres, Metres, Metres]
@@ -120,7 +120,7 @@ def build(scene_id: str) -> Scene:
     Raises:
         SceneError: where its file is broken, or cannot be laid out.
     """
-    home = read_yaml(_HOMES / f"{scene_id}.yaml", TypeAdapter(_Home))
+    home = read_yaml(_FOLDER / f"{scene_id}.yaml", TypeAdapter(_Home))
     regions = {n: _region(n, room, home) for n, room in home.rooms.items()}
     items = tuple(
         item
@@ -152,7 +152,7 @@ def build(scene_id: str) -> Scene:
 
 @cache
 def _catalogue() -> _Catalogue:
-    return read_yaml(_HOMES / f"{_CATALOGUE}.yaml", TypeAdapter(_Catalogue))
+    return read_yaml(_FOLDER / f"{_CATALOGUE}.yaml", TypeAdapter(_Catalogue))
 
 
 def _region(number: int, room: _Room, home: _Home) -> Region:
@@ -254,8 +254,8 @@ def _link(door: _Door, regions: dict[int, Region]) -> Link:
 
 def main() -> None:
     """Write every home into the package."""
-    for name in demo.list_ids(Path()):
-        print(save(build(name), demo.HOMES / f"{name}.json"))
+    for name in list_ids(HOMES):
+        print(save(build(name), HOMES / f"{name}.json"))
 
 
 if __name__ == "__main__":
