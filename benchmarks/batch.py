@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.kinds import run_kind
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.sample import make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
@@ -28,7 +29,7 @@ def claims() -> list[Claim]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         began = time.perf_counter()
-        summary = synthesise(SynthRequest(kind="single", spec=spec, n=ATTEMPTS), out)
+        summary = run_kind(SynthRequest(kind="single", spec=spec, n=ATTEMPTS), out)
         seconds = time.perf_counter() - began
         done = {row["id"]: row["result"] for row in read_samples(out)}
     began = time.perf_counter()

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks import Claim
-from navloom.evals.navcraft.run import SynthRequest, synthesise
-from navloom.evals.navigation.run import EvalRequest, evaluate
+from navloom.evals.kinds import run_kind
+from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navigation.request import EvalRequest
 
 TASKS, EPISODES, PROMISED_MB = 5_000, 2_349, 500.0
 GROWTH = 1.1
@@ -87,12 +88,12 @@ def _real() -> bool:
 
 
 def _tasks(folder: str) -> None:
-    summary = synthesise(SynthRequest(kind="single", spec="demo:", n=TASKS), Path(folder) / "run")
+    summary = run_kind(SynthRequest(kind="single", spec="demo:", n=TASKS), Path(folder) / "run")
     assert summary.ok + summary.failed == TASKS, summary
 
 
 def _episodes(folder: str) -> None:
     made_up = {"spec": "demo:", "n": EPISODES}
     request = EvalRequest(task="r2r") if _real() else EvalRequest(task="scene", options=made_up)
-    summary = evaluate(request, Path(folder) / "run")
+    summary = run_kind(request, Path(folder) / "run")
     assert summary.ok + summary.failed == EPISODES, summary

@@ -27,7 +27,8 @@ from langgraph.runtime import Runtime
 
 from benchmarks import Claim
 from navloom.evals.checkpoints import open_checkpoints
-from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.kinds import run_kind
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.graphs.navcraft import single as navcraft_single
@@ -232,7 +233,7 @@ def _results(run: Path) -> dict[str, Any]:
 
 def _synthesise(out: Path, runs: int, **options: Any) -> Any:
     request = SynthRequest(kind="single", spec="demo:", n=runs, model="openai/brain")
-    return synthesise(request, out, Session(max_connections=AT_ONCE, **options))
+    return run_kind(request, out, Session(max_connections=AT_ONCE, **options))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -15,18 +16,11 @@ from navloom.cli import options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from navloom.evals.dry import DryRun
+    from navloom.evals.kinds import Shown
+    from navloom.evals.request import Request
+    from navloom.evals.session import Session
     from navloom.evals.summary import Summary
 
-MADE_BY = {
-    "captions": "caption",
-    "judge_reasoning": "judge reasoning",
-    "judge_trace": "judge trace",
-    "calibrate_reasoning": "judge calibrate reasoning",
-    "calibrate_injections": "judge calibrate reasoning --injections",
-    "calibrate_trace": "judge calibrate trace",
-}
-"""Kinds of runs that only the command that made them goes on with, retries and tables."""
 _MOST_ERRORS = 3
 
 SpecArgument = Annotated[str, options.SPEC.info]
@@ -79,15 +73,13 @@ def end_session(
     """Say how a batch ended and leave with its exit code: 0, 2 some errors or a limit, 130.
 
     Args:
-        summary: what ``run_batch`` returned.
+        summary: its totals.
         out: the run's folder.
         as_json: print the summary on stdout as JSON.
         exports: whether the run can be exported as a dataset.
     """
-    from dataclasses import asdict
-
     if as_json:
-        print_json({"run": str(out), **asdict(summary)})
+        print_json({"run": str(out), **summary.record()})
     cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.4g}"
     say(
         f"{out}: {summary.ok} ok, {summary.failed} failed, {summary.error} errors of"
@@ -116,29 +108,74 @@ def end_session(
     raise typer.Exit(summary.exit_code)
 
 
-def show_dry_run(
-    dry: DryRun, samples: str, scenes: str, *, most: int | None = None, as_json: bool = False
+def carry_out(
+    request: Request,
+    out: Path,
+    session: Session,
+    *,
+    dry_run: bool = False,
+    as_json: bool = False,
+    ended: Callable[[Path, Summary], Shown] | None = None,
 ) -> None:
+    """Make the run that was asked for, show it, and leave with its exit code; or say what it'd be.
+
+    Args:
+        request: what was asked for.
+        out: the run's folder.
+        session: how to go through it.
+        dry_run: call nobody, write nothing.
+        as_json: print results on stdout as JSON.
+        ended: shows what came out, in place of what the kind of run says.
+    """
+    from navloom.evals.kinds import get_kind, run_kind
+
+    if dry_run:
+        show_dry_run(request, session, as_json=as_json)
+        return
+    kind = get_kind(request.kind)
+    summary = run_kind(request, out, session)
+    shown = (ended or kind.ended)(out, summary)
+    if not as_json:
+        show(shown)
+    for line in shown.lines:
+        say(line)
+    end_session(summary, out, as_json=as_json, exports=kind.export is not None)
+
+
+def show(shown: Shown) -> None:
+    """Print tables on stdout, and what belongs to them on stderr."""
+    for table in shown.tables:
+        if isinstance(table, str):
+            print(table, end="")
+        else:
+            print_table(table)
+    for note in shown.notes:
+        say(note)
+
+
+def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -> None:
     """Print what a run would do: prompts on stdout, calls and cost on stderr.
 
     Args:
-        dry: what was worked out.
-        samples: what its samples are called.
-        scenes: what its scenes are called.
-        most: how many of the prompts to print; all unless given.
+        request: what was asked for.
+        session: whose picks say of which samples.
         as_json: print everything on stdout as JSON.
     """
     from dataclasses import asdict
 
+    from navloom.evals.dry import dry_run
+    from navloom.evals.kinds import get_kind
+
+    dry, kind = dry_run(request, session), get_kind(request.kind)
     if as_json:
         print_json(asdict(dry))
         return
-    for prompt in dry.prompts[:most]:
+    for prompt in dry.prompts[: kind.prompts_shown]:
         print(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
         for who, text in prompt.messages:
             print(f"--- {who}\n{text}")
     (least, most_calls), (few, many) = dry.calls, dry.input_tokens
-    asked, places = _some(dry.samples, samples), _some(dry.scenes, scenes)
+    asked, places = _some(dry.samples, kind.things[0]), _some(dry.scenes, kind.things[1])
     say(f"{dry.model}: {asked} in {places}, nobody was called")
     say(f"  calls: {least} at least, {most_calls} at most, retries not counted")
     say(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
@@ -164,13 +201,14 @@ def _say_errors(out: Path) -> None:
     """What broke most often, so that nobody has to open a file to learn of a wrong key."""
     from collections import Counter
 
-    from navloom.evals.run_folder import read_errors, read_run
+    from navloom.evals.kinds import kind_of
+    from navloom.evals.run_folder import read_errors
 
     said = Counter(str(error.get("message")) for error in read_errors(out))
     for message, count in said.most_common(_MOST_ERRORS):
         say(f"  {count} x {message}")
     more = f"{len(said) - _MOST_ERRORS} others and " if len(said) > _MOST_ERRORS else ""
     again = f"navloom retry {shlex.quote(str(out))}"
-    if str(read_run(out).get("kind")) in MADE_BY:
+    if kind_of(out).report is None:
         again = "the same command with --retry"
     say(f"  {more}all errors are in {out / 'errors.jsonl'}; {again} tries them again")

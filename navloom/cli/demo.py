@@ -30,9 +30,10 @@ def demo(out: Path, display: Any) -> None:
     same commands with --model openai/gpt-4o-mini use one.
     """
     from navloom.errors import NavloomError
+    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.report import document, write_report
-    from navloom.evals.navcraft.run import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest
     from navloom.evals.navcraft.validate import check_file
     from navloom.evals.progress import make_display
     from navloom.evals.session import Session
@@ -41,7 +42,7 @@ def demo(out: Path, display: Any) -> None:
     run, tasks = out / "run", out / "tasks.jsonl"
     say(f"1. {ERRANDS} errands in three homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
     asked = SynthRequest(kind="collab", spec="demo:", n=ERRANDS, profiles=profile_names())
-    made = synthesise(asked, run, Session(display=make_display(display)))
+    made = run_kind(asked, run, Session(display=make_display(display)))
     if made.interrupted or made.error:
         end_session(made, run)
     say("2. a dataset, checked against its schema and its homes")

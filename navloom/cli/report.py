@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli.common import MADE_BY, JsonOption, RunArgument, print_json, say
+from navloom.cli.common import JsonOption, RunArgument, print_json, say, show
 from navloom.errors import UsageError
-
-__all__ = ["app", "export", "report", "validate"]
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -34,9 +32,12 @@ def export(
 
     Lines are sorted by sample id and never vary: an interrupted run gives the same bytes.
     """
-    from navloom.evals.navcraft.export import export_run
+    from navloom.evals.kinds import kind_of
 
-    count = export_run(run, out, format)
+    kind = kind_of(run)
+    if kind.export is None:
+        raise UsageError(f"{run} is a run of `navloom {kind.command}`, which makes no dataset")
+    count = kind.export(run, out, format)
     if as_json:
         print_json({"file": str(out), "tasks": count})
         return
@@ -107,71 +108,23 @@ def report(
     gets a report of its own: scores, what went wrong, episodes step by step. Runs of `navloom eval
     capnav` stand together in one table.
     """
-    from navloom.evals.run_folder import read_run
+    from navloom.evals.kinds import kind_of
 
-    alone = ("navigate", "capnav", "capnav_tasks")
+    made = set()
     for run in runs:
-        if maker := MADE_BY.get(str(read_run(run).get("kind"))):
+        kind = kind_of(run)
+        if kind.report is None:
             raise UsageError(
-                f"{run} is a run of `navloom {maker}`, of which there is no report: that command"
-                " prints its tables once more"
+                f"{run} is a run of `navloom {kind.command}`, of which there is no report: that"
+                " command prints its tables once more"
             )
-    kinds = {kind if (kind := read_run(run).get("kind")) in alone else "synth" for run in runs}
-    if len(kinds) > 1:
+        made.add(kind.report)
+    if len(made) > 1:
         raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
-    if kinds == {"capnav_tasks"}:
-        from navloom.cli.capnav.synth import report_capnav
-
-        report_capnav(runs, as_json=as_json)
-        return
-    if kinds == {"navigate"}:
-        _of_navigation(runs, out, as_json=as_json)
-        return
-    if kinds == {"capnav"}:
-        _of_capnav(runs, out, as_json=as_json)
-        return
-    from navloom.evals.navcraft.report import document, write_report
-    from navloom.evals.navcraft.tables import score_json
-
-    made, written = write_report(runs, out)
+    shown = made.pop()(runs, out)
     if as_json:
-        print_json({"files": [str(path) for path in written],
-                    "runs": [score_json(score) for score in made.scores]})  # fmt: skip
+        print_json(shown.record)
         return
-    print(document(made).markdown(), end="")
-    for path in written:
+    show(shown)
+    for path in shown.files:
         say(f"wrote {path}")
-
-
-def _of_navigation(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
-    from navloom.evals.navigation.report import write_nav_report
-    from navloom.evals.navigation.scores import read_scores
-    from navloom.files import make_folder
-
-    if out is not None:
-        if len(runs) > 1:
-            raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
-        make_folder(out)
-    pages = [write_nav_report(run, out) for run in runs]
-    if as_json:
-        scores = [read_scores(run).record() for run in runs]
-        print_json({"files": [str(page) for page in pages], "runs": scores})
-        return
-    for page in pages:
-        print(page.with_name("report.md").read_text(encoding="utf-8"), end="")
-    for page in pages:
-        say(f"wrote {page}")
-
-
-def _of_capnav(runs: list[Path], out: Path | None, *, as_json: bool) -> None:
-    from navloom.evals.capnav.scores import read_capnav
-    from navloom.evals.capnav.tables import write_capnav_report
-
-    pages = write_capnav_report(runs, out)
-    if as_json:
-        scores = [read_capnav(run).record() for run in runs]
-        print_json({"files": [str(page) for page in pages], "runs": scores})
-        return
-    print(pages[0].read_text(encoding="utf-8"), end="")
-    for page in pages:
-        say(f"wrote {page}")

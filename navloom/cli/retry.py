@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from navloom.cli.common import MADE_BY, JsonOption, RunArgument, end_session, say
+from navloom.cli.common import JsonOption, RunArgument, carry_out, say
 from navloom.cli.session import with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
-
-__all__ = ["app"]
 
 app = typer.Typer()
 
@@ -25,38 +23,21 @@ def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) ->
 
     What the run is stands in its run.json. Each sample goes on from its last good step.
     """
-    from navloom.evals.run_folder import read_errors, read_run
+    from dataclasses import replace
 
-    kind = str(read_run(run).get("kind"))
-    if kind in MADE_BY:
+    from navloom.evals.kinds import kind_of
+    from navloom.evals.run_folder import read_errors
+
+    kind = kind_of(run)
+    if kind.report is None:
         raise UsageError(
-            f"{run} is a run of `navloom {MADE_BY[kind]}`: give the command that made it once more,"
+            f"{run} is a run of `navloom {kind.command}`: give the command that made it once more,"
             " with --retry"
         )
     broken = [error["id"] for error in read_errors(run)]
     if not broken:
         say(f"{run}: no errors to try again; the command that made it goes on with what is left")
         return
-    from dataclasses import replace
-
-    again = replace(session, retry=True)
-    only = replace(again, sample_ids=broken)
-    if kind == "capnav":
-        from navloom.cli.capnav.eval import end_capnav
-        from navloom.evals.capnav.request import CapnavRequest
-        from navloom.evals.capnav.run import evaluate_capnav
-
-        end_capnav(evaluate_capnav(CapnavRequest.read(run), run, only), run, as_json=as_json)
-    if kind == "capnav_tasks":
-        from navloom.cli.capnav.synth import again_capnav
-
-        again_capnav(run, again, as_json=as_json)
-    if kind == "navigate":
-        from navloom.cli.navigation.eval import end_evaluation
-        from navloom.evals.navigation.run import EvalRequest, evaluate
-
-        end_evaluation(evaluate(EvalRequest.read(run), run, only), run, as_json=as_json)
-    from navloom.evals.navcraft.run import SynthRequest, synthesise
-
-    summary = synthesise(SynthRequest.read(run), run, only)
-    end_session(summary, run, as_json=as_json)
+    only = broken if kind.broken_alone else None
+    again = replace(session, retry=True, sample_ids=only)
+    carry_out(kind.request.read(run), run, again, as_json=as_json)

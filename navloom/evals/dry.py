@@ -1,9 +1,9 @@
 """A run that calls nobody: the prompts as they would be sent, the calls, what they may cost.
 
-The real graphs run up to their first call, which a gate stops.
-
-How many calls there are at least and at most each kind of run knows of itself; a reply is reckoned
-with `REPLY_TOKENS`. Retries are not in it, and a provider's prompt caching would make it cheaper.
+The real graphs run up to their first call, which a gate stops. How often a sample calls a model
+each kind of run says in its entry (`navloom.evals.kinds.Calls`). At least, every sample ends at its
+first call and is replied nothing; at most, it calls as often as it may, and each reply is as long
+as `REPLY_TOKENS`. Retries are not in it; a provider's prompt caching would make it cheaper.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from navloom.errors import ModelError
+from navloom.evals.kinds import Calls, Plan, get_kind, reply_tokens
+from navloom.evals.request import Request
 from navloom.evals.sample import Job, Sample
 from navloom.evals.session import Session
 from navloom.models.answer import message_text
@@ -25,26 +27,6 @@ from navloom.models.registry import model_of
 from navloom.models.spec import read_spec
 from navloom.models.usage import price_of
 
-__all__ = [
-    "MOST_CHARACTERS",
-    "REPLY_TOKENS",
-    "RESULT_TOKENS",
-    "DryRun",
-    "Prompt",
-    "dry_asks",
-    "first_prompt",
-    "first_prompts",
-    "look",
-    "one_a_scene",
-    "reckon",
-    "reply_tokens",
-    "unkeyed",
-]
-
-REPLY_TOKENS = 4096
-"""Tokens of the longest reply that is reckoned with; open models are held to it."""
-RESULT_TOKENS = 500
-"""Tokens of a tool's answer, or of a message that sends an answer back, at most."""
 LEAST_CHARACTERS, MOST_CHARACTERS = 5.0, 2.5
 """Characters a token, for the lower and the upper bound: prose has about four, JSON three."""
 MOST_SCENES = 20
@@ -114,19 +96,29 @@ class _Stopped:
         """Nothing passes, so there is nothing to settle."""
 
 
-def reply_tokens(model: str) -> int:
-    """Tokens of the longest reply that is reckoned with: what the name says, if it does."""
-    said = read_spec(model).options.get("max_tokens")
-    return said if isinstance(said, int) else REPLY_TOKENS
+def dry_run(request: Request, session: Session | None = None) -> DryRun:
+    """Say what a run would do; neither a model nor a folder is touched.
+
+    Args:
+        request: what it is to be. Its models need no key for this.
+        session: whose ``limit`` and ``sample_ids`` say of which samples.
+
+    Raises:
+        ModelError: a model cannot be named.
+        UsageError: a sample is not in the run, or the request makes no sense.
+        DataError: a file that the request names is missing or broken; SceneError, of a scene.
+    """
+    kind, session = get_kind(request.kind), session or Session()
+    model, *_ = (_unkeyed(name) for name in request.models)
+    plan = kind.plan(request, None, session.display.note)
+    only = session.picked(plan.samples)
+    samples = [sample for sample in plan.samples if sample.id in only]
+    calls = kind.dry(plan)
+    prompts = asyncio.run(_first_prompts(kind.job(plan), calls, samples, model))
+    return _reckon(plan, samples, calls, prompts)
 
 
-def one_a_scene(samples: Sequence[Sample]) -> list[Sample]:
-    """The first sample of each of the first ``MOST_SCENES`` scenes, by the scenes' names."""
-    firsts = {sample.scene: sample for sample in reversed(samples)}
-    return [firsts[scene] for scene in sorted(firsts)[:MOST_SCENES]]
-
-
-def unkeyed(name: str) -> Any:
+def _unkeyed(name: str) -> Any:
     """The model of a name, also where its key or address is not at hand: nobody will be called."""
     try:
         return model_of(name)
@@ -141,7 +133,23 @@ def unkeyed(name: str) -> Any:
             raise error from None
 
 
-async def first_prompt(graph: Any, given: Any, context: Any, sample: Sample) -> list[Prompt]:
+async def _first_prompts(
+    job: Job, calls: Calls, samples: Sequence[Sample], model: Any
+) -> list[list[Prompt]]:
+    """The first prompts of the first sample of each of the first ``MOST_SCENES`` scenes."""
+    firsts = {sample.scene: sample for sample in reversed(samples)}
+    graph, found = job.build(None), []
+    for scene in sorted(firsts)[:MOST_SCENES]:
+        sample = firsts[scene]
+        context = job.context(sample, model)
+        asked = [(graph, job.input(sample))]
+        if calls.begin is not None:
+            asked = await calls.begin(job, sample, context)
+        found.append([p for g, given in asked for p in await _prompt(g, given, context, sample)])
+    return found
+
+
+async def _prompt(graph: Any, given: Any, context: Any, sample: Sample) -> list[Prompt]:
     """The first prompt of a graph as it would be sent; none where it ends without a call."""
     try:
         with call_settings(gate=_Stopped(), cache=None):
@@ -153,96 +161,24 @@ async def first_prompt(graph: Any, given: Any, context: Any, sample: Sample) -> 
     return []
 
 
-def first_prompts(job: Job, samples: Sequence[Sample], model: Any) -> list[Prompt]:
-    """The first prompt of the first sample of each scene, as it would be sent.
-
-    Args:
-        job: of the run.
-        samples: those of the run.
-        model: the model in place; it is not called.
-    """
-
-    async def found() -> list[Prompt]:
-        graph, prompts = job.build(None), []
-        for each in one_a_scene(samples):
-            prompts += await first_prompt(graph, job.input(each), job.context(each, model), each)
-        return prompts
-
-    return asyncio.run(found())
-
-
-def look(
-    job: Job, samples: Sequence[Sample], session: Session | None = None
-) -> tuple[list[Sample], list[Prompt], float]:
-    """What a session would do first, without doing it.
-
-    Args:
-        job: of the run; its model needs no key for this.
-        samples: all of the run.
-        session: whose ``limit`` and ``sample_ids`` say of which samples.
-
-    Returns:
-        The samples, some of their first prompts, and tokens of the longest of these at most.
-
-    Raises:
-        ModelError: the model cannot be named.
-        UsageError: a sample is not in the run.
-    """
-    only = (session or Session()).picked(samples)
-    chosen = [sample for sample in samples if sample.id in only]
-    prompts = first_prompts(job, chosen, unkeyed(job.model))
-    longest = max((prompt.characters for prompt in prompts), default=0) / MOST_CHARACTERS
-    return chosen, prompts, longest
-
-
-def dry_asks(
-    job: Job,
-    samples: Sequence[Sample],
-    session: Session | None = None,
-    *,
-    reasks: int,
-    questions: int = 1,
+def _reckon(
+    plan: Plan, samples: Sequence[Sample], calls: Calls, prompts: Sequence[Sequence[Prompt]]
 ) -> DryRun:
-    """What a run would do whose samples each ask a few questions that do not build on each other.
+    """The bounds of a run; priced as if the cheapest of its models made every call, or the dearest.
 
     Args:
-        job: of the run; its model needs no key for this.
-        samples: all of the run.
-        session: whose ``limit`` and ``sample_ids`` say of which samples.
-        reasks: how often a reply is sent back at most.
-        questions: how many a sample asks at most; one at least.
-
-    Raises:
-        ModelError: the model cannot be named.
-        UsageError: a sample is not in the run.
+        plan: of all of it.
+        samples: those that it is about.
+        calls: of each.
+        prompts: the first of some of them, each sample's together.
     """
-    samples, prompts, longest = look(job, samples, session)
-    asks, count = questions * (1 + reasks), len(samples)
-    most = count * int(asks * (longest + reasks * reply_tokens(job.model)))
-    return reckon([job.model], samples, prompts, calls=(count, count * asks), most_input=most)
-
-
-def reckon(
-    models: Sequence[str],
-    samples: Sequence[Sample],
-    prompts: Sequence[Prompt],
-    *,
-    calls: tuple[int, int],
-    most_input: int,
-) -> DryRun:
-    """The bounds of a run.
-
-    Args:
-        models: those it may call, its own first; priced as if the cheapest made every call, and as
-            if the dearest did.
-        samples: of the run.
-        prompts: some of its first.
-        calls: at least and at most.
-        most_input: tokens that are sent at most.
-    """
-    shortest = min((prompt.characters for prompt in prompts), default=0)
-    inputs = (int(calls[0] * shortest / LEAST_CHARACTERS), most_input)
-    outputs = (0, calls[1] * max(reply_tokens(model) for model in models))
+    models, count = plan.request.models, len(samples)
+    longest = max((sum(p.characters for p in own) for own in prompts), default=0) / MOST_CHARACTERS
+    shortest = min((prompt.characters for own in prompts for prompt in own), default=0)
+    a_round = int(calls.most * (longest + calls.each) + calls.in_all)
+    asked = (count * calls.least, count * calls.rounds * (calls.most + calls.beside))
+    inputs = (int(asked[0] * shortest / LEAST_CHARACTERS), count * calls.rounds * a_round)
+    outputs = (0, asked[1] * max(reply_tokens(model) for model in models))
     costs = [
         [
             price_of(model, {"input_tokens": i, "output_tokens": o})
@@ -254,11 +190,11 @@ def reckon(
     known = len(least) == len(most) == len(costs[0])
     return DryRun(
         model=models[0],
-        samples=len(samples),
+        samples=count,
         scenes=len({sample.scene for sample in samples}),
-        calls=calls,
+        calls=asked,
         input_tokens=inputs,
         output_tokens=outputs,
         cost_usd=(min(least), max(most)) if known else None,
-        prompts=tuple(prompts),
+        prompts=tuple(prompt for own in prompts for prompt in own),
     )

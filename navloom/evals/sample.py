@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any
 
 from navloom.errors import RunError, UsageError, did_you_mean
 
@@ -71,18 +71,28 @@ class Sample:
         check_id(self.id)
 
 
-class Job(Protocol):
-    """What a batch does with each sample."""
+@dataclass(frozen=True)
+class Job:
+    """What a batch does with each sample; a kind of run says how by its own.
+
+    Attributes:
+        plan: what the run is to do (:class:`navloom.evals.kinds.Plan`).
+    """
+
+    plan: Any
 
     @property
     def model(self) -> str:
-        """``provider/name`` of the model whose calls are counted, for the price."""
+        """``provider/name`` of the model whose calls are counted where a reply does not say."""
+        return str(self.plan.request.models[0])
 
     def build(self, checkpointer: Any) -> Any:
         """The compiled graph, with this checkpointer."""
+        raise NotImplementedError
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """What the graph is called with."""
+        raise NotImplementedError
 
     def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; scenes load here, when their sample's turn has come.
@@ -91,12 +101,15 @@ class Job(Protocol):
             sample: whose.
             model: stands in for all models of the job, in a dry run.
         """
+        raise NotImplementedError
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a finished sample's line that its state decides.
 
         At least ``status`` (``"ok"`` or ``"failed"``), and ``reason``, ``message``, ``result``.
         """
+        del sample
+        return {key: state.get(key) for key in ("status", "reason", "message", "result")}
 
 
 def select(

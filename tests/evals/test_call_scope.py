@@ -15,8 +15,9 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
-from navloom.evals.navcraft.dry import dry_run
-from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.dry import dry_run
+from navloom.evals.kinds import run_kind
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.progress import NoDisplay
@@ -84,9 +85,9 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
     server: ModelServer, tmp_path: Path
 ) -> None:
     settings = CallSettings(cache=ResponseCache(tmp_path / "cache"))
-    first = synthesise(asked(kind="collab"), tmp_path / "a", Session(settings=settings))
+    first = run_kind(asked(kind="collab"), tmp_path / "a", Session(settings=settings))
     made = len(server.calls)
-    second = synthesise(asked(kind="collab"), tmp_path / "b", Session(settings=settings))
+    second = run_kind(asked(kind="collab"), tmp_path / "b", Session(settings=settings))
     assert len(server.calls) == made == first.usage["calls"]
     assert second.usage == {
         "calls": 0,
@@ -103,14 +104,15 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
 
 PROGRAM = """
 import sys
-from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.kinds import run_kind
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.models.cache import ResponseCache
 from navloom.evals.session import Session
 from navloom.models.call import CallSettings
 model, cache, out = sys.argv[1:]
 request = SynthRequest(kind="collab", spec="demo:", n=6, model=model, seed=3)
 settings = CallSettings(cache=ResponseCache(cache), cache_in_process=True)
-synthesise(request, out, Session(settings=settings))
+run_kind(request, out, Session(settings=settings))
 """
 
 
@@ -135,7 +137,7 @@ def test_two_processes_make_the_same_folder(
 
 
 def test_calls_are_counted_by_model_and_role(server: ModelServer, tmp_path: Path) -> None:
-    made = synthesise(asked(), tmp_path / "r")
+    made = run_kind(asked(), tmp_path / "r")
     (part,) = summary_of(tmp_path / "r")["models"]
     assert (part["model"], part["role"]) == (OPENAI, "generator")
     assert part["calls"] == made.usage["calls"] == len(server.calls)
@@ -151,7 +153,7 @@ def test_calls_are_counted_by_model_and_role(server: ModelServer, tmp_path: Path
 
 
 def test_an_unknown_price_is_said(server: ModelServer, tmp_path: Path) -> None:
-    made = synthesise(asked(model="openai/nobody-9", n=1), tmp_path / "r")
+    made = run_kind(asked(model="openai/nobody-9", n=1), tmp_path / "r")
     assert made.cost_usd is None
     assert made.cost_note == "no price is known for openai/nobody-9"
     assert made.models[0]["cost_usd"] is None
@@ -168,7 +170,7 @@ def test_retries_are_seen_and_counted(tmp_path: Path, monkeypatch: pytest.Monkey
     with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-        made = synthesise(asked(n=2), tmp_path / "r", Session(display=Notes(), max_connections=1))
+        made = run_kind(asked(n=2), tmp_path / "r", Session(display=Notes(), max_connections=1))
     assert made.usage["retries"] == made.models[0]["retries"] == 2
     assert said[1:] == ["1 retry; openai/gpt-4o-mini: HTTP 429, again in 0.0 s"]
 
@@ -194,7 +196,7 @@ def test_retries_of_a_call_that_failed_for_good_count_too(
     with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-        made = synthesise(asked(n=1), tmp_path / "r")
+        made = run_kind(asked(n=1), tmp_path / "r")
         (error,) = read_errors(tmp_path / "r")
         assert (made.error, error["usage"]["retries"], error["cost_usd"]) == (1, 1, 0)
         assert main(["retry", str(tmp_path / "r"), "--display", "none"]) == 0
@@ -210,7 +212,7 @@ def test_retries_of_a_call_that_failed_for_good_count_too(
 def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
     server: ModelServer, tmp_path: Path, flight: int, kind: Any
 ) -> None:
-    whole = synthesise(asked(kind=kind), tmp_path / "whole")
+    whole = run_kind(asked(kind=kind), tmp_path / "whole")
     calls = len(server.calls)
     largest = max(whole.usage["input_tokens"], 1)
     used = whole.usage["input_tokens"] + whole.usage["output_tokens"]
@@ -218,7 +220,7 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
     made: Summary | None = None
     for share in (0.3, 0.6, 2.0):
         limits = Limits(token_limit=int(used * share))
-        made = synthesise(asked(kind=kind), out, Session(limits=limits, max_connections=flight))
+        made = run_kind(asked(kind=kind), out, Session(limits=limits, max_connections=flight))
         assert read_errors(out) == []
         if share < 1:
             assert (made.exit_code, made.interrupted) == (2, False)
@@ -235,7 +237,7 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
 
 
 def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> None:
-    made = synthesise(
+    made = run_kind(
         asked(), tmp_path / "r", Session(limits=Limits(cost_limit=0.0005), max_connections=1)
     )
     assert made.limit == "--cost-limit $0.0005 is reached"
@@ -244,7 +246,7 @@ def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> N
     assert made.cost_usd is not None
     assert made.cost_usd <= 0.0005 + largest
     with pytest.raises(UsageError, match="no price is known for openai/nobody-9"):
-        synthesise(
+        run_kind(
             asked(model="openai/nobody-9"), tmp_path / "x", Session(limits=Limits(cost_limit=1))
         )
     assert not (tmp_path / "x").exists()
@@ -252,12 +254,12 @@ def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> N
 
 def test_what_samples_under_way_have_used_is_counted(server: ModelServer, tmp_path: Path) -> None:
     limits = Limits(token_limit=3_000)
-    made = synthesise(asked(), tmp_path / "r", Session(limits=limits, max_connections=4))
+    made = run_kind(asked(), tmp_path / "r", Session(limits=limits, max_connections=4))
     assert made.left == 6
     assert (made.usage["calls"], len(read_samples(tmp_path / "r"))) == (len(server.calls), 0)
     assert made.cost_usd
     assert summary_of(tmp_path / "r")["models"][0]["calls"] == len(server.calls)
-    whole = synthesise(asked(), tmp_path / "r")
+    whole = run_kind(asked(), tmp_path / "r")
     assert (whole.left, whole.usage["calls"]) == (0, len(server.calls))
 
 
@@ -266,7 +268,7 @@ def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
         limits = Limits(time_limit=0.5)
-        made = synthesise(asked(n=20), tmp_path / "r", Session(limits=limits, max_connections=1))
+        made = run_kind(asked(n=20), tmp_path / "r", Session(limits=limits, max_connections=1))
         assert made.limit == "--time-limit 0.5 s is reached"
         assert made.left > 0
 
@@ -274,10 +276,10 @@ def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.Monke
 def test_limits_and_settings_are_no_part_of_the_request(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    synthesise(asked(n=1), tmp_path / "r", Session(limits=Limits(token_limit=10**9)))
+    run_kind(asked(n=1), tmp_path / "r", Session(limits=Limits(token_limit=10**9)))
     said = (tmp_path / "r" / "run.json").read_text()
     assert "token_limit" not in said
-    synthesise(asked(n=1), tmp_path / "r", Session(settings=CallSettings(max_retries=9)))
+    run_kind(asked(n=1), tmp_path / "r", Session(settings=CallSettings(max_retries=9)))
 
 
 # --- dry run -------------------------------------------------------------------------------------
@@ -289,7 +291,7 @@ def test_a_dry_run_calls_nobody_and_bounds_what_a_run_takes(
 ) -> None:
     dry = dry_run(asked(kind=kind, spec="demo:"))
     assert server.calls == []
-    made = synthesise(asked(kind=kind, spec="demo:"), tmp_path / "r")
+    made = run_kind(asked(kind=kind, spec="demo:"), tmp_path / "r")
     assert (dry.samples, dry.scenes) == (6, 3)
     assert dry.calls[0] <= made.usage["calls"] <= dry.calls[1]
     assert dry.input_tokens[0] <= made.usage["input_tokens"] <= dry.input_tokens[1]
@@ -317,11 +319,11 @@ def test_a_request_is_read_back_as_it_was(tmp_path: Path) -> None:
     given = {"model": "builtin/heuristic", "n": 2, "tau": 3, "constrain": False}
     for kind, more in (("single", {}), ("collab", {"strict_helper": True})):
         request = asked(kind=kind, **given, **more)
-        synthesise(request, tmp_path / kind)
+        run_kind(request, tmp_path / kind)
         assert SynthRequest.read(tmp_path / kind) == request
     lifted = asked(kind="collab", model="builtin/heuristic", source=str(tmp_path / "single"), n=2)
     try:
-        synthesise(lifted, tmp_path / "lifted")
+        run_kind(lifted, tmp_path / "lifted")
     except RunError:
         pytest.skip("no valid task to lift")
     assert SynthRequest.read(tmp_path / "lifted") == lifted
@@ -416,7 +418,7 @@ def test_a_defects_file_tells_no_key(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError(TOLD)
 
-    monkeypatch.setattr("navloom.evals.navcraft.run.synthesise", broken)
+    monkeypatch.setattr("navloom.evals.kinds.run_kind", broken)
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70
     monkeypatch.setenv("NAVLOOM_DEBUG", "1")
     assert main(["synth", "single", "demo:flat", "--out", str(tmp_path / "r")]) == 70
@@ -426,6 +428,6 @@ def test_a_defects_file_tells_no_key(
 
 
 def test_no_key_stands_in_run_json(server: ModelServer, tmp_path: Path) -> None:
-    synthesise(asked(n=1), tmp_path / "r")
+    run_kind(asked(n=1), tmp_path / "r")
     assert CANARY not in written(tmp_path)
     assert os.environ["OPENAI_API_KEY"] == CANARY

@@ -1,6 +1,6 @@
 """``python -m tests.testing.kill``: kill a run many times, and count what was lost.
 
-The process that is killed is a real session of ``synthesise`` over the loopback. It is killed when
+The process that is killed is a real session of ``run_kind`` over the loopback. It is killed when
 the server has got a random number of further calls, a random moment after the last of them, so
 that kills are spread over the run however fast the machine is. After each kill, and at the end:
 
@@ -27,8 +27,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.export import export_run
-from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.testing.brain import brain
@@ -157,7 +158,7 @@ def _session(url: str, out: str, samples: int) -> None:
 
     os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "not-a-real-key-000"}
     request = SynthRequest(kind="single", spec="demo:", n=samples, model="openai/brain")
-    synthesise(request, out, Session(max_connections=AT_ONCE))
+    run_kind(request, out, Session(max_connections=AT_ONCE))
 
 
 def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random) -> None:

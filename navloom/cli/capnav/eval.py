@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from navloom.cli import options
-from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
+from navloom.cli.common import carry_out, print_json, run_folder, say
 from navloom.cli.options import asked, option, takes
 from navloom.cli.session import model_of_roles, with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from navloom.evals.capnav.run import CapnavSummary
     from navloom.evals.session import Session
     from navloom.scenes.traverse import Passage
 
@@ -83,7 +82,7 @@ def capnav(session: Session, **given: Any) -> None:
     was stopped.
     """
     from navloom.evals.capnav.request import CapnavRequest
-    from navloom.evals.capnav.run import evaluate_capnav
+    from navloom.evals.capnav.run import ended
 
     roles, as_json = given["model_role"] or (), given["as_json"]
     models = model_of_roles(given["model"], roles, ROLES)
@@ -95,28 +94,14 @@ def capnav(session: Session, **given: Any) -> None:
         model=models["navigator"],
         judge_model=models["judge"] if judged else None,
     )
-    if given["dry_run"]:
-        from navloom.evals.capnav.dry import dry_run as work_out
-
-        dry = work_out(request, session)
-        show_dry_run(dry, "pairs", "scenes", most=1, as_json=as_json)
-        return
-    folder = run_folder(given["out"], "capnav-eval", [request.record(), request.where()])
-    summary = evaluate_capnav(request, folder, session)
-    end_capnav(summary, folder, official=given["official_compat"], as_json=as_json)
-
-
-def end_capnav(
-    summary: CapnavSummary, out: Path, *, official: bool = False, as_json: bool = False
-) -> None:
-    """Print what a run scores, and leave with its exit code."""
-    from navloom.evals.capnav.scores import read_capnav
-    from navloom.evals.capnav.tables import run_table
-
-    if not as_json and summary.scores["answers"]:
-        found = read_capnav(out)
-        print(run_table({found.model: found}, official=official).markdown() + "\n")
-    end_session(summary, out, as_json=as_json, exports=False)
+    carry_out(
+        request,
+        run_folder(given["out"], "capnav-eval", [request.record(), request.where()]),
+        session,
+        dry_run=given["dry_run"],
+        as_json=as_json,
+        ended=lambda run, found: ended(run, found, official=given["official_compat"]),
+    )
 
 
 @takes(

@@ -48,25 +48,21 @@ def caption(session: Session, **given: Any) -> None:
     the graph simulator takes as its captions. The same command on the same folder goes on with a
     run that was stopped.
     """
-    from dataclasses import asdict
-
     from navloom.evals.captions.run import CaptionRequest
-    from navloom.evals.captions.run import caption as write
-    from navloom.evals.captions.run import dry_run as work_out
+    from navloom.evals.kinds import run_kind
 
     out, as_json, job = given["out"], given["as_json"], given["job"]
     jobs: dict[str, Any] = {"jobs": tuple(dict.fromkeys(job))} if job else {}
     model = model_of_roles(given["model"], given["model_role"], ROLES)["describer"]
     request = asked(CaptionRequest, given, model=model, **jobs)
     if given["dry_run"]:
-        dry = work_out(request, session)
-        show_dry_run(dry, "viewpoints", "scenes", most=1, as_json=as_json)
+        show_dry_run(request, session, as_json=as_json)
         return
-    summary = write(request, out, session)
+    summary = run_kind(request, out, session)
     if summary.error or summary.left or not summary.ok:
         end_session(summary, out, as_json=as_json, exports=False)
     if as_json:
-        print_json({"run": str(out), **asdict(summary)})
+        print_json({"run": str(out), **summary.record()})
     say(
         f"{out / 'captions'}: {summary.ok} viewpoints, {summary.failed} without an answer,"
         f" in {summary.session_seconds:.1f} s"

@@ -14,7 +14,7 @@ from navloom.cli.session import model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
-    from navloom.evals.judging.run import JudgeRequest, Judging
+    from navloom.evals.judging.run import JudgeRequest
     from navloom.evals.report.table import Table
     from navloom.evals.session import Session
     from navloom.evals.summary import Summary
@@ -56,21 +56,23 @@ def reasoning(session: Session, **given: Any) -> None:
     """
     from dataclasses import asdict
 
-    from navloom.evals.judging.run import REASONING, judge_answers, plan_answers, totals
+    from navloom.evals.judging.rows import read_answers
+    from navloom.evals.judging.run import totals
+    from navloom.evals.kinds import run_kind
 
-    file, as_json, request = given["file"], given["as_json"], _request(given)
+    file, as_json = given["file"], given["as_json"]
+    request, answers = _request("judge_reasoning", str(file), given), read_answers(file)
     if given["dry_run"]:
-        planned, answers = plan_answers(file, request)
         _say_left(answers)
-        _show_dry(planned, session, as_json)
+        show_dry_run(request, session, as_json=as_json)
         return
-    out = run_folder(given["out"], "judged", [request.record(REASONING), str(file.resolve())])
-    summary, answers = judge_answers(file, out, request, session)
+    out = run_folder(given["out"], "judged", [request.record(), str(file.resolve())])
+    summary = run_kind(request, out, session)
     found = totals(out)
     _say_left(answers, out / "left.jsonl")
     if as_json:
         print_json(
-            {"run": str(out), **asdict(found), "not_judged": answers.counts(), **asdict(summary)}
+            {"run": str(out), **asdict(found), "not_judged": answers.counts(), **summary.record()}
         )
     else:
         share = "–" if found.partial is None else f"{found.partial:.3f}"
@@ -97,19 +99,19 @@ def trace(session: Session, **given: Any) -> None:
     The steps are those of a run that gave reasons (`navloom eval ... --cot`).
     """
     from collections import Counter
-    from dataclasses import asdict
 
-    from navloom.evals.judging.run import TRACE, judge_traces, plan_traces
+    from navloom.evals.judging.run import read_steps
+    from navloom.evals.kinds import run_kind
     from navloom.evals.run_folder import read_samples
 
-    where, as_json, request = given["where"], given["as_json"], _request(given)
+    where, as_json = given["where"], given["as_json"]
+    request, (_, faults) = _request("judge_trace", str(where), given), read_steps(where)
     if given["dry_run"]:
-        planned, faults = plan_traces(where, request)
         _say_faults(faults)
-        _show_dry(planned, session, as_json)
+        show_dry_run(request, session, as_json=as_json)
         return
-    out = run_folder(given["out"], "traces", [request.record(TRACE), str(where.resolve())])
-    summary, faults = judge_traces(where, out, request, session)
+    out = run_folder(given["out"], "traces", [request.record(), str(where.resolve())])
+    summary = run_kind(request, out, session)
     _say_faults(faults)
     counted: dict[str, Counter[str]] = {}
     for row in read_samples(out):
@@ -117,7 +119,7 @@ def trace(session: Session, **given: Any) -> None:
             counted.setdefault(name, Counter())[each["grade"] or "unscored"] += 1
     if as_json:
         grades = {name: dict(each) for name, each in counted.items()}
-        print_json({"run": str(out), "grades": grades, "not_read": faults, **asdict(summary)})
+        print_json({"run": str(out), "grades": grades, "not_read": faults, **summary.record()})
     for name, each in () if as_json else counted.items():
         words = ", ".join(f"{each[g]} {g}" for g in ("yes", "no", "na", "unscored"))
         print(f"{name}: {words}")
@@ -159,34 +161,29 @@ def calibrate_reasoning(session: Session, **given: Any) -> None:
     Accuracy, kappa, verdicts by kind and by set of wordings, and how often an injected text turns
     the verdict. Tables and picture are in OUT/calibration.*; the same command goes on.
     """
-    from navloom.evals.judging import calibration as runs
+    from navloom.evals.judging import calibration as scored
     from navloom.evals.judging import calibration_tables as shown
-    from navloom.evals.judging.injections import measure_injections, plan_injections
-    from navloom.evals.judging.run import REASONING
-    from navloom.judges.reason_items import DEFAULT_ITEMS
+    from navloom.evals.judging.injections import measured
+    from navloom.evals.kinds import run_kind
 
-    n, as_json, request = given["n"], given["as_json"], _request(given)
-    where, items = given["spec"] or runs.default_spec(), n or DEFAULT_ITEMS
+    as_json, injections = given["as_json"], given["injections"]
+    kind = "calibrate_injections" if injections else "calibrate_reasoning"
+    request = _request(kind, given["spec"] or scored.default_spec(), given)
     if given["dry_run"]:
-        if given["injections"]:
-            planned = plan_injections(where, request, n=n)
-        else:
-            planned = runs.plan_reasoning(where, request, n=items)
-        _show_dry(planned, session, as_json)
+        show_dry_run(request, session, as_json=as_json)
         return
-    name = "injections" if given["injections"] else "calibration"
-    out = run_folder(given["out"], name, [request.record(REASONING), where, n])
-    if given["injections"]:
-        summary, found = measure_injections(where, out, request, session, n=n)
-        table = shown.injection_table(found)
+    name = "injections" if injections else "calibration"
+    out = run_folder(given["out"], name, [request.record(), request.of, request.n])
+    summary = run_kind(request, out, session)
+    if injections:
+        found = measured(request, out)
         record = {name: {d: f.record() for d, f in by.items()} for name, by in found.items()}
-        shown.write_calibration(out, record, [table])
-        _show(record, [table], as_json)
+        tables, drawn = [shown.injection_table(found)], None
     else:
-        summary, made = runs.calibrate_reasoning(where, out, request, session, n=items)
-        tables = shown.reasoning_tables(made)
-        shown.write_calibration(out, made.record(), tables, shown.picture(made))
-        _show(made.record(), tables, as_json)
+        made = scored.score_reasoning(out, request.model, summary)
+        record, tables, drawn = made.record(), shown.reasoning_tables(made), shown.picture(made)
+    shown.write_calibration(out, record, tables, drawn)
+    _show(record, tables, as_json)
     _end(summary, out)
 
 
@@ -209,26 +206,31 @@ def calibrate_reasoning(session: Session, **given: Any) -> None:
 )
 def calibrate_trace(session: Session, **given: Any) -> None:
     """Measure a rubric judge on steps that were spoiled in known ways."""
-    from navloom.evals.judging import calibration as runs
-    from navloom.evals.judging import calibration_tables as shown
-    from navloom.evals.judging.run import TRACE
+    from dataclasses import replace
 
-    where, n, request = given["where"], given["n"], _request(given)
-    out = run_folder(
-        given["out"], "trace-calibration", [request.record(TRACE), str(where or ""), n]
-    )
-    summary, made = runs.calibrate_trace(where, out, request, session, n=n)
+    from navloom.evals.judging import calibration as scored
+    from navloom.evals.judging import calibration_tables as shown
+    from navloom.evals.kinds import run_kind
+
+    request = _request("calibrate_trace", str(given["where"] or ""), given)
+    named = [request.record(), request.of, request.n]
+    out = run = run_folder(given["out"], "trace-calibration", named)
+    if given["where"] is None:
+        run = out / "judging"
+        request = replace(request, of=str(scored.walked(out / "navigation", session)))
+    summary = run_kind(request, run, session)
+    made = scored.score_trace(run, request.model, summary)
     tables = shown.trace_tables(made)
     shown.write_calibration(out, made.record(), tables)
     _show(made.record(), tables, given["as_json"])
     _end(summary, out)
 
 
-def _request(given: dict[str, Any]) -> JudgeRequest:
+def _request(kind: str, of: str, given: dict[str, Any]) -> JudgeRequest:
     from navloom.evals.judging.run import JudgeRequest
 
     model = model_of_roles(given["model"], given["model_role"], ROLES)["judge"]
-    return asked(JudgeRequest, given, model=model)
+    return asked(JudgeRequest, given, kind=kind, of=of, model=model)
 
 
 def _say_left(answers: Answers, named: Path | None = None) -> None:
@@ -244,10 +246,6 @@ def _say_left(answers: Answers, named: Path | None = None) -> None:
 def _say_faults(faults: list[str]) -> None:
     for fault in faults[:_MOST_SAID]:
         say(f"  not read: {fault}")
-
-
-def _show_dry(judging: Judging, session: Session, as_json: bool) -> None:
-    show_dry_run(judging.dry_run(session), "items", "scenes", most=1, as_json=as_json)
 
 
 def _show(record: dict[str, Any], tables: list[Table], as_json: bool) -> None:

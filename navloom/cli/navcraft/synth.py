@@ -9,7 +9,7 @@ import typer
 
 from navloom.cli import options
 from navloom.cli.capnav.synth import capnav
-from navloom.cli.common import end_session, show_dry_run
+from navloom.cli.common import carry_out
 from navloom.cli.options import argument, asked, option, takes
 from navloom.cli.session import model_of_roles, with_session
 from navloom.errors import UsageError
@@ -152,14 +152,9 @@ def _go(given: dict[str, Any], session: Session, **settled: Any) -> None:
         session: how to go through the run.
         settled: the parts of the request that are not as typed.
     """
-    from navloom.evals.navcraft.run import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest
 
     roles = model_of_roles(given["model"], given["model_role"], ROLES)
     request = asked(SynthRequest, given, model=roles["generator"], **settled)
-    if given["dry_run"]:
-        from navloom.evals.navcraft.dry import dry_run
-
-        show_dry_run(dry_run(request, session), "attempts", "homes", as_json=given["as_json"])
-        return
-    summary = synthesise(request, given["out"], session)
-    end_session(summary, given["out"], as_json=given["as_json"])
+    dry, as_json = given["dry_run"], given["as_json"]
+    carry_out(request, given["out"], session, dry_run=dry, as_json=as_json)

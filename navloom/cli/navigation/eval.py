@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from navloom.cli import options
 from navloom.cli.capnav.eval import capnav, capnav_truth
-from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
+from navloom.cli.common import carry_out, print_json, run_folder, say
 from navloom.cli.options import HEURISTIC, Option, argument, asked, option, takes
 from navloom.cli.session import model_of_roles, with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
     from navloom.evals.navigation.request import EvalRequest
-    from navloom.evals.navigation.run import EvalSummary
     from navloom.evals.report.table import Table
     from navloom.evals.session import Session
 
@@ -224,19 +223,10 @@ def _add(task: str, words: str, *taken: Option) -> None:
     """A command of one run."""
 
     def go(context: typer.Context, session: Session, **given: Any) -> None:
-        from navloom.evals.navigation.run import evaluate
-
         request = request_of(task, context)
         _check_idle(request, context)
-        if given["dry_run"]:
-            from navloom.evals.navigation.dry import dry_run
-
-            dry = dry_run(request, session)
-            show_dry_run(dry, "episodes", "scenes", most=1, as_json=given["as_json"])
-            return
-        out = _folder(request, given["out"])
-        summary = evaluate(request, out, session)
-        end_evaluation(summary, out, as_json=given["as_json"])
+        out, dry = _folder(request, given["out"]), given["dry_run"]
+        carry_out(request, out, session, dry_run=dry, as_json=given["as_json"])
 
     go.__doc__ = words + _AGAIN
     app.command(task)(with_session()(takes(*taken, options.DRY_RUN, options.JSON)(go)))
@@ -244,15 +234,6 @@ def _add(task: str, words: str, *taken: Option) -> None:
 
 def _folder(request: EvalRequest, out: Path | None) -> Path:
     return run_folder(out, request.task, [request.record(), request.where()])
-
-
-def end_evaluation(summary: EvalSummary, out: Path, *, as_json: bool) -> NoReturn:
-    """Print what a run scores, and leave with its exit code."""
-    from navloom.evals.navigation.tables import score_table
-
-    if not as_json and summary.scores["episodes"]:
-        print(score_table(summary.scores).markdown() + "\n")
-    end_session(summary, out, as_json=as_json, exports=False)
 
 
 def print_study(table: Table, *, as_json: bool) -> None:

@@ -8,25 +8,86 @@ a run which was killed goes on with the same plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.balance import Facts, Steer, candidates
 from navloom.evals.capnav.collect import Collected
-from navloom.evals.capnav.design_request import CapnavSynthRequest
+from navloom.evals.kinds import Note, Plan
+from navloom.evals.request import Request
 from navloom.evals.sample import Sample, make_id, sample_seed
 from navloom.evals.video import video_digest
+from navloom.graphs.capnav.designer_text import COMPACT_PROMPT, PROMPT, guideline_record
+from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.uri import list_scenes, scene_of
 from navloom.tools.capnav.named_places import Places, truth_of
+from navloom.tools.capnav.questions import MOST_QUESTIONS
 
-__all__ = ["Fit", "Plan", "first_round", "fit_scenes", "next_round", "places_at"]
-
+_MOST = 1_000_000
+_MOST_FRAMES = 512
 _VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapnavSynthRequest(Request):
+    """Everything the outcome of a synthesis of questions depends on."""
+
+    KIND: ClassVar[str] = "capnav_tasks"
+    PLACES: ClassVar[Sequence[str]] = ("video", "qa")
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "guideline", "videos"})
+    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "n": (1, _MOST),
+        "min_questions": (1, MOST_QUESTIONS),
+        "frames": (1, _MOST_FRAMES),
+        "max_turns": (1, _MOST),
+        "max_repairs": (0, _MOST),
+        "max_rounds": (1, 100),
+    }
+
+    spec: str
+    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
+    n: int
+    """Accepted questions in all, spread evenly over scenes."""
+    model: str = "builtin/heuristic"
+    min_questions: int = 5
+    """Questions that one conversation is asked for."""
+    balance: bool = False
+    """Ask for routes whose truth is rare so far."""
+    video: str | None = None
+    """A folder of ``ID.mp4``; where a scene has one, frames of it are shown."""
+    frames: int = 16
+    compact: bool = False
+    """One question at a time in small choices, for small models."""
+    constrain: bool = True
+    precise_repairs: bool = True
+    seed: int = 0
+    max_turns: int = 12
+    max_repairs: int = 3
+    max_rounds: int = 3
+    """Sessions of asking: after the first, only for what is missing yet."""
+    qa: str | None = None
+    """Where the benchmark's files go; ``qa`` in the run's folder unless given."""
+
+    def record(self) -> dict[str, Any]:
+        """The request as ``run.json`` keeps it, with the texts it will use; no folder of videos."""
+        texts: dict[str, Any] = {"prompts": [load_prompt(self.prompt).record]}
+        if not self.compact:
+            texts["guideline"] = guideline_record()
+        return {**super().record(), **texts}
+
+    @property
+    def prompt(self) -> str:
+        """Which prompt it asks with."""
+        return COMPACT_PROMPT if self.compact else PROMPT
+
+    def where(self) -> dict[str, str]:
+        """Where this machine has what the request names by its content."""
+        return {} if self.video is None else {"video": str(Path(self.video).absolute())}
 
 
 @dataclass(frozen=True)
@@ -60,21 +121,20 @@ class Fit:
         return {"videos": {"count": len(self.videos), "sha256": whole.hexdigest()}}
 
 
-@dataclass
-class Plan:
+@dataclass(kw_only=True)
+class DesignPlan(Plan):
     """What a run does, round by round.
 
     Attributes:
         fit: the scenes.
-        samples: every conversation so far, in order.
-        routes: what each is told to prefer, by sample id.
+        quotas: how many questions each is asked for.
+        routes: what each conversation is told to prefer, by sample id.
         taken: questions of its scene that each is told of, by sample id.
         rounds: how many rounds there are.
     """
 
     fit: Fit
     quotas: dict[str, int]
-    samples: list[Sample] = field(default_factory=list)
     routes: dict[str, list[list[str]]] = field(default_factory=dict)
     taken: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     rounds: int = 0
@@ -86,9 +146,7 @@ def places_at(uri: str) -> Places:
     return per_scene(scene, "capnav_places", lambda: Places(scene, truth_of(uri)))
 
 
-def fit_scenes(
-    spec: str, video: str | None = None, note: Callable[[str], None] = lambda _: None
-) -> Fit:
+def fit_scenes(spec: str, video: str | None = None, note: Note = lambda _: None) -> Fit:
     """Look at every scene of a spec.
 
     Args:
@@ -146,38 +204,44 @@ def _find_videos(found: Fit, folder: Path) -> None:
         raise UsageError(f"--video {folder} has no video of any scene: expected {example}.mp4")
 
 
-def first_round(request: CapnavSynthRequest, fit: Fit) -> Plan:
+def first_round(request: CapnavSynthRequest, fit: Fit) -> DesignPlan:
     """The first round: every scene is asked for its share of ``n``."""
     names = sorted(fit.scenes)
     share, more = divmod(request.n, len(names))
     quotas = {name: share + (place < more) for place, name in enumerate(names)}
-    plan = Plan(fit, {name: quota for name, quota in quotas.items() if quota})
-    _add_round(plan, request, plan.quotas, {}, ())
+    plan = DesignPlan(
+        request=request,
+        samples=[],
+        record=fit.record(),
+        notes=fit.lines(wanted=request.video is not None),
+        fit=fit,
+        quotas={name: quota for name, quota in quotas.items() if quota},
+    )
+    _add_round(plan, plan.quotas, {}, ())
     return plan
 
 
-def next_round(plan: Plan, request: CapnavSynthRequest, collected: Collected) -> bool:
+def next_round(plan: DesignPlan, collected: Collected) -> bool:
     """Add what is missing after the rounds so far; False where nothing is.
 
     Args:
         plan: gets the new samples.
-        request: what was asked.
         collected: what the finished samples hold; every sample of the plan has to be finished.
     """
-    missing = collected.missing(plan.quotas, request.n)
+    missing = collected.missing(plan.quotas, plan.request.n)
     if not missing:
         return False
-    _add_round(plan, request, missing, collected.by_scene, collected.facts())
+    _add_round(plan, missing, collected.by_scene, collected.facts())
     return True
 
 
 def _add_round(
-    plan: Plan,
-    request: CapnavSynthRequest,
+    plan: DesignPlan,
     wanted: Mapping[str, int],
     known: Mapping[str, Sequence[Any]],
     before: Sequence[Facts],
 ) -> None:
+    request = plan.request
     plan.rounds += 1
     attempts = {name: sum(s.scene == name for s in plan.samples) for name in wanted}
     most, new = request.min_questions, []
@@ -190,13 +254,11 @@ def _add_round(
             new.append(Sample(sample_id, seed, name, attempts[name] + place, columns))
             plan.taken[sample_id] = [each.question for each in known.get(name, ())]
     if request.balance:
-        _steer(plan, request, new, before)
+        _steer(plan, new, before)
     plan.samples += new
 
 
-def _steer(
-    plan: Plan, request: CapnavSynthRequest, new: Sequence[Sample], before: Sequence[Facts]
-) -> None:
+def _steer(plan: DesignPlan, new: Sequence[Sample], before: Sequence[Facts]) -> None:
     """Give each conversation routes whose truth is rare so far, scene after scene in turn."""
     steer = Steer(before)
     among: dict[str, list[Facts]] = {}
@@ -204,7 +266,7 @@ def _steer(
     for sample in new:
         name = sample.scene
         if name not in among:
-            among[name] = candidates(places_at(plan.fit.scenes[name]), request.seed)
+            among[name] = candidates(places_at(plan.fit.scenes[name]), plan.request.seed)
             ends = (question["nodes_involved"] for question in plan.taken[sample.id])
             taken[name] = {(end["start"], end["end"]) for end in ends}
             for other in plan.samples:

@@ -8,21 +8,25 @@ said.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.capnav.collect import BALANCE, Collected, collect, write_questions
-from navloom.evals.capnav.design_plan import Plan, first_round, fit_scenes, next_round, places_at
-from navloom.evals.capnav.design_request import KIND, CapnavSynthRequest
-from navloom.evals.engine import run_batch
-from navloom.evals.run_folder import RunFolder, read_samples
-from navloom.evals.sample import Sample
-from navloom.evals.session import Session
+from navloom.evals.capnav.collect import BALANCE, Collected, collect, read_balance, write_questions
+from navloom.evals.capnav.design_plan import (
+    CapnavSynthRequest,
+    DesignPlan,
+    first_round,
+    fit_scenes,
+    next_round,
+    places_at,
+)
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Shown, reply_tokens
+from navloom.evals.run_folder import read_samples
+from navloom.evals.sample import Job, Sample
 from navloom.evals.summary import Summary
 from navloom.evals.video import check_video, sample_frames
 from navloom.files import write_whole
@@ -31,43 +35,14 @@ from navloom.models.abilities import cannot
 from navloom.models.registry import model_of
 from navloom.scenes.uri import scene_of
 
-__all__ = [
-    "CapnavSynthJob",
-    "CapnavSynthRequest",
-    "CapnavSynthSummary",
-    "asynthesise",
-    "synthesise",
-]
-
 _VIDEOS_KEPT = 4
 
 
 @dataclass(frozen=True)
-class CapnavSynthSummary(Summary):
-    """A run's totals with its questions; ``summary.json`` has the same keys.
+class DesignJob(Job):
+    """How one conversation is held."""
 
-    Attributes:
-        questions: as :meth:`navloom.evals.capnav.collect.Collected.record` has them.
-        rounds: rounds of asking.
-        qa: the folder of the benchmark's files.
-    """
-
-    questions: dict[str, Any] = field(default_factory=dict)
-    rounds: int = 1
-    qa: str = ""
-
-
-@dataclass(frozen=True)
-class CapnavSynthJob:
-    """How a batch holds one conversation."""
-
-    request: CapnavSynthRequest
-    plan: Plan
-
-    @property
-    def model(self) -> str:
-        """The model whose calls are counted."""
-        return self.request.model
+    plan: DesignPlan
 
     def build(self, checkpointer: Any) -> Any:
         """The graph."""
@@ -83,7 +58,7 @@ class CapnavSynthJob:
 
     def context(self, sample: Sample, model: Any = None) -> capnav_tasks.Context:
         """The graph's context; ``model`` stands in for the request's."""
-        request, video = self.request, self.plan.fit.videos.get(sample.scene)
+        request, video = self.plan.request, self.plan.fit.videos.get(sample.scene)
         places = places_at(self.plan.fit.scenes[sample.scene])
         return capnav_tasks.Context(
             scene=places.scene,
@@ -100,8 +75,7 @@ class CapnavSynthJob:
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """How the conversation ended and what it made."""
-        line = {key: state.get(key) for key in ("status", "reason", "message", "result")}
-        return {**line, "routes": self.plan.routes.get(sample.id, [])}
+        return {**super().record(sample, state), "routes": self.plan.routes.get(sample.id, [])}
 
 
 @lru_cache(maxsize=_VIDEOS_KEPT)
@@ -110,112 +84,126 @@ def _frames(path: str, n: int) -> tuple[bytes, ...]:
     return tuple(sample_frames(path, n))
 
 
-async def asynthesise(
-    request: CapnavSynthRequest,
-    out: Path | str,
-    session: Session | None = None,
-    *,
-    qa: Path | None = None,
-) -> CapnavSynthSummary:
-    """Make a run, or go on with one that was stopped.
-
-    Args:
-        request: what to make.
-        out: the run's folder.
-        session: how to go through it; one of its own unless given. Its ``limit`` and
-            ``sample_ids`` are of the conversations of the first round.
-        qa: where the benchmark's files go; ``qa`` in the run's folder unless given.
+def plan(request: CapnavSynthRequest, run: Path | None, note: Note) -> DesignPlan:
+    """The first round: a session's ``limit`` and ``sample_ids`` are of its conversations.
 
     Raises:
-        RunError: the folder cannot be used.
         SceneError: there are no scenes, or none has a route.
-        UsageError: a sample is not in the run, or the folder of videos is of no use.
-        ModelError: the model cannot be named or used.
+        UsageError: the folder of videos is of no use.
     """
-    session = session or Session()
-    note = session.display.note
-    # Whatever is wrong with the request is said before a folder is made or claimed for it.
-    session.check_models(request.model)
-    request = _with_pictures(request, note)
-    fit = fit_scenes(request.spec, request.video, note)
-    plan = first_round(request, fit)
-    session.picked(plan.samples)
-    asked = {**request.record(), **fit.record()}
-    with RunFolder(
-        out, kind=KIND, request=asked, seed=request.seed, where=request.where()
-    ) as folder:
-        for line in fit.lines(wanted=request.video is not None):
-            note(line)
-        run = _Run(folder, request, plan, session)
-        summary = await run.rounds()
-        return run.close(summary, qa)
+    if run is None:
+        return first_round(request, fit_scenes(request.spec, request.video))
+    if request.video is not None:
+        if cannot(model_of(request.model), "images"):
+            note(f"{request.model} takes no images: --video is left out")
+            request = replace(request, video=None)
+        else:
+            check_video()
+    return first_round(request, fit_scenes(request.spec, request.video, note))
 
 
-def synthesise(
-    request: CapnavSynthRequest,
-    out: Path | str,
-    session: Session | None = None,
-    *,
-    qa: Path | None = None,
-) -> CapnavSynthSummary:
-    """:func:`asynthesise` for callers without an event loop: the same arguments and errors."""
-    return asyncio.run(asynthesise(request, out, session, qa=qa))
+def _collected(made: DesignPlan, run: Path) -> Collected:
+    """What the finished samples of the plan hold."""
+    planned = {sample.id for sample in made.samples}
+    rows = [row for row in read_samples(run) if row["id"] in planned]
+    scenes = made.fit.scenes
+    return collect(rows, made.quotas, made.request.n, lambda name: places_at(scenes[name]))
 
 
-def _with_pictures(request: CapnavSynthRequest, note: Callable[[str], None]) -> CapnavSynthRequest:
-    if request.video is None:
-        return request
-    if cannot(model_of(request.model), "images"):
-        note(f"{request.model} takes no images: --video is left out")
-        return replace(request, video=None)
-    check_video()
-    return request
+def _more(made: DesignPlan, run: Path) -> bool:
+    return made.rounds < made.request.max_rounds and next_round(made, _collected(made, run))
 
 
-class _Run:
-    """One session over one folder."""
+def _finish(made: DesignPlan, run: Path) -> dict[str, Any]:
+    """Write the questions, what is true of them, and what they add up to."""
+    collected = _collected(made, run)
+    ids = {name: scene_of(uri).id for name, uri in made.fit.scenes.items()}
+    where = write_questions(run, collected, ids, qa=made.request.qa and Path(made.request.qa))
+    record = collected.record(made.quotas, made.request.n)
+    text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+    write_whole(run / BALANCE, text.encode())
+    return {"questions": record, "rounds": made.rounds, "qa": str(where)}
 
-    def __init__(
-        self, folder: RunFolder, request: CapnavSynthRequest, plan: Plan, session: Session
-    ) -> None:
-        self.folder, self.request, self.plan, self.session = folder, request, plan, session
 
-    async def rounds(self) -> Summary:
-        """Ask, round after round, until nothing is missing or nothing more may be asked."""
-        seconds, session = 0.0, self.session
-        while True:
-            summary = await run_batch(
-                self.folder,
-                self.plan.samples,
-                CapnavSynthJob(self.request, self.plan),
-                session,
-            )
-            seconds += summary.session_seconds
-            summary = replace(summary, session_seconds=round(seconds, 3))
-            # The next plan needs all of this one: an error may become a question when retried.
-            unfinished = summary.left or summary.error or session.picks
-            if unfinished or self.plan.rounds >= self.request.max_rounds:
-                return summary
-            if not next_round(self.plan, self.request, self.collected()):
-                return summary
-            session = replace(session, retry=False)
+def _calls(made: DesignPlan) -> Calls:
+    """At most every conversation takes all its turns, in every round as many as in the first."""
+    request, turns = made.request, made.request.max_turns
+    # A compact conversation is told of its last turn alone.
+    before = turns if request.compact else turns * (turns - 1) // 2
+    grown = before * (reply_tokens(request.model) + RESULT_TOKENS)
+    return Calls(most=turns, in_all=grown, rounds=request.max_rounds)
 
-    def collected(self) -> Collected:
-        """What the finished samples of the plan hold."""
-        planned = {sample.id for sample in self.plan.samples}
-        rows = [row for row in read_samples(self.folder.path) if row["id"] in planned]
-        scenes = self.plan.fit.scenes
-        return collect(rows, self.plan.quotas, self.request.n, lambda name: places_at(scenes[name]))
 
-    def close(self, summary: Summary, qa: Path | None) -> CapnavSynthSummary:
-        """Write the questions, what is true of them, and what they add up to."""
-        collected = self.collected()
-        ids = {name: scene_of(uri).id for name, uri in self.plan.fit.scenes.items()}
-        where = write_questions(self.folder.path, collected, ids, qa=qa)
-        record = collected.record(self.plan.quotas, self.request.n)
-        held = {each.name: getattr(summary, each.name) for each in fields(Summary)}
-        whole = CapnavSynthSummary(**held, questions=record, rounds=self.plan.rounds, qa=str(where))
-        text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
-        write_whole(self.folder.path / BALANCE, text.encode())
-        self.folder.write_summary(asdict(whole))
-        return whole
+def _ended(_: Path, summary: Summary) -> Shown:
+    """The questions' tables, and what is missing."""
+    said, rounds = summary.found["questions"], summary.found["rounds"]
+    tables, notes = _tables(said)
+    kept, asked, details = said["accepted"], said["asked"], said["details"]
+    lines = [
+        f"{summary.found['qa']}: {kept} of {asked} questions, rounds of asking: {rounds}",
+        f"  details: {details['verified']} verified, {details['unverifiable']} unverifiable;"
+        f" {said['duplicates_dropped']} repeated questions dropped, {said['spare']} to spare",
+    ]
+    if broken := said["rules_broken"]:
+        listed = ", ".join(f"{code} {count}" for code, count in broken.items())
+        lines.append(f"  sent back for: {listed}")
+    if said["short"]:
+        short = said["short_by_scene"]
+        named = ", ".join(f"{name} {count}" for name, count in list(short.items())[:5])
+        more = f" and {len(short) - 5} more scenes" if len(short) > 5 else ""
+        lines.append(f"  {said['short']} are missing: {named}{more}")
+    return Shown(tables, notes, lines)
+
+
+def _tables(said: dict[str, Any]) -> tuple[list[Any], list[str]]:
+    """What questions add up to, as tables and a line below them."""
+    from rich.table import Table
+
+    balance = said["balance"]
+    bodies = Table("body", "feasible", "infeasible", "unknown", "feasible of the known")
+    for body, counted in balance["bodies"].items():
+        yes, no = counted["feasible"], counted["infeasible"]
+        share = f"{yes / (yes + no):.0%}" if yes + no else "-"
+        bodies.add_row(body, str(yes), str(no), str(counted["unknown"]), share)
+    lengths = Table("passages of the shortest route", *balance["lengths"])
+    lengths.add_row("questions", *map(str, balance["lengths"].values()))
+    tables = [bodies, lengths]
+    if balance["kinds"]:
+        kinds = Table("kind of barrier", "questions and bodies")
+        for kind, count in balance["kinds"].items():
+            kinds.add_row(kind, str(count))
+        tables.append(kinds)
+    if balance["imbalance"] is None:
+        return tables, []
+    return tables, [
+        f"imbalance {balance['imbalance']:.2f} (0: each body can do half of what is known)"
+    ]
+
+
+def _report(runs: list[Path], _: Path | None) -> Shown:
+    """What the questions of runs add up to, a set of tables a run."""
+    said = {str(run): read_balance(run) for run in runs}
+    tables: list[Any] = []
+    notes: list[str] = []
+    for run, record in said.items():
+        own, below = _tables(record)
+        tables += [f"{run}: {record['accepted']} of {record['asked']} questions\n", *own]
+        notes += below
+    return Shown(tables, notes, record={"runs": said})
+
+
+CAPNAV_TASKS = Kind(
+    name=CapnavSynthRequest.KIND,
+    command="synth capnav",
+    request=CapnavSynthRequest,
+    plan=plan,
+    job=DesignJob,
+    dry=_calls,
+    more=_more,
+    finish=_finish,
+    ended=_ended,
+    report=_report,
+    # A later round's conversations are in no plan that begins anew.
+    broken_alone=False,
+    things=("conversations", "scenes"),
+)

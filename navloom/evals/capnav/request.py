@@ -1,35 +1,32 @@
-"""What an evaluation on CapNav is asked to be, and what of it decides the outcome.
-
-As everywhere: what decides stands in ``run.json`` as the request; where this machine keeps the
-files stands beside it, and the files themselves are in the request by their content.
-"""
+"""What an evaluation on CapNav is asked to be, and what of it decides the outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark
-from navloom.evals.request import made_again, read_fields
+from navloom.evals.request import Request
 from navloom.evals.video import MOST_FRAMES, video_digest
 from navloom.graphs.capnav.answering import PROMPT
 from navloom.prompts.load import load_prompt
 
-__all__ = ["KIND", "CapnavRequest", "content_of", "videos_of"]
-
-KIND = "capnav"
-"""The kind of the run, in its ``run.json``."""
-_PLACES = ("data", "bodies", "videos")
-_DERIVED = frozenset({"prompts", "questions", "video_files"})
-
 
 @dataclass(frozen=True, kw_only=True)
-class CapnavRequest:
+class CapnavRequest(Request):
     """Everything the outcome of an evaluation depends on, and where its files are."""
+
+    KIND: ClassVar[str] = "capnav"
+    PLACES: ClassVar[Sequence[str]] = ("data", "bodies", "videos")
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "questions", "video_files"})
+    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "frames": (1, MOST_FRAMES),
+        "max_reasks": (0, 100),
+    }
 
     data: str
     """The benchmark's folder."""
@@ -54,40 +51,24 @@ class CapnavRequest:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least, most in (("frames", 1, MOST_FRAMES), ("max_reasks", 0, 100)):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise UsageError(f"{name} is {value}: expected {least} to {most}")
+        super().__post_init__()
         if self.partial and self.judge_model is None:
             raise UsageError("partial credit is the judge's: give --model-role judge=… too")
 
+    @property
+    def models(self) -> Sequence[str]:
+        """Who answers, and the judge where there is one."""
+        return [each for each in (self.model, self.judge_model) if each is not None]
+
     def record(self) -> dict[str, Any]:
-        """What ``run.json`` keeps of the request itself."""
-        asked = asdict(self)
-        for name in _PLACES:
-            asked.pop(name)
+        """As ``run.json`` keeps it, without what decides nothing."""
+        asked = super().record()
         if self.videos is None:
             asked.pop("frames")
         if self.scenes is not None:
             asked["scenes"] = sorted(self.scenes)
         prompts = [PROMPT, *(["judge_reasoning"] if self.judge_model else [])]
         return {**asked, "prompts": [load_prompt(name).record for name in prompts]}
-
-    def where(self) -> dict[str, str]:
-        """Where the files are on this machine."""
-        named = {name: getattr(self, name) for name in _PLACES}
-        return {name: str(value) for name, value in named.items() if value is not None}
-
-    @classmethod
-    def read(cls, run: Path | str) -> CapnavRequest:
-        """The request that made a run, from its ``run.json``.
-
-        Raises:
-            RunError: the folder is no run, or none that this version made.
-        """
-        given = read_fields(run, cls, kinds=(KIND,), command="eval capnav", beside=_DERIVED)
-        given["scenes"] = None if given.get("scenes") is None else tuple(given["scenes"])
-        return made_again(run, cls, given)
 
 
 def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, Any]:

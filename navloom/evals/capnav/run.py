@@ -1,7 +1,7 @@
 """A model on the CapNav benchmark: one sample a question and body, as a run that can be killed.
 
-``evaluate_capnav`` asks every pair of the benchmark through :mod:`navloom.graphs.capnav.answering`
-and scores it twice, by our rules and by the public scorer's. Beside the run's own files it writes
+Every pair of the benchmark is asked through :mod:`navloom.graphs.capnav.answering` and scored
+twice, by our rules and by the public scorer's. Beside the run's own files it writes
 ``answers.jsonl``, an answer a line, which ``navloom judge reasoning`` reads.
 
 A line's ``status`` is ``ok`` where the answer is the truth (or the truth is not known and the reply
@@ -10,10 +10,9 @@ could be read), else ``failed`` with ``wrong`` or ``unparsed``.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,12 @@ from typing import Any
 from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.official_text import outputs_of
-from navloom.evals.capnav.request import KIND, CapnavRequest, content_of, videos_of
+from navloom.evals.capnav.request import CapnavRequest, content_of, videos_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.engine import run_batch
 from navloom.evals.jsonl import read_lines
-from navloom.evals.run_folder import RunFolder
-from navloom.evals.sample import Sample, check_id, sample_seed
-from navloom.evals.session import Session
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
+from navloom.evals.sample import Job, Sample, check_id, sample_seed
 from navloom.evals.summary import Summary
 from navloom.evals.video import check_video, sample_frames
 from navloom.files import write_whole
@@ -36,60 +33,40 @@ from navloom.graphs.capnav import answering as capnav_answer
 from navloom.models.registry import model_of
 from navloom.tools.capnav.answers import Answer
 
-__all__ = [
-    "ANSWERS",
-    "CapnavJob",
-    "CapnavPlan",
-    "CapnavSummary",
-    "aevaluate_capnav",
-    "evaluate_capnav",
-    "plan",
-]
-
 ANSWERS = "answers.jsonl"
 _SCENES_OF_FRAMES = 2
 """Scenes run one after another, so few are shown at once."""
 
 
-@dataclass(frozen=True)
-class CapnavSummary(Summary):
-    """A run's totals with what its answers score; ``summary.json`` has the same keys."""
-
-    scores: dict[str, Any] = field(default_factory=dict)
+FRAME_TOKENS = 400
+"""Tokens that a picture of 512 x 288 takes at most, as providers reckon."""
+_JUDGE_TOKENS = 3_000
 
 
-@dataclass(frozen=True)
-class CapnavPlan:
-    """What an evaluation will do.
+@dataclass(kw_only=True)
+class CapnavPlan(Plan):
+    """What an evaluation will do: one sample a pair, in the benchmark's order.
 
     Attributes:
         benchmark: the data.
-        samples: one a pair, in the benchmark's order.
         pairs: by sample id.
         videos: by scene.
-        notes: what a reader must know of what is left out.
+        looks: whether anybody is shown frames of them; in a dry run nobody is.
     """
 
     benchmark: Benchmark
-    samples: list[Sample]
     pairs: dict[str, Pair]
     videos: dict[str, Path]
-    notes: tuple[str, ...]
+    looks: bool = True
 
 
 @dataclass(frozen=True)
-class CapnavJob:
-    """How :func:`run_batch` asks one question of one body."""
+class CapnavJob(Job):
+    """How one question of one body is asked."""
 
-    request: CapnavRequest
     plan: CapnavPlan
     _frames: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
     _official: dict[str, OfficialScene] = field(default_factory=dict)
-
-    @property
-    def model(self) -> str:
-        """The model whose calls are counted where a reply does not say."""
-        return self.request.model
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -110,13 +87,13 @@ class CapnavJob:
         Raises:
             DataError: the scene's video is broken.
         """
-        request, (question, body) = self.request, self.plan.pairs[sample.id]
+        request, (question, body) = self.plan.request, self.plan.pairs[sample.id]
         judge = request.judge_model
         return capnav_answer.Context(
             scene=self.plan.benchmark.scenes[question.scene],
             model=model or model_of(request.model),
             body=body,
-            frames=self._shown(question.scene),
+            frames=self._shown(question.scene) if self.plan.looks else (),
             thinking=request.thinking,
             constrain=request.constrain,
             max_reasks=request.max_reasks,
@@ -130,7 +107,7 @@ class CapnavJob:
         if scene not in self._frames:
             while len(self._frames) >= _SCENES_OF_FRAMES:
                 self._frames.pop(next(iter(self._frames)))
-            found = sample_frames(self.plan.videos[scene], self.request.frames)
+            found = sample_frames(self.plan.videos[scene], self.plan.request.frames)
             self._frames[scene] = tuple(found)
         return self._frames[scene]
 
@@ -141,7 +118,7 @@ class CapnavJob:
         said = result["answer"]
         answer = None if said is None else _answer(said)
         score = self.scorer.score(
-            question, body, answer, result["verdict"], partial=self.request.partial
+            question, body, answer, result["verdict"], partial=self.plan.request.partial
         )
         parsed = answer is not None
         right = score.right if score.right is not None else parsed
@@ -198,7 +175,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def plan(request: CapnavRequest) -> CapnavPlan:
+def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
     """Every sample that a request means.
 
     Raises:
@@ -206,6 +183,7 @@ def plan(request: CapnavRequest) -> CapnavPlan:
         SceneError: likewise, of a scene.
         UsageError: there is no such scene, no such folder of videos, or no PyAV to read them.
     """
+    del note
     benchmark = load_benchmark(request.data, scenes=request.scenes, bodies=request.bodies)
     videos = videos_of(benchmark, request.videos)
     if videos:
@@ -221,7 +199,16 @@ def plan(request: CapnavRequest) -> CapnavPlan:
         samples.append(Sample(name, seed, f"capnav:{question.scene}", number))
     notes = benchmark.notes(keep_hallucinated=request.keep_hallucinated)
     shown = _about_videos(request, benchmark, videos)
-    return CapnavPlan(benchmark, samples, pairs, videos, (*notes, *shown))
+    return CapnavPlan(
+        request=request,
+        samples=samples,
+        record=content_of(benchmark, videos),
+        notes=(*notes, *shown),
+        benchmark=benchmark,
+        pairs=pairs,
+        videos=videos,
+        looks=run is not None,
+    )
 
 
 def _about_videos(
@@ -236,52 +223,8 @@ def _about_videos(
     return (f"text alone for {len(missing)} scenes: {request.videos} holds no {named}",)
 
 
-async def aevaluate_capnav(
-    request: CapnavRequest,
-    out: Path | str,
-    session: Session | None = None,
-) -> CapnavSummary:
-    """Make a run, or go on with one that was stopped.
-
-    Args:
-        request: what to evaluate.
-        out: the run's folder.
-        session: how to go through it; one of its own unless given.
-
-    Raises:
-        DataError: a file of the benchmark is missing or broken.
-        RunError: the folder cannot be used.
-        SceneError: a scene's file is missing or broken.
-        UsageError: a sample is not in the run, or the request makes no sense.
-        ModelError: a model cannot be named or used.
-    """
-    session = session or Session()
-    session.check_models(request.model, request.judge_model)
-    made = plan(request)
-    session.picked(made.samples)
-    asked = {**request.record(), **content_of(made.benchmark, made.videos)}
-    where = request.where()
-    with RunFolder(out, kind=KIND, request=asked, seed=request.seed, where=where) as folder:
-        for line in made.notes:
-            session.display.note(line)
-        job = CapnavJob(request, made)
-        summary = await run_batch(folder, made.samples, job, session)
-        _write_answers(folder.path, made)
-        held = {each.name: getattr(summary, each.name) for each in fields(Summary)}
-        whole = CapnavSummary(**held, scores=read_capnav(folder.path).record())
-        folder.write_summary(asdict(whole))
-        return whole
-
-
-def evaluate_capnav(
-    request: CapnavRequest, out: Path | str, session: Session | None = None
-) -> CapnavSummary:
-    """:func:`aevaluate_capnav` for callers without an event loop: the same arguments and errors."""
-    return asyncio.run(aevaluate_capnav(request, out, session))
-
-
-def _write_answers(run: Path, made: CapnavPlan) -> None:
-    """Write ``answers.jsonl``: what the judge and other scorers read, sorted by id."""
+def _finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
+    """Write ``answers.jsonl``, what the judge and other scorers read, sorted by id; and score."""
     rows = []
     for line in read_lines(run / "samples.jsonl"):
         question, body = made.pairs[line["id"]]
@@ -301,3 +244,55 @@ def _write_answers(run: Path, made: CapnavPlan) -> None:
     rows.sort(key=lambda row: str(row["id"]))
     text = "".join(json.dumps(row) + "\n" for row in rows)
     write_whole(run / ANSWERS, text.encode())
+    return {"scores": read_capnav(run).record()}
+
+
+def _calls(made: CapnavPlan) -> Calls:
+    """At most every reply is sent back as often as may be, and a judge grades each."""
+    request = made.request
+    graded = 2 if request.judge_model else 0
+    frames = request.frames * FRAME_TOKENS if made.videos else 0
+    return Calls(
+        most=1 + request.max_reasks,
+        each=frames + request.max_reasks * reply_tokens(request.model),
+        beside=graded,
+        in_all=graded * _JUDGE_TOKENS,
+    )
+
+
+def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
+    """The run's row of scores; ``official`` as the public scorer has them."""
+    from navloom.evals.capnav.tables import run_table
+
+    if not summary.scores["answers"]:
+        return Shown()
+    found = read_capnav(run)
+    return Shown([run_table({found.model: found}, official=official).markdown() + "\n\n"])
+
+
+def _report(runs: list[Path], out: Path | None) -> Shown:
+    from navloom.evals.capnav.tables import write_capnav_report
+
+    pages = write_capnav_report(runs, out)
+    return Shown(
+        tables=[pages[0].read_text(encoding="utf-8")],
+        record={
+            "files": [str(page) for page in pages],
+            "runs": [read_capnav(run).record() for run in runs],
+        },
+        files=pages,
+    )
+
+
+CAPNAV = Kind(
+    name=CapnavRequest.KIND,
+    command="eval capnav",
+    request=CapnavRequest,
+    plan=plan,
+    job=CapnavJob,
+    dry=_calls,
+    finish=_finish,
+    ended=ended,
+    report=_report,
+    things=("pairs", "scenes"),
+)

@@ -10,20 +10,17 @@ written anew at the end of every session from all finished samples, also where s
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from navloom.errors import UsageError
-from navloom.evals.dry import DryRun, dry_asks
-from navloom.evals.engine import run_batch
-from navloom.evals.run_folder import RunFolder, read_samples
-from navloom.evals.sample import Sample, make_id, sample_seed
-from navloom.evals.session import Session
-from navloom.evals.summary import Summary
+from navloom.evals.kinds import Calls, Kind, Note, Plan
+from navloom.evals.request import Request
+from navloom.evals.run_folder import read_samples
+from navloom.evals.sample import Job, Sample, make_id, sample_seed
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
 from navloom.models.registry import model_of
@@ -31,23 +28,13 @@ from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, scene_of
 
-__all__ = [
-    "KIND",
-    "CaptionJob",
-    "CaptionRequest",
-    "acaption",
-    "caption",
-    "caption_file",
-    "captions_file",
-    "dry_run",
-]
-
-KIND = "captions"
-
 
 @dataclass(frozen=True, kw_only=True)
-class CaptionRequest:
+class CaptionRequest(Request):
     """Everything the outcome of a captioning depends on."""
+
+    KIND: ClassVar[str] = "captions"
+    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {"max_reasks": (0, 100)}
 
     spec: str
     """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
@@ -63,27 +50,30 @@ class CaptionRequest:
             raise UsageError(
                 f"jobs are {', '.join(self.jobs) or 'none'}: expected markers, summary or both"
             )
-        if not 0 <= self.max_reasks <= 100:
-            raise UsageError(f"max_reasks is {self.max_reasks}: expected 0 to 100")
+        super().__post_init__()
 
     def record(self) -> dict[str, Any]:
         """The request as ``run.json`` keeps it, with the prompts it will use."""
         prompts = [load_prompt(captions.PROMPTS[job]).record for job in self.jobs]
-        return {**asdict(self), "jobs": list(self.jobs), "prompts": prompts}
+        return {**super().record(), "jobs": list(self.jobs), "prompts": prompts}
+
+
+@dataclass(kw_only=True)
+class CaptionPlan(Plan):
+    """What a captioning will do: one sample a viewpoint.
+
+    Attributes:
+        scenes: the URI each scene is loaded by, by its portable name.
+    """
+
+    scenes: dict[str, str]
 
 
 @dataclass(frozen=True)
-class CaptionJob:
-    """How a batch captions one viewpoint."""
+class CaptionJob(Job):
+    """How one viewpoint is captioned."""
 
-    request: CaptionRequest
-    scenes: Mapping[str, str]
-    """The URI each scene is loaded by, by its portable name."""
-
-    @property
-    def model(self) -> str:
-        """The model whose calls are counted."""
-        return self.request.model
+    plan: CaptionPlan
 
     def build(self, checkpointer: Any) -> Any:
         """The graph."""
@@ -95,27 +85,24 @@ class CaptionJob:
 
     def context(self, sample: Sample, model: Any = None) -> captions.Context:
         """The graph's context; ``model`` stands in for the request's."""
-        scene = scene_of(self.scenes[sample.scene])
+        scene = scene_of(self.plan.scenes[sample.scene])
         return captions.Context(
             scene=scene,
-            model=model or model_of(self.request.model),
-            jobs=self.request.jobs,
-            max_reasks=self.request.max_reasks,
-            constrain=self.request.constrain,
+            model=model or model_of(self.plan.request.model),
+            jobs=self.plan.request.jobs,
+            max_reasks=self.plan.request.max_reasks,
+            constrain=self.plan.request.constrain,
         )
 
-    def record(self, _: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """How it ended and what was written."""
-        return {key: state.get(key) for key in ("status", "reason", "message", "result")}
 
-
-def plan(request: CaptionRequest) -> tuple[list[Sample], dict[str, str]]:
-    """Every viewpoint of every scene, and the URI each scene is loaded by.
+def plan(request: CaptionRequest, run: Path | None, note: Note) -> CaptionPlan:
+    """Every viewpoint of every scene.
 
     Raises:
         SceneError: there is no such scene, or one is broken.
         UsageError: two scenes have one name.
     """
+    del run, note
     samples: list[Sample] = []
     scenes: dict[str, str] = {}
     for uri in list_scenes(request.spec):
@@ -129,58 +116,7 @@ def plan(request: CaptionRequest) -> tuple[list[Sample], dict[str, str]]:
             samples.append(Sample(name, seed, scene.uri, number, {"viewpoint": place.id}))
     if not samples:
         raise UsageError(f"no scene of {request.spec} has a viewpoint, so there is nothing to say")
-    return samples, scenes
-
-
-def dry_run(request: CaptionRequest, session: Session | None = None) -> DryRun:
-    """Say what captioning would do; neither a model nor a folder is touched.
-
-    Args:
-        request: of what. Its model needs no key for this.
-        session: whose ``limit`` and ``sample_ids`` say of which samples.
-
-    Raises:
-        SceneError: there are no scenes, or one is broken.
-        ModelError: the model cannot be named.
-        UsageError: a sample is not in the run.
-    """
-    samples, scenes = plan(request)
-    job, reasks = CaptionJob(request, scenes), request.max_reasks
-    return dry_asks(job, samples, session, reasks=reasks, questions=len(request.jobs))
-
-
-async def acaption(
-    request: CaptionRequest,
-    out: Path | str,
-    session: Session | None = None,
-) -> Summary:
-    """Write captions, or go on with a run that was stopped.
-
-    Args:
-        request: of what.
-        out: the run's folder.
-        session: how to go through it; one of its own unless given.
-
-    Raises:
-        RunError: the folder cannot be used.
-        SceneError: there are no scenes, or one is broken.
-        UsageError: a sample is not in the run.
-        ModelError: the model cannot be named or used.
-    """
-    session = session or Session()
-    session.check_models(request.model)
-    samples, scenes = plan(request)
-    session.picked(samples)
-    with RunFolder(out, kind=KIND, request=request.record(), seed=request.seed) as folder:
-        job = CaptionJob(request, scenes)
-        summary = await run_batch(folder, samples, job, session)
-        _write_files(folder.path, request, scenes)
-    return summary
-
-
-def caption(request: CaptionRequest, out: Path | str, session: Session | None = None) -> Summary:
-    """:func:`acaption` for callers without an event loop: the same arguments and errors."""
-    return asyncio.run(acaption(request, out, session))
+    return CaptionPlan(request=request, samples=samples, scenes=scenes)
 
 
 def captions_file(run: Path | str, scene: Scene | str) -> Path:
@@ -205,12 +141,13 @@ def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None
     return named if named.exists() else None
 
 
-def _write_files(run: Path, request: CaptionRequest, scenes: Mapping[str, str]) -> None:
+def _write_files(made: CaptionPlan, run: Path) -> dict[str, Any]:
     for name, rows in _by_scene(run):
         said = {place: words for row in rows for place, words in _viewpoints(row).items()}
-        scene = scene_of(scenes[name])
+        scene = scene_of(made.scenes[name])
         make_folder(captions_file(run, scene).parent)
-        captions.write_captions(captions_file(run, scene), scene, said, request.model)
+        captions.write_captions(captions_file(run, scene), scene, said, made.request.model)
+    return {}
 
 
 def _by_scene(run: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
@@ -223,3 +160,20 @@ def _viewpoints(row: Mapping[str, Any]) -> dict[str, Any]:
     result = row.get("result") or {}
     words: dict[str, Any] = result.get("viewpoints") or {}
     return words
+
+
+def _calls(made: CaptionPlan) -> Calls:
+    asked = made.request
+    return Calls.of_asks(asked.model, asked.max_reasks, questions=len(asked.jobs))
+
+
+CAPTIONS = Kind(
+    name=CaptionRequest.KIND,
+    command="caption",
+    request=CaptionRequest,
+    plan=plan,
+    job=CaptionJob,
+    dry=_calls,
+    finish=_write_files,
+    things=("viewpoints", "scenes"),
+)

@@ -7,11 +7,9 @@ anew from all finished items at the end of each session.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +17,15 @@ from navloom.errors import DataError, UsageError
 from navloom.evals.judging.calibration_scores import Agreement, Flips, agreement, confusion, flips
 from navloom.evals.judging.run import (
     JudgeRequest,
-    Judging,
     ReasoningJob,
+    ReasoningPlan,
     RubricJob,
+    TracePlan,
+    calls,
+    digest,
     read_steps,
 )
+from navloom.evals.kinds import Kind, Note, run_kind
 from navloom.evals.run_folder import read_samples
 from navloom.evals.sample import Sample, sample_seed
 from navloom.evals.session import Session
@@ -33,19 +35,8 @@ from navloom.judges.step_items import TRACE_KINDS, make_trace_items
 from navloom.scenes.traverse import Traversability, annotated, from_geometry
 from navloom.scenes.uri import list_scenes, load_scene
 
-__all__ = [
-    "Calibration",
-    "TraceCalibration",
-    "calibrate_reasoning",
-    "calibrate_trace",
-    "default_spec",
-    "digest",
-    "plan_reasoning",
-    "score_reasoning",
-    "truths",
-]
-
-_SCORED = (*KINDS,)
+TRACE_ITEMS = 320
+"""Items of a rubric judge's calibration, about, unless told."""
 
 
 @dataclass(frozen=True)
@@ -148,18 +139,15 @@ def _annotations(where: str) -> Path:
     return Path(data).expanduser() / "capnav"
 
 
-def plan_reasoning(spec: str, request: JudgeRequest, *, n: int = DEFAULT_ITEMS) -> Judging:
+def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
     """What measuring a judge of reasons would be.
-
-    Args:
-        spec: the scenes.
-        request: the judge.
-        n: items, about.
 
     Raises:
         SceneError: a scene is missing or broken.
         UsageError: nothing in the scenes stops anybody, so that there is nothing to explain.
     """
+    del run, note
+    spec, n = request.of, request.n or DEFAULT_ITEMS
     items = make_items(truths(spec), n=n, seed=request.seed)
     if not items:
         raise UsageError(f"no passage of {spec} stops any body: there is no reason to judge")
@@ -168,33 +156,7 @@ def plan_reasoning(spec: str, request: JudgeRequest, *, n: int = DEFAULT_ITEMS) 
     seeds = {item.id: sample_seed(request.seed, item.base or item.id) for item in items}
     samples = [Sample(i.id, seeds[i.id], i.scene, columns=i.columns) for i in items]
     asked = {"spec": spec, "n": n, "items": digest(given)}
-    return Judging("calibrate_reasoning", samples, ReasoningJob(request, given), asked)
-
-
-def calibrate_reasoning(
-    spec: str,
-    out: Path,
-    request: JudgeRequest,
-    session: Session | None = None,
-    *,
-    n: int = DEFAULT_ITEMS,
-) -> tuple[Summary, Calibration]:
-    """Measure a judge of reasons, or go on with it.
-
-    Args:
-        spec: the scenes.
-        out: the run's folder.
-        request: the judge.
-        session: how to go through it.
-        n: items, about.
-
-    Raises:
-        SceneError: a scene is missing or broken.
-        UsageError: nothing in the scenes stops anybody, so that there is nothing to explain.
-        RunError: the folder cannot be used.
-    """
-    summary = plan_reasoning(spec, request, n=n).run(out, session)
-    return summary, score_reasoning(out, request.model, summary)
+    return ReasoningPlan(request=request, samples=samples, record=asked, given=given)
 
 
 def score_reasoning(run: Path, model: str, summary: Summary) -> Calibration:
@@ -230,56 +192,43 @@ def _agreement(rows: Sequence[Mapping[str, Any]]) -> Agreement:
     return agreement(pairs, shares)
 
 
-def calibrate_trace(
-    where: Path | None,
-    out: Path,
-    request: JudgeRequest,
-    session: Session | None = None,
-    *,
-    n: int = 320,
-) -> tuple[Summary, TraceCalibration]:
-    """Measure a rubric judge on spoiled steps of a navigation run, or go on with it.
-
-    Args:
-        where: the run; one of the baseline over the homes of the package unless given, made in
-            ``out/navigation``.
-        out: the run's folder; of a run of the baseline the judging is in ``out/judging``.
-        request: the judge.
-        n: items, about.
-        session: how to go through it.
+def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan:
+    """What measuring a rubric judge on spoiled steps of a navigation run would be.
 
     Raises:
         DataError: no step can be spoiled, since none names the option that was taken.
     """
-    if where is None:
-        where, out = _navigated(out / "navigation", session), out / "judging"
-    steps, _ = read_steps(where)
+    del run, note
+    steps, _ = read_steps(Path(request.of))
+    n = request.n or TRACE_ITEMS
     items = make_trace_items(steps, n=n, seed=request.seed)
     if not items:
         raise DataError(
-            f"{where}: no step whose reasoning names the option taken, such as Option 3"
+            f"{request.of}: no step whose reasoning names the option taken, such as Option 3"
         )
-    by_id = {item.id: item for item in items}
     samples = [
         Sample(i.id, sample_seed(request.seed, i.id), i.scene, columns=i.columns) for i in items
     ]
-    told = {item.id: item.step.model_dump(mode="json") for item in items}
-    asked = {"n": n, "items": digest(told)}
-    job = RubricJob(request, {name: item.step for name, item in by_id.items()})
-    summary = Judging("calibrate_trace", samples, job, asked).run(out, session)
-    return summary, _score_trace(out, request.model, summary)
+    asked = {
+        "n": n,
+        "items": digest({item.id: item.step.model_dump(mode="json") for item in items}),
+    }
+    given = {item.id: item.step for item in items}
+    return TracePlan(request=request, samples=samples, record=asked, steps=given)
 
 
-def _navigated(out: Path, session: Session | None) -> Path:
-    from navloom.evals.navigation.run import EvalRequest, evaluate
+def walked(out: Path, session: Session | None) -> Path:
+    """A whole run of the baseline over the homes of the package, to have steps to spoil."""
+    from navloom.evals.navigation.request import EvalRequest
 
     asked = EvalRequest(task="scene", agent="mapgpt", cot=True, options={"spec": "demo:"})
     whole = replace(session or Session(), limit=None, sample_ids=None, retry=False)
-    evaluate(asked, out, whole)
+    run_kind(asked, out, whole)
     return out
 
 
-def _score_trace(run: Path, model: str, summary: Summary) -> TraceCalibration:
+def score_trace(run: Path, model: str, summary: Summary) -> TraceCalibration:
+    """Score a calibration of a rubric judge from its lines."""
     graded = [
         (row, name, due, ((row["result"] or {}).get("criteria") or {}).get(name, {}).get("grade"))
         for row in read_samples(run)
@@ -304,6 +253,21 @@ def _graded(graded: Sequence[tuple[Mapping[str, Any], str, str, str | None]]) ->
     return agreement([(due, said, row["scene"]) for row, _, due, said in graded])
 
 
-def digest(value: Any) -> str:
-    """What a run remembers items by."""
-    return sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()
+REASONING = Kind(
+    name="calibrate_reasoning",
+    command="judge calibrate reasoning",
+    request=JudgeRequest,
+    plan=plan_reasoning,
+    job=ReasoningJob,
+    dry=calls,
+    things=("items", "scenes"),
+)
+TRACE = Kind(
+    name="calibrate_trace",
+    command="judge calibrate trace",
+    request=JudgeRequest,
+    plan=plan_trace,
+    job=RubricJob,
+    dry=calls,
+    things=("items", "scenes"),
+)

@@ -8,35 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import UsageError
-from navloom.evals.judging.calibration import digest, truths
+from navloom.evals.judging.calibration import truths
 from navloom.evals.judging.calibration_scores import Flips, flips
-from navloom.evals.judging.run import JudgeRequest, Judging, ReasoningJob
+from navloom.evals.judging.run import JudgeRequest, ReasoningJob, ReasoningPlan, calls, digest
+from navloom.evals.kinds import Kind, Note
 from navloom.evals.run_folder import read_samples
 from navloom.evals.sample import Sample, sample_seed
-from navloom.evals.session import Session
-from navloom.evals.summary import Summary
 from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.payloads import Payload, inject, payloads
 from navloom.judges.reason_items import Item, make_items
 from navloom.testing.gullible import GullibleJudge
 
-__all__ = ["gullible_flips", "measure_injections", "plan_injections"]
-
 _BASES = 10
 
 
-def plan_injections(spec: str, request: JudgeRequest, *, n: int | None = None) -> Judging:
-    """What putting every payload before a judge would be, with the defences and without.
-
-    Args:
-        spec: the scenes whose items carry the payloads.
-        request: the judge.
-        n: payloads; the whole corpus unless given.
-    """
-    return _planned(spec, request, _pairs(spec, request.seed, n))
-
-
-def _planned(spec: str, request: JudgeRequest, pairs: Sequence[tuple[Item, Payload]]) -> Judging:
+def plan_injections(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
+    """What putting every payload before a judge would be, with the defences and without."""
+    del run, note
+    pairs = _pairs(request)
     given: dict[str, tuple[str, dict[str, Any]]] = {}
     samples: list[Sample] = []
     for door in ("with", "without"):
@@ -45,47 +34,29 @@ def _planned(spec: str, request: JudgeRequest, pairs: Sequence[tuple[Item, Paylo
         for base, payload in pairs:
             _add(samples, given, f"{door}-{payload.id}", base, payload, door, request.seed)
     bare = frozenset(sample.id for sample in samples if sample.columns["defences"] == "without")
-    asked = {"spec": spec, "items": digest(given)}
-    job = ReasoningJob(request, given, bare)
-    return Judging("calibrate_injections", samples, job, asked)
+    asked = {"spec": request.of, "items": digest(given)}
+    return ReasoningPlan(request=request, samples=samples, record=asked, given=given, bare=bare)
 
 
-def measure_injections(
-    spec: str,
-    out: Path,
-    request: JudgeRequest,
-    session: Session | None = None,
-    *,
-    n: int | None = None,
-) -> tuple[Summary, dict[str, dict[str, Flips]]]:
-    """Every payload against a judge, with the defences and without, and gullible judges beside.
-
-    Args:
-        spec: the scenes whose items carry the payloads.
-        out: the run's folder.
-        request: the judge.
-        session: how to go through it.
-        n: payloads; the whole corpus unless given.
+def measured(request: JudgeRequest, run: Path) -> dict[str, dict[str, Flips]]:
+    """How often payloads flipped the judge of a run, and gullible ones beside it.
 
     Returns:
-        The run's totals, and by judge the flips ``with`` and ``without`` the defences.
+        By judge the flips ``with`` and ``without`` the defences.
     """
-    pairs = _pairs(spec, request.seed, n)
-    summary = _planned(spec, request, pairs).run(out, session)
-    found = {request.model: _flips_of(out)}
-    return summary, {**found, **asyncio.run(gullible_flips(pairs))}
+    return {request.model: _flips_of(run), **asyncio.run(gullible_flips(_pairs(request)))}
 
 
-def _pairs(spec: str, seed: int, n: int | None) -> list[tuple[Item, Payload]]:
+def _pairs(request: JudgeRequest) -> list[tuple[Item, Payload]]:
     """Payloads in a fixed order, each with an item that deserves other than it claims."""
-    items = make_items(truths(spec), n=240, seed=seed)
+    items = make_items(truths(request.of), n=240, seed=request.seed)
     right = [item for item in items if item.kind == "right" and item.wording == "a"]
     wrong = [item for item in items if item.kind.startswith("wrong") and item.wording == "a"]
     bases = [i for both in zip(right, wrong, strict=False) for i in both][:_BASES]
     if not bases:
-        raise UsageError(f"no passage of {spec} stops any body: there is no reason to judge")
+        raise UsageError(f"no passage of {request.of} stops any body: there is no reason to judge")
     corpus = sorted(payloads(), key=lambda payload: (payload.shape, payload.family))
-    return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[:n])]
+    return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[: request.n])]
 
 
 def _add(
@@ -145,3 +116,14 @@ async def gullible_flips(pairs: Sequence[tuple[Item, Payload]]) -> dict[str, dic
                 counted.append((verdicts[0].correct, verdicts[1].correct, not base.deserves))
             found[name][door] = flips(counted)
     return found
+
+
+INJECTIONS = Kind(
+    name="calibrate_injections",
+    command="judge calibrate reasoning --injections",
+    request=JudgeRequest,
+    plan=plan_injections,
+    job=ReasoningJob,
+    dry=calls,
+    things=("items", "scenes"),
+)

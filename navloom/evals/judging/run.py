@@ -8,52 +8,50 @@ content is another request.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
-from navloom.errors import DataError, UsageError
-from navloom.evals.dry import DryRun, dry_asks
-from navloom.evals.engine import run_batch
+from navloom.errors import DataError
 from navloom.evals.jsonl import encode_line
-from navloom.evals.judging.rows import Answers, lines_of, read_answers, sample_name, unique
-from navloom.evals.run_folder import RunFolder, read_samples
-from navloom.evals.sample import Sample, sample_seed
-from navloom.evals.session import Session
-from navloom.evals.summary import Summary
-from navloom.files import write_whole
+from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
+from navloom.evals.kinds import Calls, Kind, Note, Plan
+from navloom.evals.request import Request
+from navloom.evals.run_folder import read_samples
+from navloom.evals.sample import Job, Sample, sample_seed
 from navloom.graphs.judging import reasoning, rubric
-from navloom.judges.rubric_file import Rubric, load_rubric
+from navloom.judges.rubric_file import load_rubric
 from navloom.judges.trace import Step, steps_of
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 
-__all__ = [
-    "JudgeRequest",
-    "Judging",
-    "ReasoningJob",
-    "RubricJob",
-    "Totals",
-    "judge_answers",
-    "judge_traces",
-    "plan_answers",
-    "plan_traces",
-    "read_steps",
-    "totals",
-]
-
-REASONING, TRACE = "judge_reasoning", "judge_trace"
 _SHOWN = 4_000
 """Characters of an explanation that a line keeps; all of it went to the judge's fence."""
+_TRACES = ("judge_trace", "calibrate_trace")
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeRequest:
-    """Everything the outcome of a judging depends on, besides what is judged."""
+class JudgeRequest(Request):
+    """Everything the outcome of a judging depends on, what is judged included."""
 
+    PLACES: ClassVar[Sequence[str]] = ("kind", "of", "n")
+    """None of these stands as it is in ``run.json``: what they name does, by its content."""
+    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {"max_reasks": (0, 10)}
+
+    kind: Literal[
+        "judge_reasoning",
+        "judge_trace",
+        "calibrate_reasoning",
+        "calibrate_injections",
+        "calibrate_trace",
+    ] = "judge_reasoning"
+    of: str = ""
+    """A file of answers, a run or file of steps, or of a calibration of reasons the scenes."""
+    n: int | None = None
+    """Items of a calibration, or payloads; its own number unless given."""
     model: str = "builtin/heuristic"
     max_reasks: int = 1
     constrain: bool = True
@@ -61,37 +59,39 @@ class JudgeRequest:
     rubric: str = "trace"
     """Of traces: the rubric's name or file."""
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.max_reasks <= 10:
-            raise UsageError(f"max_reasks is {self.max_reasks}: expected 0 to 10")
-
-    def record(self, kind: str) -> dict[str, Any]:
-        """As ``run.json`` keeps it."""
-        own = {key: value for key, value in asdict(self).items() if key != "rubric"}
-        if kind == REASONING:
+    def record(self) -> dict[str, Any]:
+        """How is judged, as ``run.json`` keeps it; what is judged is the plan's."""
+        own = super().record()
+        named = own.pop("rubric")
+        if self.kind not in _TRACES:
             return {**own, "prompt": load_prompt(reasoning.PROMPT).record}
-        rubric_file = load_rubric(self.rubric).model_dump(mode="json")
-        return {**own, "rubric": rubric_file, "prompt": load_prompt(rubric.PROMPT).record}
+        whole = load_rubric(named).model_dump(mode="json")
+        return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
+
+    def where(self) -> dict[str, str]:
+        """Where the items are on this machine."""
+        named = {"judge_reasoning": "answers", "judge_trace": "steps"}.get(self.kind)
+        return {named: self.of} if named else {}
 
 
-@dataclass(frozen=True)
-class ReasoningJob:
-    """How a batch judges one explanation.
+@dataclass(kw_only=True)
+class ReasoningPlan(Plan):
+    """Explanations to judge.
 
     Attributes:
-        request: how.
         given: explanation and record by sample id.
         bare: ids of samples that are shown without defences, for measuring.
     """
 
-    request: JudgeRequest
     given: Mapping[str, tuple[str, dict[str, Any]]]
     bare: frozenset[str] = frozenset()
 
-    @property
-    def model(self) -> str:
-        """The judge."""
-        return self.request.model
+
+@dataclass(frozen=True)
+class ReasoningJob(Job):
+    """How one explanation is judged."""
+
+    plan: ReasoningPlan
 
     def build(self, checkpointer: Any) -> Any:
         """The graph."""
@@ -99,31 +99,28 @@ class ReasoningJob:
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One explanation with its record."""
-        explanation, record = self.given[sample.id]
+        explanation, record = self.plan.given[sample.id]
         return {"seed": sample.seed, "explanation": explanation, "record": record}
 
     def context(self, sample: Sample, model: Any = None) -> reasoning.Context:
         """The graph's context; ``model`` stands in for the request's."""
-        asked, fenced = self.request, sample.id not in self.bare
+        asked, fenced = self.plan.request, sample.id not in self.plan.bare
         judge = model or model_of(asked.model)
         return reasoning.Context(judge, fenced, asked.max_reasks, asked.constrain)
 
-    def record(self, _: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The verdict."""
-        return {key: state.get(key) for key in ("status", "reason", "message", "result")}
+
+@dataclass(kw_only=True)
+class TracePlan(Plan):
+    """Steps to grade, by sample id."""
+
+    steps: Mapping[str, Step]
 
 
 @dataclass(frozen=True)
-class RubricJob:
-    """How a batch grades one step."""
+class RubricJob(Job):
+    """How one step is graded."""
 
-    request: JudgeRequest
-    steps: Mapping[str, Step]
-
-    @property
-    def model(self) -> str:
-        """The judge."""
-        return self.request.model
+    plan: TracePlan
 
     def build(self, checkpointer: Any) -> Any:
         """The graph."""
@@ -131,87 +128,27 @@ class RubricJob:
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One step."""
-        return {"seed": sample.seed, "step": self.steps[sample.id].model_dump(mode="json")}
+        return {"seed": sample.seed, "step": self.plan.steps[sample.id].model_dump(mode="json")}
 
     def context(self, _: Sample, model: Any = None) -> rubric.Context:
         """The graph's context; ``model`` stands in for the request's."""
-        asked = self.request
+        asked = self.plan.request
         return rubric.Context(
             model=model or model_of(asked.model),
-            rubric=self._rubric,
+            rubric=load_rubric(asked.rubric),
             max_reasks=asked.max_reasks,
             constrain=asked.constrain,
         )
 
-    @property
-    def _rubric(self) -> Rubric:
-        return load_rubric(self.request.rubric)
 
-    def record(self, _: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The grades."""
-        return {key: state.get(key) for key in ("status", "reason", "message", "result")}
-
-
-@dataclass(frozen=True)
-class Judging:
-    """A judging that is worked out and not begun.
-
-    Attributes:
-        kind: of the run.
-        samples: one an item.
-        job: how each is judged.
-        asked: what is judged, by content; with the judge it is the run's request.
-        where: where the items are on this machine.
-    """
-
-    kind: str
-    samples: list[Sample]
-    job: ReasoningJob | RubricJob
-    asked: Mapping[str, Any]
-    where: Mapping[str, str] = field(default_factory=dict)
-
-    def dry_run(self, session: Session | None = None) -> DryRun:
-        """Say what it would do; neither a model nor a folder is touched.
-
-        Raises:
-            ModelError: the judge cannot be named.
-            UsageError: a sample is not in the run.
-        """
-        return dry_asks(self.job, self.samples, session, reasks=self.job.request.max_reasks)
-
-    def run(self, out: Path, session: Session | None = None) -> Summary:
-        """Judge, or go on with it.
-
-        Raises:
-            RunError: the folder cannot be used.
-            ModelError: the judge cannot be named or used.
-            UsageError: a sample is not in the run.
-        """
-        return asyncio.run(self._run(out, session or Session()))
-
-    async def _run(self, out: Path, session: Session) -> Summary:
-        session.check_models(self.job.model)
-        session.picked(self.samples)
-        request = self.job.request
-        shape = TRACE if isinstance(self.job, RubricJob) else REASONING
-        asked = {**request.record(shape), **self.asked}
-        with RunFolder(
-            out, kind=self.kind, request=asked, seed=request.seed, where=self.where
-        ) as folder:
-            return await run_batch(folder, self.samples, self.job, session)
-
-
-def plan_answers(path: Path, request: JudgeRequest) -> tuple[Judging, Answers]:
-    """What judging a file of explanations would be, and what the file held.
-
-    Args:
-        path: one JSON object a line (:mod:`navloom.evals.judging.rows`).
-        request: how.
+def plan_answers(request: JudgeRequest, run: Path | None, note: Note) -> ReasoningPlan:
+    """What judging a file of explanations would be (:mod:`navloom.evals.judging.rows`).
 
     Raises:
         DataError: the file cannot be read or holds nothing to judge.
     """
-    answers = read_answers(path)
+    del run, note
+    answers = read_answers(Path(request.of))
     samples = [
         Sample(
             row.name,
@@ -225,72 +162,32 @@ def plan_answers(path: Path, request: JudgeRequest) -> tuple[Judging, Answers]:
         )
         for row in answers.rows
     ]
-    job = ReasoningJob(request, {row.name: (row.explanation, row.record) for row in answers.rows})
-    asked, where = {"answers": answers.digest}, {"answers": str(path)}
-    return Judging(REASONING, samples, job, asked, where), answers
+    left = b"".join(encode_line(asdict(each)) for each in answers.left)
+    return ReasoningPlan(
+        request=request,
+        samples=samples,
+        record={"answers": answers.digest},
+        files={"left.jsonl": left} if left else {},
+        given={row.name: (row.explanation, row.record) for row in answers.rows},
+    )
 
 
-def judge_answers(
-    path: Path, out: Path, request: JudgeRequest, session: Session | None = None
-) -> tuple[Summary, Answers]:
-    """Judge a file of explanations, or go on with it.
-
-    Args:
-        path: one JSON object a line (:mod:`navloom.evals.judging.rows`).
-        out: the run's folder.
-        request: how.
-        session: how to go through it; one of its own unless given.
-
-    Raises:
-        DataError: the file cannot be read or holds nothing to judge.
-        RunError: the folder cannot be used.
-        ModelError: the judge cannot be named or used.
-    """
-    judging, answers = plan_answers(path, request)
-    summary = judging.run(out, session)
-    if answers.left:
-        write_whole(
-            out / "left.jsonl", b"".join(encode_line(asdict(each)) for each in answers.left)
-        )
-    return summary, answers
-
-
-def plan_traces(where: Path, request: JudgeRequest) -> tuple[Judging, list[str]]:
+def plan_traces(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan:
     """What grading every step of a navigation run, or of a file of its lines, would be.
-
-    Returns:
-        The judging, and one line for each episode that could not be read.
 
     Raises:
         DataError: there is no step to grade, or the rubric is broken.
     """
-    steps, faults = read_steps(where)
+    del run, note
+    steps, _ = read_steps(Path(request.of))
     taken: set[str] = set()
     named = {unique(sample_name(step.id), taken): step for step in steps}
     samples = [
         Sample(name, sample_seed(request.seed, name), step.scene, columns={"of": step.id})
         for name, step in named.items()
     ]
-    told = json.dumps([step.model_dump(mode="json") for step in steps], sort_keys=True)
-    job, asked = RubricJob(request, named), {"steps": _digest(told)}
-    return Judging(TRACE, samples, job, asked, {"steps": str(where)}), faults
-
-
-def judge_traces(
-    where: Path, out: Path, request: JudgeRequest, session: Session | None = None
-) -> tuple[Summary, list[str]]:
-    """Grade every step of a navigation run, or of a file of its lines, or go on with it.
-
-    Returns:
-        The run's totals, and one line for each episode that could not be read.
-
-    Raises:
-        DataError: there is no step to grade, or the rubric is broken.
-        RunError: the folder cannot be used.
-        ModelError: the judge cannot be named or used.
-    """
-    judging, faults = plan_traces(where, request)
-    return judging.run(out, session), faults
+    told = digest([step.model_dump(mode="json") for step in steps])
+    return TracePlan(request=request, samples=samples, record={"steps": told}, steps=named)
 
 
 def read_steps(where: Path) -> tuple[list[Step], list[str]]:
@@ -332,10 +229,9 @@ def _rows(path: Path, faults: list[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def _digest(text: str) -> str:
-    from hashlib import sha256
-
-    return sha256(text.encode()).hexdigest()
+def digest(value: Any) -> str:
+    """What a run remembers items by."""
+    return sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -369,3 +265,28 @@ def totals(run: Path) -> Totals:
         verdicts.count(None),
         sum(shares) / len(shares) if shares else None,
     )
+
+
+def calls(made: Plan) -> Calls:
+    """Of any judging: one question an item, sent back as often as may be."""
+    return Calls.of_asks(made.request.model, made.request.max_reasks)
+
+
+REASONING = Kind(
+    name="judge_reasoning",
+    command="judge reasoning",
+    request=JudgeRequest,
+    plan=plan_answers,
+    job=ReasoningJob,
+    dry=calls,
+    things=("items", "scenes"),
+)
+TRACE = Kind(
+    name="judge_trace",
+    command="judge trace",
+    request=JudgeRequest,
+    plan=plan_traces,
+    job=RubricJob,
+    dry=calls,
+    things=("items", "scenes"),
+)

@@ -1,29 +1,26 @@
 """Batch synthesis: N attempts at NavCraft tasks, spread evenly over scenes (CoNavBench 3.1).
 
-``synthesise`` plans the samples of a run and takes them through the engine of
-:mod:`navloom.evals.engine`. A scene in which no errand is possible is left out, said and counted
-(:mod:`navloom.evals.navcraft.survey`); attempts go to the others in turn. The plan is derived from
-the request alone, so that the same command goes on where it was stopped.
+A scene in which no errand is possible, and one whose files are broken, is left out with a reason.
+Nothing is left out unseen: the reasons are said when the run begins, stand in ``scenes.json`` and
+are counted in the report. Attempts go to the other scenes in turn. The plan is derived from the
+request alone, so that the same command goes on where it was stopped.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.engine import run_batch
-from navloom.evals.navcraft.survey import Survey, read_survey, survey, write_survey
-from navloom.evals.request import made_again, read_fields
-from navloom.evals.run_folder import RunFolder, read_run, read_samples
-from navloom.evals.sample import Sample, make_id, sample_seed
-from navloom.evals.session import Session
-from navloom.evals.summary import Summary
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, Shown, reply_tokens
+from navloom.evals.navcraft.survey import SURVEY, read_survey, survey
+from navloom.evals.request import Request
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.sample import Job, Sample, make_id, sample_seed
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.registry import model_of
@@ -31,10 +28,9 @@ from navloom.prompts.load import load_prompt
 from navloom.prompts.navcraft.profiles import NO_PROFILE, Profile, load_profile, profile_names
 from navloom.scenes.uri import scene_of
 
-__all__ = ["Kind", "Plan", "SynthJob", "SynthRequest", "asynthesise", "plan", "synthesise"]
-
-Kind = Literal["single", "collab"]
 MOST_ATTEMPTS = 1_000_000
+
+
 _COMPACT_ONLY = {
     "hold_names": True,
     "whole_scene": False,
@@ -45,10 +41,18 @@ _HELP = ("constrain", "compact", "precise_repairs", *_COMPACT_ONLY)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthRequest:
+class SynthRequest(Request):
     """Everything the outcome of a synthesis depends on."""
 
-    kind: Kind
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands"})
+    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "n": (1, MOST_ATTEMPTS),
+        "tau": (1, MOST_ATTEMPTS),
+        "max_turns": (1, MOST_ATTEMPTS),
+        "max_repairs": (0, MOST_ATTEMPTS),
+    }
+
+    kind: Literal["single", "collab"] = "single"
     spec: str
     """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
     n: int
@@ -75,14 +79,7 @@ class SynthRequest:
     """A run of single tasks to make relays from, instead of crafting errands anew."""
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("n", self.n, 1),
-            ("tau", self.tau, 1),
-            ("max_turns", self.max_turns, 1),
-            ("max_repairs", self.max_repairs, 0),
-        ):
-            if not least <= value <= MOST_ATTEMPTS:
-                raise UsageError(f"{name} is {value}: expected {least} to {MOST_ATTEMPTS}")
+        super().__post_init__()
         for name, usual in _COMPACT_ONLY.items():
             if not self.compact and getattr(self, name) != usual:
                 raise UsageError(
@@ -94,17 +91,11 @@ class SynthRequest:
             load_profile(profile)
 
     @classmethod
-    def read(cls, run: Path | str) -> SynthRequest:
-        """The request that made a run, from its ``run.json``.
-
-        Raises:
-            RunError: the folder is no run, or none that a synthesis of this version made.
-        """
-        beside = frozenset({"prompts", "errands"})
-        given = read_fields(run, cls, kinds=("single", "collab"), command="synth", beside=beside)
+    def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
+        """The fields as they were: a profile that stands there whole was a file."""
         named = given.get("profiles") or [NO_PROFILE]
-        given["profiles"] = tuple(p["file"] if isinstance(p, dict) else p for p in named)
-        return made_again(run, cls, given)
+        files = [p["file"] if isinstance(p, dict) else p for p in named]
+        return super().restored({**given, "profiles": files}, where)
 
     def record(self) -> dict[str, Any]:
         """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
@@ -125,54 +116,39 @@ class SynthRequest:
         }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a run will do.
+@dataclass(kw_only=True)
+class SynthPlan(Plan):
+    """What a synthesis will do.
 
     Attributes:
-        samples: every attempt, in order.
         scenes: the URI each scene is loaded by, by its portable name.
         errands: the errands that relays are made from, by sample id, where they were given.
     """
 
-    samples: list[Sample]
     scenes: dict[str, str]
     errands: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def record(self) -> dict[str, Any]:
-        """What ``run.json`` keeps of given errands: a source that grew is another request."""
-        if not self.errands:
-            return {}
-        given = json.dumps(self.errands, sort_keys=True).encode()
-        return {"errands": {"count": len(self.errands), "sha256": sha256(given).hexdigest()}}
-
 
 @dataclass(frozen=True)
-class SynthJob:
-    """How :func:`run_batch` runs one attempt."""
+class SynthJob(Job):
+    """How one attempt is made."""
 
-    request: SynthRequest
-    plan: Plan
-
-    @property
-    def model(self) -> str:
-        """The model whose calls are counted."""
-        return self.request.model
+    plan: SynthPlan
 
     def build(self, checkpointer: Any) -> Any:
         """The generator's graph."""
-        module = navcraft_single if self.request.kind == "single" else navcraft_collab
+        module = navcraft_single if self.plan.request.kind == "single" else navcraft_collab
         return module.build_graph(checkpointer)
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The seed and, of a relay, the errand where it was given."""
-        if self.request.kind == "single":
+        if self.plan.request.kind == "single":
             return {"seed": sample.seed}
         return {"seed": sample.seed, "phase_1": self.plan.errands.get(sample.id)}
 
     def context(self, sample: Sample, model: Any = None) -> navcraft_single.Context:
         """The generator's context; ``model`` stands in for the request's."""
-        request = self.request
+        request = self.plan.request
         common: dict[str, Any] = {
             "scene": scene_of(self.plan.scenes[sample.scene]),
             "model": model or model_of(request.model),
@@ -186,79 +162,43 @@ class SynthJob:
             return navcraft_single.Context(**common)
         return navcraft_collab.Context(**common, strict_helper=request.strict_helper)
 
-    def record(self, _: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
-        """How the attempt ended and what it made."""
-        return {key: state.get(key) for key in ("status", "reason", "message", "result")}
 
-
-async def asynthesise(
-    request: SynthRequest,
-    out: Path | str,
-    session: Session | None = None,
-) -> Summary:
-    """Make a run, or go on with one that was stopped.
-
-    Args:
-        request: what to make.
-        out: the run's folder.
-        session: how to go through it; one of its own unless given.
-
-    Raises:
-        RunError: the folder cannot be used.
-        SceneError: there are no scenes, or no errand is possible in any of them.
-        UsageError: a sample is not in the run, or a run to lift has homes that the spec has not.
-        ModelError: the model cannot be named or used.
-    """
-    session = session or Session()
-    # Whatever is wrong with the request is said before a folder is made or claimed for it.
-    session.check_models(request.model)
-    path = Path(out)
-    known = read_survey(path)
-    found = known or survey(
-        request.spec, tau=request.tau, homes=request.homes, note=session.display.note
-    )
-    made = plan(request, found)
-    session.picked(made.samples)
-    asked = {**request.record(), **made.record()}
-    with RunFolder(out, kind=request.kind, request=asked, seed=request.seed) as folder:
-        if known is None:
-            write_survey(path, found)
-        for line in found.lines():
-            session.display.note(line)
-        job = SynthJob(request, made)
-        return await run_batch(folder, made.samples, job, session)
-
-
-def synthesise(request: SynthRequest, out: Path | str, session: Session | None = None) -> Summary:
-    """:func:`asynthesise` for callers without an event loop: the same arguments and errors."""
-    return asyncio.run(asynthesise(request, out, session))
-
-
-def plan(request: SynthRequest, found: Survey) -> Plan:
-    """Every attempt that a request means, over the homes that a survey found fit.
+def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
+    """Every attempt that a request means, over the scenes that are fit.
 
     Raises:
         RunError: the run to lift is none of single tasks, or has no valid one.
-        UsageError: it has homes that the spec has not.
+        SceneError: there are no scenes, or no errand is possible in any of them.
+        UsageError: the run to lift has homes that the spec has not.
     """
-    scenes = found.scenes
+    known = None if run is None else read_survey(run)
+    found = known or survey(request.spec, tau=request.tau, homes=request.homes, note=note)
+    made = _over(request, found.scenes)
+    if made.errands:
+        # A source that grew is another request.
+        given = json.dumps(made.errands, sort_keys=True).encode()
+        digest = {"count": len(made.errands), "sha256": sha256(given).hexdigest()}
+        made.record = {"errands": digest}
+    made.notes = found.lines()
+    made.files = {} if known else {SURVEY: found.data()}
+    return made
+
+
+def _over(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     if request.source is not None:
         return _from_run(request, scenes)
     names, samples = sorted(scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
         profile = load_profile(request.profiles[attempt % len(request.profiles)])
-        samples.append(_sample(request, scene, attempt, profile))
-    return Plan(samples, scenes)
+        name = make_id(scene, attempt)
+        column = None if profile is None else profile.model_dump(by_alias=True)
+        seed = sample_seed(request.seed, name)
+        samples.append(Sample(name, seed, scene, attempt, {"profile": column}))
+    return SynthPlan(request=request, samples=samples, scenes=scenes)
 
 
-def _sample(request: SynthRequest, scene: str, attempt: int, profile: Profile | None) -> Sample:
-    name = make_id(scene, attempt)
-    column = None if profile is None else profile.model_dump(by_alias=True)
-    return Sample(name, sample_seed(request.seed, name), scene, attempt, {"profile": column})
-
-
-def _from_run(request: SynthRequest, scenes: dict[str, str]) -> Plan:
+def _from_run(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     source = Path(str(request.source))
     if read_run(source).get("kind") != "single":
         raise RunError(f"{source} is not a run of single tasks: give --from what synth single made")
@@ -279,4 +219,62 @@ def _from_run(request: SynthRequest, scenes: dict[str, str]) -> Plan:
         )
         for row in rows
     ]
-    return Plan(samples, scenes, {row["id"]: row["result"]["phase_1"] for row in rows})
+    errands = {row["id"]: row["result"]["phase_1"] for row in rows}
+    return SynthPlan(request=request, samples=samples, scenes=scenes, errands=errands)
+
+
+def _calls(made: SynthPlan) -> Calls:
+    """Each turn sends all before it again; a relay that is not given its errand talks twice."""
+    request, turns = made.request, made.request.max_turns
+    lifts, collab = request.source is not None, request.kind == "collab"
+    talks = 2 if collab and not lifts else 1
+    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS) * talks
+    return Calls(
+        most=turns,
+        beside=turns * (talks - 1),
+        # An errand that no relay can shorten is asked nothing.
+        least=0 if collab and lifts else 1,
+        in_all=grown,
+        begin=_both_talks if talks == 2 else None,
+    )
+
+
+async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple[Any, Any]]:
+    """The second prompt of a relay needs an errand: the heuristic crafts one to fill it with."""
+    single: Any = navcraft_single.graph
+    given = {"seed": sample.seed}
+    made = await single.ainvoke(given, context=replace(context, model="builtin/heuristic"))
+    if made["status"] != "ok":
+        return [(single, given)]
+    filled = {**job.input(sample), "phase_1": made["result"]["phase_1"]}
+    return [(single, given), (job.build(None), filled)]
+
+
+def _report(runs: list[Path], out: Path | None) -> Shown:
+    from navloom.evals.navcraft.report import document, write_report
+    from navloom.evals.navcraft.tables import score_json
+
+    made, written = write_report(runs, out)
+    record = {"files": [str(path) for path in written], "runs": [*map(score_json, made.scores)]}
+    return Shown(tables=[document(made).markdown()], record=record, files=written)
+
+
+def _export(run: Path, out: Path, form: str) -> int:
+    from navloom.evals.navcraft.export import export_run
+
+    return export_run(run, out, form)
+
+
+SINGLE = Kind(
+    name="single",
+    command="synth single",
+    request=SynthRequest,
+    plan=plan,
+    job=SynthJob,
+    dry=_calls,
+    report=_report,
+    export=_export,
+    things=("attempts", "homes"),
+    prompts_shown=None,
+)
+COLLAB = replace(SINGLE, name="collab", command="synth collab")

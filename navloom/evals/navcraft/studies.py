@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.report import write_report
-from navloom.evals.navcraft.run import SynthRequest, synthesise
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.report.intervals import Spread
 from navloom.evals.report.table import Table
@@ -22,15 +23,6 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
 from navloom.prompts.navcraft.profiles import NO_PROFILE, profile_names
-
-__all__ = [
-    "Role",
-    "roles",
-    "study_profiles",
-    "study_relays",
-    "total_variation",
-    "whole_run",
-]
 
 ATTEMPTS_A_HOME = 20
 """Attempts a home of each half of the profile study; A.8 found 18 to 21 instructions a home."""
@@ -52,7 +44,7 @@ def study_relays(
         One table; ``out/report.html`` has the distributions as pictures.
 
     Raises:
-        RunError: ``out`` is a run's folder, or what :func:`synthesise` raises.
+        RunError: ``out`` is a run's folder, or what :func:`navloom.evals.kinds.run_kind` raises.
         UnfinishedError: a run was stopped or has errors.
     """
     check_free(out)
@@ -70,7 +62,7 @@ def whole_run(request: SynthRequest, folder: Path, study: Study) -> None:
     Raises:
         UnfinishedError: it was stopped, met a limit, or some of its samples ended in an error.
     """
-    study.ended(synthesise(request, folder, study.sitting()), folder)
+    study.ended(run_kind(request, folder, study.sitting()), folder)
 
 
 def _against_optimum(folders: Sequence[Path]) -> Table:

@@ -14,15 +14,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from navloom.errors import RunError, SceneError
-from navloom.files import write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.tools.navcraft.errand import count_admissible_triples
 from navloom.tools.navcraft.paths import least_hops
 
-__all__ = ["Survey", "read_survey", "survey", "why_no_errand", "write_survey"]
-
-_FILE = "scenes.json"
+SURVEY = "scenes.json"
 _BROKEN = "broken"
 _MOST_NAMED = 3
 _MOST_BROKEN = 10
@@ -57,8 +54,14 @@ class Survey:
         broken = [why for why in self.skipped.values() if _kind(why) == _BROKEN]
         said += [f"  {why}" for why in broken[:_MOST_BROKEN]]
         if len(broken) > _MOST_BROKEN:
-            said.append(f"  and {len(broken) - _MOST_BROKEN} more, see {_FILE} in the run's folder")
+            said.append(
+                f"  and {len(broken) - _MOST_BROKEN} more, see {SURVEY} in the run's folder"
+            )
         return said
+
+    def data(self) -> bytes:
+        """As a run's folder keeps it, in ``SURVEY``."""
+        return (json.dumps(asdict(self), indent=1) + "\n").encode()
 
 
 def _kind(why: str) -> str:
@@ -128,7 +131,7 @@ def read_survey(folder: Path) -> Survey | None:
     Raises:
         RunError: it is broken.
     """
-    file = folder / _FILE
+    file = folder / SURVEY
     try:
         known = json.loads(file.read_bytes())
         found = Survey(dict(known["scenes"]), dict(known["skipped"]))
@@ -142,12 +145,3 @@ def read_survey(folder: Path) -> Survey | None:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RunError(f"{file} is broken: delete it, and it is made anew") from None
     return found
-
-
-def write_survey(folder: Path, found: Survey) -> None:
-    """Keep a survey in a run's folder.
-
-    Raises:
-        RunError: it cannot be written.
-    """
-    write_whole(folder / _FILE, (json.dumps(asdict(found), indent=1) + "\n").encode())

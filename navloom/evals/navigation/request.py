@@ -1,53 +1,45 @@
-"""What an evaluation of a navigator is asked to be, and what of it decides the outcome.
-
-Two halves: what decides goes into ``run.json`` as the request and is hashed; where this machine
-happens to keep the files (dataset, subset, captions) stands beside it, so that a folder that has
-moved is no other run. The files themselves are in the request by their content.
-"""
+"""What an evaluation of a navigator is asked to be, and what of it decides the outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 from navloom.errors import UsageError
-from navloom.evals.request import made_again, read_fields
-from navloom.evals.run_folder import read_run
+from navloom.evals.request import Request
 from navloom.graphs.navigation.agents import AgentSettings, get_agent
 from navloom.graphs.navigation.text import PROMPT
 from navloom.prompts.load import load_prompt
 
-__all__ = ["KIND", "EvalRequest"]
-
-KIND = "navigate"
-"""The kind of an evaluation's run, in its ``run.json``."""
-_PLACES = ("data", "subset", "captions", "failures_from")
 _SPEC = "spec"
 """The one option of a dataset that names a place."""
-_DERIVED = frozenset(
-    {"settings", "prompts", "episodes", "scenes", "subset_ids", "caption_files", "failure_examples"}
-)
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "act": ("text", "tool"),
     "oracle": ("off", "assistant", "path"),
     "views": (0, 4, 12, 24, 36),
 }
-_MOST = {
-    "max_steps": (1, 1000),
-    "max_reprompts": (0, 100),
-    "max_revisions": (0, 100),
-    "max_questions": (0, 1000),
-    "oracle_budget": (0, 1000),
-    "epochs": (1, 1000),
-    "few_shot_failures": (0, 3),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalRequest:
+class EvalRequest(Request):
     """Everything the outcome of an evaluation depends on, and where its files are."""
+
+    KIND: ClassVar[str] = "navigate"
+    PLACES: ClassVar[Sequence[str]] = ("data", "subset", "captions", "failures_from")
+    DERIVED: ClassVar[frozenset[str]] = frozenset(
+        {"settings", "prompts", "episodes", "scenes"}
+        | {"subset_ids", "caption_files", "failure_examples"}
+    )
+    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "max_steps": (1, 1000),
+        "max_reprompts": (0, 100),
+        "max_revisions": (0, 100),
+        "max_questions": (0, 1000),
+        "oracle_budget": (0, 1000),
+        "epochs": (1, 1000),
+        "few_shot_failures": (0, 3),
+    }
 
     task: str
     """A dataset of :mod:`navloom.evals.tasks.registry`."""
@@ -97,10 +89,7 @@ class EvalRequest:
             if value not in choices:
                 said = ", ".join(map(str, choices))
                 raise UsageError(f"{name} is {value}: expected one of {said}")
-        for name, (least, most) in _MOST.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise UsageError(f"{name} is {value}: expected {least} to {most}")
+        super().__post_init__()
         if bool(self.few_shot_failures) != (self.failures_from is not None):
             raise UsageError("few_shot_failures and failures_from go together: how many, of which")
         get_agent(self.agent)
@@ -115,11 +104,14 @@ class EvalRequest:
         """The navigator's model: the agent's own where it brings one."""
         return self.settings.model or self.model
 
+    @property
+    def models(self) -> Sequence[str]:
+        """The navigator's, and the oracle's where it has one of its own."""
+        return [each for each in (self.thinks_with, self.oracle_model) if each is not None]
+
     def record(self) -> dict[str, Any]:
-        """What ``run.json`` keeps of the request itself; files are added by their content."""
-        asked = asdict(self)
-        for name in _PLACES:
-            asked.pop(name)
+        """As ``run.json`` keeps it, without what decides nothing."""
+        asked = super().record()
         asked["options"].pop(_SPEC, None)
         for name in self.idle():
             asked.pop(name)
@@ -150,19 +142,11 @@ class EvalRequest:
 
     def where(self) -> dict[str, str]:
         """Where the files are on this machine."""
-        named = {name: getattr(self, name) for name in _PLACES}
-        named[_SPEC] = self.options.get(_SPEC)
-        return {name: str(value) for name, value in named.items() if value is not None}
+        spec = self.options.get(_SPEC)
+        return super().where() | ({} if spec is None else {_SPEC: str(spec)})
 
     @classmethod
-    def read(cls, run: Path | str) -> EvalRequest:
-        """The request that made a run, from its ``run.json``.
-
-        Raises:
-            RunError: the folder is no run, or none that an evaluation of this version made.
-        """
-        given = read_fields(run, cls, kinds=(KIND,), command="eval", beside=_DERIVED)
-        where = read_run(run).get("where") or {}
+    def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
+        """The fields as they were: a spec of homes is among the dataset's options."""
         place = {_SPEC: where[_SPEC]} if _SPEC in where else {}
-        given["options"] = {**given.get("options", {}), **place}
-        return made_again(run, cls, given)
+        return super().restored({**given, "options": {**given.get("options", {}), **place}}, where)

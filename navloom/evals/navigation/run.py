@@ -1,9 +1,8 @@
 """Evaluation of navigators: every episode of a task through one agent, as a run.
 
-``evaluate`` plans one sample an episode and epoch and takes them through the engine of
-:mod:`navloom.evals.engine`: kill it at any moment, the same command goes on in the middle of an
-episode. Each sample makes its own simulator over a scene that is loaded once; samples run scene
-after scene, so that memory stays flat however many there are.
+A sample is an episode and epoch: kill the run at any moment, and the same command goes on in the
+middle of an episode. Each makes its own simulator over a scene that is loaded once; samples run
+scene after scene, so that memory stays flat however many there are.
 
 A line's ``status`` is ``ok`` where the episode is a success (VLN-MME 4: it ended strictly within
 3 m of a goal) and ``failed`` where it is not. An agent whose reply could not be read to the end
@@ -12,10 +11,9 @@ never counts as one that stopped: its scores of success are 0 wherever it stands
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -23,20 +21,18 @@ from typing import Any
 
 from navloom.errors import SceneError, UsageError
 from navloom.evals.captions.run import caption_file
-from navloom.evals.engine import run_batch
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
 from navloom.evals.navigation.failure_examples import Example, choose, read_examples
-from navloom.evals.navigation.request import KIND, EvalRequest
-from navloom.evals.navigation.scores import RunScores, read_scores, scored
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
-from navloom.evals.run_folder import RunFolder
-from navloom.evals.sample import Sample, sample_seed
-from navloom.evals.session import Session
+from navloom.evals.sample import Job, Sample, sample_seed
 from navloom.evals.summary import Summary
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
+from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
 from navloom.models.registry import model_of
-from navloom.models.spec import read_spec
 from navloom.scenes.distances import per_scene
 from navloom.scenes.files import read_bytes
 from navloom.scenes.uri import list_scenes, scene_of
@@ -44,16 +40,6 @@ from navloom.sim.captions import captions_for
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
 from navloom.sim.registry import get_simulator
-
-__all__ = [
-    "EvalJob",
-    "EvalPlan",
-    "EvalRequest",
-    "EvalSummary",
-    "aevaluate",
-    "evaluate",
-    "plan",
-]
 
 _COPIED = (
     "cot",
@@ -72,51 +58,35 @@ _COPIED = (
 """What the navigator's context takes from the request as it stands."""
 _MOST_NAMED = 5
 """Scenes that a note names."""
+STEP_TOKENS = 250
+"""Tokens by which a step lengthens the prompts after it at most: history, map, plan, guidance."""
+_ORACLE_TOKENS = 2000
 
 
-@dataclass(frozen=True)
-class EvalSummary(Summary):
-    """A run's totals with what its trajectories score; ``summary.json`` has the same keys."""
-
-    scores: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class EvalPlan:
-    """What an evaluation will do.
+@dataclass(kw_only=True)
+class EvalPlan(Plan):
+    """What an evaluation will do: one sample an episode and epoch, in order, epoch after epoch.
 
     Attributes:
-        samples: one an episode and epoch, in the dataset's order, epoch after epoch.
         episodes: by sample id.
         scenes: the URI each scene is loaded by, by its portable name.
-        notes: what a reader must know of the dataset and its captions.
-        record: what decides the outcome besides the request's own words, by content.
         failures: of another run, to choose examples from.
+        media: where pictures are kept, where the simulator has any.
+        touches: whether the simulator reports contacts.
     """
 
-    samples: list[Sample]
     episodes: dict[str, Episode]
     scenes: Mapping[str, str]
-    notes: tuple[str, ...]
-    record: dict[str, Any]
     failures: tuple[Example, ...] = ()
+    media: Path | None = None
+    touches: bool = False
 
 
 @dataclass(frozen=True)
-class EvalJob:
-    """How :func:`run_batch` runs one episode."""
+class EvalJob(Job):
+    """How one episode is gone through."""
 
-    request: EvalRequest
     plan: EvalPlan
-    media: Path | None = None
-    """Where pictures are kept, where the simulator has any."""
-    touches: bool = False
-    """Whether the simulator reports contacts."""
-
-    @property
-    def model(self) -> str:
-        """The model whose calls are counted where a reply does not say."""
-        return self.request.thinks_with
 
     def build(self, checkpointer: Any) -> Any:
         """The navigator's graph."""
@@ -136,7 +106,7 @@ class EvalJob:
 
     def context(self, sample: Sample, model: Any = None) -> navigator.Context:
         """The navigator's context, which makes its simulator; ``model`` stands in for all."""
-        request, settings = self.request, self.request.settings
+        request, settings = self.plan.request, self.plan.request.settings
         own = {name: getattr(request, name) for name in _COPIED}
         return navigator.Context(
             simulator=partial(simulator_of, request, self.plan.scenes[sample.scene]),
@@ -145,19 +115,19 @@ class EvalJob:
             memory=settings.memory,
             show_path=settings.show_path,
             failures=self._failures(sample),
-            media=None if self.media is None else FolderMedia(self.media),
+            media=None if self.plan.media is None else FolderMedia(self.plan.media),
             **own,
         )
 
     def _failures(self, sample: Sample) -> tuple[str, ...]:
-        count = self.request.few_shot_failures
+        count = self.plan.request.few_shot_failures
         return choose(self.plan.failures, count, [self.plan.episodes[sample.id]]) if count else ()
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """How the episode ended, what it scores, and what went wrong."""
         episode = self.plan.episodes[sample.id]
         scene = scene_of(self.plan.scenes[sample.scene])
-        return scored(episode, state, scene, touches=self.touches)
+        return scored(episode, state, scene, touches=self.plan.touches)
 
 
 def simulator_of(request: EvalRequest, uri: str) -> Simulator:
@@ -175,14 +145,16 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
     return get_simulator(request.backend, scene, captions=words)
 
 
-def plan(request: EvalRequest) -> EvalPlan:
+def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
     """Every sample that a request means.
 
     Raises:
         DataError: a file of the dataset is missing or broken.
         SceneError: a scan is missing.
+        SimulatorError: there is no such backend.
         UsageError: no such task, split, subset or agent.
     """
+    del note
     data = load_task(
         request.task,
         None if request.data is None else Path(request.data),
@@ -214,8 +186,20 @@ def plan(request: EvalRequest) -> EvalPlan:
     if request.failures_from is not None:
         failures = read_examples(request.failures_from)
         record["failure_examples"] = _hashed([example.text for example in failures])
-    notes = (*data.notes, *_without_captions(request.captions, data))
-    return EvalPlan(samples, episodes, data.scenes, notes, record, failures)
+    # Also the moment when a wrong name of a simulator is found out.
+    simulator = simulator_of(request, data.scenes[samples[0].scene])
+    simulator.close()
+    return EvalPlan(
+        request=request,
+        samples=samples,
+        record=record,
+        notes=(*data.notes, *_without_captions(request.captions, data)),
+        episodes=episodes,
+        scenes=data.scenes,
+        failures=failures,
+        media=None if run is None else run / "media",
+        touches="collide" in simulator.capabilities,
+    )
 
 
 def _hashed(texts: Sequence[str]) -> dict[str, Any]:
@@ -275,58 +259,55 @@ def _without_captions(captions: str | None, data: TaskData) -> list[str]:
     ]
 
 
-async def aevaluate(
-    request: EvalRequest,
-    out: Path | str,
-    session: Session | None = None,
-) -> EvalSummary:
-    """Make a run, or go on with one that was stopped.
-
-    Args:
-        request: what to evaluate.
-        out: the run's folder.
-        session: how to go through it; one of its own unless given.
-
-    Raises:
-        DataError: a file of the dataset is missing or broken.
-        RunError: the folder cannot be used.
-        SceneError: a scan is missing.
-        UsageError: a sample is not in the run, or the request makes no sense.
-        ModelError: a model cannot be named or used.
-    """
-    session = session or Session()
-    # Whatever is wrong with the request is said before a folder is made or claimed for it.
-    session.check_models(request.thinks_with, request.oracle_model)
-    if read_spec(request.thinks_with).bare == "builtin/human":
-        # A person answers one question at a time.
-        session = replace(session, max_connections=1)
-    made = plan(request)
-    touches = _reports_contacts(request, made)
-    session.picked(made.samples)
-    asked = {**request.record(), **made.record}
-    place = request.where()
-    with RunFolder(out, kind=KIND, request=asked, seed=request.seed, where=place) as folder:
-        for line in made.notes:
-            session.display.note(line)
-        job = EvalJob(request, made, folder.path / "media", touches)
-        summary = await run_batch(folder, made.samples, job, session)
-        return _with_scores(summary, read_scores(folder.path), folder)
+def _calls(made: EvalPlan) -> Calls:
+    """At most every step is taken, every reply sent back and revised, and the oracle speaks up."""
+    request = made.request
+    reply, revised = reply_tokens(request.thinks_with), request.reflect * request.max_revisions
+    told = request.dialogue * request.max_questions
+    told += request.oracle_budget if request.oracle == "assistant" else 0
+    return Calls(
+        most=request.max_steps * (1 + request.max_reprompts) * (1 + revised),
+        each=request.max_steps * STEP_TOKENS + (request.max_reprompts + revised) * reply,
+        # An answer that gives a place away is sent back once.
+        beside=2 * told,
+        in_all=2 * told * (_ORACLE_TOKENS + reply),
+    )
 
 
-def _reports_contacts(request: EvalRequest, made: EvalPlan) -> bool:
-    """Whether the simulator does; also the moment when a wrong name of one is found out."""
-    simulator = simulator_of(request, made.scenes[made.samples[0].scene])
-    simulator.close()
-    return "collide" in simulator.capabilities
+def _ended(_: Path, summary: Summary) -> Shown:
+    from navloom.evals.navigation.tables import score_table
+
+    scores = summary.scores
+    return Shown([score_table(scores).markdown() + "\n\n"] if scores["episodes"] else [])
 
 
-def _with_scores(summary: Summary, scores: RunScores, folder: RunFolder) -> EvalSummary:
-    held = {each.name: getattr(summary, each.name) for each in fields(Summary)}
-    whole = EvalSummary(**held, scores=scores.record())
-    folder.write_summary(asdict(whole))
-    return whole
+def _report(runs: list[Path], out: Path | None) -> Shown:
+    from navloom.evals.navigation.report import write_nav_report
+
+    if out is not None:
+        if len(runs) > 1:
+            raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
+        make_folder(out)
+    pages = [write_nav_report(run, out) for run in runs]
+    return Shown(
+        tables=[page.with_name("report.md").read_text(encoding="utf-8") for page in pages],
+        record={
+            "files": [str(page) for page in pages],
+            "runs": [read_scores(run).record() for run in runs],
+        },
+        files=pages,
+    )
 
 
-def evaluate(request: EvalRequest, out: Path | str, session: Session | None = None) -> EvalSummary:
-    """:func:`aevaluate` for callers without an event loop: the same arguments and errors."""
-    return asyncio.run(aevaluate(request, out, session))
+NAVIGATE = Kind(
+    name=EvalRequest.KIND,
+    command="eval",
+    request=EvalRequest,
+    plan=plan,
+    job=EvalJob,
+    dry=_calls,
+    finish=lambda _, run: {"scores": read_scores(run).record()},
+    ended=_ended,
+    report=_report,
+    things=("episodes", "scenes"),
+)

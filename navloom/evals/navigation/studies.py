@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import UsageError
+from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.compare import Paired, compare_runs
-from navloom.evals.navigation.run import EvalRequest, evaluate
+from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.report.table import Table
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
 from navloom.evals.tasks.registry import load_task
-
-__all__ = ["DIALOGUE_ARMS", "ORACLE_ARMS", "compare_dialogue", "study_oracle"]
 
 _ALONE: dict[str, Any] = {"dialogue": False, "oracle": "off"}
 DIALOGUE_ARMS: dict[str, dict[str, Any]] = {
@@ -134,6 +133,6 @@ def _study(request: EvalRequest, session: Session | None) -> Study:
 def _run(
     request: EvalRequest, folder: Path, study: Study, *, part: bool = False
 ) -> Mapping[str, Any]:
-    summary = evaluate(request, folder, study.sitting(part=part))
+    summary = run_kind(request, folder, study.sitting(part=part))
     study.ended(summary, folder)
     return summary.scores

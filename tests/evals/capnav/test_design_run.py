@@ -15,10 +15,11 @@ from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.balance import Balance, Facts, Steer
 from navloom.evals.capnav.collect import collect
 from navloom.evals.capnav.data import load_benchmark
-from navloom.evals.capnav.design_plan import first_round, fit_scenes, next_round
-from navloom.evals.capnav.design_run import CapnavSynthRequest, CapnavSynthSummary, synthesise
+from navloom.evals.capnav.design_plan import CapnavSynthRequest, first_round, fit_scenes, next_round
+from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
+from navloom.evals.summary import Summary
 from navloom.models import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.formats.scene_json import save
@@ -36,14 +37,14 @@ def files_of(folder: Path, name: str = "qa") -> dict[str, list[dict[str, Any]]]:
 
 
 def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> None:
-    summary = synthesise(CapnavSynthRequest(spec="demo:", n=20, seed=4), tmp_path)
+    summary = run_kind(CapnavSynthRequest(spec="demo:", n=20, seed=4), tmp_path)
     files = files_of(tmp_path)
     assert {name: len(asked) for name, asked in files.items()} == {
         "flat_QA.json": 7,
         "house_QA.json": 7,
         "villa_QA.json": 6,
     }
-    assert (summary.questions["accepted"], summary.questions["short"]) == (20, 0)
+    assert (summary.found["questions"]["accepted"], summary.found["questions"]["short"]) == (20, 0)
     truths = files_of(tmp_path, "truth")
     for name, asked in files.items():
         uri = f"demo:{name.removesuffix('_QA.json')}"
@@ -63,22 +64,22 @@ def test_the_same_request_makes_the_same_questions_however_it_is_gone_through(
     tmp_path: Path,
 ) -> None:
     request = CapnavSynthRequest(spec="demo:", n=20, seed=4, balance=True)
-    whole = synthesise(request, tmp_path / "whole")
-    part = synthesise(request, tmp_path / "parts", Session(limit=2))
+    whole = run_kind(request, tmp_path / "whole")
+    part = run_kind(request, tmp_path / "parts", Session(limit=2))
     assert part.left == 4
-    assert part.questions["accepted"] < 20
-    rest = synthesise(request, tmp_path / "parts")
+    assert part.found["questions"]["accepted"] < 20
+    rest = run_kind(request, tmp_path / "parts")
     assert files_of(tmp_path / "whole") == files_of(tmp_path / "parts")
-    assert whole.questions == rest.questions
-    again = synthesise(request, tmp_path / "parts")
-    assert (again.samples, again.questions) == (rest.samples, rest.questions)
+    assert whole.found["questions"] == rest.found["questions"]
+    again = run_kind(request, tmp_path / "parts")
+    assert (again.samples, again.found["questions"]) == (rest.samples, rest.found["questions"])
 
 
 def test_steering_makes_a_set_more_balanced(tmp_path: Path) -> None:
     made = {
-        wanted: synthesise(
+        wanted: run_kind(
             CapnavSynthRequest(spec="demo:", n=40, seed=1, balance=wanted), tmp_path / str(wanted)
-        ).questions["balance"]
+        ).found["questions"]["balance"]
         for wanted in (False, True)
     }
     # A slim body that opens doors can go anywhere in the demo homes: no set makes it fail.
@@ -103,14 +104,14 @@ def test_steering_prefers_what_is_rare_and_depends_on_nothing_else() -> None:
     assert Balance.of(unknown).imbalance is None
 
 
-def scripted(replies: Any, tmp_path: Path, **given: Any) -> CapnavSynthSummary:
+def scripted(replies: Any, tmp_path: Path, **given: Any) -> Summary:
     name = f"designer-{tmp_path.name}"  # a model of one name is made once in a process
     register(name, replies)
     try:
         request = CapnavSynthRequest(
             spec="demo:villa", model=f"scripted/{name}", max_repairs=0, **given
         )
-        return synthesise(request, tmp_path)
+        return run_kind(request, tmp_path)
     finally:
         unregister(name)
 
@@ -129,9 +130,9 @@ def test_a_round_asks_for_what_is_missing_and_shows_what_exists(tmp_path: Path) 
 
     summary = scripted(reply, tmp_path, n=2, min_questions=1)
     # Both conversations of the first round gave one question; the second knows it.
-    assert (summary.rounds, summary.samples) == (2, 3)
-    assert summary.questions["duplicates_dropped"] == 1
-    assert (summary.questions["accepted"], summary.questions["short"]) == (2, 0)
+    assert (summary.found["rounds"], summary.samples) == (2, 3)
+    assert summary.found["questions"]["duplicates_dropped"] == 1
+    assert (summary.found["questions"]["accepted"], summary.found["questions"]["short"]) == (2, 0)
     assert "exist already" not in seen[0] + seen[1]
     assert '"start_detail": "stove"' in seen[2]
     assert [row["round"] for row in read_samples(tmp_path)] == [1, 1, 2]
@@ -142,7 +143,7 @@ def test_what_is_missing_after_all_rounds_is_said_exactly(tmp_path: Path) -> Non
         return {"questions": [question(), other("piano")]}
 
     summary = scripted(reply, tmp_path, n=5, min_questions=5, max_rounds=2)
-    said = summary.questions
+    said = summary.found["questions"]
     assert (said["accepted"], said["short"], said["short_by_scene"]) == (1, 4, {"demo:villa": 4})
     assert said["rules_broken"]["detail_not_there"] == 2
     assert (summary.ok, summary.failed) == (1, 1)  # the second round brought nothing new
@@ -166,7 +167,7 @@ def test_spare_questions_of_one_scene_stand_in_for_anothers_gap(tmp_path: Path) 
     uri = "demo:villa"
     found = collect(rows, plan.quotas, 3, lambda _: Places(scene_of(uri), truth_of(uri)))
     assert (found.count, found.spare) == (3, 1)
-    assert not next_round(plan, request, found)
+    assert not next_round(plan, found)
 
 
 def test_scenes_without_ways_are_left_out_and_named(tmp_path: Path) -> None:
@@ -207,15 +208,15 @@ def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
         request = CapnavSynthRequest(
             spec="demo:", n=6, model="openai/gpt-4o-mini", video=str(video.parent), frames=2
         )
-        summary = synthesise(request, tmp_path / "run")
+        summary = run_kind(request, tmp_path / "run")
         # gpt-3.5-turbo is known to take no images: it works without, and that is said.
         blind = CapnavSynthRequest(
             spec="demo:flat", n=1, model="openai/gpt-3.5-turbo", video=str(video.parent)
         )
         before = len(server.calls)
-        synthesise(blind, tmp_path / "blind")
+        run_kind(blind, tmp_path / "blind")
         assert not any(pictures(call.body) for call in server.calls[before:])
-    assert summary.questions["accepted"] == 6
+    assert summary.found["questions"]["accepted"] == 6
     shown = [pictures(call.body) for call in server.calls[:before]]
     assert {len(each) for each in shown} == {0, 2}
     assert {tuple(map(nearest, each)) for each in shown if each} == {("blue", "red")}
@@ -231,7 +232,7 @@ def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
 def _session(url: str, out: str) -> None:
     os.environ.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="not-a-real-key-000")
     request = CapnavSynthRequest(spec="demo:", n=30, model="openai/gpt-4o-mini", min_questions=3)
-    synthesise(request, out)
+    run_kind(request, out)
 
 
 @pytest.mark.slow
@@ -253,10 +254,10 @@ def test_a_run_that_is_killed_goes_on_to_the_same_questions(
         request = CapnavSynthRequest(
             spec="demo:", n=30, model="openai/gpt-4o-mini", min_questions=3
         )
-        killed = synthesise(request, tmp_path / "k")
-        whole = synthesise(request, tmp_path / "w")
+        killed = run_kind(request, tmp_path / "k")
+        whole = run_kind(request, tmp_path / "w")
     assert files_of(tmp_path / "k") == files_of(tmp_path / "w")
-    assert killed.questions == whole.questions
+    assert killed.found["questions"] == whole.found["questions"]
     ids = [row["id"] for row in read_samples(tmp_path / "k")]
     assert len(ids) == len(set(ids)) == whole.samples
 
@@ -266,8 +267,8 @@ def test_a_run_that_is_killed_goes_on_to_the_same_questions(
 def test_two_hundred_questions_of_the_benchmarks_scenes(data_dir: Path, tmp_path: Path) -> None:
     """Show 4: every accepted question passes the checks, and what is written can be evaluated."""
     spec = f"capnav:{data_dir}/capnav"
-    summary = synthesise(CapnavSynthRequest(spec=spec, n=200), tmp_path)
-    assert (summary.questions["accepted"], summary.questions["short"]) == (200, 0)
+    summary = run_kind(CapnavSynthRequest(spec=spec, n=200), tmp_path)
+    assert (summary.found["questions"]["accepted"], summary.found["questions"]["short"]) == (200, 0)
     files = files_of(tmp_path)
     assert sum(map(len, files.values())) == 200
     assert {len(asked) for asked in files.values()} == {6, 7}
@@ -297,7 +298,7 @@ def test_steering_on_the_benchmarks_scenes(data_dir: Path, tmp_path: Path) -> No
     made = {}
     for wanted in (False, True):
         request = CapnavSynthRequest(spec=spec, n=200, balance=wanted)
-        made[wanted] = synthesise(request, tmp_path / str(wanted)).questions["balance"]
+        made[wanted] = run_kind(request, tmp_path / str(wanted)).found["questions"]["balance"]
     assert made[True]["imbalance"] < 0.4 < 0.5 < made[False]["imbalance"]
     for body in ("WHEELCHAIR", "HUMANOID", "SWEEPER"):
         counted = made[True]["bodies"][body]

@@ -12,12 +12,14 @@ from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.capnav.run import ANSWERS, CapnavJob, CapnavSummary, evaluate_capnav, plan
+from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
 from navloom.evals.capnav.scores import CapnavScores, read_capnav
 from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
 from navloom.evals.capnav.totals import Measure
+from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.session import Session
+from navloom.evals.summary import Summary
 from navloom.graphs.invoke import run
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel, register, unregister
@@ -49,9 +51,9 @@ class Notes:
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(world: Path, tmp_path: Path) -> None:
-    whole = evaluate_capnav(request(world), tmp_path / "whole")
-    first = evaluate_capnav(request(world), tmp_path / "parts", Session(limit=20))
-    rest = evaluate_capnav(request(world), tmp_path / "parts")
+    whole = run_kind(request(world), tmp_path / "whole")
+    first = run_kind(request(world), tmp_path / "parts", Session(limit=20))
+    rest = run_kind(request(world), tmp_path / "parts")
     assert (whole.samples, first.left, rest.left) == (60, 40, 0)
     assert whole.ok + whole.failed == 60
     assert rest.scores == whole.scores
@@ -63,7 +65,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(world: Path, tmp_pat
 
 
 def test_the_answers_file_has_the_rows_that_judges_read(world: Path, tmp_path: Path) -> None:
-    evaluate_capnav(request(world, model="builtin/always-no"), tmp_path)
+    run_kind(request(world, model="builtin/always-no"), tmp_path)
     rows = [json.loads(line) for line in (tmp_path / ANSWERS).read_text().splitlines()]
     assert [row["id"] for row in rows] == sorted(row["id"] for row in rows)
     assert len(rows) == 60
@@ -75,9 +77,9 @@ def test_the_answers_file_has_the_rows_that_judges_read(world: Path, tmp_path: P
 
 
 def test_what_each_answerer_deserves(world: Path, tmp_path: Path) -> None:
-    found: dict[str, CapnavSummary] = {}
+    found: dict[str, Summary] = {}
     for name in ("always-yes", "always-no"):
-        found[name] = evaluate_capnav(request(world, model=f"builtin/{name}"), tmp_path / name)
+        found[name] = run_kind(request(world, model=f"builtin/{name}"), tmp_path / name)
     yes, no = (found[name].scores["ours"] for name in ("always-yes", "always-no"))
     assert (yes["recall"]["value"], no["recall"]["value"]) == (1.0, 0.0)
     assert yes["balanced"]["value"] == no["balanced"]["value"] == 0.5
@@ -97,7 +99,7 @@ def test_replies_that_are_no_answer_are_counted_and_kept(world: Path, tmp_path: 
     ]
     register("prose", replies)
     try:
-        summary = evaluate_capnav(
+        summary = run_kind(
             request(world, model="scripted/prose", max_reasks=0),
             tmp_path,
             Session(limit=3, max_connections=1),
@@ -119,7 +121,7 @@ def test_reasons_are_graded_where_a_judge_is_named(world: Path, tmp_path: Path) 
 
     register("kind", [graded] * 200)
     try:
-        summary = evaluate_capnav(
+        summary = run_kind(
             request(world, model="builtin/always-no", judge_model="scripted/kind"),
             tmp_path,
             Session(limit=6),
@@ -144,8 +146,8 @@ def test_frames_of_a_video_reach_the_model(world: Path, tmp_path: Path) -> None:
     notes = Notes()
     answer = json.dumps([{"result": {"answer": "no", "path": [], "reason": ""}}])
     with ScriptedChatModel([answer, answer]) as model:
-        made = plan(request(world, videos=str(videos)))
-        job = CapnavJob(request(world, videos=str(videos), frames=4), made)
+        made = plan(request(world, videos=str(videos), frames=4), tmp_path, print)
+        job = CapnavJob(made)
         for name, shown in (("HOUSE01_q01_HUMAN", 4), ("HOUSE02_q01_HUMAN", 0)):
             sample = next(each for each in made.samples if each.id == name)
             state = run(job.build(None), job.input(sample), context=job.context(sample, model))
@@ -158,7 +160,7 @@ def test_frames_of_a_video_reach_the_model(world: Path, tmp_path: Path) -> None:
     ]
     assert blocks == [4, 0]
     assert "The 4 pictures" in message_text(model.calls[0].messages[1].content)
-    summary = evaluate_capnav(
+    summary = run_kind(
         request(world, videos=str(videos), frames=2),
         tmp_path / "run",
         Session(display=notes, limit=2),
@@ -174,7 +176,7 @@ def test_a_broken_video_is_one_line_a_pair_and_the_others_go_on(
     videos = tmp_path / "videos"
     videos.mkdir()
     (videos / "HOUSE01.mp4").write_bytes(b"nothing of the kind" * 50)
-    summary = evaluate_capnav(request(world, videos=str(videos)), tmp_path / "run")
+    summary = run_kind(request(world, videos=str(videos)), tmp_path / "run")
     assert (summary.error, summary.ok + summary.failed) == (40, 20)
     said = {row["message"] for row in read_errors(tmp_path / "run")}
     assert len(said) == 1
@@ -187,10 +189,10 @@ def test_what_is_refused(world: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="partial credit is the judge's"):
         request(world, partial=True)
     with pytest.raises(UsageError, match="expected a folder with"):
-        plan(request(world, videos=str(tmp_path / "none")))
-    evaluate_capnav(request(world), tmp_path / "run", Session(limit=1))
+        plan(request(world, videos=str(tmp_path / "none")), None, print)
+    run_kind(request(world), tmp_path / "run", Session(limit=1))
     with pytest.raises(RunError, match="thinking was false, now true"):
-        evaluate_capnav(request(world, thinking=True), tmp_path / "run", Session(limit=1))
+        run_kind(request(world, thinking=True), tmp_path / "run", Session(limit=1))
     with pytest.raises(RunError, match="is no run of `navloom eval capnav`"):
         _of_another_kind(tmp_path / "other")
 
@@ -203,7 +205,7 @@ def _of_another_kind(folder: Path) -> None:
 
 def test_tables(world: Path, tmp_path: Path) -> None:
     for name in ("heuristic", "always-yes"):
-        evaluate_capnav(request(world, model=f"builtin/{name}"), tmp_path / name)
+        run_kind(request(world, model=f"builtin/{name}"), tmp_path / name)
     runs = {name: read_capnav(tmp_path / name) for name in ("heuristic", "always-yes")}
     text = run_table(runs).markdown()
     assert "always-yes: builtin/always-yes" in text
@@ -219,7 +221,7 @@ def test_tables(world: Path, tmp_path: Path) -> None:
 
 
 def test_every_group_has_its_rates_with_intervals(world: Path, tmp_path: Path) -> None:
-    evaluate_capnav(request(world), tmp_path)
+    run_kind(request(world), tmp_path)
     scores = read_capnav(tmp_path)
     tables = {table.header[0]: table for table in group_tables(scores)}
     for kind in ("body", "barrier", "passages"):

@@ -10,13 +10,9 @@ from typer.testing import CliRunner
 
 from navloom.cli.captions.caption import app
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.captions.run import (
-    CaptionRequest,
-    caption,
-    caption_file,
-    captions_file,
-    dry_run,
-)
+from navloom.evals.captions.run import CaptionRequest, caption_file, captions_file
+from navloom.evals.dry import dry_run
+from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.models.scripted import register, unregister
@@ -28,10 +24,10 @@ REQUEST = CaptionRequest(spec="demo:flat", seed=5)
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None:
     scene = load_scene("demo:flat")
-    whole = caption(REQUEST, tmp_path / "whole")
-    first = caption(REQUEST, tmp_path / "parts", Session(limit=10))
+    whole = run_kind(REQUEST, tmp_path / "whole")
+    first = run_kind(REQUEST, tmp_path / "parts", Session(limit=10))
     part = json.loads(captions_file(tmp_path / "parts", scene).read_text())
-    rest = caption(REQUEST, tmp_path / "parts")
+    rest = run_kind(REQUEST, tmp_path / "parts")
     assert (whole.ok, first.ok, first.left, rest.ok) == (28, 10, 18, 28)
     assert len(part["viewpoints"]) == 10
     files = [captions_file(tmp_path / run, scene).read_text() for run in ("whole", "parts")]
@@ -42,7 +38,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None
 
 
 def test_a_file_for_every_scene(tmp_path: Path) -> None:
-    summary = caption(CaptionRequest(spec="demo:", jobs=("summary",)), tmp_path, Session(limit=40))
+    summary = run_kind(CaptionRequest(spec="demo:", jobs=("summary",)), tmp_path, Session(limit=40))
     assert summary.ok == 40
     assert sorted(p.name for p in (tmp_path / "captions").iterdir()) == [
         "demo-flat.json",
@@ -57,7 +53,7 @@ def test_what_an_option_of_captions_means(tmp_path: Path) -> None:
     assert caption_file(None, scene) is None
     assert caption_file(tmp_path / "nothere.json", scene) == tmp_path / "nothere.json"
     assert caption_file(tmp_path, scene) is None
-    caption(REQUEST, tmp_path, Session(limit=1))
+    run_kind(REQUEST, tmp_path, Session(limit=1))
     for named in (scene, scene.uri):
         assert caption_file(str(tmp_path), named) == captions_file(tmp_path, scene)
     assert caption_file(tmp_path, "demo:house") is None
@@ -70,7 +66,7 @@ def test_a_viewpoint_without_an_answer_fails_and_the_others_are_kept(tmp_path: P
         request = CaptionRequest(
             spec="demo:flat", model="scripted/captioner", jobs=("summary",), max_reasks=0
         )
-        summary = caption(request, tmp_path, Session(limit=2))
+        summary = run_kind(request, tmp_path, Session(limit=2))
     finally:
         unregister("captioner")
     assert (summary.ok, summary.failed) == (1, 1)
@@ -86,11 +82,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="max_reasks is -1"):
         CaptionRequest(spec="demo:flat", max_reasks=-1)
     with pytest.raises(SceneError):
-        caption(CaptionRequest(spec="demo:nowhere"), tmp_path / "a")
+        run_kind(CaptionRequest(spec="demo:nowhere"), tmp_path / "a")
     assert not (tmp_path / "a").exists()
-    caption(REQUEST, tmp_path / "b", Session(limit=1))
+    run_kind(REQUEST, tmp_path / "b", Session(limit=1))
     with pytest.raises(RunError, match="seed was 5, now 6"):
-        caption(CaptionRequest(spec="demo:flat", seed=6), tmp_path / "b", Session(limit=1))
+        run_kind(CaptionRequest(spec="demo:flat", seed=6), tmp_path / "b", Session(limit=1))
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from navloom.errors import DataError, RunError
-from navloom.evals.judging.calibration import calibrate_reasoning
+from navloom.evals.judging.calibration import score_reasoning
 from navloom.evals.judging.calibration_scores import agreement, flips, kappa
 from navloom.evals.judging.calibration_tables import picture, reasoning_tables, write_calibration
-from navloom.evals.judging.injections import measure_injections
+from navloom.evals.judging.injections import measured
 from navloom.evals.judging.rows import read_answers, sample_name
-from navloom.evals.judging.run import JudgeRequest, judge_answers, totals
+from navloom.evals.judging.run import JudgeRequest, totals
+from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.models import scripted
@@ -78,10 +79,10 @@ def test_names_are_safe_and_stay_apart() -> None:
 
 def test_a_file_is_judged_and_gone_on_with(tmp_path: Path) -> None:
     file = written(tmp_path / "f.jsonl", line("a"), line("b", WRONG), line("c", "Blue."), "x")
-    request, out = JudgeRequest(), tmp_path / "run"
-    summary, _ = judge_answers(file, out, request, session=Session(limit=1))
+    request, out = JudgeRequest(of=str(file)), tmp_path / "run"
+    summary = run_kind(request, out, Session(limit=1))
     assert summary.left == 2
-    summary, _ = judge_answers(file, out, request)
+    summary = run_kind(request, out)
     assert (summary.ok, summary.failed, summary.left) == (2, 1, 0)
     found = totals(out)
     assert (found.correct, found.wrong, found.unscored) == (1, 1, 1)
@@ -91,18 +92,17 @@ def test_a_file_is_judged_and_gone_on_with(tmp_path: Path) -> None:
     assert rows["c"]["reason"] == "unscored"
     assert json.loads((out / "left.jsonl").read_text())["line"] == 4
     moved = written(tmp_path / "moved.jsonl", *file.read_text().splitlines())
-    judge_answers(moved, out, request)
+    run_kind(JudgeRequest(of=str(moved)), out)
     with pytest.raises(RunError, match="another run"):
-        judge_answers(written(file, line("z")), out, request)
+        run_kind(JudgeRequest(of=str(written(file, line("z")))), out)
 
 
 def test_a_judge_that_answers_prose_is_counted_unscored(tmp_path: Path) -> None:
     scripted.register("prosaic-judge", lambda _: "I think it is fine.")
     file = written(tmp_path / "f.jsonl", line("a"), line("b"))
     try:
-        summary, _ = judge_answers(
-            file, tmp_path / "r", JudgeRequest(model="scripted/prosaic-judge")
-        )
+        request = JudgeRequest(of=str(file), model="scripted/prosaic-judge")
+        summary = run_kind(request, tmp_path / "r")
     finally:
         scripted.unregister("prosaic-judge")
     assert (summary.failed, summary.error) == (2, 0)
@@ -131,7 +131,9 @@ def test_a_flip_is_a_claim_that_became_the_verdict() -> None:
 
 
 def test_the_symbolic_judge_knows_its_own_wordings_better(tmp_path: Path) -> None:
-    summary, found = calibrate_reasoning("demo:", tmp_path / "r", JudgeRequest(), n=120)
+    request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=120)
+    summary = run_kind(request, tmp_path / "r")
+    found = score_reasoning(tmp_path / "r", request.model, summary)
     assert summary.error == 0
     assert found.sets["a"].accuracy.value > found.sets["b"].accuracy.value
     assert found.sets["a"].kappa.value > 0.9
@@ -143,15 +145,17 @@ def test_the_symbolic_judge_knows_its_own_wordings_better(tmp_path: Path) -> Non
 
 
 def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
-    _, found = calibrate_reasoning(
-        "demo:", tmp_path / "r", JudgeRequest(model="builtin/random"), n=240
-    )
+    model = "builtin/random"
+    request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=240, model=model)
+    found = score_reasoning(tmp_path / "r", model, run_kind(request, tmp_path / "r"))
     assert abs(found.sets["all"].kappa.value) < 0.25
     assert found.sets["all"].unscored == 0
 
 
 def test_gullible_judges_turn_only_without_the_defences(tmp_path: Path) -> None:
-    _, found = measure_injections("demo:", tmp_path / "r", JudgeRequest(), n=100)
+    request = JudgeRequest(kind="calibrate_injections", of="demo:", n=100)
+    run_kind(request, tmp_path / "r")
+    found = measured(request, tmp_path / "r")
     assert set(found) == {"builtin/heuristic", "gullible", "gullible, blind to fences"}
     for doors in found.values():
         assert doors["with"].flipped == 0

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from navloom.errors import RunError, SceneError, UsageError
+from navloom.evals.kinds import arun_kind, run_kind
 from navloom.evals.navcraft.export import export_run
-from navloom.evals.navcraft.run import SynthRequest, asynthesise, synthesise
+from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.models import get_model
@@ -31,7 +32,7 @@ def asked(**changes: Any) -> SynthRequest:
 
 
 def test_attempts_are_spread_evenly_and_profiles_take_turns(tmp_path: Path) -> None:
-    summary = synthesise(asked(n=7, profiles=("child", "none")), tmp_path / "r")
+    summary = run_kind(asked(n=7, profiles=("child", "none")), tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     assert (summary.ok, len(rows)) == (7, 7)
     assert sorted(Counter(row["scene"] for row in rows).values()) == [2, 2, 3]
@@ -42,7 +43,7 @@ def test_attempts_are_spread_evenly_and_profiles_take_turns(tmp_path: Path) -> N
 
 def test_same_request_same_tasks_and_another_seed_others(tmp_path: Path) -> None:
     def tasks(name: str, seed: int) -> list[Any]:
-        synthesise(asked(kind="collab", n=6, seed=seed), tmp_path / name)
+        run_kind(asked(kind="collab", n=6, seed=seed), tmp_path / name)
         return [(row["id"], row["result"]) for row in read_samples(tmp_path / name)]
 
     assert tasks("a", 1) == tasks("b", 1)
@@ -50,7 +51,7 @@ def test_same_request_same_tasks_and_another_seed_others(tmp_path: Path) -> None
 
 
 def test_calls_of_the_errand_count_too(tmp_path: Path) -> None:
-    synthesise(asked(kind="collab", n=3), tmp_path / "r")
+    run_kind(asked(kind="collab", n=3), tmp_path / "r")
     for row in read_samples(tmp_path / "r"):
         assert row["usage"]["calls"] == row["result"]["navloom"]["turns"]
 
@@ -71,17 +72,17 @@ def test_homes_without_an_errand_are_said_and_left_out(tmp_path: Path) -> None:
         def note(self, text: str) -> None:
             said.append(text)
 
-    synthesise(asked(spec=str(homes), n=3), tmp_path / "r", Session(display=Notes()))
+    run_kind(asked(spec=str(homes), n=3), tmp_path / "r", Session(display=Notes()))
     assert {row["scene"] for row in read_samples(tmp_path / "r")} == {"test:row"}
     assert "skipped 1 of 3 scenes: there are no objects (test:bare)" in said
     assert any("links apart" in line and "(test:apart)" in line for line in said)
     with pytest.raises(SceneError, match="no errand is possible in any scene"):
-        synthesise(asked(spec=str(homes / "b.json")), tmp_path / "r2")
+        run_kind(asked(spec=str(homes / "b.json")), tmp_path / "r2")
 
 
 def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
-    synthesise(asked(n=6), tmp_path / "s")
-    synthesise(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
+    run_kind(asked(n=6), tmp_path / "s")
+    run_kind(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
     errands = {row["id"]: row["result"]["phase_1"] for row in read_samples(tmp_path / "s")}
     rows = read_samples(tmp_path / "c")
     assert len(rows) == 4
@@ -92,26 +93,26 @@ def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
     with samples.open("a") as file:
         file.write(json.dumps({**line, "id": "demo-flat-00000-again", "attempt": 0}) + "\n")
     with pytest.raises(RunError, match="errands was"):
-        synthesise(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
+        run_kind(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
     with pytest.raises(RunError, match="not a run of single tasks"):
-        synthesise(asked(kind="collab", source=str(tmp_path / "c")), tmp_path / "x")
+        run_kind(asked(kind="collab", source=str(tmp_path / "c")), tmp_path / "x")
 
 
 def test_limit_and_sample_id_do_part_of_a_run(tmp_path: Path) -> None:
     out = tmp_path / "r"
-    synthesise(asked(), out, Session(limit=2))
+    run_kind(asked(), out, Session(limit=2))
     assert len(read_samples(out)) == 2
-    synthesise(asked(), out, Session(sample_ids=["demo-villa-00001"]))
+    run_kind(asked(), out, Session(sample_ids=["demo-villa-00001"]))
     assert "demo-villa-00001" in {row["id"] for row in read_samples(out)}
-    assert synthesise(asked(), out).ok == 7
+    assert run_kind(asked(), out).ok == 7
     with pytest.raises(UsageError, match="Did you mean 'demo-villa-00001'"):
-        synthesise(asked(), out, Session(sample_ids=["demo-vila-00001"]))
+        run_kind(asked(), out, Session(sample_ids=["demo-vila-00001"]))
 
 
 def test_another_request_in_the_folder_is_refused(tmp_path: Path) -> None:
-    synthesise(asked(n=2), tmp_path / "r")
+    run_kind(asked(n=2), tmp_path / "r")
     with pytest.raises(RunError, match="n was 2, now 3"):
-        synthesise(asked(n=3), tmp_path / "r")
+        run_kind(asked(n=3), tmp_path / "r")
 
 
 @pytest.mark.parametrize("changes", [{"n": 0}, {"tau": 0}, {"source": "x"}])
@@ -121,7 +122,7 @@ def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
 
 
 def test_run_json_names_the_prompts(tmp_path: Path) -> None:
-    synthesise(asked(kind="collab", n=1), tmp_path / "r")
+    run_kind(asked(kind="collab", n=1), tmp_path / "r")
     prompts = read_run(tmp_path / "r")["request"]["prompts"]
     assert [prompt["name"] for prompt in prompts] == ["navcraft_single", "navcraft_collab"]
 
@@ -189,5 +190,5 @@ def read_finished(out: Path) -> None:
 
 
 async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
-    summary = await asynthesise(asked(n=2), tmp_path / "r")
+    summary = await arun_kind(asked(n=2), tmp_path / "r")
     assert summary.ok == 2

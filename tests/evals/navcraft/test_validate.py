@@ -261,13 +261,14 @@ def test_whatever_stands_in_a_line_the_check_ends_and_speaks_plainly(
 
 @pytest.mark.parametrize("name", ["flat", "house", "villa"])
 def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
+    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.export import export_run
-    from navloom.evals.navcraft.run import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest
     from navloom.scenes.uri import load_scene
     from tests.evals.navcraft import checker
 
     asked = SynthRequest(kind="collab", spec=f"demo:{name}", n=8, seed=5)
-    synthesise(asked, tmp_path / "run")
+    run_kind(asked, tmp_path / "run")
     count = export_run(tmp_path / "run", tmp_path / "tasks.jsonl")
     assert count > 0
     assert check_file(tmp_path / "tasks.jsonl").findings == ()
@@ -279,13 +280,14 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
 @pytest.mark.realdata
 @pytest.mark.parametrize(("scheme", "n"), [("hm3d", 70), ("mp3d", 25)])
 def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
+    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.export import export_run
-    from navloom.evals.navcraft.run import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest
     from navloom.scenes.uri import load_scene
     from tests.evals.navcraft import checker
 
     spec, file = f"{scheme}:{data_dir / scheme}", tmp_path / "tasks.jsonl"
-    synthesise(SynthRequest(kind="collab", spec=spec, n=n, seed=5), tmp_path / "run")
+    run_kind(SynthRequest(kind="collab", spec=spec, n=n, seed=5), tmp_path / "run")
     assert export_run(tmp_path / "run", file) > n // 2
     assert check_file(file, spec).findings == ()
     scenes = {}

@@ -19,9 +19,11 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, RunError, SceneError, SimulatorError, UsageError
-from navloom.evals.captions.run import CaptionRequest, caption
-from navloom.evals.navigation.dry import dry_run
-from navloom.evals.navigation.run import EvalRequest, aevaluate, evaluate, plan
+from navloom.evals.captions.run import CaptionRequest
+from navloom.evals.dry import dry_run
+from navloom.evals.kinds import arun_kind, run_kind
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.navigation.run import plan
 from navloom.evals.navigation.scores import scored
 from navloom.evals.navigation.subset import build_subset, save_subset
 from navloom.evals.run_folder import read_errors, read_run, read_samples
@@ -78,7 +80,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_line_holds_the_episode_its_scores_and_what_went_wrong(tmp_path: Path) -> None:
-    summary = evaluate(homes(), tmp_path / "r")
+    summary = run_kind(homes(), tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     assert len(rows) == summary.ok + summary.failed == 6
     for row in rows:
@@ -93,7 +95,7 @@ def test_a_line_holds_the_episode_its_scores_and_what_went_wrong(tmp_path: Path)
 
 
 def test_the_summary_has_the_means_of_the_lines(tmp_path: Path) -> None:
-    summary = evaluate(homes(), tmp_path / "r")
+    summary = run_kind(homes(), tmp_path / "r")
     kept = json.loads((tmp_path / "r/summary.json").read_text())["scores"]
     assert kept == json.loads(json.dumps(summary.scores))
     rows = [row["result"]["scores"] for row in read_samples(tmp_path / "r")]
@@ -104,7 +106,7 @@ def test_the_summary_has_the_means_of_the_lines(tmp_path: Path) -> None:
 
 
 def test_the_shortest_path_is_the_upper_bound(data: Path, tmp_path: Path) -> None:
-    scores = evaluate(walks(data, agent="shortest-path"), tmp_path / "r").scores
+    scores = run_kind(walks(data, agent="shortest-path"), tmp_path / "r").scores
     assert scores["episodes"] == 6
     assert (scores["metrics"]["SR"]["mean"], scores["metrics"]["SPL"]["mean"]) == (1, 1)
     assert scores["ends"] == {"stop": 6}
@@ -112,7 +114,7 @@ def test_the_shortest_path_is_the_upper_bound(data: Path, tmp_path: Path) -> Non
 
 def test_same_request_same_walks_and_another_seed_others(tmp_path: Path) -> None:
     def paths(name: str, seed: int, at_once: int) -> Any:
-        evaluate(
+        run_kind(
             homes(agent="random", seed=seed), tmp_path / name, Session(max_connections=at_once)
         )
         rows = read_samples(tmp_path / name)
@@ -125,7 +127,7 @@ def test_same_request_same_walks_and_another_seed_others(tmp_path: Path) -> None
 
 def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
     request = walks(data, agent="random", epochs=2)
-    evaluate(request, tmp_path / "r")
+    run_kind(request, tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     assert len(rows) == 12
     assert {row["id"] for row in rows} >= {"1_0-e1", "1_0-e2"}
@@ -134,17 +136,17 @@ def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
     seeds = {row["seed"] for row in rows}
     assert len(seeds) == 12
     # A reply that is kept for one try is none of another.
-    assert {s.epoch for s in plan(request).samples} == {0, 1}
+    assert {s.epoch for s in plan(request, None, print).samples} == {0, 1}
 
 
 def test_limit_and_sample_id_do_part_of_a_run(data: Path, tmp_path: Path) -> None:
     request, out = walks(data), tmp_path / "r"
-    assert evaluate(request, out, Session(limit=2)).scores["episodes"] == 2
-    evaluate(request, out, Session(sample_ids=["2_1"]))
+    assert run_kind(request, out, Session(limit=2)).scores["episodes"] == 2
+    run_kind(request, out, Session(sample_ids=["2_1"]))
     assert {row["id"] for row in read_samples(out)} == {"1_0", "1_1", "2_1"}
-    assert evaluate(request, out).scores["episodes"] == 6
+    assert run_kind(request, out).scores["episodes"] == 6
     with pytest.raises(UsageError, match="Did you mean '2_1'"):
-        evaluate(request, out, Session(sample_ids=["2_11"]))
+        run_kind(request, out, Session(sample_ids=["2_11"]))
 
 
 def test_a_subset_is_its_episodes(data: Path, tmp_path: Path) -> None:
@@ -152,47 +154,47 @@ def test_a_subset_is_its_episodes(data: Path, tmp_path: Path) -> None:
     subset = build_subset(load_task("r2r", data), 2, seed=3)
     save_subset(subset, index)
     out = tmp_path / "r"
-    evaluate(walks(data, subset=str(index)), out)
+    run_kind(walks(data, subset=str(index)), out)
     assert {row["id"] for row in read_samples(out)} == set(subset.ids)
     save_subset(build_subset(load_task("r2r", data), 1, seed=3), index)
     with pytest.raises(RunError, match="subset_ids was"):
-        evaluate(walks(data, subset=str(index)), out)
+        run_kind(walks(data, subset=str(index)), out)
     with pytest.raises(DataError, match="the subset is of r2r val_unseen"):
-        plan(EvalRequest(task="reverie", data=str(data), subset=str(index)))
+        plan(EvalRequest(task="reverie", data=str(data), subset=str(index)), None, print)
 
 
 def test_files_are_what_they_hold_and_not_where_they_lie(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
-    evaluate(walks(data), out, Session(limit=1))
+    run_kind(walks(data), out, Session(limit=1))
     moved = tmp_path / "moved"
     shutil.move(data, moved)
-    assert evaluate(walks(moved), out).scores["episodes"] == 6
+    assert run_kind(walks(moved), out).scores["episodes"] == 6
     file = moved / "r2r/R2R_val_unseen.json"
     file.write_text(file.read_text().replace("Walk 1", "Run 1"))
     with pytest.raises(RunError, match="episodes was"):
-        evaluate(walks(moved), out)
+        run_kind(walks(moved), out)
 
 
 def test_another_connectivity_is_another_run(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
-    evaluate(walks(data), out, Session(limit=1))
+    run_kind(walks(data), out, Session(limit=1))
     (file,) = (data / "connectivity").glob("*_connectivity.json")
     poses = json.loads(file.read_text())
     poses[-1]["height"] += 0.01
     file.write_text(json.dumps(poses))
     scene_uris._kept_scene.cache_clear()  # another session would read it anew
     with pytest.raises(RunError, match="scenes was"):
-        evaluate(walks(data), out)
+        run_kind(walks(data), out)
 
 
 def test_what_decides_nothing_is_no_part_of_the_request(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
-    evaluate(walks(data, max_questions=2, oracle_budget=9), out, Session(limit=1))
-    evaluate(walks(data), out, Session(limit=1))
+    run_kind(walks(data, max_questions=2, oracle_budget=9), out, Session(limit=1))
+    run_kind(walks(data), out, Session(limit=1))
     with pytest.raises(RunError, match="dialogue was false, now true"):
-        evaluate(walks(data, dialogue=True), out)
+        run_kind(walks(data, dialogue=True), out)
     with pytest.raises(RunError, match="max_steps was 15, now 3"):
-        evaluate(walks(data, max_steps=3), out)
+        run_kind(walks(data, max_steps=3), out)
     prompts = read_run(out)["request"]["prompts"]
     assert [prompt["name"] for prompt in prompts] == ["navigator"]
 
@@ -204,18 +206,19 @@ def test_a_request_comes_back_from_its_run(data: Path, tmp_path: Path) -> None:
     ]
     for number, request in enumerate(asked):
         out = tmp_path / str(number)
-        evaluate(request, out, Session(limit=1))
+        run_kind(request, out, Session(limit=1))
         there = EvalRequest.read(out)
         assert there == replace(request, split=there.split, model=request.thinks_with)
-        assert evaluate(there, out, Session(limit=1)).scores["episodes"] == 1
-    with pytest.raises(RunError, match="no run of `navloom eval`"):
+        assert run_kind(there, out, Session(limit=1)).scores["episodes"] == 1
+    with pytest.raises(RunError, match="it is a 'single'"):
         EvalRequest.read(_other_run(tmp_path))
 
 
 def _other_run(tmp_path: Path) -> Path:
-    from navloom.evals.navcraft.run import SynthRequest, synthesise
+    from navloom.evals.kinds import run_kind
+    from navloom.evals.navcraft.run import SynthRequest
 
-    synthesise(SynthRequest(kind="single", spec="demo:flat", n=1), tmp_path / "synth")
+    run_kind(SynthRequest(kind="single", spec="demo:flat", n=1), tmp_path / "synth")
     return tmp_path / "synth"
 
 
@@ -225,7 +228,7 @@ def test_a_reply_that_is_no_action_is_never_a_stop(data: Path, tmp_path: Path, s
     records[1]["path"] = ["v1"]  # it stands on the goal from the start
     file.write_text(json.dumps(records))
     said("Ich weiß es nicht, tut mir leid.")
-    evaluate(walks(data, agent="navgpt", model="openai/mute"), tmp_path / "r")
+    run_kind(walks(data, agent="navgpt", model="openai/mute"), tmp_path / "r")
     rows = {row["id"]: row for row in read_samples(tmp_path / "r")}
     row = rows["2_0"]
     assert (row["status"], row["reason"]) == ("failed", "unparsed")
@@ -247,7 +250,7 @@ def test_models_that_stop_at_once_or_never(
 ) -> None:
     said(reply)
     request = walks(data, agent="navgpt", model="openai/stubborn", max_steps=4)
-    summary = evaluate(request, tmp_path / "r", Session(sample_ids=["1_0"]))
+    summary = run_kind(request, tmp_path / "r", Session(sample_ids=["1_0"]))
     (row,) = read_samples(tmp_path / "r")
     assert (row["status"], row["reason"], row["result"]["end"]) == ("failed", reason, end)
     assert "m from the goal" in row["message"]
@@ -266,7 +269,7 @@ def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said:
 
     said(reply)
     request = homes(agent="mapgpt", model="openai/a", oracle_model="openai/b", dialogue=True)
-    evaluate(request, tmp_path / "r", Session(limit=1))
+    run_kind(request, tmp_path / "r", Session(limit=1))
     (row,) = read_samples(tmp_path / "r")
     assert row["result"]["counts"]["questions"] == 1
     assert {(part["model"], part["role"], part["calls"]) for part in row["models"]} == {
@@ -276,13 +279,13 @@ def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said:
 
 
 def test_failures_of_an_earlier_run_are_shown_but_no_ones_own(tmp_path: Path) -> None:
-    evaluate(homes(agent="random", options={"spec": "demo:", "n": 12}), tmp_path / "first")
+    run_kind(homes(agent="random", options={"spec": "demo:", "n": 12}), tmp_path / "first")
     request = homes(few_shot_failures=2, failures_from=str(tmp_path / "first"))
     shown = dry_run(request, Session(limit=1)).prompts[0].messages[0][1]
     assert [k for k in range(1, 4) if f"Failure {k}: Told" in shown] == [1, 2]
-    own = plan(request).episodes[plan(request).samples[0].id].instruction
+    own = plan(request, None, print).episodes[plan(request, None, print).samples[0].id].instruction
     assert own not in shown
-    evaluate(request, tmp_path / "r", Session(limit=1))
+    run_kind(request, tmp_path / "r", Session(limit=1))
     assert read_run(tmp_path / "r")["request"]["failure_examples"]["count"] > 2
     with pytest.raises(UsageError, match="go together"):
         homes(few_shot_failures=2)
@@ -304,7 +307,7 @@ def test_bounds_of_a_dry_run_hold(tmp_path: Path, data: Path) -> None:
         request = walks(data, **changes)
         dry = dry_run(request)
         name = "-".join(changes) or "plain"
-        used = evaluate(request, tmp_path / name).usage
+        used = run_kind(request, tmp_path / name).usage
         for low_high, key in ((dry.calls, "calls"), (dry.input_tokens, "input_tokens"),
                               (dry.output_tokens, "output_tokens")):  # fmt: skip
             assert low_high[0] <= used[key] <= low_high[1], (changes, key)
@@ -322,7 +325,7 @@ def test_bad_places_are_one_line_each(data: Path, tmp_path: Path) -> None:
     ]
     for request, kind, words in bad:
         with pytest.raises(kind, match=words) as error:
-            evaluate(request, tmp_path / "r")
+            run_kind(request, tmp_path / "r")
         assert "\n" not in str(error.value)
         assert not (tmp_path / "r").exists(), "a folder was made for a request that is wrong"
 
@@ -339,7 +342,7 @@ def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
 
 def test_captions_of_a_model_go_before_the_datasets_own(tmp_path: Path) -> None:
     run = tmp_path / "captions-run"
-    caption(CaptionRequest(spec="demo:flat", jobs=("summary",)), run)
+    run_kind(CaptionRequest(spec="demo:flat", jobs=("summary",)), run)
     (file,) = run.glob("captions/*.json")
     there = json.loads(file.read_text())
     for words in there["viewpoints"].values():
@@ -351,19 +354,19 @@ def test_captions_of_a_model_go_before_the_datasets_own(tmp_path: Path) -> None:
         "demo-flat"
     }
     assert len(shown) == 3
-    assert plan(request).notes[-1] == (
+    assert plan(request, None, print).notes[-1] == (
         f"--captions {run} has no captions of demo:house, demo:villa (2 of 3 scenes):"
         " their own are used there."
     )
     one = {"spec": "demo:flat", "n": 2}
     for given in (run, file):
-        made = plan(homes(options=one, captions=str(given)))
+        made = plan(homes(options=one, captions=str(given)), None, print)
         assert not any("--captions" in note for note in made.notes)
-    evaluate(request, tmp_path / "r", Session(limit=1))
+    run_kind(request, tmp_path / "r", Session(limit=1))
     there["viewpoints"].popitem()
     file.write_text(json.dumps(there))
     with pytest.raises(RunError, match="caption_files was"):
-        evaluate(request, tmp_path / "r", Session(limit=1))
+        run_kind(request, tmp_path / "r", Session(limit=1))
 
 
 def test_captions_are_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,12 +374,12 @@ def test_captions_are_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.Mon
     bounded = partial(read_bytes, most=39)
     monkeypatch.setattr("navloom.evals.navigation.run.read_bytes", bounded)
     with pytest.raises(UsageError, match=r"long\.json: expected at most 39 bytes"):
-        plan(homes(captions=str(tmp_path / "long.json")))
+        plan(homes(captions=str(tmp_path / "long.json")), None, print)
 
 
 def test_a_hop_where_no_edge_is_scores_nothing_and_is_named(data: Path) -> None:
     request = walks(data)
-    made = plan(request)
+    made = plan(request, None, print)
     episode, scene = made.episodes["1_0"], load_scene(made.scenes["mp3d:scanA"])
     state = {
         "message": None,
@@ -396,7 +399,7 @@ def test_a_hop_where_no_edge_is_scores_nothing_and_is_named(data: Path) -> None:
 
 
 def test_contacts_count_where_a_simulator_reports_them(data: Path) -> None:
-    made = plan(walks(data))
+    made = plan(walks(data), None, print)
     episode, scene = made.episodes["1_0"], load_scene(made.scenes["mp3d:scanA"])
     walked = [[name, 0.0, 0.0] for name in ("v0", "v1", "v2", "v3")]
     touch = {"step": 0, "what": "wall", "displacement": 0.5, "point": [0, 0, 0]}
@@ -422,7 +425,7 @@ def test_an_instruction_that_is_enormous_is_an_instruction(data: Path, tmp_path:
     records = json.loads(file.read_text())
     records[0]["instructions"] = ["go left " * 2400, "\x00\x1b[31m {{ 1/0 }} </s>", "去厨房。"]
     file.write_text(json.dumps(records))
-    summary = evaluate(walks(data), tmp_path / "r")
+    summary = run_kind(walks(data), tmp_path / "r")
     assert (summary.error, summary.scores["episodes"]) == (0, 6)
 
 
@@ -436,16 +439,16 @@ def test_what_the_machinery_broke_is_no_failure(data: Path, tmp_path: Path, said
 
     said(reply)
     request, out = walks(data, agent="navgpt", model="openai/x"), tmp_path / "r"
-    summary = evaluate(request, out, Session(limit=1))
+    summary = run_kind(request, out, Session(limit=1))
     assert (summary.error, summary.failed, summary.scores["episodes"]) == (1, 0, 0)
     assert read_errors(out)[0]["id"] == "1_0"
     broken[0] = False
-    summary = evaluate(EvalRequest.read(out), out, Session(limit=1, retry=True))
+    summary = run_kind(EvalRequest.read(out), out, Session(limit=1, retry=True))
     assert (summary.error, summary.failed) == (0, 1)
 
 
 async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
-    summary = await aevaluate(homes(), tmp_path / "r", Session(limit=2))
+    summary = await arun_kind(homes(), tmp_path / "r", Session(limit=2))
     assert summary.scores["episodes"] == 2
 
 
@@ -513,8 +516,8 @@ async def test_a_person_is_asked_one_question_at_a_time(
         seen.append(session.max_connections)
         raise RunError("enough")
 
-    monkeypatch.setattr("navloom.evals.navigation.run.run_batch", noted)
+    monkeypatch.setattr("navloom.evals.engine.run_batch", noted)
     for model in ("builtin/human", "builtin/human,max_retries=0", "builtin/random"):
         with pytest.raises(RunError, match="enough"):
-            await aevaluate(homes(agent="navgpt", model=model), tmp_path / model)
+            await arun_kind(homes(agent="navgpt", model=model), tmp_path / model)
     assert seen == [1, 1, 8]

@@ -1,0 +1,292 @@
+"""Kinds of runs by name: what each is made of, and the one way in which all are carried out.
+
+An entry is a :class:`Kind`, named here as ``module:NAME`` and imported when it is first asked for.
+A package adds a kind in its own pyproject.toml, and with it a command, ``navloom NAME``:
+
+    [project.entry-points."navloom.kinds"]
+    mine = "my_package.runs:MINE"
+
+``navloom retry``, ``report``, ``export`` and ``--dry-run`` find all they need in the entry.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import RunError, did_you_mean
+from navloom.evals.request import Request, made_by_another
+from navloom.evals.run_folder import RunFolder, read_run
+from navloom.evals.sample import Job, Sample
+from navloom.evals.session import Session
+from navloom.evals.summary import Summary
+from navloom.files import write_whole
+from navloom.models.spec import read_spec
+
+GROUP = "navloom.kinds"
+KINDS = {
+    "single": "navloom.evals.navcraft.run:SINGLE",
+    "collab": "navloom.evals.navcraft.run:COLLAB",
+    "navigate": "navloom.evals.navigation.run:NAVIGATE",
+    "capnav": "navloom.evals.capnav.run:CAPNAV",
+    "capnav_tasks": "navloom.evals.capnav.design_run:CAPNAV_TASKS",
+    "captions": "navloom.evals.captions.run:CAPTIONS",
+    "judge_reasoning": "navloom.evals.judging.run:REASONING",
+    "judge_trace": "navloom.evals.judging.run:TRACE",
+    "calibrate_reasoning": "navloom.evals.judging.calibration:REASONING",
+    "calibrate_injections": "navloom.evals.judging.injections:INJECTIONS",
+    "calibrate_trace": "navloom.evals.judging.calibration:TRACE",
+}
+"""``run.json``'s kind -> ``module:NAME`` of its entry."""
+OURS = frozenset(KINDS)
+Note = Callable[[str], None]
+REPLY_TOKENS = 4096
+"""Tokens of the longest reply that is reckoned with; open models are held to it."""
+RESULT_TOKENS = 500
+"""Tokens of a tool's answer, or of a message that sends an answer back, at most."""
+
+
+@dataclass(kw_only=True)
+class Plan:
+    """What a run is to do, worked out from its request before a folder is touched.
+
+    Attributes:
+        request: what was asked.
+        samples: all of the run, in order; a round may add to them.
+        record: what ``run.json`` keeps beside the request's own words: its files, by content.
+        notes: what a person must know before it begins.
+        files: small files of the run's folder that are written before it begins, by name.
+    """
+
+    request: Any
+    samples: list[Sample]
+    record: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a command shows of runs.
+
+    Attributes:
+        tables: for a person, on stdout: text, or tables of rich's that fit the terminal.
+        notes: what is said on stderr beside them.
+        lines: what is said on stderr, also where a program reads.
+        record: the same for programs.
+        files: what was written.
+    """
+
+    tables: Sequence[Any] = ()
+    notes: Sequence[str] = ()
+    lines: Sequence[str] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    files: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calls:
+    """How often a sample calls a model, and how much it sends.
+
+    Attributes:
+        most: calls at most that each send the first prompts again.
+        beside: further calls at most, of a judge or an oracle.
+        least: calls at least.
+        each: tokens that each of ``most`` sends at most beside the first prompts.
+        in_all: tokens that all calls send at most beside that.
+        rounds: how often all this is done at most.
+        begin: what a sample asks first, each as a graph and its input, where that is more than its
+            job's; given the job, the sample and the context.
+    """
+
+    most: int
+    beside: int = 0
+    least: int = 1
+    each: float = 0
+    in_all: float = 0
+    rounds: int = 1
+    begin: Callable[[Any, Sample, Any], Awaitable[list[tuple[Any, Any]]]] | None = None
+
+    @classmethod
+    def of_asks(cls, model: str, reasks: int, *, questions: int = 1) -> Calls:
+        """Of samples that each ask a few questions that do not build on each other.
+
+        Args:
+            model: whom.
+            reasks: how often a reply is sent back at most.
+            questions: how many a sample asks at most; one at least.
+        """
+        return cls(most=questions * (1 + reasks), each=reasks * reply_tokens(model))
+
+
+def reply_tokens(model: str) -> int:
+    """Tokens of the longest reply that is reckoned with: what the name says, if it does."""
+    said = read_spec(model).options.get("max_tokens")
+    return said if isinstance(said, int) else REPLY_TOKENS
+
+
+def _nothing(*_: Any) -> dict[str, Any]:
+    return {}
+
+
+def _no_more(*_: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of run.
+
+    Attributes:
+        name: in ``run.json``.
+        command: what makes such a run, after ``navloom``.
+        words: what it does, as the help of a generated command says it.
+        request: what one is asked to be.
+        plan: a request, the run's folder (None where nobody will be called) and a way to say a line
+            -> what it will do. All that is wrong with a request is said here.
+        job: a plan -> how each sample is done.
+        dry: a plan -> how often a sample calls a model.
+        more: a plan and the run's folder, when all its samples have ended well: whether another
+            round has samples, which it adds to the plan.
+        finish: a plan and the run's folder, at the end of each session: writes what else the folder
+            holds, and gives what ``summary.json`` has besides.
+        ended: a run's folder and totals -> what its command shows at the end.
+        report: folders of runs and one to write to -> what ``navloom report`` shows; None where the
+            command that makes a run shows its tables once more, and tries again what broke.
+        export: a run's folder, a file and a form -> how many lines were written; None where a run
+            is no dataset.
+        broken_alone: whether a retry is about what broke alone, and not about what is left too.
+        things: what its samples and its scenes are called.
+        prompts_shown: how many prompts of a dry run are shown; None for all.
+    """
+
+    name: str
+    command: str
+    words: str = ""
+    request: type[Request]
+    plan: Callable[[Any, Path | None, Note], Plan]
+    job: Callable[[Any], Job]
+    dry: Callable[[Any], Calls]
+    more: Callable[[Any, Path], bool] = _no_more
+    finish: Callable[[Any, Path], dict[str, Any] | Awaitable[dict[str, Any]]] = _nothing
+    ended: Callable[[Path, Summary], Shown] = lambda _, __: Shown()
+    report: Callable[[list[Path], Path | None], Shown] | None = None
+    export: Callable[[Path, Path, str], int] | None = None
+    broken_alone: bool = True
+    things: tuple[str, str] = ("samples", "scenes")
+    prompts_shown: int | None = 1
+
+
+def known_kinds() -> tuple[str, ...]:
+    """The names that :func:`get_kind` takes, our own first; nothing is imported."""
+    return tuple(dict.fromkeys([*KINDS, *sorted(_others())]))
+
+
+@cache
+def _others() -> dict[str, str]:
+    try:
+        return {each.name: each.value for each in entry_points(group=GROUP)}
+    except Exception:
+        # One package with a broken list of entry points makes importlib give up on all of them.
+        return {}
+
+
+def get_kind(name: str) -> Kind:
+    """The entry of a kind of run.
+
+    Raises:
+        RunError: there is none, or it cannot be imported.
+    """
+    entry = KINDS.get(name) or _others().get(name)
+    if entry is None:
+        known = known_kinds()
+        raise RunError(
+            f"'{name}' is no kind of run: expected one of {', '.join(known)}."
+            + did_you_mean(name, known)
+        )
+    module, _, attribute = entry.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise RunError(f"the kind of run '{name}' ({entry}) cannot be imported: {error}") from error
+    if not isinstance(found, Kind):
+        raise RunError(f"the kind of run '{name}' ({entry}) is a {type(found).__name__}, no Kind")
+    return found
+
+
+def kind_of(run: Path | str) -> Kind:
+    """The kind of a run, by its ``run.json``.
+
+    Raises:
+        RunError: the folder is no run, or one that this version does not know.
+    """
+    said = read_run(run)
+    name = str(said.get("kind"))
+    if name not in known_kinds():
+        raise made_by_another(run, said, f"it is a '{name}'")
+    return get_kind(name)
+
+
+def run_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
+    """:func:`arun_kind` for callers without an event loop: the same arguments and errors."""
+    return asyncio.run(arun_kind(request, out, session))
+
+
+async def arun_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
+    """Make a run, of whatever kind, or go on with one that was stopped.
+
+    Args:
+        request: what it is to be; its ``kind`` says by which entry.
+        out: the run's folder.
+        session: how to go through it; one of its own unless given.
+
+    Raises:
+        RunError: the folder cannot be used.
+        UsageError: a sample is not in the run, or the request makes no sense.
+        ModelError: a model cannot be named or used.
+        DataError: a file that the request names is missing or broken; SceneError, of a scene.
+    """
+    kind, session, path = get_kind(request.kind), session or Session(), Path(out)
+    # Whatever is wrong with the request is said before a folder is made or claimed for it.
+    session.check_models(*request.models)
+    if read_spec(request.models[0]).bare == "builtin/human":
+        # A person answers one question at a time.
+        session = replace(session, max_connections=1)
+    plan = kind.plan(request, path, session.display.note)
+    session.picked(plan.samples)
+    asked, where = {**plan.request.record(), **plan.record}, plan.request.where()
+    with RunFolder(path, kind=kind.name, request=asked, seed=request.seed, where=where) as folder:
+        for name, data in plan.files.items():
+            write_whole(path / name, data)
+        for line in plan.notes:
+            session.display.note(line)
+        summary = await _rounds(kind, plan, folder, session)
+        found = kind.finish(plan, path)
+        found = await found if inspect.isawaitable(found) else found
+        if found:
+            summary = replace(summary, found=found)
+            folder.write_summary(summary.record())
+    return summary
+
+
+async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -> Summary:
+    """Run the samples there are, until no round has more."""
+    from navloom.evals.engine import run_batch
+
+    seconds = 0.0
+    while True:
+        summary = await run_batch(folder, plan.samples, kind.job(plan), session)
+        seconds += summary.session_seconds
+        summary = replace(summary, session_seconds=round(seconds, 3))
+        # The next plan needs all of this one: an error may become a result when retried.
+        unfinished = summary.left or summary.error or session.picks
+        if unfinished or not kind.more(plan, folder.path):
+            return summary
+        session = replace(session, retry=False)
