@@ -138,6 +138,8 @@ def build_asking(
             schema=asked.schema,
             constrain=getattr(context, "constrain", True),
             images=bool(shown),
+            job=asked.job,
+            seed=state.get("seed", 0),
         )
         answer = await acall(bound, with_pictures(talk, shown), role=asked.role)
         return {"conversation": [*talk, answer], "messages": [answer]}

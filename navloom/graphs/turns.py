@@ -125,6 +125,8 @@ def add_conversation(builder: StateGraph[Any, Any, Any, Any], talk: Conversation
             tools=[] if context.compact else list(talk.tools(state, context)),
             schema=schema,
             constrain=context.constrain,
+            job=schema["title"],
+            seed=state["seed"],
         )
         return {"messages": [await acall(bound, [*opening(rendered), *said(state)])]}
 

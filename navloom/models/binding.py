@@ -35,6 +35,8 @@ def bind(
     schema: Mapping[str, Any] | None = None,
     constrain: bool = True,
     images: bool = False,
+    job: str | None = None,
+    seed: int = 0,
 ) -> Runnable[Any, AIMessage]:
     """Bind tools and a response schema to a chat model.
 
@@ -46,11 +48,13 @@ def bind(
     Args:
         model: any LangChain chat model.
         tools: what it may call.
-        schema: the JSON schema of its final answer, with a "title" that names the job; None
-            where the answer is prose.
+        schema: the JSON schema of its final answer, with a "title"; None where the answer is
+            prose.
         constrain: hold the model to the schemas where its backend can. Where False, a real model
             gets plain tools and no response schema: the prompt has to state the answer's shape.
         images: whether the messages will hold images; it changes nothing that is sent.
+        job: what builtin models know the job by; no other model is told, and nothing is sent.
+        seed: what builtin models draw by; likewise.
 
     Returns:
         A runnable from messages to an AIMessage: either it has tool calls, or its content is the
@@ -69,7 +73,8 @@ def bind(
         shape = None if schema is None else dict(schema)
         return model.bind_agent(tools=forms, schema=shape, constrain=constrain)  # type: ignore[attr-defined, no-any-return]
     if backend == "in_process":
-        return _in_process(model, tools, schema)
+        told = {"job": job, "seed": seed} if getattr(type(model), "takes_job", False) else {}
+        return _in_process(model, tools, schema, told)
     if not constrain or not (tools or schema):
         return model.bind_tools(tools) if tools else model
     if backend == "openai":
@@ -94,9 +99,12 @@ def backend_of(model: BaseChatModel) -> str:
 
 
 def _in_process(
-    model: BaseChatModel, tools: Sequence[BaseTool], schema: Mapping[str, Any] | None
+    model: BaseChatModel,
+    tools: Sequence[BaseTool],
+    schema: Mapping[str, Any] | None,
+    told: Mapping[str, Any],
 ) -> Runnable[Any, AIMessage]:
-    bound: dict[str, Any] = {}
+    bound = dict(told)
     if tools:
         bound["tools"] = [_openai_tool(tool) for tool in tools]
     if schema is not None:

@@ -148,7 +148,7 @@ async def acall(
         if kept is not None:
             return ask.stamp(kept, cached=True)
     gate, reply = settings.gate, None
-    reservation = gate.reserve(ask.name, messages, _bound_to(bound)) if gate else 0
+    reservation = gate.reserve(ask.name, messages, _sent(ask.model, bound)) if gate else 0
     try:
         reply = await ask.reply(bound, messages, on_retry)
     finally:
@@ -277,6 +277,12 @@ def _bound_to(runnable: Any) -> dict[str, Any]:
     for layer in takewhile(lambda each: not isinstance(each, BaseChatModel), _layers(runnable)):
         found |= getattr(layer, "kwargs", None) or {}
     return found
+
+
+def _sent(model: Any, bound: Any) -> dict[str, Any]:
+    """What is bound and counts as said: a builtin model's job and seed are told beside it."""
+    beside = ("job", "seed") if getattr(type(model), "takes_job", False) else ()
+    return {key: value for key, value in _bound_to(bound).items() if key not in beside}
 
 
 def _sampling_of(model: Any) -> dict[str, Any]:

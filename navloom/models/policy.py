@@ -1,7 +1,8 @@
 """What a rule-based chat model is: a policy behind LangChain's chat interface, and its request.
 
-A policy sees what a language model would see, the messages, the tools and the response schema,
-and nothing else. `Request` helps it read them.
+A policy sees what a language model would see, the messages, the tools and the response schema, and
+is told its job and a seed by whoever binds it (`navloom.models.binding.bind`). `Request` helps it
+read them.
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ from navloom.models.answer import answered_calls, message_text
 
 __all__ = ["BuiltinChatModel", "Policy", "Request", "ToolResult", "estimate_tokens", "with_usage"]
 
-_SEED = re.compile(r"^[ \t]*Random seed:[ \t]*(-?\d{1,20})[ \t]*$", re.MULTILINE)
-_JOB = re.compile(r"^[ \t]*Job:[ \t]*([A-Za-z][\w-]{0,59})[ \t]*$", re.MULTILINE)
 _FENCE = re.compile(r"[ \t]*\n?\s*(?:```(?:json)?\s*)?")
 
 
@@ -54,20 +53,16 @@ class Request:
     Attributes:
         messages: the conversation.
         tools: the parameters' JSON schema of every bound tool, by name.
-        schema: the response schema, with its title, or None.
+        schema: the response schema, or None.
+        job: what is to be done; None where the caller bound none.
+        seed: what is drawn is fixed by it; 0 where the caller bound none.
     """
 
     messages: list[BaseMessage]
     tools: dict[str, dict[str, Any]] = field(default_factory=dict)
     schema: dict[str, Any] | None = None
-
-    @property
-    def title(self) -> str | None:
-        """What names the job: the response schema's title, else the prompt's line ``Job: NAME``."""
-        if self.schema and self.schema.get("title"):
-            return str(self.schema["title"])
-        found = _JOB.search(self.first_human)
-        return found.group(1) if found else None
+    job: str | None = None
+    seed: int = 0
 
     @cached_property
     def humans(self) -> list[str]:
@@ -76,7 +71,7 @@ class Request:
 
     @property
     def first_human(self) -> str:
-        """The first human message: the task, the scene, the seed."""
+        """The first human message: the task and the scene."""
         return self.humans[0] if self.humans else ""
 
     @property
@@ -84,18 +79,6 @@ class Request:
         """Whether the last answer was turned down: a human has spoken after the model did."""
         spoke = any(isinstance(m, AIMessage) for m in self.messages)
         return spoke and isinstance(self.messages[-1], HumanMessage)
-
-    @property
-    def seed(self) -> int:
-        """The number on the line ``Random seed: <int>`` of the first human message.
-
-        Raises:
-            ModelError: where there is no such line.
-        """
-        found = _SEED.search(self.first_human)
-        if found is None:
-            raise ModelError("A builtin model needs the line 'Random seed: <int>' in its prompt.")
-        return int(found.group(1))
 
     def json_block(self, after: str) -> Any:
         """The JSON that follows a heading, directly or in a fence.
@@ -148,18 +131,18 @@ Policy: TypeAlias = Callable[[Request], AIMessage]
 class BuiltinChatModel(BaseChatModel):
     """A rule-based baseline that speaks as a chat model does. It is not a language model.
 
-    The policy is chosen by the title of the response schema, else by the prompt's ``Job:`` line.
-    Token counts are estimates, a quarter of the characters, and marked so in
-    ``response_metadata``; a call costs nothing.
+    The policy is chosen by the job that the caller binds. Token counts are estimates, a quarter of
+    the characters, and marked so in ``response_metadata``; a call costs nothing.
     """
 
     in_process: ClassVar[bool] = True
+    takes_job: ClassVar[bool] = True
 
     model_name: str
     """"heuristic" or "random", or the name of a set of policies of one's own."""
 
     policies: Annotated[Mapping[str, Any], SkipValidation] = Field(exclude=True, repr=False)
-    """The policy for each title."""
+    """The policy for each job."""
 
     @property
     def _llm_type(self) -> str:
@@ -185,8 +168,10 @@ class BuiltinChatModel(BaseChatModel):
             list(messages),
             {t["function"]["name"]: t["function"].get("parameters") or {} for t in tools},
             _bare_schema(kwargs.get("response_format")),
+            kwargs.get("job"),
+            kwargs.get("seed") or 0,
         )
-        reply = self._policy(request.title)(request)
+        reply = self._policy(request.job)(request)
         message = with_usage(reply, messages, self.model_name, tools)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
@@ -200,14 +185,14 @@ class BuiltinChatModel(BaseChatModel):
         # Without this, LangChain would start a thread for what takes a millisecond.
         return self._generate(messages, stop, None, **kwargs)
 
-    def _policy(self, title: str | None) -> Policy:
-        if title is None or title not in self.policies:
+    def _policy(self, job: str | None) -> Policy:
+        if job is None or job not in self.policies:
             raise ModelError(
-                f"builtin/{self.model_name} knows no job '{title}'."
-                f"{did_you_mean(title or '', self.policies)} It knows its job by the response "
-                f"schema's title or the prompt's line 'Job: NAME': {', '.join(self.policies)}."
+                f"builtin/{self.model_name} knows no job '{job}'."
+                f"{did_you_mean(job or '', self.policies)} Its caller binds one of "
+                f"{', '.join(self.policies)}."
             )
-        policy: Policy = self.policies[title]
+        policy: Policy = self.policies[job]
         return policy
 
 

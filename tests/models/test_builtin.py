@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from langchain_core.tools import tool
 
 from navloom.errors import ModelError
 from navloom.models.binding import bind
-from navloom.models.builtin import BuiltinChatModel, Request
+from navloom.models.builtin import GROUP, BuiltinChatModel, Request
 from navloom.models.call import acall, model_name
 from navloom.models.policy import estimate_tokens
 from navloom.models.registry import get_model
+from navloom.models.scripted import ScriptedChatModel
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -31,14 +33,7 @@ def look(region: str) -> str:
 
 
 def _request(*texts: str) -> Request:
-    return Request([SystemMessage("Random seed: 1"), *map(HumanMessage, texts)])
-
-
-def test_the_seed_is_read_from_its_line_in_the_first_human_message() -> None:
-    assert _request("Scene\n  Random seed: -12 \nend", "Random seed: 5").seed == -12
-    for text in ("", "random seed: 1", "The Random seed: 4", "Random seed: x", "Random seed: 1.5"):
-        with pytest.raises(ModelError, match="Random seed"):
-            _ = _request(text).seed
+    return Request([SystemMessage("Scene"), *map(HumanMessage, texts)])
 
 
 @given(JSON, st.sampled_from(["{}", "\n{}", "\n\n```json\n{}\n```", " {} and words", "\n```\n{}"]))
@@ -90,7 +85,7 @@ def test_an_answer_is_rejected_when_a_human_speaks_after_it() -> None:
     assert not Request([*asked, called, ToolMessage("{}", tool_call_id="1")]).rejected
 
 
-async def test_a_policy_is_chosen_by_the_schemas_title_and_sees_the_tools() -> None:
+async def test_a_policy_is_chosen_by_the_job_that_is_bound_and_sees_seed_and_tools() -> None:
     seen: list[Request] = []
 
     def policy(request: Request) -> AIMessage:
@@ -99,12 +94,12 @@ async def test_a_policy_is_chosen_by_the_schemas_title_and_sees_the_tools() -> N
         return request.answer({"a": request.seed}) if done else request.call("look", region="A")
 
     model = BuiltinChatModel(model_name="mine", policies={"job": policy})
-    messages: list[Any] = [HumanMessage("Random seed: 7")]
+    messages: list[Any] = [HumanMessage("Random seed: 1\nJob: other")]
     for constrain in (True, False):
-        bound = bind(model, tools=[look], schema=SCHEMA, constrain=constrain)
+        bound = bind(model, tools=[look], schema=SCHEMA, constrain=constrain, job="job", seed=7)
         reply = await acall(bound, messages)
         assert reply.tool_calls[0]["name"] == "look"
-    assert seen[0].title == "job"
+    assert (seen[0].job, seen[0].seed) == ("job", 7)
     assert seen[0].schema == SCHEMA
     assert seen[0].tools["look"]["properties"] == {"region": {"type": "string"}}
     messages += [reply, ToolMessage("{}", tool_call_id=reply.tool_calls[0]["id"])]
@@ -113,23 +108,42 @@ async def test_a_policy_is_chosen_by_the_schemas_title_and_sees_the_tools() -> N
 
 async def test_an_unknown_job_is_one_line_with_the_jobs_there_are() -> None:
     model = get_model("builtin/heuristic")
-    for schema, said in (
-        ({"title": "phase_3"}, "Did you mean 'phase_"),
-        (None, "phase_1, phase_2"),
-    ):
+    for job, said in (("phase_3", "Did you mean 'phase_"), (None, "phase_1, phase_2")):
         with pytest.raises(ModelError, match=said) as caught:
-            await acall(bind(model, schema=schema), [HumanMessage("hi")])
+            await acall(bind(model, schema=SCHEMA, job=job), [HumanMessage("Job: navigator")])
         assert str(caught.value).startswith("builtin/heuristic knows no job")
         assert "room_type" in str(caught.value)
 
 
 async def test_token_counts_are_estimates_and_say_so() -> None:
     model = BuiltinChatModel(model_name="mine", policies={"job": lambda r: r.answer({"a": 1})})
-    reply = await acall(bind(model, schema=SCHEMA), [HumanMessage("x" * 400)])
+    reply = await acall(bind(model, schema=SCHEMA, job="job"), [HumanMessage("x" * 400)])
     assert reply.usage_metadata == {"input_tokens": 100, "output_tokens": 2, "total_tokens": 102}
     assert reply.response_metadata["usage_estimated"] is True
     call = AIMessage("", tool_calls=[{"name": "look", "args": {"r": "A"}, "id": "1"}])
     assert estimate_tokens([call]) == 4  # look + {"r": "A"} is 14 characters
+
+
+async def test_a_job_is_told_to_no_other_model() -> None:
+    with ScriptedChatModel(["yes"]) as model:
+        await acall(bind(model, schema=SCHEMA, job="job", seed=7), [HumanMessage("hi")])
+    assert (model.calls[0].response_format, model.calls[0].kwargs) == (SCHEMA, {})
+
+
+async def test_a_package_adds_a_policy_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lent.py").write_text("def policy(request):\n    return request.answer({'a': 5})\n")
+    info = tmp_path / "lent-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lent\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\nheuristic.lent_job = lent:policy\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = get_model("builtin/heuristic")
+    reply = await acall(bind(model, job="lent_job"), [HumanMessage("hi")])
+    assert reply.content == '{"a": 5}'
+    with pytest.raises(ModelError, match="knows no job"):
+        await acall(bind(get_model("builtin/random"), job="lent_job"), [HumanMessage("hi")])
 
 
 @pytest.mark.parametrize("name", ["heuristic", "random"])

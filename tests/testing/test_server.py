@@ -171,7 +171,7 @@ async def test_a_brain_answers_over_the_wire_as_it_would_in_process(
     model = BuiltinChatModel(model_name="test", policies={"job": _policy})
 
     async def converse(asked: Any) -> list[AIMessage]:
-        bound = bind(asked, tools=[look], schema=SCHEMA, constrain=constrain)
+        bound = bind(asked, tools=[look], schema=SCHEMA, constrain=constrain, job="job", seed=7)
         messages: list[Any] = [HumanMessage("Random seed: 7")]
         called = await acall(bound, messages)
         call = called.tool_calls[0]
@@ -180,7 +180,7 @@ async def test_a_brain_answers_over_the_wire_as_it_would_in_process(
         return [called, await acall(bound, messages)]
 
     # An unconstrained request carries no schema, and so no title to know the job by.
-    with ModelServer(brain(model, schema=None if constrain else SCHEMA)) as server:
+    with ModelServer(brain(model, job=None if constrain else "job")) as server:
         url = server.url if spec.startswith("anthropic") else server.openai_url
         over_wire = await converse(get_model(spec, base_url=url, api_key="test"))
     in_process = await converse(model)

@@ -1,1 +1,17 @@
 """Agents of CapNav: one answers whether a body gets there, one designs such questions."""
+
+POLICIES = {
+    "heuristic": {
+        "capnav_answer": "navloom.graphs.capnav.baseline:heuristic_answer",
+        "capnav_tasks": "navloom.graphs.capnav.designer_baseline:heuristic_tasks",
+        "capnav_task_choice": "navloom.graphs.capnav.designer_baseline:heuristic_choice",
+    },
+    "random": {
+        "capnav_answer": "navloom.graphs.capnav.baseline:random_answer",
+        "capnav_tasks": "navloom.graphs.capnav.designer_baseline:random_tasks",
+        "capnav_task_choice": "navloom.graphs.capnav.designer_baseline:random_choice",
+    },
+    "always-yes": {"capnav_answer": "navloom.graphs.capnav.baseline:always_yes"},
+    "always-no": {"capnav_answer": "navloom.graphs.capnav.baseline:always_no"},
+}
+"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

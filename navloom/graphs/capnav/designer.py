@@ -144,9 +144,12 @@ def places_of(context: Context) -> Places:
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Let the model speak: call tools, or answer. Frames go along and are kept nowhere."""
-    context, places = runtime.context, places_of(runtime.context)
+    context, places, seed = runtime.context, places_of(runtime.context), state["seed"]
     if context.compact:
-        talk, schema = _compact_talk(state, context, places)
+        # A seed of its own for each turn: an engine that is seeded by the prompt would repeat
+        # itself.
+        seed += turns(said(state))
+        talk, schema = _compact_talk(state, context, places, seed)
     else:
         talk = [*opening(_asked(state, context, places)), *said(state)]
         least = context.min_questions
@@ -157,6 +160,8 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         schema=schema,
         constrain=context.constrain,
         images=bool(context.frames),
+        job=schema["title"],
+        seed=seed,
     )
     return {"messages": [await acall(bound, with_pictures(talk, context.frames))]}
 
@@ -173,12 +178,10 @@ def _asked(state: State, context: Context, places: Places) -> Any:
 
 
 def _compact_talk(
-    state: State, context: Context, places: Places
+    state: State, context: Context, places: Places, seed: int
 ) -> tuple[list[BaseMessage], dict[str, Any]]:
     """One question of several, and of what was said only the last that was wrong."""
     route, taken = _route(state, places), _taken(state)
-    # A seed of its own for each turn: an engine that is seeded by the prompt would repeat itself.
-    seed = state["seed"] + turns(said(state))
     rendered = ask_compact(places, seed=seed, frames=len(context.frames), route=route, taken=taken)
     frames = len(context.frames)
     things = [compact_things(places, place, frames=frames) for place in route]

@@ -203,7 +203,13 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     walker = walker_of(runtime)
     pictures = walker.pictures(state)
     asked = [*opening(now_of(state, walker), state["seed"], pictures), *state["messages"]]
-    bound = bind(model_of(runtime.context.model), tools=chat_tools(None), images=bool(pictures))
+    bound = bind(
+        model_of(runtime.context.model),
+        tools=chat_tools(None),
+        images=bool(pictures),
+        job="chat",
+        seed=state["seed"],
+    )
     reply = await acall(bound, asked, role="navigator")
     counted = reply.usage_metadata and not reply.response_metadata.get("usage_estimated")
     used = reply.usage_metadata["total_tokens"] if counted and reply.usage_metadata else 0

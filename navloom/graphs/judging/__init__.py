@@ -1,1 +1,13 @@
 """Judges as agents: of reasons why a way is blocked, and of a navigator's steps by a rubric."""
+
+POLICIES = {
+    "heuristic": {
+        "judge_reasoning": "navloom.graphs.judging.baseline:heuristic_reasoning",
+        "judge_rubric": "navloom.graphs.judging.rubric_baseline:heuristic_rubric",
+    },
+    "random": {
+        "judge_reasoning": "navloom.graphs.judging.baseline:random_reasoning",
+        "judge_rubric": "navloom.graphs.judging.rubric_baseline:random_rubric",
+    },
+}
+"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

@@ -1,1 +1,21 @@
 """Agents of NavCraft: one crafts errands (NavCraft-S), one lifts them to relays (NavCraft-C)."""
+
+POLICIES = {
+    "heuristic": {
+        "phase_1": "navloom.graphs.navcraft.baseline:heuristic_single",
+        "phase_2": "navloom.graphs.navcraft.baseline:heuristic_collab",
+        "errand_object": "navloom.graphs.navcraft.baseline:heuristic_choice",
+        "errand_end": "navloom.graphs.navcraft.baseline:heuristic_choice",
+        "errand_start": "navloom.graphs.navcraft.baseline:heuristic_choice",
+        "relay_choice": "navloom.graphs.navcraft.baseline:heuristic_choice",
+    },
+    "random": {
+        "phase_1": "navloom.graphs.navcraft.baseline:random_single",
+        "phase_2": "navloom.graphs.navcraft.baseline:random_collab",
+        "errand_object": "navloom.graphs.navcraft.baseline:random_choice",
+        "errand_end": "navloom.graphs.navcraft.baseline:random_choice",
+        "errand_start": "navloom.graphs.navcraft.baseline:random_choice",
+        "relay_choice": "navloom.graphs.navcraft.baseline:random_choice",
+    },
+}
+"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

@@ -1,1 +1,17 @@
 """The navigator and the oracle that it may ask, with the rule-based baselines of both."""
+
+POLICIES = {
+    "heuristic": {
+        "navigator": "navloom.graphs.navigation.baseline.policy:heuristic_navigator",
+        "oracle": "navloom.graphs.navigation.oracle_baseline:heuristic_oracle",
+    },
+    "random": {
+        "navigator": "navloom.graphs.navigation.baseline.policy:random_navigator",
+        "oracle": "navloom.graphs.navigation.oracle_baseline:random_oracle",
+    },
+    "human": {
+        "navigator": "navloom.graphs.navigation.person:walking_person",
+        "oracle": "navloom.graphs.navigation.person:ask_person",
+    },
+}
+"""What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

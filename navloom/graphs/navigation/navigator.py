@@ -63,6 +63,7 @@ from navloom.tools.untrusted import paragraph
 
 __all__ = ["Context", "Input", "State", "build_decider", "build_graph", "graph"]
 
+JOB = "navigator"
 MOST_PLAN = 1_000
 _MOST_STEPS = 1_000_000
 _Builder = TypeVar("_Builder", bound=StateGraph[Any, Any, Any, Any])
@@ -194,7 +195,9 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     conversation = state["conversation"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
     tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
-    bound = bind(model_of(context.model), tools=tools, images=bool(shown))
+    bound = bind(
+        model_of(context.model), tools=tools, images=bool(shown), job=JOB, seed=state["seed"]
+    )
     reply = await acall(bound, with_pictures(conversation, shown), role="navigator")
     return {"conversation": [*conversation, reply], "messages": [reply]}
 

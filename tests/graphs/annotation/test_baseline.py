@@ -19,7 +19,7 @@ def request(objects: str, rooms: str = "1 in all: 1 x hallway", **changes: Any) 
     seed, region = changes.pop("seed", 1), changes.pop("region", "Unknown_5")
     text = f"Random seed: {seed}\nRegion: {region}\nAdjacent rooms: {rooms}\nObjects: {objects}"
     messages = [SystemMessage("You name rooms."), HumanMessage(text), *changes.pop("after", [])]
-    return Request(messages=messages, schema=changes.pop("schema", None))
+    return Request(messages=messages, schema=changes.pop("schema", None), seed=seed)
 
 
 def named(answer: AIMessage) -> str:

@@ -68,7 +68,9 @@ def prompt(
 
 
 def asked(text: str, *more: Any, system: str = "", tools: Any = None) -> Request:
-    return Request([SystemMessage(system), HumanMessage(text), *more], tools or {})
+    told = re.search(r"^Random seed: (\d+)$", text, re.MULTILINE)
+    seed = int(told[1]) if told else 0
+    return Request([SystemMessage(system), HumanMessage(text), *more], tools or {}, seed=seed)
 
 
 def decided(text: str, *more: Any, **kinds: Any) -> str:
@@ -78,21 +80,11 @@ def decided(text: str, *more: Any, **kinds: Any) -> str:
 # The job
 
 
-def test_the_job_is_the_schemas_title_and_else_a_line_of_the_first_human_message() -> None:
-    text = "Say.\n  Job: navigator \nInstruction: x\nJob: oracle"
-    assert asked(text, HumanMessage("Job: later")).title == "navigator"
-    assert Request([HumanMessage(text)], schema={"title": "phase_1"}).title == "phase_1"
-    for none in ("", "The Job: navigator", "Job: two words", "job: navigator", "Job:"):
-        assert asked(none).title is None
-        assert asked(none, HumanMessage("Job: navigator")).title is None
-    assert Request([SystemMessage("Job: navigator"), HumanMessage("hi")]).title is None
-
-
 @pytest.mark.parametrize("name", ["heuristic", "random"])
-def test_both_baselines_know_navigators_and_oracles_by_that_line(name: str) -> None:
+def test_both_baselines_know_navigators_and_oracles(name: str) -> None:
     model = make(name, Options())
-    assert str(model.invoke(prompt()).content).startswith("Action: ")
-    assert model.invoke(oracle()).content
+    assert str(model.invoke(prompt(), job="navigator").content).startswith("Action: ")
+    assert model.invoke(oracle(), job="oracle").content
 
 
 # Following
