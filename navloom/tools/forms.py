@@ -52,6 +52,11 @@ class Form(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
+    @classmethod
+    def key_names(cls) -> list[str]:
+        """Its keys as an answer has them, in their order."""
+        return [str(field.alias) for field in cls.model_fields.values() if field.alias]
+
 
 F = TypeVar("F", bound=Form)
 
@@ -88,7 +93,7 @@ def read_form(
 
 
 def _faults(error: ValidationError, form: type[Form], key: str) -> list[Violation]:
-    keys = listed([f'"{field.alias}"' for field in form.model_fields.values() if field.alias])
+    keys = listed([f'"{name}"' for name in form.key_names()])
     found = []
     for each in error.errors(include_url=False, include_context=False)[:MOST_LISTED]:
         path = " > ".join(f'"{part}"' for part in (key, *each["loc"]))

@@ -23,8 +23,6 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
 
-__all__ = ["ARMS", "FULL", "study_ablation"]
-
 FULL = "full"
 ARMS: dict[str, dict[str, Any]] = {
     FULL: {},

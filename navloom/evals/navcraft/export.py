@@ -16,26 +16,11 @@ from typing import Any
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.files import make_folder, write_whole
-
-__all__ = ["FORMATS", "export_lines", "export_run"]
+from navloom.tools.navcraft.errand import ErrandAnswer
+from navloom.tools.navcraft.relay import RelayAnswer
 
 FORMATS = ("navcraft",)
 
-_PHASE_1 = (
-    "Single robot start region",
-    "Single robot target object region",
-    "Target object",
-    "Single robot end region",
-    "Single robot travel path",
-    "Task instruction",
-)
-_PHASE_2 = (
-    "Collaborative robot start region",
-    "Collaborative type",
-    "Transfer region",
-    "Subtask instruction",
-    "Subtask list",
-)
 _NAVLOOM = (
     "id",
     "seed",
@@ -126,8 +111,8 @@ def _line(
         return {
             "scene": sample["scene"],
             "profile": sample.get("profile"),
-            "phase_1": {key: _plain(result["phase_1"][key]) for key in _PHASE_1},
-            "phase_2": phase_2 and {key: _plain(phase_2[key]) for key in _PHASE_2},
+            "phase_1": {key: _plain(result["phase_1"][key]) for key in ErrandAnswer.key_names()},
+            "phase_2": phase_2 and {key: _plain(phase_2[key]) for key in RelayAnswer.key_names()},
             "navloom": _rest(run, sample, result),
         }
     except (KeyError, TypeError) as error:

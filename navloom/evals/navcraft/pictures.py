@@ -15,8 +15,6 @@ from navloom.scenes.plan_shapes import floor_of, readable
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
 
-__all__ = ["contact_sheet", "pick_tasks", "task_picture", "task_routes", "task_story"]
-
 Spot = tuple[int, float, float]
 
 _COLUMNS = 2

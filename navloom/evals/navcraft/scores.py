@@ -21,16 +21,6 @@ from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.models.usage import ModelUsage, merged
 
-__all__ = [
-    "PUBLISHED",
-    "Diversity",
-    "Published",
-    "RunScore",
-    "profile_name",
-    "score_run",
-    "score_samples",
-]
-
 
 @dataclass(frozen=True)
 class Published:

@@ -10,8 +10,6 @@ from navloom.evals.navcraft.scores import PUBLISHED, RunScore
 from navloom.evals.report.intervals import Spread
 from navloom.evals.report.table import NOTHING, Table, rate_cell, within
 
-__all__ = ["all_tables", "headline", "score_json"]
-
 _MOST_REASONS = 30
 
 

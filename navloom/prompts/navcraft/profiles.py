@@ -15,8 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import PromptError, did_you_mean
 
-__all__ = ["NO_PROFILE", "Profile", "load_profile", "profile_names"]
-
 NO_PROFILE = "none"
 """The name that means: no profile."""
 _MOST_BYTES = 20_000

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
-from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
@@ -48,17 +47,9 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
     """
     regions = [region.id for region in scene.regions] if constrain else None
 
-    def one_path(region_a: str, region_b: str) -> dict[str, Any]:
-        return dict(check_path_and_adjacency(scene, region_a, region_b))
-
-    def two_paths(start_region: str, target_region: str, end_region: str) -> dict[str, Any]:
-        return dict(
-            check_two_path_and_adjacency(scene, start_region, target_region, end_region, tau=tau)
-        )
-
     return [
         StructuredTool.from_function(
-            two_paths,
+            lambda **asked: dict(check_two_path_and_adjacency(scene, **asked, tau=tau)),
             name="check_two_path_and_adjacency",
             description=_TWO_PATHS.format(least=least_hops(tau)),
             args_schema=_arguments(
@@ -69,7 +60,7 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
             ),
         ),
         StructuredTool.from_function(
-            one_path,
+            lambda **asked: dict(check_path_and_adjacency(scene, **asked)),
             name="check_path_and_adjacency",
             description=_PATH,
             args_schema=_arguments(
@@ -90,30 +81,18 @@ def relay_tools(task: RelayTask, *, strict: bool = False, constrain: bool = True
         constrain: enumerate region ids and asset names in the argument schema.
     """
     regions = [region.id for region in task.scene.regions] if constrain else None
-    assets = _asset_names(task.scene) if constrain else None
-
-    def relay(
-        robot_2_start_region: str, transfer_region: str, transfer_asset: str, collab_type: str
-    ) -> dict[str, Any]:
-        return check_collab_path_efficient(
-            task,
-            robot_2_start_region,
-            transfer_region,
-            transfer_asset,
-            collab_type,
-            strict=strict,
-        )
+    names = [name for region, name in task.transfers] if constrain else []
 
     return [
         StructuredTool.from_function(
-            relay,
+            lambda **asked: check_collab_path_efficient(task, **asked, strict=strict),
             name="check_collab_path_efficient",
             description=_RELAY,
             args_schema=_arguments(
                 "relay",
                 robot_2_start_region=_name("Region robot_2 starts in.", regions),
                 transfer_region=_name("Region where the object is handed over.", regions),
-                transfer_asset=_name("Asset of that region to put it on.", assets),
+                transfer_asset=_name("Asset of that region to put it on.", [*dict.fromkeys(names)]),
                 collab_type=_name(
                     "Type-A1: robot_2 fetches, robot_1 delivers. Type-A2: the other way round.",
                     list(COLLAB_TYPES),
@@ -121,11 +100,6 @@ def relay_tools(task: RelayTask, *, strict: bool = False, constrain: bool = True
             ),
         )
     ]
-
-
-def _asset_names(scene: Scene) -> list[str]:
-    names = (name for region in scene.regions for name in item_names(scene, region.id, "asset"))
-    return list(dict.fromkeys(names))
 
 
 def _name(description: str, known: list[str] | None) -> tuple[Any, Any]:
