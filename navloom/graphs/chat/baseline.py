@@ -18,8 +18,6 @@ from navloom.graphs.chat.intents import Intent, choose, intents_of
 from navloom.models.answer import message_text
 from navloom.models.policy import Request, ToolResult
 
-__all__ = ["heuristic_chat", "random_chat"]
-
 _MOVING = ("go_to", "go", "go_back")
 _NONE = ("no", "none", "neither", "never mind", "nevermind")
 _NOTHING = "nothing of note"

@@ -34,9 +34,22 @@ from langgraph.types import Checkpointer, Overwrite, interrupt
 
 from navloom.errors import UsageError
 from navloom.graphs.ask import MODEL_SECONDS
-from navloom.graphs.chat.body import now_of, pose_at, step_to, turned
-from navloom.graphs.chat.calls import answer_call, closed, next_call, open_calls, tool_message
-from navloom.graphs.chat.text import cleaned, fault_of, kept_messages, opening, said_by
+from navloom.graphs.chat.exchange import (
+    answer_call,
+    cleaned,
+    closed,
+    fault_of,
+    kept_messages,
+    next_call,
+    now_of,
+    open_calls,
+    opening,
+    pose_at,
+    said_by,
+    step_to,
+    tool_message,
+    turned,
+)
 from navloom.graphs.invoke import walker_of
 from navloom.models.binding import bind
 from navloom.models.call import acall
@@ -47,8 +60,6 @@ from navloom.sim.protocol import Simulator
 from navloom.sim.walker import Walker, pose_record
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
-
-__all__ = ["Context", "Input", "State", "build_graph", "graph"]
 
 _MOST_STEPS = 100_000
 _LOST = "I could not work that out. Please say it in another way."

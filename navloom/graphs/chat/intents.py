@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["MOST_READ", "Intent", "choose", "intents_of"]
-
 MOST_READ = 400
 """Characters of what was said that are read."""
 _THEN = re.compile(r"(?:,|;|\.)? (?:and then|then|and after that|after that) |; |\. ")

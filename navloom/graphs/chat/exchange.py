@@ -1,0 +1,275 @@
+"""What one exchange is made of: checked words, what a model reads, its calls, the robot's poses.
+
+A model's tool calls are taken one at a time, and each is answered once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    ToolCall,
+    ToolMessage,
+)
+from langgraph.prebuilt import ToolNode
+
+from navloom.errors import UsageError, did_you_mean
+from navloom.graphs import ask
+from navloom.models.answer import message_text
+from navloom.models.images import with_pictures
+from navloom.prompts.load import load_prompt
+from navloom.scenes.distances import metre_table
+from navloom.scenes.lexicon import room_types
+from navloom.scenes.scene import Scene, distance_3d
+from navloom.sim.protocol import Pose, wrapped
+from navloom.sim.walker import Walker, pose_record
+from navloom.tools.chat.places import floor_number, room_name
+from navloom.tools.chat.tools import MOVING, chat_tools
+from navloom.tools.chat.ways import MOST_NAMED, Now
+from navloom.tools.untrusted import paragraph
+
+MOST_SAID = 2_000
+"""Characters a person may say at once."""
+MOST_MESSAGES = 48
+"""Messages a model is shown, and a checkpoint holds: the latest, from a person's words on."""
+MOST_CALLS = 8
+"""Tool calls answered in one message; further ones are told to wait."""
+_MOST_ARGUMENTS = 2_000
+_LATER = f"Only {MOST_CALLS} calls are answered at a time. Call again later."
+_NOT_DONE = "Not done, since the call before it failed."
+_NO_JSON = "The arguments are not valid JSON. Call again with a JSON object."
+_TOO_LONG = f"The arguments are over {_MOST_ARGUMENTS} characters long. Pass plain words."
+_BROKEN = "broken"
+
+
+def fault_of(words: Any) -> str | None:
+    """What is wrong with what was said, in one line; None where nothing is."""
+    if not isinstance(words, str) or not cleaned(words):
+        return "Nothing was said. Say where to go, or ask what I see."
+    if len(words) > MOST_SAID:
+        return f"That has {len(words):,} characters; say it in at most {MOST_SAID:,}."
+    return None
+
+
+def cleaned(words: str) -> str:
+    """Words as one plain line without control characters."""
+    return paragraph(words, MOST_SAID)
+
+
+def said_by(who: str, text: str, state: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of the transcript."""
+    return {
+        "who": who,
+        "text": text,
+        "turn": state.get("turn", 0),
+        "at": len(state.get("trajectory", [])),
+    }
+
+
+def kept_messages(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """The latest messages that begin with a person's words, at most ``MOST_MESSAGES``."""
+    kept = list(messages[-MOST_MESSAGES:])
+    while kept and not isinstance(kept[0], HumanMessage):
+        kept.pop(0)
+    return kept
+
+
+def opening(now: Now, seed: int, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
+    """What stands before the conversation: the rules, the home, where the robot is now."""
+    names = [room_name(now.scene, region.id) for region in now.scene.regions]
+    more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
+    captions = now.observation.captions
+    summary = paragraph(captions.summary, 300) if captions else ""
+    floor = floor_number(now.scene, now.viewpoint)
+    rendered = load_prompt("chat").render(
+        seed=seed,
+        floors=len({region.floor for region in now.scene.regions}),
+        rooms=", ".join(names[: 2 * MOST_NAMED]) + more,
+        now=f"in the {room_name(now.scene, now.room)}, floor {floor}. {summary}".strip(),
+        pictures=bool(pictures),
+    )
+    # Some chat templates refuse two human messages in a row.
+    said: list[AnyMessage] = [*ask.opening(rendered), AIMessage("I am listening.")]
+    return with_pictures(said, pictures)
+
+
+def tool_message(call: Mapping[str, Any], answer: Mapping[str, Any]) -> ToolMessage:
+    """The answer to a call, as JSON."""
+    text = json.dumps(answer, ensure_ascii=False)
+    status: Any = "error" if "error" in answer else "success"
+    return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status=status)
+
+
+def _last(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[ToolMessage]]:
+    """The calls of the model's last message, broken ones too, and their answers so far."""
+    answers: list[ToolMessage] = []
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            answers.insert(0, message)
+            continue
+        if isinstance(message, AIMessage):
+            broken = [
+                ToolCall(name=each.get("name") or _BROKEN, args={_BROKEN: True}, id=each.get("id"))
+                for each in message.invalid_tool_calls
+            ]
+            return [*message.tool_calls, *broken], answers
+        break
+    return [], []
+
+
+def open_calls(messages: Sequence[AnyMessage]) -> list[ToolCall]:
+    """The calls of the last message that are not answered, in their order."""
+    calls, answers = _last(messages)
+    # Some servers give several calls one id: answers are counted, not matched.
+    return calls[len(answers) :]
+
+
+def next_call(messages: Sequence[AnyMessage]) -> tuple[ToolCall, list[ToolMessage]]:
+    """The first open call, and the answers of those before it."""
+    return open_calls(messages)[0], _last(messages)[1]
+
+
+async def answer_call(
+    call: ToolCall, earlier: Sequence[ToolMessage], now: Now
+) -> tuple[ToolMessage, dict[str, Any]]:
+    """Run a tool.
+
+    Args:
+        call: the call.
+        earlier: the answers to earlier calls of its message.
+        now: the robot.
+
+    Returns:
+        The answer, and what the robot has to do (:mod:`navloom.tools.chat.tools`).
+    """
+    refusal = _refusal(call, earlier)
+    if refusal is not None:
+        return tool_message(call, {"error": refusal}), {}
+    node = ToolNode(chat_tools(now), handle_tool_errors=True)
+    found = await node.ainvoke({"messages": [AIMessage("", tool_calls=[call])]})
+    message: ToolMessage = found["messages"][0]
+    todo = message.artifact or {}
+    return message.model_copy(update={"artifact": None}), todo
+
+
+def _refusal(call: ToolCall, earlier: Sequence[ToolMessage]) -> str | None:
+    if call["args"].get(_BROKEN):
+        return _NO_JSON
+    if len(earlier) >= MOST_CALLS:
+        return _LATER
+    if len(json.dumps(call["args"], default=str)) > _MOST_ARGUMENTS:
+        return _TOO_LONG
+    failed = any(_failed(answer) for answer in earlier)
+    return _NOT_DONE if failed and call["name"] in MOVING else None
+
+
+def _failed(answer: ToolMessage) -> bool:
+    if answer.status == "error":
+        return True
+    try:
+        told = json.loads(message_text(answer.content))
+    except ValueError:
+        return True
+    return isinstance(told, dict) and bool({"error", "which"} & set(told))
+
+
+def closed(
+    calls: Sequence[ToolCall], walking: Mapping[str, Any] | None, where: str
+) -> list[ToolMessage]:
+    """Answers to calls that will not be carried out: the person spoke, or turns are used up.
+
+    Args:
+        calls: the open calls; the first is the one under way.
+        walking: the walk under way, if there is one.
+        where: the room it has come to.
+    """
+    answers = [tool_message(call, {"error": "Not done: the person spoke."}) for call in calls]
+    if walking and calls:
+        told = {
+            "arrived": False,
+            "stopped": "by the person",
+            "place": walking["place"]["name"],
+            "room": where,
+            "metres": walking["walked"],
+        }
+        if walking["place"]["kind"] == "room":
+            told["id"] = walking["place"]["id"]
+        answers[0] = tool_message(calls[0], told)
+    return answers
+
+
+def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
+    """A pose on a viewpoint, looking somewhere.
+
+    Args:
+        scene: the home.
+        viewpoint: "" is a place by the entrance.
+        heading: radians.
+
+    Raises:
+        UsageError: no such viewpoint, or no finite heading.
+    """
+    name = viewpoint or _by_the_entrance(scene)
+    if name not in scene.viewpoint_by_id:
+        shown = str(name)[:100]
+        raise UsageError(
+            f"The start viewpoint '{shown}' is not in {scene.uri}, which has"
+            f" {len(scene.viewpoints)}.{did_you_mean(shown, scene.viewpoint_by_id)}"
+        )
+    if not isinstance(heading, (int, float)) or not math.isfinite(heading):
+        raise UsageError(f"The heading is {str(heading)[:40]}: expected radians.")
+    return Pose(scene.viewpoint_by_id[name].position, wrapped(heading), 0.0, name)
+
+
+def turned(state: Mapping[str, Any], walker: Walker, heading: float) -> dict[str, Any]:
+    """Look another way on the spot; the new pose as the state holds it.
+
+    Raises:
+        UsageError: no finite heading.
+    """
+    there = pose_at(walker.scene, state["pose"]["viewpoint"], heading)
+    return pose_record(walker.place(state, there).pose)
+
+
+def _by_the_entrance(scene: Scene) -> str:
+    """A viewpoint from which most of the home is reached, of an entryway or hall at best."""
+    table = metre_table(scene, "3d")
+
+    def rank(viewpoint: str) -> tuple[int, int, str]:
+        region = scene.viewpoint_by_id[viewpoint].region
+        types = room_types(scene.region_by_id[region].label) if region else frozenset[str]()
+        wanted = ("Entryway / Foyer", "Hallway / Corridor", "Living Room")
+        kind = next((i for i, name in enumerate(wanted) if name in types), len(wanted))
+        reached = int((table.metres[table.index[viewpoint]] < math.inf).sum())
+        return -reached, kind, viewpoint
+
+    return min(rank(viewpoint.id) for viewpoint in scene.viewpoints)[2]
+
+
+def now_of(state: Mapping[str, Any], walker: Walker) -> Now:
+    """The robot as its tools are told of it."""
+    return Now(
+        scene=walker.scene,
+        observation=walker.look(state),
+        past=state.get("past", []),
+        came_from=state.get("came_from"),
+    )
+
+
+def step_to(
+    state: Mapping[str, Any], walker: Walker, viewpoint: str
+) -> tuple[dict[str, Any], float]:
+    """Go one hop; the new pose, and the metres walked.
+
+    Raises:
+        SimulatorError: no edge leads there.
+    """
+    after, places = walker.hop(state, viewpoint), walker.scene.viewpoint_by_id
+    here = places[state["pose"]["viewpoint"]]
+    return pose_record(after.pose), distance_3d(here.position, places[viewpoint].position)
