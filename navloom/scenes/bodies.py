@@ -14,10 +14,10 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.files import first_problem, parse_json, read_bytes, read_yaml
+from navloom.scenes.files import checked, parse_json, read_bytes, read_yaml
 
 ALIASES = {"ROBOT": "HUMANOID"}
 """The benchmark's files call the humanoid ``ROBOT`` in one place and ``HUMANOID`` in another."""
@@ -119,10 +119,8 @@ def load_bodies(path: Path) -> tuple[Embodiment, ...]:
     data = parse_json(read_bytes(path, most=_MOST_BYTES), path)
     if not isinstance(data, list):
         raise SceneError(f"{path}: expected a list of bodies, found {type(data).__name__}.")
-    try:
+    with checked(path):
         bodies = _BODIES.validate_python([_ours(each) for each in data])
-    except ValidationError as error:
-        raise SceneError(f"{path}: {first_problem(error)}.") from error
     names = [canonical(body.name) for body in bodies]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -117,24 +119,36 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def validated(adapter: TypeAdapter[T], raw: bytes, path: Path) -> T:
-    """A JSON file's content, checked against what is expected of it.
+@contextmanager
+def checked(where: object) -> Iterator[None]:
+    """Tell of what pydantic refuses in this block as one line that begins with ``where``.
+
+    Raises:
+        SceneError: the first wrong field, what was expected and what was found.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        raise SceneError(f"{where}: {first_problem(error)}.") from error
+
+
+def read_json(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) -> T:
+    """The content of a JSON file, checked against what is expected of it.
 
     Args:
+        path: the file.
         adapter: what is expected.
-        raw: the file's content.
-        path: its path, for the message.
+        most: the most bytes it may hold.
 
     Raises:
         SceneError: the path, the first wrong field, what was expected and what was found; also
-            where :func:`parse_json` raises.
+            where :func:`read_bytes` and :func:`parse_json` raise.
     """
+    raw = read_bytes(path, most=most)
     # Parsed apart first: pydantic's own JSON parser takes a key that is said twice.
     parse_json(raw, path)
-    try:
+    with checked(path):
         return adapter.validate_json(raw)
-    except ValidationError as error:
-        raise SceneError(f"{path}: {first_problem(error)}.") from error
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -169,10 +183,8 @@ def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) ->
             path, line or field, and what was found.
     """
     content = _plain(path, most)
-    try:
+    with checked(path):
         return adapter.validate_python(content)
-    except ValidationError as error:
-        raise SceneError(f"{path}: {first_problem(error)}.") from error
 
 
 def _plain(path: Path, most: int) -> Any:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
-from navloom.scenes.files import checked_id, find_in, read_bytes, short, validated
+from navloom.scenes.files import checked_id, find_in, read_json, short
 from navloom.scenes.scene import Link, Scene
 
 _ENDING = "-traverse.json"
@@ -147,7 +147,7 @@ def annotated(folder: Path, scene: Scene) -> Traversability:
         SceneError: the file is missing or broken, or speaks of a node that is not there.
     """
     path = find_in(folder, "traverse", f"{checked_id(scene.id, what='capnav')}{_ENDING}")
-    data = validated(_FILE, read_bytes(path, most=_MOST_BYTES), path)
+    data = read_json(path, _FILE, most=_MOST_BYTES)
     nodes = tuple(viewpoint.id for viewpoint in scene.viewpoints)
     cells: dict[str, dict[Pair, Cell]] = {}
     details: dict[str, dict[tuple[str, str], Cell]] = {}

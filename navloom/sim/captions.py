@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.distances import per_scene
-from navloom.scenes.files import read_bytes, short, validated, write_atomic
+from navloom.scenes.files import read_json, short, write_atomic
 from navloom.scenes.formats.mp3d_observations import Seen, read_observations
 from navloom.scenes.scene import UNKNOWN, Name, Scene
 from navloom.scenes.uri import DATA_VARIABLE
@@ -215,7 +215,7 @@ class CaptionCache:
             SimulatorError: the file is missing or broken, or belongs to another scene.
         """
         try:
-            file = validated(_FILE, read_bytes(path), path)
+            file = read_json(path, _FILE)
         except SceneError as error:
             raise SimulatorError(str(error)) from error
         if file.scene != scene.uri:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical, load_bodies
-from navloom.scenes.files import read_bytes, validated
+from navloom.scenes.files import read_json
 from navloom.scenes.formats.capnav import Nodes, list_ids, load
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability, annotated
@@ -302,7 +302,7 @@ def _questions(folder: Path, scene: Scene, table: Traversability) -> Iterator[Qu
     inside = folder / "qa" / name
     path = inside if inside.is_file() or not (folder / name).is_file() else folder / name
     try:
-        asked = validated(_FILE, read_bytes(path, most=_MOST_BYTES), path)
+        asked = read_json(path, _FILE, most=_MOST_BYTES)
     except SceneError as error:
         raise DataError(str(error)) from error
     nodes, struck = Nodes(scene), {_plain(text) for text in table.hallucinated}

@@ -26,7 +26,7 @@ from navloom.evals.quota import balanced, proportional
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.files import write_whole
-from navloom.scenes.files import read_bytes, validated
+from navloom.scenes.files import read_json
 
 BINS = 5
 _MOST_BYTES = 64_000_000
@@ -210,7 +210,7 @@ def load_subset(path: Path | str) -> Subset:
     """
     file = Path(path).expanduser()
     try:
-        return validated(_SUBSET, read_bytes(file, most=_MOST_BYTES), file)
+        return read_json(file, _SUBSET, most=_MOST_BYTES)
     except SceneError as error:
         raise DataError(
             f"{str(error).removesuffix('.')}; expected a file that `navloom subset` wrote."

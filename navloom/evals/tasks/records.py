@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError
-from navloom.scenes.files import read_bytes, validated
+from navloom.scenes.files import read_json
 
 __all__ = ["MATTERPORT_ID", "Item", "PathItem", "find", "is_blank", "read_records"]
 
@@ -78,6 +78,6 @@ def read_records(path: Path, adapter: TypeAdapter[T], *, source: str) -> T:
             "to get it and where to put it."
         )
     try:
-        return validated(adapter, read_bytes(path, most=MOST_BYTES), path)
+        return read_json(path, adapter, most=MOST_BYTES)
     except SceneError as error:
         raise DataError(str(error)) from error

@@ -15,17 +15,16 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
 from navloom.scenes.files import (
+    checked,
     checked_id,
     find_in,
-    first_problem,
     ids_in,
-    read_bytes,
+    read_json,
     short,
-    validated,
 )
 from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
 
@@ -187,12 +186,10 @@ def load(folder: Path, scene_id: str) -> Scene:
         SceneError: path, field and expectation where the file is missing or broken.
     """
     path = find_in(folder, "graphs", f"{checked_id(scene_id, what='capnav')}{_ENDING}")
-    graph = validated(_GRAPH, read_bytes(path, most=_MOST_BYTES), path)
+    graph = read_json(path, _GRAPH, most=_MOST_BYTES)
     _check_edges(graph, path)
-    try:
+    with checked(path):
         return _build(graph, scene_id)
-    except ValidationError as error:
-        raise SceneError(f"{path}: {first_problem(error)}.") from error
 
 
 def _check_edges(graph: _Graph, path: Path) -> None:

@@ -18,7 +18,7 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, ids_in, read_bytes, validated
+from navloom.scenes.files import checked_id, ids_in, read_json
 from navloom.scenes.gridgraph import build_viewpoints
 from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.scene import (
@@ -153,7 +153,7 @@ def load(folder: Path, scene_id: str) -> Scene:
             expected and what was found), or the id would lead out of the folder.
     """
     path = folder / f"{checked_id(scene_id, what='hm3d')}.json"
-    home = validated(HOME, read_bytes(path, most=_MOST_BYTES), path)
+    home = read_json(path, HOME, most=_MOST_BYTES)
     if home.scene != scene_id:
         raise SceneError(
             f"{path}: scene: expected {scene_id!r}, as the file is called, found {home.scene!r}."

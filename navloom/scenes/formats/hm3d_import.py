@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, first_problem, read_bytes, read_yaml, write_atomic
+from navloom.scenes.files import checked, checked_id, read_bytes, read_yaml, write_atomic
 from navloom.scenes.formats.hm3d import HOME
 
 _MOST_BYTES = 20_000_000
@@ -104,12 +104,8 @@ def import_home(yaml_path: Path, objects_path: Path) -> dict[str, Any]:
         "connections": [list(pair) for pair in source.connections],
         "objects": _objects(objects_path),
     }
-    try:
+    with checked(f"{yaml_path} with {objects_path.name}"):
         HOME.validate_json(json.dumps(home))
-    except ValidationError as error:
-        raise SceneError(
-            f"{yaml_path} with {objects_path.name}: {first_problem(error)}."
-        ) from error
     return home
 
 

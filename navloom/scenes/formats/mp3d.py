@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import Annotated
 
 import networkx as nx
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
 from navloom.scenes.files import (
+    checked,
     checked_id,
     find_in,
-    first_problem,
     ids_in,
-    read_bytes,
+    read_json,
     short,
-    validated,
 )
 from navloom.scenes.formats.mp3d_house import House, read_house, y_up
 from navloom.scenes.formats.mp3d_regions import (
@@ -112,10 +111,8 @@ def load(folder: Path, scene_id: str) -> Scene:
         SceneError: path, field and expectation where a file is missing or broken.
     """
     scan = checked_id(scene_id, what="mp3d")
-    try:
+    with checked(f"{folder}: {scan}"):
         return _build(folder, scan)
-    except ValidationError as error:
-        raise SceneError(f"{folder}: {scan}: {first_problem(error)}.") from error
 
 
 def _build(folder: Path, scan: str) -> Scene:
@@ -150,7 +147,7 @@ def _build(folder: Path, scan: str) -> Scene:
 
 
 def _read_walk(path: Path) -> Walk:
-    panoramas = validated(_PANORAMAS, read_bytes(path), path)
+    panoramas = read_json(path, _PANORAMAS)
     for i, panorama in enumerate(panoramas):
         if len(panorama.unobstructed) != len(panoramas):
             raise SceneError(
@@ -187,7 +184,7 @@ def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Roo
                 f"{folder}: no rooms for scan {scan}: expected house/{scan}.house or "
                 "regions/house_region_to_panorama.json."
             )
-        regions = validated(_REGIONS, read_bytes(path), path)
+        regions = read_json(path, _REGIONS)
         if scan not in regions:
             raise SceneError(
                 f"{path}: no rooms for scan {scan}: expected it among the {len(regions)} scans "

@@ -43,7 +43,7 @@ from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, read_bytes, validated
+from navloom.scenes.files import checked_id, read_json
 from navloom.scenes.scene import Point3
 
 T = TypeVar("T")
@@ -106,7 +106,7 @@ def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
         SceneError: path, field and expectation where the file is broken.
     """
     found: list[Sighting] = []
-    observations = validated(_OBSERVATIONS, read_bytes(path), path)
+    observations = read_json(path, _OBSERVATIONS)
     for viewpoint, sectors in observations.items():
         if viewpoint not in ground:
             continue
@@ -230,7 +230,7 @@ def read_observations(folder: Path, scan: str, viewpoints: Collection[str]) -> d
 
 
 def _read(path: Path, adapter: TypeAdapter[dict[str, T]]) -> dict[str, T]:
-    return validated(adapter, read_bytes(path), path) if path.is_file() else {}
+    return read_json(path, adapter) if path.is_file() else {}
 
 
 def _near(path: Path, viewpoints: Collection[str]) -> dict[str, tuple[Near, ...]]:

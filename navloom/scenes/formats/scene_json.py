@@ -9,10 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from pydantic import ValidationError
-
 from navloom.errors import SceneError
-from navloom.scenes.files import first_problem, parse_json, read_bytes, short, write_atomic
+from navloom.scenes.files import checked, parse_json, read_bytes, short, write_atomic
 from navloom.scenes.scene import Scene
 
 VERSION: str = get_args(Scene.model_fields["version"].annotation)[0]
@@ -53,11 +51,9 @@ def load_file(path: Path) -> Scene:
             f"{path}: version: this file is of version {short(data['version'])}, and this "
             f"Navloom reads {VERSION!r}."
         )
-    try:
+    with checked(path):
         # Strictly: what is written as text is no number, or a file would not round-trip.
         return Scene.model_validate_json(raw, strict=True)
-    except ValidationError as error:
-        raise SceneError(f"{path}: {first_problem(error)}.") from error
 
 
 def save(scene: Scene, path: Path) -> Path:
