@@ -73,6 +73,17 @@ def floor_of(viewpoint: Viewpoint) -> Point3:
     return x, y - viewpoint.eye_height, z
 
 
+def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
+    """The viewpoint whose floor is nearest to a point on the floor, and how many metres off it is.
+
+    Args:
+        scene: it must have viewpoints.
+        position: in metres.
+    """
+    nearest = min(scene.viewpoints, key=lambda each: distance_3d(floor_of(each), position))
+    return nearest.id, distance_3d(floor_of(nearest), position)
+
+
 def candidates_of(scene: Scene) -> Ways:
     """Every viewpoint's neighbours without descriptions, sorted by global heading, then by id.
 
@@ -263,14 +274,13 @@ class GraphSimulator:
         return viewpoint
 
     def _under(self, position: Point3) -> str:
-        nearest = min(self.scene.viewpoints, key=lambda v: distance_3d(floor_of(v), position))
-        metres = distance_3d(floor_of(nearest), position)
+        nearest, metres = nearest_viewpoint(self.scene, position)
         if not metres <= _STANDING_M:
             raise SimulatorError(
                 f"The pose at {short(position)} names no viewpoint and is {metres:.2f} m from the "
-                f"nearest, {nearest.id}: an agent of the graph simulator stands on one."
+                f"nearest, {nearest}: an agent of the graph simulator stands on one."
             )
-        return nearest.id
+        return nearest
 
 
 def _finite(value: float, what: str) -> float:

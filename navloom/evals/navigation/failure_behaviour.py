@@ -1,4 +1,4 @@
-"""How an agent behaved: loops, time-outs, stops too early or missed, replies that say no action.
+"""Where an agent left the way it should have gone, and how it behaved.
 
 Source: VLN-MME E.2 and its figures 13 and 14. What the paper leaves open is fixed here:
 
@@ -23,20 +23,122 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
-from navloom.evals.navigation.failure_walk import RADIUS, Deviation, Walk
+from pydantic import TypeAdapter, ValidationError
 
-__all__ = [
-    "BEHAVIOURS",
-    "LONGEST_CYCLE",
-    "LOOP_VISITS",
-    "Behaviour",
-    "Circumstances",
-    "find_behaviours",
-    "spelled",
-]
+from navloom.evals.tasks.episode import Episode
+from navloom.scenes.distances import metre_table
+from navloom.scenes.scene import Scene
+from navloom.tools.navigation.steps import Walk
+
+RADIUS = 3.0
+"""Metres from the goal within which, strictly, a stop is a success (R2R)."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """The first step that the ground truth has otherwise.
+
+    Attributes:
+        step: its number, from 0.
+        hop: hops made before it.
+        at: where the agent stood.
+        expected: where it should have gone; None where it should have stopped.
+        taken: where it went; None where it did not go on.
+        end: how the episode ended there, where it did not go on.
+    """
+
+    step: int
+    hop: int
+    at: str
+    expected: str | None
+    taken: str | None
+    end: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As ``samples.jsonl`` keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, record: Any) -> Deviation | None:
+        """A record read back; None where it is none."""
+        try:
+            return _DEVIATION.validate_python(record)
+        except ValidationError:
+            return None
+
+
+_DEVIATION = TypeAdapter(Deviation)
+
+
+def reference_of(walk: Walk, episode: Episode, scene: Scene) -> tuple[str, ...]:
+    """The way that the agent should have gone.
+
+    Returns:
+        The episode's ground-truth path; the shortest one to the nearest goal where the episode has
+        none, or the agent started elsewhere; empty where there is no way at all.
+    """
+    start = walk.viewpoints[0] if walk.viewpoints else episode.start
+    if episode.path and episode.path[0] == start:
+        return episode.path
+    table = metre_table(scene, "3d")
+    goals = [goal for goal in episode.goals if goal in table.index]
+    if start not in table.index or not goals:
+        return ()
+    nearest = min(goals, key=lambda goal: table.distance(start, goal))
+    return tuple(table.path(start, nearest) or ())
+
+
+def metres_to_goal(viewpoint: str, episode: Episode, scene: Scene) -> float:
+    """Metres over the graph to the nearest goal; ``inf`` where nobody can tell."""
+    table = metre_table(scene, "3d")
+    if viewpoint not in table.index:
+        return math.inf
+    known = [goal for goal in episode.goals if goal in table.index]
+    return min((table.distance(viewpoint, goal) for goal in known), default=math.inf)
+
+
+def metres_along(viewpoints: Sequence[str], scene: Scene) -> float:
+    """Metres of a trajectory, straight from viewpoint to viewpoint; unknown ones are skipped."""
+    at = scene.viewpoint_by_id
+    spots = [at[name].position for name in viewpoints if name in at]
+    return sum(math.dist(a, b) for a, b in pairwise(spots))
+
+
+def first_deviation(
+    walk: Walk, reference: Sequence[str], to_goal: Sequence[float]
+) -> Deviation | None:
+    """Where a walk first does otherwise than the reference.
+
+    Args:
+        walk: how the agent went.
+        reference: how it should have gone.
+        to_goal: metres to the goal from each of the walk's viewpoints.
+
+    Returns:
+        None where it never does, nothing is known of where it should have gone, or it ended
+        within :data:`RADIUS` of the goal before the reference did.
+    """
+    if not walk.viewpoints or not reference or walk.viewpoints[0] != reference[0]:
+        return None
+    same = _common(walk.viewpoints, reference)
+    hop, at = same - 1, walk.viewpoints[same - 1]
+    expected = reference[same] if same < len(reference) else None
+    if same < len(walk.viewpoints):
+        return Deviation(walk.step_at(hop), hop, at, expected, walk.viewpoints[same])
+    if walk.stopped and (expected is None or to_goal[-1] < RADIUS):
+        return None
+    return Deviation(walk.last_step, hop, at, expected, None, walk.end or None)
+
+
+def _common(a: Sequence[str], b: Sequence[str]) -> int:
+    """How many items two sequences have in common from their start on."""
+    both = enumerate(zip(a, b, strict=False))
+    return next((k for k, (x, y) in both if x != y), min(len(a), len(b)))
+
 
 Behaviour = Literal[
     "generation_error",

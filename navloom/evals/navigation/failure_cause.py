@@ -16,25 +16,175 @@ that holds being the cause:
 They look at the very next hop first; where none holds there, at the next three, since two ways
 often part a little before the door or the stairs that tell them apart. ``within`` in the evidence
 says how many. ``unknown`` is left: nothing of the kind.
+
+What an instruction speaks of is read by plain word lists, no model. Texts come from datasets,
+captions and people: they are cut to a bounded length and every pattern runs in linear time.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
-from navloom.evals.navigation.failure_walk import Deviation, Walk, metres_along
-from navloom.evals.navigation.failure_words import Way, rooms, speaks_of_stairs, things, ways_at
+from navloom.evals.navigation.failure_behaviour import Deviation, metres_along
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import per_scene
-from navloom.scenes.lexicon import room_types
+from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
 from navloom.sim.protocol import turn_between
+from navloom.tools.navigation.steps import Walk
 
-__all__ = ["CAUSES", "Cause", "Fork", "find_causes", "fork_of"]
+Way = Literal["left", "right", "straight", "around"]
+
+_MOST_CHARACTERS = 4000
+_ROOM_WORDS = 3
+"""Words in the longest name of a room."""
+_WORD = re.compile(r"[a-z]+")
+_NOT_A_ROOM = frozenset(
+    _WORD.findall(
+        "bar bath game garden outdoor passage rec stairs staircase stairwell storage toilet tv"
+        " wardrobe workout"
+    )
+)
+"""Labels of rooms that in a sentence mean a thing, a way or a deed more often than a room."""
+_NOT_A_THING = frozenset(
+    _WORD.findall(
+        "bath can case closet drawer glass letter light range rest scale seat shower stand step"
+        " throw top weight wine"
+    )
+)
+"""Names of things that in an instruction are mostly verbs, rooms or matter."""
+
+_BREAK = re.compile(r"[.,;:!?\n]|\b(?:and|then)\b")
+_STAIRS = re.compile(
+    r"\b(?:stairs?|staircases?|stairways?|stairwells?|steps|upstairs|downstairs|escalators?"
+    r"|elevators?|ladders?|(?:first|second|third|top|bottom|ground|upper|lower) (?:floor|level))\b"
+)
+_VERB = (
+    r"\b(?:turn|turning|take|make|go|head|veer|bear|walk|hang|move|exit|step|enter|face|continue)"
+)
+_FILL = (
+    r"(?:\s+(?:a|an|the|to|your|slight|slightly|sharp|hard|quick|immediate|immediately|first"
+    r"|second|next|toward|towards)){0,4}"
+)
+_WAYS: tuple[tuple[Way, re.Pattern[str]], ...] = (
+    ("left", re.compile(_VERB + _FILL + r"\s+left\b")),
+    ("right", re.compile(_VERB + _FILL + r"\s+right\b")),
+    (
+        "around",
+        re.compile(
+            r"\bturn(?:ing)?\s+(?:all the way\s+|completely\s+)?(?:around|back)\b|\bu-?turn"
+        ),
+    ),
+    ("straight", re.compile(r"\b(?:straight|forward|ahead)\b")),
+)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of an instruction between two breaks.
+
+    Attributes:
+        text: its words, in lower case.
+        ways: which ways it says to go, each at most once.
+    """
+
+    text: str
+    ways: tuple[Way, ...]
+
+
+@lru_cache(maxsize=4096)
+def clauses(instruction: str) -> tuple[Clause, ...]:
+    """The parts of an instruction, in order.
+
+    >>> [(c.text, c.ways) for c in clauses("Turn left, then walk past the bed.")]
+    [('turn left', ('left',)), ('walk past the bed', ())]
+    """
+    parts = [part.strip() for part in _BREAK.split(_folded(instruction))]
+    return tuple(
+        Clause(part, tuple(way for way, says in _WAYS if says.search(part)))
+        for part in parts
+        if part
+    )
+
+
+def ways_at(instruction: str, progress: float) -> tuple[Way, ...]:
+    """Which ways an instruction says to go about some point of the way.
+
+    Args:
+        instruction: the whole of it.
+        progress: the part of the way that is done, 0 to 1.
+
+    Returns:
+        The ways of the clause at that point and of its two neighbours, in order.
+    """
+    parts = clauses(instruction)
+    here = min(int(progress * len(parts)), len(parts) - 1)
+    around: Sequence[Clause] = parts[max(0, here - 1) : here + 2] if parts else ()
+    return tuple(dict.fromkeys(way for part in around for way in part.ways))
+
+
+def speaks_of_stairs(instruction: str) -> bool:
+    """Whether an instruction speaks of stairs or of another storey."""
+    return _STAIRS.search(_folded(instruction)) is not None
+
+
+@lru_cache(maxsize=16_384)
+def rooms(text: str) -> frozenset[str]:
+    """The room types a text names, as :func:`navloom.scenes.lexicon.room_types` has them.
+
+    >>> sorted(rooms("Leave the bedroom by the living room, wait on the stairs"))
+    ['Bedroom', 'Living Room']
+    """
+    return frozenset(kind for name in _room_names(_words(text)) for kind in room_types(name))
+
+
+def _room_names(words: Sequence[str]) -> Iterator[str]:
+    at = 0
+    while at < len(words):
+        for size in range(_ROOM_WORDS, 0, -1):
+            name = " ".join(words[at : at + size])
+            if name not in _NOT_A_ROOM and room_types(name):
+                yield name
+                at += size - 1
+                break
+        at += 1
+
+
+@lru_cache(maxsize=16_384)
+def things(text: str) -> frozenset[str]:
+    """The assets and objects a text names, each by one word in the singular.
+
+    >>> sorted(things("Stand between the two couches and the coffee table"))
+    ['couch', 'table']
+    """
+    return frozenset(
+        one
+        for word in _words(text)
+        if (one := _singular(word)) not in _NOT_A_THING and classify(one) in ("asset", "object")
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return text[:_MOST_CHARACTERS].casefold()
+
+
+def _singular(word: str) -> str:
+    for ending, instead in (("ves", "f"), ("ies", "y"), ("es", ""), ("s", "")):
+        one = word.removesuffix(ending) + instead
+        if word.endswith(ending) and len(one) > 1 and classify(one) is not None:
+            return one
+    return word
+
 
 Cause = Literal["vertical", "region", "direction", "object", "unknown", "none"]
 CAUSES: tuple[Cause, ...] = ("vertical", "region", "direction", "object", "unknown", "none")
@@ -123,14 +273,7 @@ def _bearing(a: Viewpoint, b: Viewpoint) -> float:
 def _descriptions(walk: Walk, deviation: Deviation) -> dict[str, str]:
     if deviation.step >= len(walk.steps):
         return {}
-    options = walk.steps[deviation.step].get("options")
-    return {
-        option["viewpoint"]: option["description"]
-        for option in (options if isinstance(options, list | tuple) else ())
-        if isinstance(option, Mapping)
-        and isinstance(option.get("viewpoint"), str)
-        and isinstance(option.get("description"), str)
-    }
+    return {option.viewpoint: option.description for option in walk.steps[deviation.step].options}
 
 
 def find_causes(fork: Fork, instruction: str, scene: Scene) -> dict[Cause, dict[str, Any]]:

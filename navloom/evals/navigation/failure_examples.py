@@ -20,9 +20,11 @@ from pydantic import ValidationError
 from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.failure_behaviour import Behaviour
 from navloom.evals.navigation.failure_cause import Cause
-from navloom.evals.navigation.failure_tally import Tagged, read_tags
+from navloom.evals.navigation.failures import Analysis, read_tags
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.tasks.episode import Episode
+from navloom.tools.navigation.options import Option
+from navloom.tools.navigation.steps import Step, Walk
 
 __all__ = ["MOST_CHARACTERS", "Example", "choose", "mine", "read_examples"]
 
@@ -170,19 +172,19 @@ def _example(line: Mapping[str, Any]) -> Example | None:
         episode = Episode.model_validate(result.get("episode"))
     except ValidationError:
         return None
-    text = _tell(tagged, episode, result.get("steps"))
+    text = _tell(tagged, episode, Walk.read(result).steps)
     return None if text is None else Example(text, tagged.behaviour, tagged.cause, episode)
 
 
-def _tell(tagged: Tagged, episode: Episode, steps: Any) -> str | None:
+def _tell(tagged: Analysis, episode: Episode, steps: Sequence[Step]) -> str | None:
     asked = f"Told “{_plain(episode.instruction, _MOST_INSTRUCTION)}”, an agent "
     if tagged.behaviour == "generation_error":
         return _whole([asked + _bad_reply(tagged)])
     fork = tagged.deviation
-    if fork is None or not isinstance(fork.get("hop"), int):
+    if fork is None:
         return None
-    ways = _ways(steps, fork.get("step"))
-    went, right = fork.get("taken"), fork.get("expected")
+    ways = _ways(steps, fork.step)
+    went, right = fork.taken, fork.expected
     if any(name is not None and name not in ways for name in (went, right)):
         return None
     did = "stopped" if went is None else f"went {ways[went]}"
@@ -193,7 +195,7 @@ def _tell(tagged: Tagged, episode: Episode, steps: Any) -> str | None:
         if went is None
         else f"to go {ways[right]}"
     )
-    done = fork["hop"]
+    done = fork.hop
     after = {0: "at the start ", 1: "after 1 move "}.get(done, f"after {done} moves ")
     reason = _reason(tagged, right is None)
     return _whole(
@@ -206,7 +208,7 @@ def _whole(sentences: Iterable[str]) -> str:
     return (". ".join(sentence.rstrip(". ") for sentence in sentences) + ".")[:MOST_CHARACTERS]
 
 
-def _bad_reply(tagged: Tagged) -> str:
+def _bad_reply(tagged: Analysis) -> str:
     proof = tagged.evidence.get("generation_error")
     kind = proof.get("kind") if isinstance(proof, Mapping) else None
     said = {
@@ -220,22 +222,15 @@ def _bad_reply(tagged: Tagged) -> str:
     )
 
 
-def _ways(steps: Any, number: Any) -> dict[Any, str]:
+def _ways(steps: Sequence[Step], number: int) -> dict[str, str]:
     """By viewpoint, what a step's options say: ``to the left, towards “...”``."""
-    if not isinstance(steps, list) or not isinstance(number, int) or number >= len(steps):
-        return {}
-    step = steps[number] if number >= 0 else None
-    options = step.get("options") if isinstance(step, Mapping) else None
-    return {
-        option["viewpoint"]: _way(option)
-        for option in (options if isinstance(options, list) else ())
-        if isinstance(option, Mapping) and isinstance(option.get("viewpoint"), str)
-    }
+    options = steps[number].options if 0 <= number < len(steps) else []
+    return {option.viewpoint: _way(option) for option in options}
 
 
-def _way(option: Mapping[str, Any]) -> str:
-    words = _plain(str(option.get("description") or ""), _MOST_DESCRIPTION)
-    way = _TO.get(str(option.get("direction")), "on")
+def _way(option: Option) -> str:
+    words = _plain(option.description, _MOST_DESCRIPTION)
+    way = _TO[option.direction]
     return f"{way}, towards “{words}”" if words else way
 
 
@@ -245,7 +240,7 @@ def _plain(text: str, most: int) -> str:
     return words if len(words) <= most else words[:most].rsplit(" ", 1)[0] + " …"
 
 
-def _reason(tagged: Tagged, should_stop: bool) -> str:
+def _reason(tagged: Analysis, should_stop: bool) -> str:
     causes = tagged.evidence.get("causes")
     proof = causes.get(tagged.cause) if isinstance(causes, Mapping) else None
     proof = proof if isinstance(proof, Mapping) else {}
@@ -265,6 +260,6 @@ def _reason(tagged: Tagged, should_stop: bool) -> str:
     return "it was at the goal" if should_stop else "the instruction leads another way"
 
 
-def _afterwards(tagged: Tagged) -> list[str]:
+def _afterwards(tagged: Analysis) -> list[str]:
     said = _AFTER.get(tagged.behaviour)
     return [said] if said else []

@@ -1,4 +1,4 @@
-"""What went wrong in an episode, and what went wrong even though it succeeded (VLN-MME E.2).
+"""What went wrong in an episode, even though it succeeded (VLN-MME E.2), and how often in a run.
 
 Two levels: how the agent behaved (:mod:`navloom.evals.navigation.failure_behaviour`) and why it
 left the right way (:mod:`navloom.evals.navigation.failure_cause`), with the steps as evidence.
@@ -9,39 +9,41 @@ model is asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from navloom.evals.navigation.failure_behaviour import Behaviour, Circumstances, find_behaviours
-from navloom.evals.navigation.failure_cause import Cause, find_causes, fork_of
-from navloom.evals.navigation.failure_walk import (
+from navloom.evals.navigation.failure_behaviour import (
+    BEHAVIOURS,
     RADIUS,
+    Behaviour,
+    Circumstances,
     Deviation,
-    Walk,
+    find_behaviours,
     first_deviation,
     metres_along,
     metres_to_goal,
-    read_walk,
     reference_of,
 )
+from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, fork_of
+from navloom.evals.report.table import Table
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
-
-__all__ = ["Analysis", "analyse"]
+from navloom.tools.navigation.steps import Walk
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is said of one episode.
+    """What is said of one episode, worked out or read back from its line.
 
     Attributes:
         success: whether it counts as one.
         behaviours: at least one (``none``); the first is the one to count it under.
         cause: why it left the right way; ``none`` where it did not, or did no worse by it.
         deviation: where it did.
-        reference: the way it should have gone; empty where there is none.
+        reference: the way it should have gone; empty where there is none, or nobody worked it out.
         evidence: JSON under each behaviour's name, under ``causes`` (every rule that held), and,
             where the trajectory has one, under ``invalid_hop``.
     """
@@ -71,7 +73,7 @@ class Analysis:
 
 
 def analyse(
-    result: Mapping[str, Any], episode: Episode, scene: Scene, *, success: bool | None = None
+    result: Mapping[str, Any] | Walk, episode: Episode, scene: Scene, *, success: bool | None = None
 ) -> Analysis:
     """Say how an agent behaved and where and why it left the right way. It never raises.
 
@@ -84,7 +86,7 @@ def analyse(
         success: whether the episode counts as a success; worked out unless given: it ended
             strictly within 3 m of a goal, and not by replies that nobody could read.
     """
-    walk = read_walk(result)
+    walk = result if isinstance(result, Walk) else Walk.read(result)
     reference = reference_of(walk, episode, scene)
     to_goal = [metres_to_goal(viewpoint, episode, scene) for viewpoint in walk.viewpoints]
     if success is None:
@@ -127,3 +129,128 @@ def _edges(scene: Scene) -> frozenset[tuple[str, str]]:
         return frozenset(pair for e in scene.edges for pair in ((e.a, e.b), (e.b, e.a)))
 
     return per_scene(scene, "edge_pairs", make)
+
+
+def read_tags(tags: Any) -> Analysis | None:
+    """Read a line's tags; None where they are not what ``Analysis.tags`` writes."""
+    if not isinstance(tags, Mapping) or not isinstance(tags.get("behaviour"), list):
+        return None
+    said = tags["behaviour"]
+    behaviours = tuple(kind for kind in BEHAVIOURS if kind in said)
+    cause = next((kind for kind in CAUSES if kind == tags.get("cause")), None)
+    if not behaviours or len(behaviours) != len(said) or cause is None:
+        return None
+    evidence = tags.get("evidence")
+    return Analysis(
+        success=tags.get("success") is True,
+        behaviours=tuple(sorted(behaviours, key=said.index)),
+        cause=cause,
+        deviation=Deviation.read(tags.get("first_deviation")),
+        evidence=evidence if isinstance(evidence, Mapping) else {},
+    )
+
+
+@dataclass(frozen=True)
+class FailureTally:
+    """Counts over the episodes of a run that failed, or over those that succeeded.
+
+    Attributes:
+        episodes: how many there are.
+        first: by (behaviour, cause): each episode once, under its first behaviour.
+        anywhere: by behaviour: an episode under each of its behaviours.
+        details: by behaviour, how it was so: how a loop was told, what was wrong with a reply, ...
+    """
+
+    episodes: int = 0
+    first: Counter[tuple[Behaviour, Cause]] = field(default_factory=Counter)
+    anywhere: Counter[Behaviour] = field(default_factory=Counter)
+    details: Mapping[Behaviour, Counter[str]] = field(default_factory=dict)
+
+    def of(self, behaviour: Behaviour) -> int:
+        """Episodes that count under a behaviour."""
+        return sum(count for (kind, _), count in self.first.items() if kind == behaviour)
+
+    def by(self, cause: Cause) -> int:
+        """Episodes of a cause."""
+        return sum(count for (_, kind), count in self.first.items() if kind == cause)
+
+
+def tally_tags(tagged: Iterable[Analysis], *, success: bool) -> FailureTally:
+    """Count the episodes that succeeded, or those that did not."""
+    chosen = [each for each in tagged if each.success is success]
+    details: dict[Behaviour, Counter[str]] = {}
+    for each in chosen:
+        for kind in each.behaviours:
+            proof = each.evidence.get(kind)
+            details.setdefault(kind, Counter()).update(_details(proof))
+    return FailureTally(
+        episodes=len(chosen),
+        first=Counter((each.behaviour, each.cause) for each in chosen),
+        anywhere=Counter(kind for each in chosen for kind in each.behaviours),
+        details=details,
+    )
+
+
+_KNOWN_DETAILS = {
+    "revisits": "revisits",
+    "cycle": "cycles",
+    "short": "on the right way",
+    "elsewhere": "off the right way",
+    "unparsed": "unparsed",
+    "invalid_option": "invalid option",
+    "refusal": "refusal",
+    "other": "other",
+}
+
+
+def _details(proof: Any) -> Iterator[str]:
+    if not isinstance(proof, Mapping):
+        return
+    by = proof.get("by")
+    said = by if isinstance(by, list) else [proof.get("where"), proof.get("kind")]
+    for word in said:
+        if isinstance(word, str) and word in _KNOWN_DETAILS:
+            yield _KNOWN_DETAILS[word]
+
+
+_NOTES = {
+    False: (
+        "Each failed episode once, under the first of its behaviours in this order; “in all” counts"
+        " it under each. The cause is judged by rules at the first deviation from the ground truth."
+    ),
+    True: (
+        "The same of the episodes that succeeded: a loop or a detour on the way, a time-out at the"
+        " goal, a reply that had to be asked for again. “none” found the goal and did nothing of"
+        " the kind."
+    ),
+}
+
+
+def error_tables(tagged: Iterable[Analysis]) -> Iterator[Table]:
+    """Behaviours by causes, of failures and then of successes; nothing of what did not happen."""
+    every = list(tagged)
+    for success, title in ((False, "What went wrong"), (True, "Within successes")):
+        tally = tally_tags(every, success=success)
+        if tally.episodes:
+            yield _table(tally, title, _NOTES[success])
+
+
+def _table(tally: FailureTally, title: str, note: str) -> Table:
+    causes = [cause for cause in CAUSES if tally.by(cause)]
+    rows = [_row(tally, kind, causes) for kind in BEHAVIOURS if tally.anywhere[kind]]
+    total = ("all", *(str(tally.by(cause)) for cause in causes), str(tally.episodes), "100 %", "")
+    header = ("behaviour", *causes, "episodes", "share", "in all")
+    return Table(title, note, header, (*rows, total))
+
+
+def _row(tally: FailureTally, kind: Behaviour, causes: list[Cause]) -> tuple[str, ...]:
+    details = tally.details.get(kind, Counter())
+    said = ", ".join(f"{word} {count}" for word, count in sorted(details.items()))
+    count = tally.of(kind)
+    return (
+        kind.replace("_", " ") + (f" ({said})" if said else ""),
+        *(str(tally.first[kind, cause] or "–") for cause in causes),
+        str(count),
+        f"{count / tally.episodes:.1%}",
+        str(tally.anywhere[kind]),
+    )

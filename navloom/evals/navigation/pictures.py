@@ -17,7 +17,7 @@ from matplotlib.patheffects import withStroke
 from navloom.errors import SceneError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
-from navloom.evals.navigation.failure_tally import FailureTally, Tagged, tally_tags
+from navloom.evals.navigation.failures import Analysis, FailureTally, tally_tags
 from navloom.scenes.plan import draw_into
 from navloom.scenes.plan_lines import Route
 from navloom.scenes.plan_shapes import floor_of
@@ -40,7 +40,7 @@ _SMALLEST_LABEL = 0.035
 """A segment narrower than this part of the axis gets no number."""
 
 
-def errors_picture(tagged: Iterable[Tagged]) -> Figure | None:
+def errors_picture(tagged: Iterable[Analysis]) -> Figure | None:
     """Behaviours as bars, coloured by cause: failures above, successes below.
 
     Returns:

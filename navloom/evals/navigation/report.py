@@ -15,9 +15,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError
-from navloom.evals.navigation.failure_tally import Tagged, error_tables, read_tags
-from navloom.evals.navigation.failure_walk import read_walk, reference_of
-from navloom.evals.navigation.failures import analyse
+from navloom.evals.navigation.failure_behaviour import reference_of
+from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
 from navloom.evals.navigation.report_cases import Case, case_steps, pick_cases, read_case
 from navloom.evals.navigation.tables import headline, request_table, run_tables
@@ -28,6 +27,7 @@ from navloom.evals.scene_names import SceneNames
 from navloom.evals.tasks.episode import Episode
 from navloom.files import write_whole
 from navloom.scenes.scene import Scene
+from navloom.tools.navigation.steps import Walk
 
 SHOWN = 12
 """Episodes that are shown step by step."""
@@ -63,7 +63,7 @@ class NavReport:
     name: str
     headline: str
     tables: tuple[Table, ...]
-    tagged: tuple[Tagged, ...]
+    tagged: tuple[Analysis, ...]
     shown: tuple[ShownCase, ...]
 
 
@@ -125,7 +125,7 @@ def _names(run: Mapping[str, Any]) -> Iterator[SceneNames]:
     yield SceneNames()
 
 
-def _tags(line: Mapping[str, Any], scenes: _Scenes) -> Tagged | None:
+def _tags(line: Mapping[str, Any], scenes: _Scenes) -> Analysis | None:
     """A line's tags; worked out anew where it has none."""
     result = line.get("result")
     if not isinstance(result, Mapping):
@@ -180,13 +180,12 @@ def _plan(shown: ShownCase) -> tuple[str | None, str | None]:
 
 
 def _drawing(case: Case, scene: Scene) -> EpisodeDrawing:
-    walk, fork = read_walk(case.result), case.tagged.deviation
-    at = fork.get("at") if fork is not None else None
+    walk, fork = Walk.read(case.result), case.tagged.deviation
     return EpisodeDrawing(
         trajectory=walk.viewpoints,
         reference=reference_of(walk, case.episode, scene),
         goals=case.episode.goals,
-        deviation=at if isinstance(at, str) else None,
+        deviation=None if fork is None else fork.at,
     )
 
 

@@ -14,9 +14,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, spelled
-from navloom.evals.navigation.failure_tally import Tagged
-from navloom.evals.navigation.failure_walk import read_walk
+from navloom.evals.navigation.failures import Analysis
 from navloom.evals.tasks.episode import Episode
+from navloom.tools.navigation.options import Option
+from navloom.tools.navigation.parse_action import ParsedAction
+from navloom.tools.navigation.steps import Step, Walk
 
 __all__ = ["Case", "Note", "ShownOption", "ShownStep", "case_steps", "pick_cases", "read_case"]
 
@@ -41,7 +43,7 @@ class Case:
     id: str
     episode: Episode
     result: Mapping[str, Any]
-    tagged: Tagged
+    tagged: Analysis
 
     @property
     def title(self) -> str:
@@ -71,7 +73,7 @@ def _number(value: Any) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
-def read_case(line: Mapping[str, Any], tagged: Tagged) -> Case | None:
+def read_case(line: Mapping[str, Any], tagged: Analysis) -> Case | None:
     """A line of ``samples.jsonl`` as a case; None where it does not say which episode it is."""
     result = _mapping(line.get("result"))
     try:
@@ -159,63 +161,57 @@ class ShownStep:
 
 def case_steps(case: Case) -> list[ShownStep]:
     """The steps of an episode."""
-    steps = read_walk(case.result).steps[:_MOST_STEPS]
+    steps = Walk.read(case.result).steps[:_MOST_STEPS]
     return [_step(case, number, step) for number, step in enumerate(steps)]
 
 
-def _step(case: Case, number: int, step: Mapping[str, Any]) -> ShownStep:
+def _step(case: Case, number: int, step: Step) -> ShownStep:
     fork = case.tagged.deviation
-    deviates = fork is not None and fork.get("step") == number
-    action = _mapping(step.get("action"))
-    right = fork.get("expected") if fork is not None and deviates else None
+    deviates = fork is not None and fork.step == number
+    right = fork.expected if fork is not None and deviates else None
     return ShownStep(
         number=number,
-        options=tuple(_options(step.get("options"), action, right)),
-        reply=_text(step.get("reply")),
-        action=_action(action),
+        options=tuple(_option(each, step.action, right) for each in step.options[:_MOST_OPTIONS]),
+        reply=_text(step.reply),
+        action=_action(step.action),
         deviates=deviates,
         notes=tuple(_notes(step)),
     )
 
 
-def _options(options: Any, action: Mapping[str, Any], right: Any) -> Iterator[ShownOption]:
-    for option in (options if isinstance(options, list) else [])[:_MOST_OPTIONS]:
-        if isinstance(option, Mapping):
-            viewpoint = option.get("viewpoint")
-            moved = action.get("kind") == "move" and viewpoint is not None
-            yield ShownOption(
-                _text(option.get("id")),
-                _text(option.get("direction")),
-                _text(option.get("description")),
-                chosen=moved and action.get("viewpoint") == viewpoint,
-                right=right is not None and viewpoint == right,
-            )
+def _option(option: Option, action: ParsedAction, right: str | None) -> ShownOption:
+    return ShownOption(
+        str(option.id),
+        option.direction,
+        _text(option.description),
+        chosen=action.kind == "move" and action.viewpoint == option.viewpoint,
+        right=option.viewpoint == right,
+    )
 
 
-def _action(action: Mapping[str, Any]) -> str:
-    kind = action.get("kind")
-    if kind == "move":
-        return f"moves to option {_text(action.get('option'))}"
-    if kind == "ask":
-        return f"asks: {_text(action.get('question'))}"
-    return {"stop": "stops", "none": "no action"}.get(str(kind), "no action")
+def _action(action: ParsedAction) -> str:
+    if action.kind == "move":
+        return f"moves to option {_text(action.option)}"
+    if action.kind == "ask":
+        return f"asks: {_text(action.question)}"
+    return "stops" if action.kind == "stop" else "no action"
 
 
-def _notes(step: Mapping[str, Any]) -> Iterator[Note]:
+def _notes(step: Step) -> Iterator[Note]:
     for name in ("reasoning", "reflection", "decision"):
-        if step.get(name):
-            yield Note(name, _text(step[name]))
-    faults = step.get("faults")
-    for fault in faults if isinstance(faults, list) else []:
+        if said := getattr(step, name):
+            yield Note(name, _text(said))
+    for fault in step.faults:
         yield Note("fault", _text(fault), bad=True)
-    for name, who in (("asked", "answer"), ("oracle", "guidance")):
-        said = _mapping(step.get(name))
-        if said.get("question"):
-            yield Note("question", _text(said["question"]))
-        if said.get("answer"):
-            trigger = f" ({_text(said['trigger'])})" if said.get("trigger") else ""
-            yield Note(who + trigger, _text(said["answer"]))
-        if said.get("leaked"):
+    for words, who in ((step.asked, "answer"), (step.oracle, "guidance")):
+        if words is None:
+            continue
+        if words.question:
+            yield Note("question", _text(words.question))
+        if words.answer:
+            trigger = getattr(words, "trigger", None)
+            yield Note(who + (f" ({_text(trigger)})" if trigger else ""), _text(words.answer))
+        if words.leaked:
             yield Note("leak", "the answer held what it must not", bad=True)
 
 

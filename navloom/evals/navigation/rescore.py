@@ -18,7 +18,7 @@ from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.navigation.bootstrap import LEVEL, RESAMPLES, By, Row, summarise
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, EpisodeScore, Scorer, cluster_of
-from navloom.evals.navigation.rescore_trial import EFFORT, Trial, read_trials
+from navloom.evals.navigation.scores import EFFORT, Trial, read_trials
 from navloom.evals.navigation.submission import Fault, read_submission
 from navloom.evals.report.table import NOTHING, Table
 from navloom.evals.run_folder import read_run

@@ -1,25 +1,36 @@
-"""What an episode scores and why it failed, as a line keeps it; and what a run's lines add up to.
+"""A finished episode's line: what it scores and why it failed, written; and lines read again.
 
-Lines are read one after another and only their numbers are kept, so that a run of thousands of
-episodes costs no more memory than its scores.
+What a run's lines add up to is read one line after another, and only numbers are kept, so that a
+run of thousands of episodes costs no more memory than its scores. For scoring anew a line is a
+`Trial`: the episode, and where the agent went.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from navloom.errors import RunError
+from navloom.evals.jsonl import read_lines
 from navloom.evals.navigation.bootstrap import summarise
 from navloom.evals.navigation.failures import analyse
-from navloom.evals.navigation.metrics import METRICS, Contacts, EpisodeScore, score_episodes
+from navloom.evals.navigation.metrics import (
+    METRICS,
+    Contacts,
+    EpisodeScore,
+    Invalid,
+    score_episodes,
+)
+from navloom.evals.navigation.submission import viewpoints_of
 from navloom.evals.run_folder import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
-
-__all__ = ["COUNTS", "RunScores", "read_scores", "scored"]
+from navloom.tools.navigation.steps import Walk
 
 COUNTS = (
     "steps",
@@ -53,9 +64,10 @@ def scored(
         ``scores`` and ``tags``.
     """
     result = dict(state["result"])
-    score = _score(episode, result, scene, touches)
-    tags = analyse(result, episode, scene, success=score.success).tags
-    reason = None if score.success else _reason(result, score)
+    walk = Walk.read(result)
+    score = _score(episode, walk, scene, touches)
+    tags = analyse(walk, episode, scene, success=score.success).tags
+    reason = None if score.success else _reason(walk, score)
     return {
         "status": "ok" if score.success else "failed",
         "reason": reason,
@@ -69,29 +81,24 @@ def scored(
     }
 
 
-def _score(
-    episode: Episode, result: Mapping[str, Any], scene: Scene, touches: bool
-) -> EpisodeScore:
-    walked = [pose[0] for pose in result["trajectory"]]
-    contacts = {}
-    if touches:
-        metres = tuple(float(each["displacement"]) for each in result["contacts"])
-        contacts[episode.id] = Contacts(metres, len(walked) - 1)
+def _score(episode: Episode, walk: Walk, scene: Scene, touches: bool) -> EpisodeScore:
+    walked = [viewpoint for viewpoint, _ in walk.poses]
+    contacts = {episode.id: Contacts(walk.touched, len(walked) - 1)} if touches else {}
     (score,) = score_episodes(
         [episode],
         {episode.id: walked},
         lambda _: scene,
         # Whose reply could not be read chose no place to end at: never silently a stop.
-        unstopped={episode.id} if result["end"] == "unparsed" else (),
+        unstopped={episode.id} if walk.end == "unparsed" else (),
         contacts=contacts,
     )
     return score
 
 
-def _reason(result: Mapping[str, Any], score: EpisodeScore) -> str:
+def _reason(walk: Walk, score: EpisodeScore) -> str:
     if score.invalid is not None:
         return "invalid"
-    return _AWAY if result["end"] == "stop" else str(result["end"])
+    return _AWAY if walk.end == "stop" else walk.end
 
 
 def _message(reason: str, state: Mapping[str, Any], score: EpisodeScore) -> str:
@@ -190,3 +197,78 @@ def read_scores(run: Path | str) -> RunScores:
     found = RunScores(task, agent, model)
     fold_samples(run, found.add, "an episode")
     return found
+
+
+EFFORT = ("steps", "input_tokens", "output_tokens", "cost_usd", "seconds")
+"""What an episode took, where the source says."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One finished sample.
+
+    Attributes:
+        id: the sample's.
+        episode: as the line has it.
+        path: viewpoints, or what is wrong with them.
+        stopped: False where the end is none that the agent chose.
+        contacts: what it touched, where that was reported.
+        effort: by ``EFFORT``, what it took.
+    """
+
+    id: str
+    episode: Episode
+    path: list[str] | Invalid
+    stopped: bool
+    contacts: Contacts | None
+    effort: Mapping[str, float | None]
+
+
+def read_trials(run: Path | str) -> Iterator[Trial]:
+    """The finished samples of a run, in the order they ended; only what scoring needs is kept.
+
+    Raises:
+        RunError: the folder is no run, or a line has not the form of an episode.
+    """
+    read_run(run)
+    for line in read_lines(Path(run) / "samples.jsonl"):
+        try:
+            yield _trial(line)
+        except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
+            what = "its episode" if isinstance(error, ValidationError) else repr(error)[:100]
+            raise RunError(
+                f"{run}: the sample '{line['id']}' has not the form of a navigated episode"
+                f" ({what}): give a run of `navloom eval`"
+            ) from None
+
+
+def effort_of(line: Mapping[str, Any]) -> dict[str, float | None]:
+    """What a finished sample took, by ``EFFORT``; None where its line does not say."""
+    usage, result = line.get("usage") or {}, line.get("result") or {}
+    values = {
+        "steps": (result.get("counts") or {}).get("steps"),
+        "input_tokens": usage.get("input_tokens"),
+        "output_tokens": usage.get("output_tokens"),
+        "cost_usd": line.get("cost_usd"),
+        "seconds": line.get("seconds"),
+    }
+    return {name: float(v) if isinstance(v, int | float) else None for name, v in values.items()}
+
+
+def _trial(line: Mapping[str, Any]) -> Trial:
+    result = line["result"]
+    path = viewpoints_of(result["trajectory"])
+    touched, scores = result.get("contacts") or [], result.get("scores") or {}
+    contacts = None
+    if (touched or "SR_telhop" in scores) and not isinstance(path, Invalid):
+        metres = tuple(float(each["displacement"]) for each in touched)
+        contacts = Contacts(metres, len(path) - 1)
+    return Trial(
+        line["id"],
+        Episode.model_validate(result["episode"]),
+        path,
+        # Whose reply could not be read chose no place to end at: never silently a stop.
+        result.get("end") != "unparsed",
+        contacts,
+        effort_of(line),
+    )

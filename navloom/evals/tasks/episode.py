@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from navloom.errors import DataError
+from navloom.scenes.scene import Scene
+from navloom.sim.graph import nearest_viewpoint
 
 __all__ = ["Episode", "TaskData"]
 
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Episode(BaseModel):
-    """An instruction, where it starts, and what counts as having followed it."""
+Place = _Id | tuple[float, float, float]
+"""A viewpoint, or a point on the floor in metres (JSON: three numbers)."""
+MOST_OFF_M = 3.0
+"""A point so far from every viewpoint is on no navigation graph; R2R's hops are about 2 m long."""
+
+
+class PlacedEpisode(BaseModel):
+    """An instruction, where it starts, and what counts as having followed it.
+
+    Its places may be points: of simulators without a navigation graph, and of datasets for them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,14 +38,14 @@ class Episode(BaseModel):
     """The dataset's name, such as ``r2r``."""
     scene: _Id
     """The scene's portable name, such as ``mp3d:2azQ1b91cZZ``."""
-    start: _Id
-    """The viewpoint it starts on."""
+    start: Place
+    """Where it starts."""
     heading: Annotated[float, Field(ge=-7, le=7, allow_inf_nan=False)] = 0.0
     """Heading at the start, radians clockwise from -z."""
     instruction: Annotated[str, Field(min_length=1, max_length=20_000)]
-    goals: Annotated[tuple[_Id, ...], Field(min_length=1)]
-    """Viewpoints that count as the goal; distances are to the nearest."""
-    path: tuple[_Id, ...] = ()
+    goals: Annotated[tuple[Place, ...], Field(min_length=1)]
+    """What counts as the goal; distances are to the nearest."""
+    path: tuple[Place, ...] = ()
     """The ground-truth path, start and goal included; empty where there is none."""
     visible_from: tuple[_Id, ...] = ()
     """Viewpoints that see the target, where the dataset says so (REVERIE)."""
@@ -41,6 +55,53 @@ class Episode(BaseModel):
     """True where the episode was worked out from another dataset and is not the published one."""
     columns: Mapping[str, Any] = Field(default_factory=dict)
     """Whatever else the dataset says, for records (``path_id``, ``instruction_index``, ...)."""
+
+
+class Episode(PlacedEpisode):
+    """An episode on a navigation graph: every place is a viewpoint, as metrics take it."""
+
+    start: _Id
+    """The viewpoint it starts on."""
+    goals: Annotated[tuple[_Id, ...], Field(min_length=1)]
+    """Viewpoints that count as the goal; distances are to the nearest."""
+    path: tuple[_Id, ...] = ()
+    """The ground-truth path, start and goal included; empty where there is none."""
+
+
+def on_graph(episode: PlacedEpisode, scene: Scene) -> Episode:
+    """An episode with the nearest viewpoint for every point; ``columns["points"]`` keeps those.
+
+    Raises:
+        DataError: a point is over ``MOST_OFF_M`` from every viewpoint, or there is none.
+    """
+    if isinstance(episode, Episode):
+        return episode
+    places = (episode.start, *episode.goals, *episode.path)
+    fields = episode.model_dump()
+    points = {key: fields[key] for key in ("start", "goals", "path")}
+    if any(not isinstance(place, str) for place in places):
+        fields["columns"] = {**episode.columns, "points": points}
+    goals = dict.fromkeys(_viewpoint(place, episode, scene) for place in episode.goals)
+    way = [_viewpoint(place, episode, scene) for place in episode.path]
+    fields["start"] = _viewpoint(episode.start, episode, scene)
+    fields["goals"] = tuple(goals)
+    # Points lie closer than viewpoints: several may have one.
+    fields["path"] = tuple(place for place, _ in groupby(way))
+    return Episode(**fields)
+
+
+def _viewpoint(place: Place, episode: PlacedEpisode, scene: Scene) -> str:
+    if isinstance(place, str):
+        return place
+    if not scene.viewpoints:
+        raise DataError(f"{episode.id}: its places are points, and {scene.uri} has no viewpoints")
+    nearest, metres = nearest_viewpoint(scene, place)
+    if not metres <= MOST_OFF_M:
+        raise DataError(
+            f"{episode.id}: the point {place} is {metres:.1f} m from the nearest viewpoint of"
+            f" {scene.uri}, {nearest}: expected at most {MOST_OFF_M:g} m"
+        )
+    return nearest
 
 
 @dataclass(frozen=True)

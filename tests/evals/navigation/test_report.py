@@ -6,8 +6,7 @@ import pytest
 
 from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, mine, read_examples
-from navloom.evals.navigation.failure_tally import error_tables, read_tags, tally_tags
-from navloom.evals.navigation.failures import analyse
+from navloom.evals.navigation.failures import analyse, error_tables, read_tags, tally_tags
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
 from navloom.evals.navigation.report import build_nav_report, document, html, write_nav_report
 from navloom.evals.navigation.report_cases import case_steps, pick_cases, read_case

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from navloom.errors import ModelError
-from navloom.graphs.navigation.baseline.clauses import Route, read_route
 from navloom.graphs.navigation.baseline.follower import Follower
-from navloom.graphs.navigation.baseline.home_words import bag, likeness
+from navloom.graphs.navigation.baseline.home_words import Route, bag, likeness, read_route
 from navloom.graphs.navigation.baseline.policy import (
     STOP_CHANCE,
     heuristic_navigator,

@@ -1,16 +1,17 @@
-"""Words of homes, for rule-based policies: stems, synonyms, and what shows that a room is near.
+"""Words of homes and instructions, as a rule-based follower reads them.
 
-The words are data, in ``navloom/scenes/words.yaml``: written by hand, none counted from a dataset.
+Stems, synonyms, what shows that a room is near; an instruction as clauses in order, with what to
+look for. The lists are written by hand from common knowledge of homes; none is counted from a
+dataset.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from navloom.scenes.lexicon import canons, word_table
-
-__all__ = ["MOST_CHARACTERS", "ROOMS", "bag", "common", "likeness", "plain"]
 
 MOST_CHARACTERS = 4_000
 """Of a longer text only so much is read."""
@@ -68,3 +69,129 @@ def likeness(wanted: frozenset[str], seen: frozenset[str]) -> float:
         elif not seen.isdisjoint(_CLUES.get(word, ())):
             found += heavy * _HALF
     return found / total
+
+
+_MOST_CLAUSES = 24
+_SPLIT = re.compile(r"[.;,!?\n]+|\b(?:and|then|until|once|when|after|before|while|as)\b")
+_MOVE_WORDS = """
+walk go turn stop wait stand take make enter leave exit continue head proceed move pass keep get
+reach come follow face veer bear climb descend ascend travel cross step stay hang walking going
+turning passing entering exiting leaving reaching facing find bring look search locate clean wash
+pick open close fetch
+"""
+_GUIDE_WORDS = "turn take make veer bear go hang hard slight sharp immediate head turning"
+_MOVES = frozenset(_MOVE_WORDS.split())
+_GUIDES = frozenset(_GUIDE_WORDS.split())
+_LEAVES = frozenset({"leave", "exit", "leaving", "exiting"})
+_SIDE = {"left": "Left", "leftmost": "Left", "right": "Right", "rightmost": "Right"}
+_AHEAD = frozenset({"straight", "forward", "ahead", "continue", "continuing", "forwards"})
+_UP = frozenset({"up", "upstairs", "climb", "ascend", "upward"})
+_DOWN = frozenset({"down", "downstairs", "descend", "downward"})
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One thing to do.
+
+    Attributes:
+        turn: Left, Right, Back or Front where it says so, else None.
+        sure: how surely ``turn`` is a turn and not where something stands, 0 to 1.
+        climb: "up", "down" or None, of stairs.
+        words: what to look for, in plain form.
+        leaves: whether the words are what to get away from.
+    """
+
+    turn: str | None
+    sure: float
+    climb: str | None
+    words: frozenset[str]
+    leaves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An instruction in order.
+
+    Attributes:
+        clauses: at least one.
+        goals: what is where it ends, room and things; several where it says "or".
+        words: every word that tells something.
+    """
+
+    clauses: tuple[Clause, ...]
+    goals: tuple[frozenset[str], ...]
+    words: frozenset[str]
+
+    @property
+    def plain(self) -> bool:
+        """Whether it names a place and no way there."""
+        return all(c.turn is None and c.climb is None for c in self.clauses)
+
+
+@lru_cache(maxsize=512)
+def read_route(instruction: str) -> Route:
+    """Split an instruction into clauses; of more than ``_MOST_CLAUSES`` the first are read."""
+    parts = _parts(instruction[:MOST_CHARACTERS].lower())
+    parts = parts[:_MOST_CLAUSES]
+    clauses = tuple(map(_clause, parts))
+    words = frozenset().union(*(c.words for c in clauses)) if clauses else frozenset[str]()
+    nothing = Clause("Front", 0.5, None, frozenset(), leaves=False)
+    return Route(clauses or (nothing,), _goals(clauses, parts), words)
+
+
+def _parts(text: str) -> list[str]:
+    """Pieces that each begin with a verb of moving; what has none belongs to the one before."""
+    merged: list[str] = []
+    for piece in _SPLIT.split(text):
+        words = _WORD.findall(piece)
+        if not words:
+            continue
+        if merged and _MOVES.isdisjoint(words[:3]):
+            merged[-1] += " " + piece
+        else:
+            merged.append(piece)
+    return merged
+
+
+def _clause(part: str) -> Clause:
+    words = _WORD.findall(part)
+    turn, sure = _turn(words)
+    seen = bag(part)
+    stairs = "stairs" in seen
+    climb = None
+    if not _UP.isdisjoint(words) and (stairs or "upstairs" in words or "climb" in words):
+        climb = "up"
+    elif not _DOWN.isdisjoint(words) and (stairs or "downstairs" in words or "descend" in words):
+        climb = "down"
+    leaves = not _LEAVES.isdisjoint(words) or "out of" in part
+    return Clause(turn, sure, climb, seen, leaves)
+
+
+def _turn(words: list[str]) -> tuple[str | None, float]:
+    for i, word in enumerate(words):
+        before, two = words[max(0, i - 1) : i], words[max(0, i - 3) : i]
+        if word == "around" and "turn" in words[:i]:
+            return "Back", 1.0
+        if word in _SIDE:
+            if words[i + 1 : i + 2] == ["of"]:
+                continue
+            if "on" in two or ("to" in two and "turn" not in words[:i]):
+                return _SIDE[word], 0.4
+            if before and (before[0] in _GUIDES or before[0] in ("a", "the", "your", "then")):
+                return _SIDE[word], 1.0
+            return _SIDE[word], 0.7
+    if not _AHEAD.isdisjoint(words):
+        return "Front", 0.6
+    return None, 0.0
+
+
+def _goals(clauses: tuple[Clause, ...], parts: list[str]) -> tuple[frozenset[str], ...]:
+    ends = [i for i, c in enumerate(clauses) if c.words and not c.leaves]
+    if not ends:
+        return (frozenset(),)
+    last = clauses[ends[-1]].words
+    if " or " in parts[ends[-1]] and len(ends) == 1:
+        either = tuple(filter(None, map(bag, parts[ends[-1]].split(" or ")[:8])))
+        return either or (last,)
+    rooms = (clauses[i].words & ROOMS for i in reversed(ends))
+    return (last | next((room for room in rooms if room), frozenset()),)

@@ -9,7 +9,7 @@ look alike, and before it stops. The random one draws: it stops with probability
 step on, a walk of six steps in the mean, which is what R2R's longest paths have, and else goes any
 way on, each as likely, those it came by too.
 
-What the follower's weights were tuned on stands in `weights`.
+What the follower's weights were tuned on stands in `follower`.
 """
 
 from __future__ import annotations
