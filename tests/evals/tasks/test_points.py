@@ -12,7 +12,8 @@ import pytest
 from pydantic import ValidationError
 
 from navloom.errors import DataError
-from navloom.evals.navigation.run import EvalRequest, evaluate
+from navloom.evals.kinds import run_kind
+from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks import registry
 from navloom.evals.tasks.episode import Episode, PlacedEpisode, TaskData, on_graph
@@ -78,7 +79,7 @@ def test_a_dataset_of_points_is_walked_and_scored(
     monkeypatch.setitem(sys.modules, module.__name__, module)
     task = registry.Task(module.__name__, "points", None)
     monkeypatch.setitem(registry.TASKS, "points", task)
-    summary = evaluate(EvalRequest(task="points", agent="shortest-path"), tmp_path / "run")
+    summary = run_kind(EvalRequest(task="points", agent="shortest-path"), tmp_path / "run")
     (line,) = read_samples(tmp_path / "run")
     assert (summary.ok, line["status"]) == (1, "ok")
     assert [pose[0] for pose in line["result"]["trajectory"]] == list(PATH)
