@@ -39,7 +39,7 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 def _defaults(context: typer.Context, path: Path) -> dict[str, Any]:
     from pydantic import TypeAdapter
 
-    from navloom.scenes.files import read_yaml
+    from navloom.scenes.checked_files import read_yaml
 
     kind = dict[str, bool | int | float | str | list[int | float | str]]
     given = read_yaml(path, TypeAdapter(kind), most=_MOST_CONFIG)

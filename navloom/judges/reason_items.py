@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.judges.causes import causes_of
 from navloom.judges.payloads import inject, payloads
 from navloom.judges.traversability import build_record
-from navloom.scenes.files import read_yaml
+from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.traverse import Traversability
 
 __all__ = ["DEFAULT_ITEMS", "KINDS", "SETS", "Item", "Situation", "make_items", "situations"]

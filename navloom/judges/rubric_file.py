@@ -20,7 +20,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
-from navloom.scenes.files import read_yaml
+from navloom.scenes.checked_files import read_yaml
 
 __all__ = ["GRADES", "Criterion", "Rubric", "load_rubric"]
 

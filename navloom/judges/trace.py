@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import DataError
-from navloom.scenes.files import first_problem
+from navloom.scenes.checked_files import first_problem
 
 __all__ = ["Option", "Step", "steps_of"]
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from navloom.errors import DataError
 from navloom.scenes.bodies import canonical
-from navloom.scenes.files import first_problem
+from navloom.scenes.checked_files import first_problem
 from navloom.scenes.traverse import Traversability
 
 __all__ = ["NO_EDGE", "Edge", "Record", "build_record", "read_record"]

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.files import checked, parse_json, read_bytes, read_yaml
+from navloom.scenes.checked_files import checked, parse_json, read_bytes, read_yaml
 
 ALIASES = {"ROBOT": "HUMANOID"}
 """The benchmark's files call the humanoid ``ROBOT`` in one place and ``HUMANOID`` in another."""

@@ -20,7 +20,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
 
 from navloom.errors import did_you_mean
-from navloom.scenes.files import read_yaml
+from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.scene import ItemKind
 
 ROOM_TYPES: tuple[str, ...] = (

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
-from navloom.scenes.files import checked_id, find_in, read_json, short
+from navloom.scenes.checked_files import checked_id, find_in, read_json, short
 from navloom.scenes.scene import Link, Scene
 
 _ENDING = "-traverse.json"

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.files import checked_id, short
+from navloom.scenes.checked_files import checked_id, short
 from navloom.scenes.scene import Scene
 
 DATA_VARIABLE = "NAVLOOM_DATA"

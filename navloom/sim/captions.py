@@ -25,8 +25,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
+from navloom.scenes.checked_files import read_json, short, write_atomic
 from navloom.scenes.distances import per_scene
-from navloom.scenes.files import read_json, short, write_atomic
 from navloom.scenes.formats.mp3d_observations import Seen, read_observations
 from navloom.scenes.scene import UNKNOWN, Name, Scene
 from navloom.scenes.uri import DATA_VARIABLE

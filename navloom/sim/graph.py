@@ -22,8 +22,8 @@ from typing import TypeAlias
 
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import Embodiment
+from navloom.scenes.checked_files import short
 from navloom.scenes.distances import metre_table, per_scene
-from navloom.scenes.files import short
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (

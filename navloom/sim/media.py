@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 from navloom.errors import SceneError, SimulatorError
 from navloom.files import replace_file
-from navloom.scenes.files import read_bytes, short
+from navloom.scenes.checked_files import read_bytes, short
 
 MOST_BYTES = 16_000_000
 """Of one picture. What a provider takes is less (:mod:`navloom.models.images`)."""

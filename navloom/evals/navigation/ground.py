@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import did_you_mean
+from navloom.scenes.checked_files import short
 from navloom.scenes.distances import metre_table, per_scene
-from navloom.scenes.files import short
 from navloom.scenes.scene import Scene
 
 MOST_POSITIONS = 10_000

@@ -33,8 +33,8 @@ from navloom.evals.tasks.registry import load_task
 from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
 from navloom.models.registry import model_of
+from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.distances import per_scene
-from navloom.scenes.files import read_bytes
 from navloom.scenes.uri import list_scenes, scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.media import FolderMedia

@@ -16,7 +16,7 @@ from typing import Any
 
 from navloom.errors import DataError
 from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
-from navloom.scenes.files import short
+from navloom.scenes.checked_files import short
 
 __all__ = ["Fault", "Submission", "read_submission", "viewpoints_of"]
 

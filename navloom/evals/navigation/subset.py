@@ -26,7 +26,7 @@ from navloom.evals.quota import balanced, proportional
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.files import write_whole
-from navloom.scenes.files import read_json
+from navloom.scenes.checked_files import read_json
 
 BINS = 5
 _MOST_BYTES = 64_000_000

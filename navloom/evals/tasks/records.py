@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError
-from navloom.scenes.files import read_json
+from navloom.scenes.checked_files import read_json
 
 __all__ = ["MATTERPORT_ID", "Item", "PathItem", "find", "is_blank", "read_records"]
 

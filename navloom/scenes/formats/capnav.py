@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.files import (
+from navloom.scenes.checked_files import (
     checked,
     checked_id,
     find_in,

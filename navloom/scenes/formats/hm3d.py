@@ -18,7 +18,7 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, ids_in, read_json
+from navloom.scenes.checked_files import checked_id, ids_in, read_json
 from navloom.scenes.gridgraph import build_viewpoints
 from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.scene import (

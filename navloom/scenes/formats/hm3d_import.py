@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked, checked_id, read_bytes, read_yaml, write_atomic
+from navloom.scenes.checked_files import checked, checked_id, read_bytes, read_yaml, write_atomic
 from navloom.scenes.formats.hm3d import HOME
 
 _MOST_BYTES = 20_000_000

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from navloom.errors import SceneError
-from navloom.scenes.files import read_bytes
+from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.scene import UNKNOWN, Box, Point3
 
 ROOM_LABELS: dict[str, str] = {

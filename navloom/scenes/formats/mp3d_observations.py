@@ -43,7 +43,7 @@ from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked_id, read_json
+from navloom.scenes.checked_files import checked_id, read_json
 from navloom.scenes.scene import Point3
 
 T = TypeVar("T")

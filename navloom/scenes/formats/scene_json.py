@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from navloom.errors import SceneError
-from navloom.scenes.files import checked, parse_json, read_bytes, short, write_atomic
+from navloom.scenes.checked_files import checked, parse_json, read_bytes, short, write_atomic
 from navloom.scenes.scene import Scene
 
 VERSION: str = get_args(Scene.model_fields["version"].annotation)[0]

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.scenes.bodies import ALIASES, body_names
-from navloom.scenes.files import read_yaml
+from navloom.scenes.checked_files import read_yaml
 
 __all__ = ["Words", "found_in", "found_outside", "load_words", "plain", "stem"]
 

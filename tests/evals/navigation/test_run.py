@@ -31,7 +31,7 @@ from navloom.evals.session import Session
 from navloom.evals.tasks.registry import load_task
 from navloom.models import get_model
 from navloom.scenes import uri as scene_uris
-from navloom.scenes.files import read_bytes
+from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.uri import load_scene
 from navloom.testing import ModelServer, brain
 from tests.evals.tasks.folder import folder

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.files import read_yaml
+from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.formats.scene_json import list_ids, save
 from navloom.scenes.scene import (
     Box,
