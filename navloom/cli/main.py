@@ -16,12 +16,13 @@ import tempfile
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from navloom.errors import NavloomError
@@ -32,8 +33,38 @@ __all__ = ["app", "main"]
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 
+
+class _Door(TyperGroup):
+    """Our commands, and one for each kind of run that others add (`navloom.evals.kinds`)."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, for the help; a package whose kind cannot be imported spoils it for nobody."""
+        others = []
+        for each in entry_points(group="navloom.kinds"):
+            with contextlib.suppress(NavloomError):
+                others += [each.name] if self.get_command(ctx, each.name) else []
+        return [*super().list_commands(ctx), *others]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name; one of another's kind of run is made when it is called."""
+        return super().get_command(ctx, cmd_name) or _made(cmd_name)
+
+
+def _made(name: str) -> Any:
+    """The command of a kind of run that is not ours, from the fields of its request."""
+    from navloom.cli.generated import command_of
+    from navloom.evals.kinds import OURS, get_kind, known_kinds
+
+    if name in OURS or name not in known_kinds():
+        return None
+    single = typer.Typer()
+    single.command(name)(command_of(get_kind(name)))
+    return typer.main.get_command(single)
+
+
 app = typer.Typer(
     name="navloom",
+    cls=_Door,
     help="Language-model agents woven with indoor scenes: generate, drive and grade navigation.",
     no_args_is_help=True,
     rich_markup_mode="rich",

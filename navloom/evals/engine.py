@@ -359,7 +359,7 @@ async def _final_state(
         entry,
         _thread(sample),
         context=job.context(sample),
-        durability="sync",
+        durability="sync" if graph.checkpointer else None,
         control=control,
         # All channels, as a state read back from its checkpoint has them.
         output_keys=graph.stream_channels_list,
