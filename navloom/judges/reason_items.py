@@ -30,9 +30,8 @@ from typing import Annotated, Any
 import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from navloom.judges.causes import causes_of
 from navloom.judges.payloads import inject, payloads
-from navloom.judges.traversability import build_record
+from navloom.judges.traversability import build_record, causes_of
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.traverse import Traversability
 

@@ -9,10 +9,16 @@
 that nobody labelled has ``traversable`` null: it is neither a barrier nor open. A step along no
 edge has ``exists`` false and counts as a barrier. ``ground_truth`` says the same again, as the
 benchmark's files do; where the two differ, ``ground_truth`` is what counts.
+
+A note is an annotator's words ("door sill", "dooe too narrow", "sofa block thw way") or those of
+:func:`navloom.scenes.traverse.from_geometry`. It may speak of several kinds of barrier
+(`causes_of`), by which calibration and its tables count; one that speaks of none known here
+("invalid node") has no kind, and calibration leaves its passages alone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any
@@ -23,8 +29,6 @@ from navloom.errors import DataError
 from navloom.scenes.bodies import canonical
 from navloom.scenes.checked_files import first_problem
 from navloom.scenes.traverse import Traversability
-
-__all__ = ["NO_EDGE", "Edge", "Record", "build_record", "read_record"]
 
 NO_EDGE = "there is no passage between the two"
 _Name = Annotated[str, Field(max_length=300)]
@@ -140,3 +144,34 @@ def read_record(value: Any) -> Record:
         return Record.model_validate(value)
     except ValidationError as error:
         raise DataError(f"record: {first_problem(error)}") from error
+
+
+_PATTERNS = {
+    "narrow": r"narrow|\bno\w? enough space|enough space|space between|not fit",
+    "stairs": r"\bstairs?\b(?!-side| landing)",
+    "door": r"open the door|open door|cannot open|door is locked|locked door",
+    "rise": r"\bsills?\b|height|tiny step|\brise of\b|tatami|threshold|too thick|think fur|step\b",
+    "elevator": r"elevator|\blift\b",
+    "turn": r"\bturn(?:ing)?\b",
+    "clutter": r"clutter|\bblock(?:s|ed)?\b|in the way|\bbench\b|prevents entering",
+    "terrain": r"terrain|steep|sewage|gravel|grass",
+    "missing": re.escape(NO_EDGE),
+}
+CAUSES = tuple(_PATTERNS)
+"""All kinds, in the order of tables."""
+_COMPILED = {cause: re.compile(pattern, re.IGNORECASE) for cause, pattern in _PATTERNS.items()}
+_ASIDE = re.compile(
+    r"next to the stairs?|between (?:the )?stairs?\b|stair[- ]side|to stair|at the stair",
+    re.IGNORECASE,
+)
+"""Stairs that a note names as a place, not as what is in the way."""
+
+
+def causes_of(note: str) -> frozenset[str]:
+    """The kinds of barrier in a note; empty where it speaks of none that is known.
+
+    >>> sorted(causes_of("cannot go up/down stairs; door too narrow"))
+    ['narrow', 'stairs']
+    """
+    text = _ASIDE.sub(" ", note[:4_000])
+    return frozenset(cause for cause, pattern in _COMPILED.items() if pattern.search(text))

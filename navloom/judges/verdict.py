@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from navloom.models.answer import AnswerError
+from navloom.models.answer import AnswerError, json_values
 from navloom.tools.navigation.remarks import outside
 
 __all__ = ["Verdict", "last_object", "read_flag", "read_verdict", "reasoning_schema"]
@@ -179,27 +179,12 @@ def last_object(text: str, key: str) -> dict[str, Any]:
         AnswerError: there is none; written for the model.
     """
     text = outside(text[-_MOST_READ:])
-    found = [each for each in _objects(text) if key in each]
+    found = [each for each in json_values(text, "{", most=_MOST_STARTS) if key in each]
     if not found:
         raise AnswerError(
             f'The reply holds no JSON object with "{key}". Answer with the JSON object alone.'
         )
     return dict(found[-1])
-
-
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    for _ in range(_MOST_STARTS):
-        if at == -1:
-            return
-        try:
-            value, end = decoder.raw_decode(text, at)
-            if isinstance(value, dict):
-                yield value
-        except (ValueError, RecursionError):
-            end = at + 1
-        at = text.find("{", end)
 
 
 def _line(value: Any) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "AnswerError",
     "answered_calls",
     "bounded",
+    "json_values",
     "message_text",
     "read_json_object",
 ]
@@ -104,19 +105,29 @@ def read_json_object(text: str) -> dict[str, Any]:
         raise AnswerError(
             f"The answer is {len(text)} characters long; at most {MOST_CHARACTERS} are read."
         )
-    text = _THOUGHT.sub(" ", text)
-    decoder = json.JSONDecoder()
-    found: dict[str, Any] | None = None
-    at, starts = text.find("{"), 0
-    while at != -1 and starts < _MOST_STARTS:
-        starts += 1
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError):
-            end = at + 1
-        else:
-            found = value
-        at = text.find("{", end)
-    if found is None:
+    found = list(json_values(_THOUGHT.sub(" ", text), "{", most=_MOST_STARTS))
+    if not found:
         raise AnswerError("The answer holds no JSON object. Answer with the JSON object alone.")
-    return found
+    return dict(found[-1])
+
+
+def json_values(text: str, opens: str = "[{", *, most: int = 2_000) -> Iterator[Any]:
+    """Every whole JSON value that stands in a text, outermost first.
+
+    Args:
+        text: what a model said, without what is not to be read.
+        opens: what a value that is looked for begins with: arrays, objects or both.
+        most: places that are tried.
+    """
+    decoder, start = json.JSONDecoder(), re.compile(f"[{re.escape(opens)}]")
+    found = start.search(text)
+    for _ in range(most):
+        if found is None:
+            return
+        try:
+            value, end = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            end = found.start() + 1
+        else:
+            yield value
+        found = start.search(text, end)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from navloom.errors import DataError
-from navloom.judges.causes import causes_of
-from navloom.judges.traversability import NO_EDGE, build_record, read_record
+from navloom.judges.traversability import NO_EDGE, build_record, causes_of, read_record
 from tests.judges.paths import NODES, TRUTH, record
 
 

@@ -22,8 +22,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict, cast
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -32,13 +34,7 @@ from langgraph.types import Checkpointer
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.ask import Asking, Question, build_asking, opening
-from navloom.graphs.captions.form import (
-    marker_schema,
-    read_markers,
-    read_summary,
-    summary_schema,
-)
-from navloom.models.answer import AnswerError
+from navloom.models.answer import AnswerError, read_json_object
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
@@ -46,6 +42,8 @@ from navloom.sim.captions import CaptionCache
 from navloom.sim.graph import floor_of, make
 from navloom.sim.protocol import (
     MOST_CAPTION,
+    MOST_DESCRIPTION,
+    MOST_SUMMARY,
     Candidate,
     Captions,
     Observation,
@@ -56,12 +54,16 @@ from navloom.sim.protocol import (
 from navloom.sim.views import strip
 from navloom.sim.walker import Walker, lease
 from navloom.sim.words import composed
+from navloom.tools.forms import closed_object
 from navloom.tools.untrusted import paragraph
 
 Job = Literal["markers", "summary"]
 JOBS: tuple[Job, ...] = ("markers", "summary")
 """What is asked about each viewpoint, in this order."""
 PROMPTS: dict[Job, str] = {"markers": "caption_markers", "summary": "viewpoint_summary"}
+_SLACK = 2
+"""A model cannot count characters: up to twice the bound is cut, more is sent back."""
+_MOST_FAULTS = 4
 
 
 class Input(TypedDict, total=False):
@@ -201,6 +203,89 @@ def build_graph(
         many=True,
         checkpointer=checkpointer,
     )
+
+
+def marker_schema(count: int) -> dict[str, Any]:
+    """The JSON schema of marker captions.
+
+    Args:
+        count: how many markers there are, from 1.
+    """
+    caption = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_DESCRIPTION}
+    return {
+        "title": "marker_captions",
+        "description": "One caption for every numbered marker.",
+        **closed_object({str(number): caption for number in range(1, count + 1)}),
+    }
+
+
+def summary_schema() -> dict[str, Any]:
+    """The JSON schema of a viewpoint's summary."""
+    text = {"type": "string", "minLength": 2, "maxLength": _SLACK * MOST_SUMMARY}
+    return {
+        "title": "viewpoint_summary",
+        "description": "One sentence about a place.",
+        **closed_object({"summary": text}),
+    }
+
+
+def read_markers(text: str, count: int) -> dict[str, str]:
+    """The caption of every marker in a model's answer, by number.
+
+    Raises:
+        AnswerError: each fault, for the model.
+    """
+    answer = _checked(text, marker_schema(count))
+    return {number: _words(answer[number], MOST_DESCRIPTION, number) for number in answer}
+
+
+def read_summary(text: str) -> str:
+    """The sentence in a model's answer.
+
+    Raises:
+        AnswerError: each fault, for the model.
+    """
+    answer = _checked(text, summary_schema())
+    return _words(answer["summary"], MOST_SUMMARY, "summary")
+
+
+def _words(said: str, most: int, key: str) -> str:
+    words = paragraph(said, most)
+    if not any(map(str.isalpha, words)):
+        raise AnswerError(f'"{key}" holds no words. Answer again with words for it.')
+    return words
+
+
+def _checked(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    answer = read_json_object(text)
+    errors = sorted(Draft202012Validator(schema).iter_errors(answer), key=_place)
+    if errors:
+        faults = " ".join(dict.fromkeys(_said(e, schema) for e in errors[:_MOST_FAULTS]))
+        raise AnswerError(f"{faults} Answer again with the whole JSON object.")
+    return answer
+
+
+def _place(error: ValidationError) -> tuple[str, str]:
+    return "/".join(map(str, error.absolute_path)), str(error.validator)
+
+
+def _said(error: ValidationError, schema: Mapping[str, Any]) -> str:
+    """One fault as a sentence that repeats little of what was said."""
+    keys, found = list(schema["properties"]), cast(Any, error.instance)
+    named = f'"{error.absolute_path[0]}"' if error.absolute_path else "The answer"
+    match error.validator:
+        case "required":
+            missing = [key for key in keys if key not in found]
+            return f"Missing: {', '.join(missing[:20])}."
+        case "additionalProperties":
+            strange = [str(key)[:20] for key in found if key not in keys]
+            return f"Not asked for: {', '.join(strange[:5])}; the keys are {', '.join(keys[:40])}."
+        case "maxLength":
+            size = len(found)
+            return f"{named} has {size} characters, at most {error.validator_value} are read."
+        case "minLength":
+            return f"{named} is empty."
+    return f"{named} is a {type(found).__name__}, expected a text."
 
 
 def write_captions(

@@ -3,11 +3,11 @@
 POLICIES = {
     "heuristic": {
         "judge_reasoning": "navloom.graphs.judging.baseline:heuristic_reasoning",
-        "judge_rubric": "navloom.graphs.judging.rubric_baseline:heuristic_rubric",
+        "judge_rubric": "navloom.graphs.judging.baseline:heuristic_rubric",
     },
     "random": {
         "judge_reasoning": "navloom.graphs.judging.baseline:random_reasoning",
-        "judge_rubric": "navloom.graphs.judging.rubric_baseline:random_rubric",
+        "judge_rubric": "navloom.graphs.judging.baseline:random_rubric",
     },
 }
 """What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

@@ -9,13 +9,12 @@ text.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from navloom.models.answer import MOST_CHARACTERS, AnswerError
+from navloom.models.answer import MOST_CHARACTERS, AnswerError, json_values
 
 __all__ = ["MOST_PATH", "Answer", "Form", "parse_answer", "without_thoughts"]
 
@@ -24,7 +23,6 @@ MOST_PATH = 200
 _MOST_NAME = 300
 _MOST_REASON = 4_000
 _MOST_ITEMS = 200
-_MOST_STARTS = 2_000
 _DEEPEST = 3
 _OPEN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
@@ -117,36 +115,13 @@ def _after_close(text: str) -> str:
 def _in_json(text: str, question: str, agent: str) -> Answer | None:
     """The answer in the last JSON value that holds one."""
     last: tuple[list[Mapping[str, Any]], Form] | None = None
-    for value in _values(text):
+    for value in json_values(text):
         form: Form = "array" if isinstance(value, list) else "object"
         if items := _items(value):
             last = items, form
     if last is None:
         return None
     return _read(_chosen(last[0], question, agent), last[1])
-
-
-def _values(text: str) -> Iterator[Any]:
-    """Every whole JSON array and object that stands in a text, outermost first."""
-    decoder = json.JSONDecoder()
-    at, starts = _next_start(text, 0), 0
-    while at != -1 and starts < _MOST_STARTS:
-        starts += 1
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield value
-        at = _next_start(text, end)
-
-
-_START = re.compile(r"[\[{]")
-
-
-def _next_start(text: str, at: int) -> int:
-    found = _START.search(text, at)
-    return -1 if found is None else found.start()
 
 
 def _items(value: Any, depth: int = 0) -> list[Mapping[str, Any]]:

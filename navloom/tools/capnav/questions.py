@@ -9,15 +9,14 @@ a question alone and an answer that was cut short are read as well. Nothing is r
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from navloom.models.answer import MOST_CHARACTERS, AnswerError
+from navloom.models.answer import MOST_CHARACTERS, AnswerError, json_values
 from navloom.tools.capnav.answers import without_thoughts
 from navloom.tools.forms import Violation, quoted
 
@@ -37,11 +36,9 @@ TITLE, COMPACT_TITLE = "capnav_tasks", "capnav_task_choice"
 """The titles of the two response schemas, by which builtin models know their job."""
 MOST_QUESTIONS = 50
 """Questions of one answer that are read."""
-_MOST_STARTS = 2_000
 _MOST_FAULTS = 4
 _KEYS = ("scene_type", "question", "reason", "nodes_involved")
 _INVOLVED = ("start", "start_detail", "intermediate", "end", "end_detail")
-_START = re.compile(r"[\[{]")
 
 
 @cache
@@ -131,7 +128,7 @@ def read_questions(text: str) -> list[dict[str, Any]]:
     said, thoughts = without_thoughts(text)
     for part in (said, thoughts):
         lists, alone = [], []
-        for value in _values(part):
+        for value in json_values(part):
             found = _several(value)
             if found is None and isinstance(value, Mapping) and _is_question(value):
                 alone.append(dict(value))
@@ -154,21 +151,6 @@ def _several(value: Any) -> list[dict[str, Any]] | None:
 
 def _is_question(value: Mapping[str, Any]) -> bool:
     return "question" in value or "nodes_involved" in value or "start" in value
-
-
-def _values(text: str) -> Iterator[Any]:
-    """Every whole JSON array and object that stands in a text, outermost first."""
-    decoder = json.JSONDecoder()
-    found, starts = _START.search(text), 0
-    while found is not None and starts < _MOST_STARTS:
-        starts += 1
-        try:
-            value, end = decoder.raw_decode(text, found.start())
-        except (ValueError, RecursionError):
-            end = found.start() + 1
-        else:
-            yield value
-        found = _START.search(text, end)
 
 
 def schema_faults(question: Mapping[str, Any]) -> list[Violation]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from navloom.graphs.captions.form import (
+from navloom.graphs.captions.captioner import (
     marker_schema,
     read_markers,
     read_summary,
