@@ -159,9 +159,9 @@ def handoffs(task: RelayTask, seed: int) -> list[tuple[str, float]]:
     found = []
     for key, place in task.fit_transfers.items():
         for kind in COLLAB_TYPES if key in offered else ():
-            own = (task.start_to_object, place.from_start)
             # What robot_1 walks is the same wherever robot_2 comes from.
-            _, _, metres = relay_legs(kind, own, (0.0, 0.0), place.from_object, place.to_end)
+            fetch, come = task.start_to_object + place.from_object, place.from_start
+            _, _, metres = relay_legs(fetch, fetch, come, come, place.to_end, kind)
             if metres < task.shorter:
                 found.append((f"{place.name} in {place.region} with {kind}", metres))
     return random.Random(seed).sample(found, min(MOST_PLACES, len(found)))

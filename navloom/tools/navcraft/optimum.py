@@ -169,22 +169,17 @@ def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) 
     if strict:
         allowed &= _strictly_allowed(task, helpers, transfers)
     start, transfer = np.nonzero(allowed)
-    metres = {
-        "robot_1": (
-            np.full(len(start), task.start_to_object),
-            _of(transfers, "from_start")[transfer],
-        ),
-        "robot_2": (_of(helpers, "to_object")[start], meets[allowed]),
-    }
     carried, on = _of(transfers, "from_object")[transfer], _of(transfers, "to_end")[transfer]
+    fetched = task.start_to_object + carried, _of(helpers, "to_object")[start] + carried
+    come = _of(transfers, "from_start")[transfer], meets[allowed]
     alpha, g_rate, makespan = (np.empty((len(start), 2)) for _ in range(3))
     solo = task.solo_metres or math.inf
     for column, kind in enumerate(COLLAB_TYPES):
-        fetch, come, own = relay_legs(kind, metres["robot_1"], metres["robot_2"], carried, on)
+        fetch, wait, own = relay_legs(*fetched, *come, on, kind)
         fetcher, deliverer = map(speeds.of, roles_of(kind))
         alpha[:, column] = own / solo
-        g_rate[:, column] = (np.maximum(fetch, come) + on) / solo
-        makespan[:, column] = np.maximum(fetch / fetcher, come / deliverer) + on / deliverer
+        g_rate[:, column] = (np.maximum(fetch, wait) + on) / solo
+        makespan[:, column] = np.maximum(fetch / fetcher, wait / deliverer) + on / deliverer
     return Relays(
         task=task,
         starts=helpers,

@@ -166,54 +166,50 @@ def _next_door(task: RelayTask, helper: Helper, transfer: Transfer) -> Iterator[
 
 
 def relay_legs(
-    collab_type: str,
-    robot_1: tuple[Metres, Metres],
-    robot_2: tuple[Metres, Metres],
-    carried: Metres,
-    on: Metres,
+    fetch_by_1: Metres, fetch_by_2: Metres, come_1: Metres, come_2: Metres, on: Metres, kind: str
 ) -> tuple[Metres, Metres, Metres]:
     """A relay in metres, of one or of many at once.
 
     Args:
-        collab_type: ``"Type-A1"`` or ``"Type-A2"``.
-        robot_1: how far it is to the object, and to the transfer asset.
-        robot_2: likewise.
-        carried: from the object to the transfer asset.
+        fetch_by_1: what robot_1 walks if it fetches: to the object, and to the transfer asset.
+        fetch_by_2: likewise robot_2.
+        come_1: what robot_1 walks to the transfer asset if it delivers.
+        come_2: likewise robot_2.
         on: from the transfer asset to the end asset.
+        kind: ``"Type-A1"`` or ``"Type-A2"``.
 
     Returns:
         What the fetching robot walks, what the delivering one walks to the transfer asset, and what
         robot_1 walks in all.
     """
-    if collab_type == "Type-A1":
-        return robot_2[0] + carried, robot_1[1], robot_1[1] + on
-    fetch = robot_1[0] + carried
-    return fetch, robot_2[1], fetch
+    if kind == "Type-A1":
+        return fetch_by_2, come_1, come_1 + on
+    return fetch_by_1, come_2, fetch_by_1
 
 
 def _compared(
     task: RelayTask, helper: Helper, transfer: Transfer, collab_type: str
 ) -> dict[str, Any]:
     solo, shorter, on = task.solo_metres or math.inf, task.shorter, transfer.to_end
+    carried, to_object = transfer.from_object, helper.to_object
+    come = helper.row[transfer.viewpoint] + transfer.spur
+    fetch = task.start_to_object + carried
     first_leg, come, r1_cost = relay_legs(
-        collab_type,
-        (task.start_to_object, transfer.from_start),
-        (helper.to_object, helper.row[transfer.viewpoint] + transfer.spur),
-        transfer.from_object,
-        on,
+        fetch, to_object + carried, transfer.from_start, come, on, collab_type
     )
     to_target, fetching, coming = _LEGS[collab_type]
     parallel = first_leg if first_leg > come else come  # max() costs a tenth of the call
     g_cost = parallel + on
+    r1_efficient, g_efficient = r1_cost < shorter, g_cost < shorter
     return {
-        "g_efficient": g_cost < shorter,
-        "r1_efficient": r1_cost < shorter,
-        "efficient": g_cost < shorter or r1_cost < shorter,
+        "g_efficient": g_efficient,
+        "r1_efficient": r1_efficient,
+        "efficient": g_efficient or r1_efficient,
         "g_rate": g_cost / solo,
         "r1_rate": r1_cost / solo,
         "path_info": {
-            to_target: helper.to_object if collab_type == "Type-A1" else task.start_to_object,
-            "target_to_transfer": transfer.from_object,
+            to_target: to_object if collab_type == "Type-A1" else task.start_to_object,
+            "target_to_transfer": carried,
             fetching: first_leg,
             coming: come,
             "parallel_leg": parallel,
