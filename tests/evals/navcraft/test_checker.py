@@ -106,12 +106,13 @@ NUMBERS = (
 
 
 def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path):
+    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.export import export_lines
-    from navloom.evals.navcraft.run import SynthRequest, synthesise
+    from navloom.evals.navcraft.run import SynthRequest
     from navloom.scenes.uri import load_scene
 
     asked = SynthRequest(kind="collab", spec="demo:house", n=8, seed=11)
-    synthesise(asked, tmp_path / "run")
+    run_kind(asked, tmp_path / "run")
     rows = export_lines(tmp_path / "run")
     scene = json.loads(load_scene("demo:house").model_dump_json())
     verdicts = {True: 0, False: 0}
