@@ -122,7 +122,7 @@ def capnav_truth(
 ) -> None:
     """What is true in CapNav: how many questions each body can do, and what blocks the others."""
     from navloom.evals.capnav.data import load_benchmark
-    from navloom.evals.capnav.truth import truth_record, truth_tables, why_not
+    from navloom.evals.capnav.tables import truth_record, truth_tables, why_not
 
     benchmark = load_benchmark(
         data_folder(data), compat_edges=compat_edges, scenes=scenes or None, bodies=bodies

@@ -12,7 +12,7 @@
   a judge, or where the judge's reply is no verdict, it is unscored, never 0.
 
 Start and end are those of ``nodes_involved``. :mod:`navloom.evals.capnav.official` has the public
-scorer's own rules, :mod:`navloom.evals.capnav.totals` adds scores up.
+scorer's own rules, :mod:`navloom.evals.capnav.scores` adds scores up.
 """
 
 from __future__ import annotations

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from navloom.evals.capnav.scores import CapnavScores, read_capnav
-from navloom.evals.capnav.totals import Measure, Totals
+from navloom.evals.capnav.data import Benchmark, Question
+from navloom.evals.capnav.scores import CapnavScores, Measure, Totals, read_capnav
 from navloom.evals.report.intervals import wilson
 from navloom.evals.report.page import Document, named_apart
 from navloom.evals.report.table import NOTHING, Table
 from navloom.models.spec import read_spec
+from navloom.scenes.traverse import Passage
 
 _SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
 _RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")
@@ -167,3 +170,92 @@ def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[P
         ]
     report = Document("CapNav", "", tuple(tables))
     return report.write(runs[0] if out is None else out, report.html())
+
+
+_WORDS = {True: "feasible", False: "not", None: "unknown"}
+
+
+def truth_record(benchmark: Benchmark) -> dict[str, Any]:
+    """Per scene and body: how many questions are feasible, not, or unknown; and what is there."""
+    scenes = {name: _of_scene(benchmark, name) for name in benchmark.scenes}
+    bodies: dict[str, Counter[str]] = {body.name: Counter() for body in benchmark.bodies}
+    for found in scenes.values():
+        for name, counts in found["bodies"].items():
+            bodies[name].update(counts)
+    return {
+        "folder": str(benchmark.folder),
+        "compat_edges": benchmark.compat_edges,
+        "questions": len(benchmark.questions),
+        "hallucinated": [q.id for q in benchmark.questions if q.hallucinated],
+        "unresolved": list(benchmark.unresolved),
+        "bodies": {name: dict(counts) for name, counts in bodies.items()},
+        "scenes": scenes,
+    }
+
+
+def _of_scene(benchmark: Benchmark, scene: str) -> dict[str, Any]:
+    table = benchmark.traversability[scene]
+    asked = [q for q in benchmark.questions if q.scene == scene]
+    bodies = {}
+    for body in benchmark.bodies:
+        if body.name in table.bodies:
+            counts = Counter(_WORDS[benchmark.feasible(q, body)] for q in asked if not q.problem)
+            bodies[body.name] = {word: counts[word] for word in _WORDS.values()}
+    unlabelled = sum(
+        table.passage(name, a, b).traversable is None
+        for name in table.bodies
+        for a, b in table.edges
+    )
+    return {
+        "nodes": len(table.nodes),
+        "edges": len(table.edges),
+        "questions": len(asked),
+        "unresolved": sum(q.problem is not None for q in asked),
+        "unlabelled_cells": unlabelled,
+        "bodies": bodies,
+    }
+
+
+def truth_tables(benchmark: Benchmark) -> Iterator[Table]:
+    """The same as tables: a row a scene, and all together."""
+    record = truth_record(benchmark)
+    names = [body.name for body in benchmark.bodies]
+    how = "blocked" if benchmark.compat_edges else "unknown"
+    note = (
+        "feasible / not / unknown, of each scene's questions, those struck out included. An"
+        f" unlabelled passage is taken as {how}. Cells: pairs of edge and body without a label."
+    )
+    rows = [
+        (
+            scene,
+            *(str(of[key]) for key in ("nodes", "edges", "questions", "unresolved")),
+            str(of["unlabelled_cells"]),
+            *(_counts(of["bodies"].get(name)) for name in names),
+        )
+        for scene, of in record["scenes"].items()
+    ]
+    totals = [
+        sum(of[key] for of in record["scenes"].values())
+        for key in ("nodes", "edges", "questions", "unresolved", "unlabelled_cells")
+    ]
+    whole = ("all", *map(str, totals), *(_counts(record["bodies"][name]) for name in names))
+    header = ("scene", "nodes", "edges", "questions", "unresolved", "cells", *names)
+    yield Table("Who gets there", note, header, (*rows, whole))
+
+
+def _counts(counts: dict[str, int] | None) -> str:
+    if counts is None:
+        return "–"
+    return " / ".join(str(counts.get(word, 0)) for word in _WORDS.values())
+
+
+def why_not(benchmark: Benchmark) -> Iterator[tuple[Question, str, list[Passage]]]:
+    """Each infeasible question and body with what blocks it; nothing where no route leads there."""
+    for question in benchmark.questions:
+        if question.problem:
+            continue
+        for body in benchmark.bodies:
+            if body.name not in benchmark.traversability[question.scene].bodies:
+                continue
+            if benchmark.feasible(question, body) is False:
+                yield question, body.name, list(benchmark.truth(question, body).blocking)

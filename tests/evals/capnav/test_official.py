@@ -13,7 +13,7 @@ import pytest
 from navloom.evals.capnav.data import load_benchmark
 from navloom.evals.capnav.official import OfficialScene, OfficialScore
 from navloom.evals.capnav.official_text import items_of, output_of, outputs_of, read_output
-from navloom.evals.capnav.totals import official_totals
+from navloom.evals.capnav.scores import official_totals
 from tests.evals.capnav.world import (
     EXPECTED,
     judge,

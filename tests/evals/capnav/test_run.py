@@ -13,9 +13,8 @@ from navloom.errors import RunError, UsageError
 from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
-from navloom.evals.capnav.scores import CapnavScores, read_capnav
+from navloom.evals.capnav.scores import CapnavScores, Measure, read_capnav
 from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
-from navloom.evals.capnav.totals import Measure
 from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.session import Session
