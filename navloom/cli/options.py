@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import wraps
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import typer
 
-R = TypeVar("R")
 PICKS, CALLS, LIMITS = "Which samples", "Calling models", "Limits"
 """Where options that most commands share stand in the help: after the command's own."""
 HEURISTIC = "builtin/heuristic"
@@ -105,10 +103,6 @@ def takes(*options: Option) -> Callable[[Callable[..., None]], Callable[..., Non
     """
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def made(**given: Any) -> None:
-            command(**given)
-
         own = inspect.signature(command).parameters
         parameters = [each.parameter for each in options]
         for name, kind in (("context", typer.Context), ("session", Any)):
@@ -117,28 +111,11 @@ def takes(*options: Option) -> Callable[[Callable[..., None]], Callable[..., Non
                     0, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
                 )
         # Typer reads a command's options from here.
-        made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        made.__annotations__ = {each.name: each.annotation for each in parameters}
-        return made
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return command
 
     return give
-
-
-def asked(request: type[R], given: Mapping[str, Any], **settled: Any) -> R:
-    """The request that a command's options ask for.
-
-    Args:
-        request: a dataclass; each field takes the option of its name, paths as text.
-        given: what was typed, by name; what nobody gave keeps the request's own default.
-        settled: fields that are no option, or not as typed.
-    """
-    typed = {
-        each.name: str(value) if isinstance(value := given[each.name], Path) else value
-        for each in fields(request)  # type: ignore[arg-type]
-        if given.get(each.name) not in (None, []) and each.name not in settled
-    }
-    listed = {name: tuple(v) if isinstance(v, list) else v for name, v in typed.items()}
-    return request(**listed, **settled)
 
 
 SPEC = argument(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -26,6 +27,7 @@ __all__ = ["PICKS", "ModelRoleOption", "model_of_roles", "with_session"]
 
 PICKS = ("limit", "sample_id", "retry")
 """Options that say which samples a session is about."""
+R = TypeVar("R")
 _MOST_CONFIG = 64 * 1024
 
 
@@ -212,3 +214,20 @@ def model_of_roles(model: str, roles: Sequence[str] | None, known: Sequence[str]
             raise UsageError(f"no role '{role}' here.{hint} Roles: {', '.join(known)}.")
         found[role] = name
     return found
+
+
+def asked(request: type[R], given: Mapping[str, Any], **settled: Any) -> R:
+    """The request that a command's options ask for.
+
+    Args:
+        request: a dataclass; each field takes the option of its name, paths as text.
+        given: what was typed, by name; what nobody gave keeps the request's own default.
+        settled: fields that are no option, or not as typed.
+    """
+    typed = {
+        each.name: str(value) if isinstance(value := given[each.name], Path) else value
+        for each in fields(request)  # type: ignore[arg-type]
+        if given.get(each.name) not in (None, []) and each.name not in settled
+    }
+    listed = {name: tuple(v) if isinstance(v, list) else v for name, v in typed.items()}
+    return request(**listed, **settled)

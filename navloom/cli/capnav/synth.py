@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from navloom.cli import options
 from navloom.cli.common import carry_out, run_folder
-from navloom.cli.options import asked, option, takes
-from navloom.cli.session import model_of_roles, with_session
+from navloom.cli.options import option, takes
+from navloom.cli.session import asked, model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session

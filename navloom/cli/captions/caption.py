@@ -8,8 +8,8 @@ import typer
 
 from navloom.cli import options
 from navloom.cli.common import end_session, print_json, say, show_dry_run
-from navloom.cli.options import asked, option, takes
-from navloom.cli.session import model_of_roles, with_session
+from navloom.cli.options import option, takes
+from navloom.cli.session import asked, model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session

@@ -9,8 +9,8 @@ import typer
 
 from navloom.cli import options
 from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
-from navloom.cli.options import argument, asked, option, takes
-from navloom.cli.session import model_of_roles, with_session
+from navloom.cli.options import argument, option, takes
+from navloom.cli.session import asked, model_of_roles, with_session
 
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers

@@ -10,8 +10,8 @@ import typer
 from navloom.cli import options
 from navloom.cli.capnav.eval import capnav, capnav_truth
 from navloom.cli.common import carry_out, print_json, run_folder, say
-from navloom.cli.options import HEURISTIC, Option, argument, asked, option, takes
-from navloom.cli.session import model_of_roles, with_session
+from navloom.cli.options import HEURISTIC, Option, argument, option, takes
+from navloom.cli.session import asked, model_of_roles, with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:

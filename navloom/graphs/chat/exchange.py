@@ -14,13 +14,13 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     HumanMessage,
+    SystemMessage,
     ToolCall,
     ToolMessage,
 )
 from langgraph.prebuilt import ToolNode
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs import ask
 from navloom.models.answer import message_text
 from navloom.models.images import with_pictures
 from navloom.prompts.load import load_prompt
@@ -45,7 +45,7 @@ _LATER = f"Only {MOST_CALLS} calls are answered at a time. Call again later."
 _NOT_DONE = "Not done, since the call before it failed."
 _NO_JSON = "The arguments are not valid JSON. Call again with a JSON object."
 _TOO_LONG = f"The arguments are over {_MOST_ARGUMENTS} characters long. Pass plain words."
-_BROKEN = "broken"
+_BROKEN, _LISTENING = "broken", "I am listening."
 
 
 def fault_of(words: Any) -> str | None:
@@ -95,8 +95,9 @@ def opening(now: Now, seed: int, pictures: Sequence[bytes] = ()) -> list[AnyMess
         pictures=bool(pictures),
     )
     # Some chat templates refuse two human messages in a row.
-    said: list[AnyMessage] = [*ask.opening(rendered), AIMessage("I am listening.")]
-    return with_pictures(said, pictures)
+    said: list[AnyMessage] = [SystemMessage(rendered.system), HumanMessage(rendered.human)]
+    said.append(AIMessage(_LISTENING))
+    return with_pictures(said, pictures) if pictures else said
 
 
 def tool_message(call: Mapping[str, Any], answer: Mapping[str, Any]) -> ToolMessage:
