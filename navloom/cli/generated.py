@@ -8,8 +8,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from navloom.cli import options
 from navloom.cli.common import carry_out
-from navloom.cli.options import Option, argument, asked, option, takes
-from navloom.cli.session import with_session
+from navloom.cli.options import Option, argument, option, takes
+from navloom.cli.session import asked, with_session
 from navloom.evals.kinds import Kind
 
 _SHARED = {"spec": options.SPEC, "model": options.MODEL, "seed": options.SEED}

@@ -8,7 +8,7 @@ import shapely
 from shapely.geometry import MultiPoint, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.scene import UNKNOWN, Region, Scene, Viewpoint
+from navloom.scenes.scene import UNKNOWN, Region, Scene
 
 _REACH = 0.6
 """Metres of ground that a viewpoint vouches for, where a room has no outline."""
@@ -40,14 +40,6 @@ def readable(name: str) -> str:
     """
     known = not name.startswith(f"{UNKNOWN}_")
     return (name if known else f"room_{name.removeprefix(f'{UNKNOWN}_')}").replace("_", " ")
-
-
-def floor_of(scene: Scene, viewpoint: Viewpoint) -> int:
-    """The floor a viewpoint stands on: its region's, else the nearest one not far above it."""
-    if viewpoint.region is not None:
-        return scene.region_by_id[viewpoint.region].floor
-    foot = viewpoint.position[1] - viewpoint.eye_height
-    return min(scene.floors, key=lambda floor: (abs(floor.height - foot), floor.id)).id
 
 
 def region_shapes(scene: Scene, floor: int) -> dict[str, BaseGeometry]:

@@ -327,6 +327,13 @@ class Scene(_Frozen):
                 groups[viewpoint.region].append(viewpoint)
         return {region: tuple(members) for region, members in groups.items()}
 
+    def floor_of(self, viewpoint: Viewpoint) -> int:
+        """The floor a viewpoint stands on: its region's, else the nearest one not far above it."""
+        if viewpoint.region is not None:
+            return self.region_by_id[viewpoint.region].floor
+        foot = viewpoint.position[1] - viewpoint.eye_height
+        return min(self.floors, key=lambda floor: (abs(floor.height - foot), floor.id)).id
+
     def items_in(self, region: str, kind: ItemKind | None = None) -> tuple[Item, ...]:
         """The items of one region, in the scene's order.
 

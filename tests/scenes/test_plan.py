@@ -10,7 +10,7 @@ from shapely.geometry import LineString, Point
 
 from navloom.scenes.plan import Mark, Route, draw_into, draw_plan
 from navloom.scenes.plan_lines import COLOURS, _lanes, _runs_on, _shifted
-from navloom.scenes.plan_shapes import floor_of, readable, region_shapes, tint
+from navloom.scenes.plan_shapes import readable, region_shapes, tint
 from navloom.scenes.scene import Box, Edge, Floor, Item, Link, Region, Scene, Viewpoint
 
 
@@ -234,4 +234,4 @@ def test_small_words():
     assert tint("master bathroom") == tint("Toilet")
     assert tint("bedroom") != tint("kitchen")
     scene = _home(viewpoints=(Viewpoint(id="x", position=(0, 4.2, 0), eye_height=1.5),), edges=())
-    assert floor_of(scene, scene.viewpoints[0]) == 2
+    assert scene.floor_of(scene.viewpoints[0]) == 2

@@ -19,7 +19,7 @@ import shapely
 from numpy.typing import NDArray
 
 from navloom.scenes.distances import per_scene
-from navloom.scenes.plan_shapes import floor_of, region_shapes, tint
+from navloom.scenes.plan_shapes import region_shapes, tint
 from navloom.scenes.scene import Scene
 from navloom.tools.chat.places import room_name
 
@@ -186,7 +186,7 @@ def _marks(
 
     def at(viewpoint: str) -> tuple[int, int] | None:
         place = scene.viewpoint_by_id[viewpoint]
-        if floor_of(scene, place) != drawn.floor:
+        if scene.floor_of(place) != drawn.floor:
             return None
         return drawn.cell(place.position[0], place.position[2])
 
@@ -239,7 +239,7 @@ def map_lines(
 
 def _floor_map(scene: Scene, trail: Sequence[Sequence[Any]], width: int, height: int) -> TermMap:
     viewpoint = scene.viewpoint_by_id[trail[-1][0]] if trail else scene.viewpoints[0]
-    return term_map(scene, floor_of(scene, viewpoint), width, height)
+    return term_map(scene, scene.floor_of(viewpoint), width, height)
 
 
 def map_text(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from navloom.errors import SceneError
 from navloom.scenes.plan import draw_into, draw_plan
 from navloom.scenes.plan_lines import Mark, MarkKind, Route
-from navloom.scenes.plan_shapes import floor_of, readable
+from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
 
@@ -74,7 +74,7 @@ class _Ways:
         """A node of G+ on the plan."""
         place = whereabouts(self.scene, node)
         if isinstance(place, Viewpoint):
-            floor = floor_of(self.scene, place)
+            floor = self.scene.floor_of(place)
         else:
             floor = self.scene.region_by_id[place.region or ""].floor
         return floor, place.position[0], place.position[2]

@@ -34,7 +34,6 @@ from navloom.evals.navigation.failure_behaviour import Deviation, metres_along
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import classify, room_types
-from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
 from navloom.sim.protocol import turn_between
 from navloom.tools.navigation.steps import Walk
@@ -387,7 +386,7 @@ def _things_at(viewpoint: Viewpoint, fork: Fork, scene: Scene) -> frozenset[str]
 def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
     kept: dict[str, frozenset[str]] = per_scene(scene, "things_near", dict)
     if viewpoint.id not in kept:
-        floor = floor_of(scene, viewpoint)
+        floor = scene.floor_of(viewpoint)
         floors = {region.id: region.floor for region in scene.regions}
         kept[viewpoint.id] = frozenset[str]().union(
             *(

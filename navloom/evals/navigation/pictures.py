@@ -20,7 +20,6 @@ from navloom.evals.navigation.failure_cause import CAUSES, Cause
 from navloom.evals.navigation.failures import Analysis, FailureTally, tally_tags
 from navloom.scenes.plan import draw_into
 from navloom.scenes.plan_lines import Route
-from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import Point3, Scene
 
 __all__ = ["EpisodeDrawing", "draw_episode", "errors_picture"]
@@ -230,7 +229,7 @@ def _cut(figure: Figure) -> None:
 
 def _spots(scene: Scene, names: Sequence[str]) -> tuple[tuple[int, float, float], ...]:
     known = [scene.viewpoint_by_id[name] for name in names if name in scene.viewpoint_by_id]
-    return tuple((floor_of(scene, v), v.position[0], v.position[2]) for v in known)
+    return tuple((scene.floor_of(v), v.position[0], v.position[2]) for v in known)
 
 
 _Placed = tuple[_Sign, int, float, float]
@@ -253,7 +252,7 @@ def _draw_graph(axes: Axes, scene: Scene, floor: int) -> None:
     here = {
         v.id: (v.position[0], -v.position[2])
         for v in scene.viewpoints
-        if floor_of(scene, v) == floor
+        if scene.floor_of(v) == floor
     }
     lines = [[here[e.a], here[e.b]] for e in scene.edges if e.a in here and e.b in here]
     axes.add_collection(

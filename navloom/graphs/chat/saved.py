@@ -108,10 +108,9 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
 
     from navloom.scenes.plan import draw_plan
     from navloom.scenes.plan_lines import Mark, Route
-    from navloom.scenes.plan_shapes import floor_of
 
     places = [scene.viewpoint_by_id[pose[0]] for pose in trajectory]
-    points = tuple((floor_of(scene, p), p.position[0], p.position[2]) for p in places)
+    points = tuple((scene.floor_of(p), p.position[0], p.position[2]) for p in places)
     marks = [Mark("start_1", *points[0]), Mark("end", *points[-1], label="now")]
     walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
     figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")

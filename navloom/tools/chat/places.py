@@ -20,7 +20,6 @@ from typing import Any, Literal, TypeAlias
 
 from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.lexicon import canons, room_types, word_table
-from navloom.scenes.plan_shapes import floor_of
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.protocol import heading_to
 from navloom.sim.words import label_words
@@ -200,7 +199,7 @@ def room_name(scene: Scene, region: str | None) -> str:
 
 def floor_number(scene: Scene, viewpoint: str) -> int:
     """The floor that a viewpoint is on."""
-    return floor_of(scene, scene.viewpoint_by_id[viewpoint])
+    return scene.floor_of(scene.viewpoint_by_id[viewpoint])
 
 
 def _clean(words: Iterable[str]) -> tuple[str, ...]:
