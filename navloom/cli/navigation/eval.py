@@ -196,7 +196,7 @@ def request_of(task: str, context: typer.Context) -> EvalRequest:
 
 def _model(context: typer.Context) -> str:
     """The model that was typed, or the agent's own."""
-    from navloom.graphs.navigation.agents import get_agent
+    from navloom.graphs.navigation.context import get_agent
 
     agent, typed = context.params["agent"], context.params["model"]
     own = get_agent(agent).model

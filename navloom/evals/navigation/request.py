@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from navloom.errors import UsageError
 from navloom.evals.request import Request
-from navloom.graphs.navigation.agents import AgentSettings, get_agent
+from navloom.graphs.navigation.context import AgentSettings, get_agent
 from navloom.graphs.navigation.text import PROMPT
 from navloom.prompts.load import load_prompt
 
@@ -52,7 +52,7 @@ class EvalRequest(Request):
     subset: str | None = None
     """An index file of :mod:`navloom.evals.navigation.subset`: only its episodes."""
     agent: str = "heuristic"
-    """An agent of :mod:`navloom.graphs.navigation.agents`."""
+    """An agent of :mod:`navloom.graphs.navigation.context`."""
     model: str = "builtin/heuristic"
     """The navigator's; an agent that brings its own model keeps that."""
     oracle_model: str | None = None

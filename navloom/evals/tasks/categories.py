@@ -12,8 +12,6 @@ from functools import cache
 
 from navloom.scenes.lexicon import word_table
 
-__all__ = ["CATEGORIES", "category_of", "clean_name"]
-
 CATEGORIES: dict[str, tuple[str, ...]] = {
     category: tuple(names.split(", ")) for category, names in word_table("goal_categories").items()
 }

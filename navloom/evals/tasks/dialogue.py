@@ -8,9 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from navloom.evals.tasks.episode import TaskData
-from navloom.evals.tasks.reverie import DEFAULT_SPLIT, SOURCE, SPLITS, Goals, load_as
-
-__all__ = ["DEFAULT_SPLIT", "SOURCE", "SPLITS", "load"]
+from navloom.evals.tasks.reverie import Goals, load_as
 
 
 def load(data: Path, split: str, *, goals: Goals = "path") -> TaskData:

@@ -13,8 +13,6 @@ from navloom.errors import DataError
 from navloom.scenes.scene import Scene
 from navloom.sim.graph import nearest_viewpoint
 
-__all__ = ["Episode", "TaskData"]
-
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -36,8 +36,6 @@ from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene
 
-__all__ = ["DEFAULT_SPLIT", "KINDS", "SOURCE", "SPLITS", "load"]
-
 KINDS = ("fine", "goal", "object")
 SPLITS = ("generated",)
 DEFAULT_SPLIT = "generated"

@@ -18,11 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from navloom.evals.tasks.route import Leg, Passed, ground, legs_of
-from navloom.evals.tasks.wording import article, item_words, room_words
+from navloom.evals.tasks.route import Leg, Passed, article, ground, item_words, legs_of, room_words
 from navloom.scenes.scene import Item, Link, Scene, distance_3d
-
-__all__ = ["instruct"]
 
 _SAID, _TURN, _AROUND = map(math.radians, (30, 60, 135))
 _STAIRS = 0.8

@@ -19,8 +19,6 @@ from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.formats.mp3d import load
 from navloom.scenes.scene import Scene, distance_3d
 
-__all__ = ["Scans", "Sieve", "path_metres", "used"]
-
 _MOST_NAMED = 5
 
 

@@ -18,8 +18,6 @@ from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.matterport import Scans, Sieve, used
 from navloom.evals.tasks.records import PathItem, find, is_blank, read_records
 
-__all__ = ["DEFAULT_SPLIT", "SOURCE", "SPLITS", "load"]
-
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"
 SOURCE = "the R2R data of peteanderson80/Matterport3DSimulator (tasks/R2R/data)"

@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.errors import DataError, SceneError
 from navloom.scenes.checked_files import read_json
 
-__all__ = ["MATTERPORT_ID", "Item", "PathItem", "find", "is_blank", "read_records"]
-
 T = TypeVar("T")
 
 MOST_BYTES = 200_000_000

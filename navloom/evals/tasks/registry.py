@@ -18,8 +18,6 @@ from typing import Any
 from navloom.errors import DataError, UsageError, did_you_mean
 from navloom.evals.tasks.episode import TaskData
 
-__all__ = ["TASKS", "Task", "load_task", "options_of", "splits_of"]
-
 DATA_VARIABLE = "NAVLOOM_DATA"
 
 

@@ -29,8 +29,6 @@ from navloom.evals.tasks.visible import Target, read_visible
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 
-__all__ = ["DEFAULT_SPLIT", "SOURCE", "SPLITS", "Goals", "ReverieItem", "load", "read_items"]
-
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"
 SOURCE = "YuankaiQi/REVERIE"

@@ -1,20 +1,72 @@
 """A path as legs: straight stretches, the turn before each, what they pass and what they enter.
 
 Viewpoints zigzag where a person walks straight on, so a path's corners are those of its outline on
-the ground plane, simplified (Douglas-Peucker). Headings are radians clockwise from -z.
+the ground plane, simplified (Douglas-Peucker). Headings are radians clockwise from -z. And the
+words for it: a scene's names as somebody would say them.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint, distance_2d
+from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint, distance_2d, prompt_name
 from navloom.sim.protocol import turn_between, wrapped
 
-__all__ = ["Leg", "Passed", "ground", "legs_of"]
+_NAMELESS = frozenset(
+    (
+        *("unknown", "other", "room", "other_room", "no_label", "junk", "misc", "stuff"),
+        *("item", "object", "objects", "unknown_object", "unkown_object", "thing", "things"),
+        *("clutter", "decoration", "decor", "frame", "panel"),
+    )
+)
+_MOST_CHARACTERS = 40
+
+
+def item_words(item: Item) -> str | None:
+    """A thing's name in words; None where the name says nothing or is too long to be one.
+
+    >>> from navloom.scenes.scene import Item
+    >>> item_words(Item(id="1", name="coffee#table", kind="asset", position=(0, 0, 0)))
+    'coffee table'
+    """
+    return _words(item.name)
+
+
+def room_words(region: Region) -> str | None:
+    """A region's type in words, such as ``living room``; None where nobody knows it.
+
+    Of a compound label two types are said: ``kitchen/living room/hallway`` is
+    ``kitchen and living room``.
+    """
+    return _words(" and ".join(region.label.split("/")[:2]))
+
+
+def _words(name: str) -> str | None:
+    plain = re.sub(r"_\d+$", "", prompt_name(name))
+    if plain in _NAMELESS or len(plain) > _MOST_CHARACTERS or not re.search("[a-z]", plain):
+        return None
+    return plain.replace("_", " ")
+
+
+def article(words: str, *, only: bool) -> str:
+    """A name with its article: ``the`` for the only one there is, else ``a``, ``an`` or ``some``.
+
+    >>> article("fridge", only=True), article("oven", only=False), article("keys", only=False)
+    ('the fridge', 'an oven', 'some keys')
+    """
+    return f"the {words}" if only else some(words)
+
+
+def some(words: str) -> str:
+    """A name with ``a``, ``an`` or ``some``."""
+    if words.endswith("s") and not words.endswith(("ss", "us")):
+        return f"some {words}"
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+
 
 STRAIGHT = 0.75
 """Metres a viewpoint may lie beside the straight line between two corners."""

@@ -13,11 +13,8 @@ from dataclasses import dataclass
 from random import Random
 
 from navloom.evals.tasks.categories import category_of
-from navloom.evals.tasks.route import ground
-from navloom.evals.tasks.wording import article, item_words, room_words
+from navloom.evals.tasks.route import article, ground, item_words, room_words
 from navloom.scenes.scene import Item, Scene, Viewpoint, distance_2d
-
-__all__ = ["Target", "by_category", "by_words", "say"]
 
 SIGHT = 3.0
 """Metres within which a thing in the same room is seen; REVERIE lists objects within 3 m."""

@@ -20,8 +20,6 @@ from typing_extensions import TypedDict
 
 from navloom.evals.tasks.records import ViewpointId, read_records
 
-__all__ = ["SOURCE", "Target", "read_visible"]
-
 SOURCE = "the BBox files of YuankaiQi/REVERIE"
 _FOLDERS = ("reverie/BBox", "reverie/bbox", "BBox", "bbox")
 _MOST_FILES = 10_000

@@ -13,8 +13,6 @@ from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 from navloom.tools.navigation.triggers import struggling
 
-__all__ = ["ask_for", "trigger_of"]
-
 
 def trigger_of(state: Mapping[str, Any], context: Context, scene: Scene) -> str | None:
     """Why the oracle should speak now: once a place, and within its budget."""

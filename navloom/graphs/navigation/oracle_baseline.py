@@ -16,8 +16,6 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ModelError
 from navloom.models.policy import Request
 
-__all__ = ["heuristic_oracle", "random_oracle"]
-
 _MOVES = {
     "Left": "Go left",
     "Front": "Go straight on",

@@ -15,8 +15,6 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ModelRefusedError
 from navloom.models.policy import Request
 
-__all__ = ["ask_person", "walking_person"]
-
 _MOST_TYPED = 2_000
 _MOST_SHOWN = 20_000
 _NUMBER = re.compile(r"#?(\d{1,4})\.?")

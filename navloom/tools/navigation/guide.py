@@ -34,8 +34,6 @@ from navloom.sim.protocol import CaptionSource, elevation_to, heading_to, turn_b
 from navloom.tools.navigation.options import Direction, direction_of
 from navloom.tools.untrusted import paragraph
 
-__all__ = ["MOST_TOWARDS", "Facts", "Level", "guide", "way_to_goal"]
-
 Level = Literal["up", "down", "level"]
 MOST_TOWARDS = 160
 """Characters of a candidate's description that a fact holds."""

@@ -22,8 +22,6 @@ from typing import Literal
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 
-__all__ = ["WITHHELD", "Leak", "find_leaks", "without_leaks"]
-
 Kind = Literal["id", "option", "coordinates"]
 WITHHELD = "(withheld)"
 """What stands in a redacted answer where a leak was."""

@@ -15,19 +15,6 @@ from typing import Any, Literal, TypeAlias
 from navloom.sim.protocol import Observation, turn_between
 from navloom.tools.untrusted import paragraph
 
-__all__ = [
-    "ASK_TEXT",
-    "DIRECTIONS",
-    "STOP_TEXT",
-    "Direction",
-    "Option",
-    "direction_of",
-    "noted",
-    "options_of",
-    "render_options",
-    "shown",
-]
-
 Direction: TypeAlias = Literal["Left", "Front", "Right", "Back"]
 DIRECTIONS: tuple[Direction, ...] = ("Left", "Front", "Right", "Back")
 """In the order prompts and pictures show them."""

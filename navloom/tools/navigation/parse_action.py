@@ -24,16 +24,6 @@ from navloom.sim.words import one_line
 from navloom.tools.navigation.options import DIRECTIONS, Direction, Option
 from navloom.tools.navigation.remarks import outside
 
-__all__ = [
-    "FAULTS",
-    "MOST_REPLY",
-    "ActionError",
-    "Fault",
-    "ParsedAction",
-    "parse_action",
-    "parse_call",
-]
-
 Fault: TypeAlias = Literal["unparsed", "invalid_option", "refusal"]
 FAULTS: tuple[Fault, ...] = ("unparsed", "invalid_option", "refusal")
 """No action field; a field that names none of the options; a model that declines."""

@@ -13,8 +13,6 @@ from typing import Literal
 
 from navloom.sim.words import one_line
 
-__all__ = ["Remarks", "outside", "read_remarks"]
-
 MOST_REMARK = 2_000
 """Characters that are kept of each remark."""
 _NAMES = {

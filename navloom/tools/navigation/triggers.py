@@ -18,8 +18,6 @@ from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.distances import DistanceTable, metre_table
 from navloom.scenes.scene import Scene, distance_3d
 
-__all__ = ["TRIGGERS", "Trigger", "struggling"]
-
 Trigger: TypeAlias = Literal["loop", "off_course", "wrong_region"]
 TRIGGERS: tuple[Trigger, ...] = ("loop", "off_course", "wrong_region")
 """Every trigger, in the order they are looked for."""

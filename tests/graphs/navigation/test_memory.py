@@ -10,8 +10,8 @@ from langchain_core.messages import HumanMessage
 
 import navloom
 from navloom.errors import UsageError
-from navloom.graphs.navigation.agents import AGENTS, get_agent
 from navloom.graphs.navigation.baseline.prompt_view import read_view
+from navloom.graphs.navigation.context import AGENTS, get_agent
 from navloom.graphs.navigation.navigator import Context
 from navloom.graphs.navigation.text import HistoryMemory, MapMemory, get_memory
 from navloom.models.policy import Request

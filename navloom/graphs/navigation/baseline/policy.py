@@ -25,8 +25,6 @@ from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, rea
 from navloom.models.answer import message_text
 from navloom.models.policy import Request
 
-__all__ = ["STOP_CHANCE", "heuristic_navigator", "random_navigator"]
-
 STOP_CHANCE = 1 / 6
 _ASK_CHANCE = 1 / 10
 _UNSURE = 0.4

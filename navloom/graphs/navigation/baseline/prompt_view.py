@@ -14,8 +14,6 @@ from navloom.errors import ModelError
 from navloom.graphs.navigation.baseline.home_words import bag
 from navloom.models.policy import Request
 
-__all__ = ["SIDES", "Choice", "Past", "WalkView", "entered", "read_view"]
-
 SIDES = ("Front", "Right", "Back", "Left")
 """Clockwise, as ids grow."""
 _HEADS = frozenset(
