@@ -192,7 +192,7 @@ def test_what_is_refused(world: Path, tmp_path: Path) -> None:
     run_kind(request(world), tmp_path / "run", Session(limit=1))
     with pytest.raises(RunError, match="thinking was false, now true"):
         run_kind(request(world, thinking=True), tmp_path / "run", Session(limit=1))
-    with pytest.raises(RunError, match="is no run of `navloom eval capnav`"):
+    with pytest.raises(RunError, match="is no 'capnav' run: it is a 'single'"):
         _of_another_kind(tmp_path / "other")
 
 
