@@ -16,7 +16,7 @@ from benchmarks import Claim
 from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.run_folder import read_samples
-from navloom.evals.sample import make_id, sample_seed
+from navloom.evals.session import make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.scenes.uri import iter_scenes
 

@@ -26,7 +26,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from benchmarks import Claim
-from navloom.evals.checkpoints import open_checkpoints
+from navloom.evals.engine import open_checkpoints
 from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.run_folder import read_samples

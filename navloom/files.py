@@ -1,10 +1,21 @@
-"""Files that are there whole or not at all, whatever kills the process or the power."""
+"""Files that survive whatever kills the process: whole or not at all, or grown by whole lines.
+
+A line of JSON is written whole by one ``write`` and is on disk when ``append`` returns. A process
+killed in the middle of a write leaves at most one torn line, at the end; the next ``LineFile``
+moves its bytes aside to ``torn.txt`` beside the file and cuts it off. A torn line is never parsed,
+even where it happens to read as JSON: what it reports is done again from its checkpoint.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
 from navloom.errors import RunError
 
@@ -81,3 +92,181 @@ def replace_file(path: Path, data: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes a line may have: more is no file of ours, and is not read into memory."""
+
+_NUMBER, _OBJECT = (int, float), (dict, type(None))
+_COLUMNS: dict[str, tuple[type, ...]] = {
+    "scene": (str,),
+    "attempt": (int,),
+    "seed": (int,),
+    "status": (str,),
+    "profile": _OBJECT,
+    "result": _OBJECT,
+    "usage": (dict,),
+    "cost_usd": (*_NUMBER, type(None)),
+    "seconds": _NUMBER,
+}
+"""What a column is where a record has it; a record may have others, and may lack some."""
+
+
+def encode_line(record: dict[str, Any]) -> bytes:
+    """A record as one line of UTF-8 JSON, newline included.
+
+    Raises:
+        TypeError: it holds something that is not JSON.
+        ValueError: it holds a NaN or an infinity, which JSON does not have.
+    """
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, as a model may well write it, has no UTF-8: escape the line.
+        return json.dumps(record, allow_nan=False).encode() + b"\n"
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file of JSON lines, in order; a torn last line is left out.
+
+    Safe while another process appends. A missing file has no records.
+
+    Raises:
+        RunError: the file cannot be read, or a whole line is not a JSON object with an ``id``.
+    """
+    for record, _ in _scan(path):
+        yield record
+
+
+def _scan(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
+    """Each record with the offset of the byte after its line."""
+    end = 0
+    try:
+        with path.open("rb") as file:
+            for number in range(1, 1 << 62):
+                line = file.readline(MAX_LINE)
+                if not line.endswith(b"\n"):
+                    if len(line) == MAX_LINE:
+                        raise RunError(f"{path} line {number}: longer than {MAX_LINE} bytes")
+                    return
+                end += len(line)
+                yield _parse(line, path, number), end
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        record = None
+    whole = record if isinstance(record, dict) else {}
+    named = isinstance(whole.get("id"), str)
+    wrong = _misfit(whole) if named else "it is not a JSON object with an id"
+    if wrong:
+        raise RunError(
+            f"{path} line {number}: {wrong}: the file was changed by other hands. Remove that line,"
+            " and run the same command again to make it anew."
+        )
+    return whole
+
+
+def _misfit(record: dict[str, Any]) -> str:
+    """What is wrong with a record's columns; empty where nothing is."""
+    for key, kinds in _COLUMNS.items():
+        if key in record and not isinstance(record[key], kinds):
+            return f"its {key} is a {type(record[key]).__name__}"
+    counts = record.get("usage", {}).values()
+    return "" if all(isinstance(n, int) for n in counts) else "its usage holds no counts"
+
+
+class LineFile:
+    """An append-only file of records with unique ids, held open by the one process that writes it.
+
+    Args:
+        path: the file; made where there is none.
+        seen: called with each record already in it.
+
+    Attributes:
+        ids: the ids of all records in it.
+
+    Raises:
+        RunError: it cannot be opened for writing, holds a broken line, or an id twice.
+    """
+
+    def __init__(self, path: Path, seen: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
+        self.path = path
+        self.ids: set[str] = set()
+        end = 0
+        for record, after in _scan(path):
+            self._claim(record["id"])
+            seen(record)
+            end = after
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        try:
+            self._cut(end)
+        except OSError as error:
+            self.close()
+            raise cannot_write(path, error) from error
+
+    def _cut(self, end: int) -> None:
+        """Move what follows the last whole line to ``torn.txt`` and cut it off."""
+        torn = os.fstat(self._fd).st_size - end
+        if torn <= 0:
+            return
+        with (self.path.parent / "torn.txt").open("ab") as aside:
+            aside.write(os.pread(self._fd, torn, end) + b"\n")
+            aside.flush()
+            os.fsync(aside.fileno())
+        os.ftruncate(self._fd, end)
+        os.fsync(self._fd)
+
+    def _claim(self, name: str) -> None:
+        if name in self.ids:
+            raise RunError(f"{self.path} holds the id '{name}' twice: remove one of the two lines")
+        self.ids.add(name)
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Write one record; it is on disk when this returns.
+
+        Raises:
+            RunError: its id is there already, or it cannot be written (nothing of it stays).
+            TypeError: it holds something that is not JSON.
+            ValueError: it holds a NaN or an infinity.
+        """
+        data = encode_line(record)
+        self._claim(record["id"])
+        before = os.fstat(self._fd).st_size
+        try:
+            written = os.write(self._fd, data)
+            while written < len(data):  # a full disk takes a part, then says so
+                written += os.write(self._fd, data[written:])
+            os.fsync(self._fd)
+        except OSError as error:
+            self.ids.discard(record["id"])
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, before)
+            raise cannot_write(self.path, error) from error
+
+    def close(self) -> None:
+        """Close the file; closing twice is fine."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> LineFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -21,11 +21,9 @@ from navloom.cli.main import main
 from navloom.errors import RunError
 from navloom.evals import kinds
 from navloom.evals.engine import run_sample
-from navloom.evals.kinds import Calls, Kind, Plan, Shown, get_kind, run_kind
-from navloom.evals.request import Request
+from navloom.evals.kinds import Calls, Kind, Plan, Request, Shown, get_kind, run_kind
 from navloom.evals.run_folder import read_samples
-from navloom.evals.sample import Job, Sample, make_id, sample_seed
-from navloom.evals.session import Session, Stop
+from navloom.evals.session import Job, Sample, Session, Stop, make_id, sample_seed
 from navloom.models import scripted
 from navloom.models.call import acall
 from navloom.models.registry import model_of

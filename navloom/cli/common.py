@@ -16,10 +16,9 @@ from navloom.cli import options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from navloom.evals.kinds import Shown
-    from navloom.evals.request import Request
+    from navloom.evals.kinds import Request, Shown
+    from navloom.evals.progress import Summary
     from navloom.evals.session import Session
-    from navloom.evals.summary import Summary
 
 _MOST_ERRORS = 3
 

@@ -17,10 +17,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from navloom.errors import ModelError
-from navloom.evals.kinds import Calls, Plan, get_kind, reply_tokens
-from navloom.evals.request import Request
-from navloom.evals.sample import Job, Sample
-from navloom.evals.session import Session
+from navloom.evals.kinds import Calls, Plan, Request, get_kind, reply_tokens
+from navloom.evals.session import Job, Sample, Session
 from navloom.models.answer import message_text
 from navloom.models.call import call_settings
 from navloom.models.registry import model_of

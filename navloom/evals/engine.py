@@ -15,6 +15,11 @@ What survives, step by step:
 
 The first Ctrl-C or SIGTERM drains: each sample under way finishes its step and stops at a
 checkpoint. The second cancels.
+
+Checkpoints are LangGraph's own SQLite saver: write-ahead logging with ``synchronous=NORMAL`` keeps
+every committed step of a killed process; a power cut may lose the last ones, which are done again.
+Only plain data and LangChain messages come back out (strict msgpack): a file that someone else
+wrote cannot make this process import or call anything.
 """
 
 from __future__ import annotations
@@ -25,21 +30,22 @@ import errno
 import signal
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
-from navloom.evals.checkpoints import begun, open_checkpoints
-from navloom.evals.jsonl import encode_line
+from navloom.evals.progress import Summary, Tally
 from navloom.evals.run_folder import RunFolder
-from navloom.evals.sample import Job, Sample
-from navloom.evals.session import CallScope, Session, Stop
-from navloom.evals.summary import Summary, Tally
-from navloom.files import cannot_write
+from navloom.evals.session import CallScope, Job, Sample, Session, Stop
+from navloom.files import cannot_write, encode_line
 from navloom.models.call import CallSettings, call_settings
 from navloom.models.secrets import redact
 from navloom.models.usage import ModelUsage, by_model, merged, total_cost, usage_of
@@ -401,3 +407,41 @@ def _spoken(state: Mapping[str, Any]) -> list[Any]:
     """
     lists = (v for key, v in state.items() if key != "conversation" and isinstance(v, list))
     return [message for value in lists for message in value]
+
+
+def checkpoint_trouble(path: Path, error: sqlite3.Error) -> RunError:
+    """Say what is wrong with a checkpoint file and what to do about it."""
+    if isinstance(error, sqlite3.OperationalError):
+        return RunError(
+            f"cannot write to {path}: {error}. What was finished before is kept: free space or give"
+            " a folder that can be written, and run the same command again."
+        )
+    return RunError(
+        f"{path} is broken: {error}. Delete it and run the same command again: finished samples are"
+        " kept, those under way start over."
+    )
+
+
+@asynccontextmanager
+async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the checkpoints of a run for as long as the block lasts.
+
+    Raises:
+        RunError: the file is broken or cannot be written.
+    """
+    try:
+        async with aiosqlite.connect(path) as connection:
+            saver = AsyncSqliteSaver(
+                connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None)
+            )
+            await saver.setup()
+            await connection.execute("PRAGMA synchronous=NORMAL")
+            yield saver
+    except sqlite3.Error as error:
+        raise checkpoint_trouble(path, error) from error
+
+
+async def begun(saver: AsyncSqliteSaver) -> set[str]:
+    """Ids of the samples that have a checkpoint."""
+    async with saver.conn.execute("SELECT DISTINCT thread_id FROM checkpoints") as rows:
+        return {str(row[0]) async for row in rows}

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, UnfinishedError, UsageError
+from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors
 from navloom.evals.session import Session
-from navloom.evals.summary import Summary
 from navloom.models.usage import Limits
 
 __all__ = ["Study", "check_free"]

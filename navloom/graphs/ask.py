@@ -29,10 +29,9 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
-from navloom.models.answer import AnswerError, message_text
+from navloom.models.answer import AnswerError, message_text, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.images import with_pictures
 from navloom.models.registry import model_of
 from navloom.prompts.load import Rendered
 

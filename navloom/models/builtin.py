@@ -2,9 +2,11 @@
 
 ``builtin/heuristic`` decides by rules over what the prompt shows, ``builtin/random`` draws from
 it, and ``builtin/human`` asks the person at the terminal. All speak as a language model would, in
-words, tool calls and JSON. A policy is a function `policy(Request) -> AIMessage`. Whoever writes a
-prompt declares its policies, as ``POLICIES`` of the subject's package in ``navloom.graphs``: model
--> job -> ``module:function``. A package of others declares one in its own pyproject.toml:
+words, tool calls and JSON. A policy is a function `policy(Request) -> AIMessage`: it sees what a
+language model would see, the messages, the tools and the response schema, and nothing else;
+`Request` helps it read them. Whoever writes a prompt declares its policies, as ``POLICIES`` of the
+subject's package in ``navloom.graphs``: model -> job -> ``module:function``. A package of others
+declares one in its own pyproject.toml:
 
     [project.entry-points."navloom.policies"]
     "heuristic.my_job" = "my_package:policy"
@@ -12,19 +14,244 @@ prompt declares its policies, as ``POLICIES`` of the subject's package in ``navl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
-from navloom.models.policy import BuiltinChatModel, Policy, Request, ToolResult
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import Field, SkipValidation
+
+from navloom.errors import ModelError, did_you_mean
+from navloom.models.answer import answered_calls, message_text
 
 if TYPE_CHECKING:
     from navloom.models.spec import Options
 
-__all__ = ["BuiltinChatModel", "Policy", "Request", "ToolResult", "make"]
+_FENCE = re.compile(r"[ \t]*\n?\s*(?:```(?:json)?\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool call that has been answered.
+
+    Attributes:
+        name: the tool.
+        args: what it was called with.
+        result: what came back, parsed where it is JSON, else the text.
+    """
+
+    name: str
+    args: dict[str, Any]
+    result: Any
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call to a rule-based model, as a policy reads it.
+
+    Attributes:
+        messages: the conversation.
+        tools: the parameters' JSON schema of every bound tool, by name.
+        schema: the response schema, or None.
+        job: what is to be done; None where the caller bound none.
+        seed: what is drawn is fixed by it; 0 where the caller bound none.
+    """
+
+    messages: list[BaseMessage]
+    tools: dict[str, dict[str, Any]] = field(default_factory=dict)
+    schema: dict[str, Any] | None = None
+    job: str | None = None
+    seed: int = 0
+
+    @cached_property
+    def humans(self) -> list[str]:
+        """The texts of the human messages, first to last."""
+        return [message_text(m.content) for m in self.messages if isinstance(m, HumanMessage)]
+
+    @property
+    def first_human(self) -> str:
+        """The first human message: the task and the scene."""
+        return self.humans[0] if self.humans else ""
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the last answer was turned down: a human has spoken after the model did."""
+        spoke = any(isinstance(m, AIMessage) for m in self.messages)
+        return spoke and isinstance(self.messages[-1], HumanMessage)
+
+    def json_block(self, after: str) -> Any:
+        """The JSON that follows a heading, directly or in a fence.
+
+        Args:
+            after: the heading as it is written, such as ``Scene graph:``; the first human message
+                that has it is read.
+
+        Raises:
+            ModelError: where no message has the heading, or no JSON follows it.
+        """
+        text = next((text for text in self.humans if after in text), None)
+        if text is None:
+            raise ModelError(f"A builtin model needs the heading '{after}' in its prompt.")
+        start = text.index(after) + len(after)
+        fence = _FENCE.match(text, start)
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, fence.end() if fence else start)
+        except (ValueError, RecursionError):
+            raise ModelError(f"No JSON follows '{after}' in a builtin model's prompt.") from None
+        return value
+
+    @cached_property
+    def _results(self) -> list[ToolResult]:
+        return [
+            ToolResult(call["name"], dict(call["args"]), _parsed(message_text(answer.content)))
+            for call, answer in answered_calls(self.messages)
+        ]
+
+    def tool_results(self, name: str | None = None) -> list[ToolResult]:
+        """The tool calls answered so far, in the order of their answers; of one tool if named."""
+        return [r for r in self._results if name is None or r.name == name]
+
+    def call(self, name: str, **args: Any) -> AIMessage:
+        """The message that calls a tool; its id counts the calls of the conversation."""
+        before = sum(len(m.tool_calls) for m in self.messages if isinstance(m, AIMessage))
+        return AIMessage(
+            content="", tool_calls=[{"name": name, "args": args, "id": f"call_{before + 1}"}]
+        )
+
+    def answer(self, value: Mapping[str, Any]) -> AIMessage:
+        """The message that gives a final answer as JSON."""
+        return AIMessage(content=json.dumps(value, ensure_ascii=False))
+
+
+Policy: TypeAlias = Callable[[Request], AIMessage]
+"""What a rule-based model does with a request: call a tool, or answer."""
+
+
+class BuiltinChatModel(BaseChatModel):
+    """A rule-based baseline that speaks as a chat model does. It is not a language model.
+
+    The policy is chosen by the job that the caller binds. Token counts are estimates, a quarter of
+    the characters, and marked so in ``response_metadata``; a call costs nothing.
+    """
+
+    in_process: ClassVar[bool] = True
+    takes_job: ClassVar[bool] = True
+
+    model_name: str
+    """"heuristic" or "random", or the name of a set of policies of one's own."""
+
+    policies: Annotated[Mapping[str, Any], SkipValidation] = Field(exclude=True, repr=False)
+    """The policy for each job."""
+
+    @property
+    def _llm_type(self) -> str:
+        return f"builtin-{self.model_name}"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"model_name": self.model_name}
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Bind tools, in OpenAI's form."""
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        tools = kwargs.get("tools") or []
+        request = Request(
+            list(messages),
+            {t["function"]["name"]: t["function"].get("parameters") or {} for t in tools},
+            _bare_schema(kwargs.get("response_format")),
+            kwargs.get("job"),
+            kwargs.get("seed") or 0,
+        )
+        reply = self._policy(request.job)(request)
+        message = with_usage(reply, messages, self.model_name, tools)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        # Without this, LangChain would start a thread for what takes a millisecond.
+        return self._generate(messages, stop, None, **kwargs)
+
+    def _policy(self, job: str | None) -> Policy:
+        if job is None or job not in self.policies:
+            raise ModelError(
+                f"builtin/{self.model_name} knows no job '{job}'."
+                f"{did_you_mean(job or '', self.policies)} Its caller binds one of "
+                f"{', '.join(self.policies)}."
+            )
+        policy: Policy = self.policies[job]
+        return policy
+
+
+def estimate_tokens(messages: Sequence[BaseMessage], tools: Sequence[Any] = ()) -> int:
+    """Tokens of messages, estimated as a quarter of their characters, tools and calls included."""
+    characters = len(json.dumps(tools)) if tools else 0
+    for message in messages:
+        characters += len(message_text(message.content))
+        for call in getattr(message, "tool_calls", ()):
+            characters += len(call["name"]) + len(json.dumps(call["args"], default=str))
+    return math.ceil(characters / 4)
+
+
+def with_usage(
+    reply: AIMessage, messages: Sequence[BaseMessage], name: str, tools: Sequence[Any] = ()
+) -> AIMessage:
+    """Write estimated token counts into a reply that has none, and mark them as estimates."""
+    if reply.usage_metadata is not None:
+        return reply
+    read, written = estimate_tokens(messages, tools), estimate_tokens([reply])
+    reply.usage_metadata = {
+        "input_tokens": read,
+        "output_tokens": written,
+        "total_tokens": read + written,
+    }
+    reply.response_metadata = {
+        "model_name": name,
+        "usage_estimated": True,
+        **reply.response_metadata,
+    }
+    return reply
+
+
+def _bare_schema(response_format: Any) -> dict[str, Any] | None:
+    if not isinstance(response_format, Mapping):
+        return None
+    if response_format.get("type") != "json_schema":
+        return dict(response_format)
+    named = response_format.get("json_schema", {})
+    return {"title": named.get("name"), **named.get("schema", {})}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
 
 GROUP = "navloom.policies"
 _SUBJECTS = "navloom.graphs"

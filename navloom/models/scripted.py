@@ -23,7 +23,7 @@ from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, ScriptError, did_you_mean
 from navloom.models.answer import message_text
-from navloom.models.policy import with_usage
+from navloom.models.builtin import with_usage
 from navloom.models.spec import Options
 
 Said: TypeAlias = AIMessage | str | Mapping[str, Any] | Sequence[Mapping[str, Any]]

@@ -19,7 +19,7 @@ from langchain_core.messages import (
 
 from navloom.models.answer import message_text
 from navloom.models.binding import ANSWER_TOOL
-from navloom.models.policy import estimate_tokens
+from navloom.models.builtin import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)

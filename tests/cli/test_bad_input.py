@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
+from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.summary import Summary
 from navloom.scenes.formats.scene_json import save
 from tests.cli.small import small_scene
 from tests.tools.navcraft.worlds import row_house

@@ -20,8 +20,7 @@ from langgraph.runtime import Runtime
 
 from navloom.evals.engine import run_batch
 from navloom.evals.run_folder import RunFolder
-from navloom.evals.sample import Sample, make_id, sample_seed
-from navloom.evals.session import Session
+from navloom.evals.session import Sample, Session, make_id, sample_seed
 
 STEPS = 8
 

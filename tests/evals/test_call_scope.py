@@ -20,10 +20,9 @@ from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables
-from navloom.evals.progress import NoDisplay
+from navloom.evals.progress import NoDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.session import CallScope, Session
-from navloom.evals.summary import Summary
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
 from navloom.models.call import CallSettings, Retry

@@ -23,13 +23,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphRecursionError
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.checkpoints import open_checkpoints
-from navloom.evals.engine import one_line, run_batch
-from navloom.evals.progress import NoDisplay, PlainDisplay
+from navloom.evals.engine import one_line, open_checkpoints, run_batch
+from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.sample import Sample, select
-from navloom.evals.session import Session, Stop
-from navloom.evals.summary import Tally
+from navloom.evals.session import Sample, Session, Stop, select
 from navloom.models.usage import price_of, usage_of
 from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder
 
@@ -200,7 +197,7 @@ async def test_a_full_checkpoint_file_ends_the_session_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await finish(tmp_path / "whole")
-    setup = "navloom.evals.checkpoints.AsyncSqliteSaver.setup"
+    setup = "navloom.evals.engine.AsyncSqliteSaver.setup"
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     real = AsyncSqliteSaver.setup

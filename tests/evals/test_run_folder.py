@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from navloom import files as lines_module
 from navloom.errors import RunError
-from navloom.evals import jsonl as lines_module
-from navloom.evals.jsonl import LineFile, encode_line, read_lines
 from navloom.evals.run_folder import RunFolder, read_errors, read_run, read_samples
-from navloom.evals.sample import check_id, make_id, sample_seed
+from navloom.evals.session import check_id, make_id, sample_seed
+from navloom.files import LineFile, encode_line, read_lines
 
 
 def folder(path: Path, *, seed: int = 1, kind: str = "single", **request: Any) -> RunFolder:

@@ -12,9 +12,8 @@ from langchain_core.tools import tool
 
 from navloom.errors import ModelError
 from navloom.models.binding import bind
-from navloom.models.builtin import GROUP, BuiltinChatModel, Request
+from navloom.models.builtin import GROUP, BuiltinChatModel, Request, estimate_tokens
 from navloom.models.call import acall, model_name
-from navloom.models.policy import estimate_tokens
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 

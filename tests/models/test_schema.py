@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import ModelError
-from navloom.models.abilities import MOST_ENUM_VALUES, NotStrictError, schema_title, strict_schema
+from navloom.models.binding import MOST_ENUM_VALUES, NotStrictError, schema_title, strict_schema
 from tests.models.wire_rules import complaints
 
 NAMES = st.text("abcdef_", min_size=1, max_size=6)

@@ -28,10 +28,9 @@ from unittest import mock
 from langchain_core.callbacks import BaseCallbackHandler
 
 from navloom.evals.engine import run_batch
+from navloom.evals.progress import Summary
 from navloom.evals.run_folder import RunFolder, read_errors, read_samples
-from navloom.evals.sample import Sample, make_id, sample_seed
-from navloom.evals.session import Session
-from navloom.evals.summary import Summary
+from navloom.evals.session import Sample, Session, make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import call, get_model
 from navloom.models.failure import RetryPolicy

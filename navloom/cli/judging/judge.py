@@ -15,9 +15,9 @@ from navloom.cli.session import asked, model_of_roles, with_session
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
     from navloom.evals.judging.run import JudgeRequest
+    from navloom.evals.progress import Summary
     from navloom.evals.report.table import Table
     from navloom.evals.session import Session
-    from navloom.evals.summary import Summary
 
 app = typer.Typer(no_args_is_help=True, help="Grade reasons and traces, and measure the grader.")
 calibrate = typer.Typer(no_args_is_help=True, help="Measure a judge on items of known truth.")

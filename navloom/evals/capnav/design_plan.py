@@ -17,9 +17,8 @@ from typing import Any, ClassVar
 from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.balance import Facts, Steer, candidates
 from navloom.evals.capnav.collect import Collected
-from navloom.evals.kinds import Note, Plan
-from navloom.evals.request import Request
-from navloom.evals.sample import Sample, make_id, sample_seed
+from navloom.evals.kinds import Note, Plan, Request
+from navloom.evals.session import Sample, make_id, sample_seed
 from navloom.evals.video import video_digest
 from navloom.graphs.capnav.designer_text import COMPACT_PROMPT, PROMPT, guideline_record
 from navloom.prompts.load import load_prompt

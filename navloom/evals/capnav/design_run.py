@@ -25,13 +25,13 @@ from navloom.evals.capnav.design_plan import (
     places_at,
 )
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Shown, reply_tokens
+from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_samples
-from navloom.evals.sample import Job, Sample
-from navloom.evals.summary import Summary
+from navloom.evals.session import Job, Sample
 from navloom.evals.video import check_video, sample_frames
 from navloom.files import write_whole
 from navloom.graphs.capnav import designer as capnav_tasks
-from navloom.models.abilities import cannot
+from navloom.models.binding import cannot
 from navloom.models.registry import model_of
 from navloom.scenes.uri import scene_of
 

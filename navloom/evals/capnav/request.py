@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark
-from navloom.evals.request import Request
+from navloom.evals.kinds import Request
 from navloom.evals.video import MOST_FRAMES, video_digest
 from navloom.graphs.capnav.answering import PROMPT
 from navloom.prompts.load import load_prompt

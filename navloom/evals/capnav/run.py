@@ -23,12 +23,11 @@ from navloom.evals.capnav.official_text import outputs_of
 from navloom.evals.capnav.request import CapnavRequest, content_of, videos_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.jsonl import read_lines
 from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
-from navloom.evals.sample import Job, Sample, check_id, sample_seed
-from navloom.evals.summary import Summary
+from navloom.evals.progress import Summary
+from navloom.evals.session import Job, Sample, check_id, sample_seed
 from navloom.evals.video import check_video, sample_frames
-from navloom.files import write_whole
+from navloom.files import read_lines, write_whole
 from navloom.graphs.capnav import answering as capnav_answer
 from navloom.models.registry import model_of
 from navloom.tools.capnav.answers import Answer

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from navloom.errors import UsageError
-from navloom.evals.kinds import Calls, Kind, Note, Plan
-from navloom.evals.request import Request
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Request
 from navloom.evals.run_folder import read_samples
-from navloom.evals.sample import Job, Sample, make_id, sample_seed
+from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
 from navloom.models.registry import model_of

@@ -26,10 +26,9 @@ from navloom.evals.judging.run import (
     read_steps,
 )
 from navloom.evals.kinds import Kind, Note, run_kind
+from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_samples
-from navloom.evals.sample import Sample, sample_seed
-from navloom.evals.session import Session
-from navloom.evals.summary import Summary
+from navloom.evals.session import Sample, Session, sample_seed
 from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, SETS, make_items
 from navloom.judges.step_items import TRACE_KINDS, make_trace_items
 from navloom.scenes.traverse import Traversability, annotated, from_geometry

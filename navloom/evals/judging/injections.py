@@ -13,7 +13,7 @@ from navloom.evals.judging.calibration_scores import Flips, flips
 from navloom.evals.judging.run import JudgeRequest, ReasoningJob, ReasoningPlan, calls, digest
 from navloom.evals.kinds import Kind, Note
 from navloom.evals.run_folder import read_samples
-from navloom.evals.sample import Sample, sample_seed
+from navloom.evals.session import Sample, sample_seed
 from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.payloads import Payload, inject, payloads
 from navloom.judges.reason_items import Item, make_items

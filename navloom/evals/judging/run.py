@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from navloom.errors import DataError
-from navloom.evals.jsonl import encode_line
 from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
-from navloom.evals.kinds import Calls, Kind, Note, Plan
-from navloom.evals.request import Request
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Request
 from navloom.evals.run_folder import read_samples
-from navloom.evals.sample import Job, Sample, sample_seed
+from navloom.evals.session import Job, Sample, sample_seed
+from navloom.files import encode_line
 from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.rubric_file import load_rubric
 from navloom.judges.trace import Step, steps_of

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError
-from navloom.evals.navcraft.survey import Survey, read_survey
+from navloom.evals.navcraft.run import Survey, read_survey
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.models.usage import ModelUsage, merged

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import RunError
-from navloom.evals.jsonl import read_lines
 from navloom.evals.navigation.bootstrap import (
     LEVEL,
     RESAMPLES,
@@ -32,6 +31,7 @@ from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.scores import EFFORT, effort_of
 from navloom.evals.report.table import NOTHING, Table
 from navloom.evals.run_folder import read_run
+from navloom.files import read_lines
 
 Floats = NDArray[np.float64]
 _COUNTED = ("SR", "OSR", "SR_visible", "SR_strict", "SR_telhop")

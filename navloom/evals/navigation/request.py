@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from navloom.errors import UsageError
-from navloom.evals.request import Request
+from navloom.evals.kinds import Request
 from navloom.graphs.navigation.context import AgentSettings, get_agent
 from navloom.graphs.navigation.text import PROMPT
 from navloom.prompts.load import load_prompt

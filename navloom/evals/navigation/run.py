@@ -26,8 +26,8 @@ from navloom.evals.navigation.failure_examples import Example, choose, read_exam
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
-from navloom.evals.sample import Job, Sample, sample_seed
-from navloom.evals.summary import Summary
+from navloom.evals.progress import Summary
+from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
 from navloom.files import make_folder

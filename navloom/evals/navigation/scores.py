@@ -16,7 +16,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import RunError
-from navloom.evals.jsonl import read_lines
 from navloom.evals.navigation.bootstrap import summarise
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.metrics import (
@@ -29,6 +28,7 @@ from navloom.evals.navigation.metrics import (
 from navloom.evals.navigation.submission import viewpoints_of
 from navloom.evals.run_folder import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
+from navloom.files import read_lines
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
 

@@ -26,7 +26,7 @@ from random import Random
 import numpy as np
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
-from navloom.evals.sample import sample_seed
+from navloom.evals.session import sample_seed
 from navloom.evals.tasks.categories import CATEGORIES
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.instruct import instruct

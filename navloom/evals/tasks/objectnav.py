@@ -25,7 +25,7 @@ from random import Random
 import numpy as np
 
 from navloom.evals.quota import balanced
-from navloom.evals.sample import sample_seed
+from navloom.evals.session import sample_seed
 from navloom.evals.tasks.categories import CATEGORIES, category_of
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.matterport import Scans, Sieve

@@ -14,7 +14,7 @@ from collections import defaultdict
 
 from langchain_core.messages import AIMessage
 
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 from navloom.scenes.lexicon import word_table
 
 __all__ = ["heuristic_room", "random_room"]

@@ -19,7 +19,7 @@ from functools import cached_property
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 __all__ = ["always_no", "always_yes", "heuristic_answer", "random_answer"]
 

@@ -57,10 +57,9 @@ from navloom.graphs.turns import (
     tool_turn,
     turns,
 )
-from navloom.models.answer import AnswerError, message_text
+from navloom.models.answer import AnswerError, message_text, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.images import with_pictures
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene

@@ -20,7 +20,7 @@ from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
 from navloom.models.answer import message_text
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 __all__ = ["heuristic_choice", "heuristic_tasks", "random_choice", "random_tasks"]
 

@@ -15,7 +15,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 __all__ = ["heuristic_markers", "heuristic_summary", "random_markers", "random_summary"]
 

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.graphs.chat.intents import Intent, choose, intents_of
 from navloom.models.answer import message_text
-from navloom.models.policy import Request, ToolResult
+from navloom.models.builtin import Request, ToolResult
 
 _MOVING = ("go_to", "go", "go_back")
 _NONE = ("no", "none", "neither", "never mind", "nevermind")

@@ -21,8 +21,7 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.models.answer import message_text
-from navloom.models.images import with_pictures
+from navloom.models.answer import message_text, with_pictures
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import metre_table
 from navloom.scenes.lexicon import room_types

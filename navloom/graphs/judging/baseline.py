@@ -20,7 +20,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 _WORDS = {
     "narrow": r"narrow|not fit|enough space(?! to turn)|space between|\bwidth\b|\bwide\b",

@@ -22,7 +22,7 @@ from uuid import UUID
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.policy import Request, ToolResult
+from navloom.models.builtin import Request, ToolResult
 from navloom.scenes.lexicon import word_table
 from navloom.tools.navcraft.errand import Errand, errand_answer, fetched_to
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, relay_answer

@@ -41,9 +41,9 @@ from navloom.graphs.navigation.consult import ask_for, trigger_of
 from navloom.graphs.navigation.context import Context, read_input
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render, shortest_words
+from navloom.models.answer import with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.images import with_pictures
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Contact, Pose

@@ -14,7 +14,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 _MOVES = {
     "Left": "Go left",

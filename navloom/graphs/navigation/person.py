@@ -13,7 +13,7 @@ import sys
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelRefusedError
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 _MOST_TYPED = 2_000
 _MOST_SHOWN = 20_000

@@ -17,9 +17,9 @@ from navloom.evals.capnav.collect import collect
 from navloom.evals.capnav.data import load_benchmark
 from navloom.evals.capnav.design_plan import CapnavSynthRequest, first_round, fit_scenes, next_round
 from navloom.evals.kinds import run_kind
+from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
-from navloom.evals.summary import Summary
 from navloom.models import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.formats.scene_json import save

@@ -15,10 +15,10 @@ from navloom.errors import NavloomError, UnfinishedError
 from navloom.evals.navcraft.ablation import ARMS, study_ablation
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.navcraft.studies import roles, study_profiles, study_relays, total_variation
+from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study
-from navloom.evals.summary import Summary
 from navloom.models.usage import Limits
 
 

@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from navloom.graphs.annotation.baseline import heuristic_room, random_room
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 KEY = "Unknown room type"
 

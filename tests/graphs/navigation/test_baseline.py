@@ -23,8 +23,7 @@ from navloom.graphs.navigation.baseline.policy import (
 )
 from navloom.graphs.navigation.baseline.prompt_view import read_view
 from navloom.graphs.navigation.oracle_baseline import heuristic_oracle, random_oracle
-from navloom.models.builtin import make
-from navloom.models.policy import Request
+from navloom.models.builtin import Request, make
 from navloom.models.spec import Options
 
 OPTIONS = {

@@ -14,7 +14,7 @@ from navloom.graphs.navigation.baseline.prompt_view import read_view
 from navloom.graphs.navigation.context import AGENTS, get_agent
 from navloom.graphs.navigation.navigator import Context
 from navloom.graphs.navigation.text import HistoryMemory, MapMemory, get_memory
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 from navloom.sim.protocol import Candidate, Observation, Pose
 from tests.graphs.navigation.switches_page import page
 from tests.graphs.navigation.walks import humans, section, walk

@@ -22,7 +22,7 @@ from navloom.graphs.navigation.oracle import (
     read_answer,
 )
 from navloom.models.answer import message_text
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import by_model
 from navloom.scenes.bodies import DEFAULT_BODY

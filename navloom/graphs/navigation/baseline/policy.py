@@ -23,7 +23,7 @@ from langchain_core.messages import AIMessage
 from navloom.graphs.navigation.baseline.follower import Follower
 from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, read_view
 from navloom.models.answer import message_text
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 STOP_CHANCE = 1 / 6
 _ASK_CHANCE = 1 / 10

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from navloom.errors import ModelError
 from navloom.graphs.navigation.baseline.home_words import bag
-from navloom.models.policy import Request
+from navloom.models.builtin import Request
 
 SIDES = ("Front", "Right", "Back", "Left")
 """Clockwise, as ids grow."""
