@@ -22,7 +22,6 @@ from langchain_core.messages import (
     AnyMessage,
     BaseMessage,
     HumanMessage,
-    SystemMessage,
 )
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -32,8 +31,6 @@ from langgraph.types import Checkpointer
 from navloom.models.answer import AnswerError, message_text, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.registry import model_of
-from navloom.prompts.load import Rendered
 
 MODEL_SECONDS = 1800.0
 """A node that asks a model may take so long, retries included."""
@@ -88,11 +85,6 @@ class Question:
     about: str = ""
 
 
-def opening(rendered: Rendered) -> list[AnyMessage]:
-    """The messages that a conversation begins with."""
-    return [SystemMessage(rendered.system), HumanMessage(rendered.human)]
-
-
 def asks(conversation: Sequence[BaseMessage]) -> int:
     """How often the model has answered."""
     return sum(isinstance(message, AIMessage) for message in conversation)
@@ -133,7 +125,7 @@ def build_asking(
         context, asked = runtime.context, question(state, runtime.context)
         talk, shown = state["conversation"], asked.pictures()
         bound = bind(
-            model_of(context.model),
+            context.model,
             schema=asked.schema,
             constrain=getattr(context, "constrain", True),
             images=bool(shown),

@@ -1,22 +1,15 @@
-"""What runs a graph: a call without ``await``, and the body that its context means."""
+"""What runs a graph: a call without ``await``."""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
 import threading
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
-
-from langgraph.runtime import Runtime
 
 from navloom.errors import UsageError
 from navloom.models.secrets import redact_traces
-from navloom.scenes.scene import Scene
-from navloom.scenes.uri import scene_of
-from navloom.sim.protocol import Simulator
-from navloom.sim.registry import get_simulator
-from navloom.sim.walker import Walker, lease
 
 
 def run(
@@ -55,32 +48,6 @@ def run(
         call.cancel()
         raise
     return state
-
-
-def walker_of(runtime: Runtime[Any]) -> Walker:
-    """The body of a graph's context, as this run and thread has it.
-
-    The context has ``simulator``, ``scene``, ``agent``, ``embodiment`` and ``views``. A simulator
-    that is given is used as it is; one that has to be made, of a scene or by a function that makes
-    one, is leased (:func:`navloom.sim.walker.lease`).
-
-    Raises:
-        UsageError: the context has neither.
-        SceneError: the scene cannot be loaded.
-        SimulatorError: it has no navigation graph.
-    """
-    context, info = runtime.context, runtime.execution_info
-    given = context.simulator
-    if given is None and context.scene is None:
-        raise UsageError("A navigator needs a simulator, or a scene such as 'demo:house'.")
-    if given is None or callable(given):
-        make = given or partial(_on_graph, context.scene)
-        given = lease(context, (info.thread_id or info.run_id) if info else None, make)
-    return Walker(given, context.agent, context.embodiment, context.views)
-
-
-def _on_graph(scene: Scene | str) -> Simulator:
-    return get_simulator("graph", scene_of(scene))
 
 
 @lru_cache(maxsize=1)

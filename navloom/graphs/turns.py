@@ -33,11 +33,16 @@ from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from navloom.graphs.ask import MODEL_SECONDS, opening
-from navloom.models.answer import AnswerError, answered_calls, message_text, read_json_object
+from navloom.graphs.ask import MODEL_SECONDS
+from navloom.models.answer import (
+    AnswerError,
+    answered_calls,
+    message_text,
+    opening,
+    read_json_object,
+)
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.registry import model_of
 from navloom.prompts.load import Rendered
 from navloom.tools.forms import Violation
 
@@ -121,7 +126,7 @@ def add_conversation(builder: StateGraph[Any, Any, Any, Any], talk: Conversation
         context = runtime.context
         rendered, schema = talk.ask(state, context)
         bound = bind(
-            model_of(context.model),
+            context.model,
             tools=[] if context.compact else list(talk.tools(state, context)),
             schema=schema,
             constrain=context.constrain,

@@ -14,7 +14,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
 
 from navloom.errors import ModelError
 
@@ -26,6 +34,12 @@ _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNO
 
 class AnswerError(ValueError):
     """What a model said holds no JSON object; the message is one line that a model can act on."""
+
+
+def opening(prompt: tuple[str, str]) -> list[AnyMessage]:
+    """The messages that a conversation begins with, of a prompt's system and human text."""
+    system, human = prompt
+    return [SystemMessage(system), HumanMessage(human)]
 
 
 def message_text(content: Any) -> str:

@@ -26,6 +26,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from navloom.errors import ModelError, ModelRefusedError
+from navloom.models.registry import model_of
 
 ANSWER_TOOL = "answer_"
 """What the name of the tool begins with that carries a final answer, where one has to."""
@@ -34,7 +35,7 @@ _DATE = re.compile(r"-\d{8}$")
 
 
 def bind(
-    model: BaseChatModel,
+    model: BaseChatModel | str,
     *,
     tools: Sequence[BaseTool] = (),
     schema: Mapping[str, Any] | None = None,
@@ -51,7 +52,7 @@ def bind(
     returns a runnable from messages to an AIMessage as described below.
 
     Args:
-        model: any LangChain chat model.
+        model: any LangChain chat model, or its ``provider/name``.
         tools: what it may call.
         schema: the JSON schema of its final answer, with a "title"; None where the answer is
             prose.
@@ -66,9 +67,12 @@ def bind(
         answer.
 
     Raises:
-        ModelError: for a schema without a usable title, or one that no backend can enforce.
+        ModelError: for a schema without a usable title, or one that no backend can enforce, and
+            for a name that is no model's.
         ModelRefusedError: where the model is known to take no tool calls, or no images.
     """
+    if isinstance(model, str):
+        model = model_of(model)
     check_abilities(model, tools=bool(tools), images=images)
     if schema is not None:
         schema_title(schema)

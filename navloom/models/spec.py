@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ class ModelSpec:
         return f"{self.provider}/{self.name}" if self.name else self.provider
 
 
+@lru_cache(maxsize=256)
 def read_spec(text: str) -> ModelSpec:
     """Take a model's text apart; whether there is such a model is not looked at.
 

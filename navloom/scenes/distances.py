@@ -1,8 +1,11 @@
-"""Distances over a scene, computed once and looked up ever after.
+"""Distances over a scene, computed once and looked up ever after, and headings between points.
 
 ``hop_table(scene)`` is all pairs of H (hops; ties broken by metres); ``metre_table(scene, metric)``
 all pairs of G under ``metric="2d"`` (NavCraft) or ``"3d"`` (R2R). A disconnected graph is fine:
 what cannot be reached is at infinity. Tables are kept for as long as their scene is alive.
+
+Headings and elevations are in radians; heading 0 looks along -z and grows clockwise seen from
+above.
 """
 
 from __future__ import annotations
@@ -18,12 +21,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Point3, Scene
 
 Metric = Literal["2d", "3d"]
 T = TypeVar("T")
 _HOP = 1e6
 """A hop outweighs any metres on the way, so metres only break ties."""
+
+
+SECTOR_RAD = math.radians(45)
+STEEP_RAD = math.radians(12)
+"""From here on a way goes up or down. Of the 10,274 ways of 25 Matterport scans 93 % rise or fall
+by less than 10 degrees and 6 % by more than 12: hardly anything lies between a floor that is not
+quite level and stairs."""
+_SAME = 1e-9
 
 
 def per_scene(scene: Scene, key: str, make: Callable[[], T]) -> T:
@@ -152,3 +163,52 @@ def _all_pairs(
     matrix = csr_array((weights, (rows, columns)), shape=(n, n))
     cost, before = dijkstra(matrix, directed=False, return_predecessors=True)
     return nodes, index, cost, before.astype(np.int32)
+
+
+def wrapped(angle: float) -> float:
+    """An angle in radians brought into [0, 2 pi)."""
+    turned = angle % (2 * math.pi)
+    return 0.0 if turned == 2 * math.pi else turned
+
+
+def turn_between(start: float, end: float) -> float:
+    """The shorter turn from one heading to another in radians, in (-pi, pi]; clockwise is positive.
+
+    >>> round(math.degrees(turn_between(math.radians(350), math.radians(20))))
+    30
+    """
+    turned = wrapped(end - start)
+    return turned - 2 * math.pi if turned > math.pi else turned
+
+
+def heading_to(start: Point3, end: Point3) -> float:
+    """The heading from one point to another in radians in [0, 2 pi); 0 straight up or down.
+
+    >>> round(math.degrees(heading_to((0, 0, 0), (1, 0, 0))))
+    90
+    """
+    dx, dz = end[0] - start[0], end[2] - start[2]
+    if abs(dx) < _SAME and abs(dz) < _SAME:
+        return 0.0
+    return wrapped(math.atan2(dx, -dz))
+
+
+def elevation_to(start: Point3, end: Point3) -> float:
+    """The elevation from one point to another in radians in [-pi/2, pi/2], positive upwards."""
+    return math.atan2(end[1] - start[1], math.hypot(end[0] - start[0], end[2] - start[2]))
+
+
+def sector_of(heading: float) -> int:
+    """Which of eight sectors a heading (radians) lies in; the k-th is centred on k x 45 degrees."""
+    return math.floor((wrapped(heading) + SECTOR_RAD / 2) / SECTOR_RAD) % 8
+
+
+def up_or_down(elevation: float) -> str:
+    """``"up"``, ``"down"``, or ``""`` for a way that is about level.
+
+    Args:
+        elevation: of the way, in radians.
+    """
+    if abs(elevation) < STEEP_RAD:
+        return ""
+    return "up" if elevation > 0 else "down"

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.checked_files import read_json, short, write_atomic
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import elevation_to, heading_to, per_scene, sector_of, up_or_down
 from navloom.scenes.formats.mp3d_observations import Seen, read_observations
 from navloom.scenes.scene import UNKNOWN, Name, Scene
 from navloom.scenes.uri import DATA_VARIABLE
@@ -39,10 +39,6 @@ from navloom.sim.protocol import (
     Captions,
     CaptionSource,
     SeenObject,
-    elevation_to,
-    heading_to,
-    sector_of,
-    up_or_down,
 )
 from navloom.sim.words import briefly, composed, label_words, one_line
 

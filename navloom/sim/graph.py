@@ -23,7 +23,7 @@ from typing import TypeAlias
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.checked_files import short
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.distances import elevation_to, heading_to, metre_table, per_scene, wrapped
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
@@ -38,9 +38,6 @@ from navloom.sim.protocol import (
     Pose,
     Stop,
     Turn,
-    elevation_to,
-    heading_to,
-    wrapped,
 )
 from navloom.sim.words import composed
 

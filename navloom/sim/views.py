@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from navloom.errors import SimulatorError
-from navloom.sim.protocol import Candidate, Observation, View, turn_between, wrapped
+from navloom.scenes.distances import turn_between, wrapped
+from navloom.sim.protocol import Candidate, Observation, View
 
 if TYPE_CHECKING:
     from PIL.Image import Image

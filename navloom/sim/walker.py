@@ -19,10 +19,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from navloom.errors import SimulatorError
+from langgraph.runtime import Runtime
+
+from navloom.errors import SimulatorError, UsageError
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
 from navloom.sim.protocol import Action, Hop, Observation, Pose, Simulator, Stop
+from navloom.sim.registry import get_simulator
 
 MOST_LEASED = 32
 """Simulators that are held at once; the one that was used longest ago is closed first."""
@@ -201,6 +205,28 @@ def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
         kept = _KEPT.setdefault(walker.simulator, {})
         kept[walker.agent] = _Kept(hops, pose_record(observation.pose), observation)
     return observation
+
+
+def walker_of(runtime: Runtime[Any]) -> Walker:
+    """The body of a graph's context, as this run and thread has it.
+
+    The context has ``simulator``, ``scene``, ``agent``, ``embodiment`` and ``views``. A simulator
+    that is given is used as it is; one that has to be made, of a scene or by a function that makes
+    one, is leased (:func:`lease`).
+
+    Raises:
+        UsageError: the context has neither.
+        SceneError: the scene cannot be loaded.
+        SimulatorError: it has no navigation graph.
+    """
+    context, info = runtime.context, runtime.execution_info
+    given = context.simulator
+    if given is None and context.scene is None:
+        raise UsageError("A navigator needs a simulator, or a scene such as 'demo:house'.")
+    if given is None or callable(given):
+        make = given or (lambda: get_simulator("graph", scene_of(context.scene)))
+        given = lease(context, (info.thread_id or info.run_id) if info else None, make)
+    return Walker(given, context.agent, context.embodiment, context.views)
 
 
 _LEASED: OrderedDict[tuple[int, str | None], Simulator] = OrderedDict()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import elevation_to, heading_to, per_scene, sector_of, up_or_down
 from navloom.scenes.scene import (
     UNKNOWN,
     Item,
@@ -31,10 +31,6 @@ from navloom.sim.protocol import (
     NEAR_M,
     Captions,
     SeenObject,
-    elevation_to,
-    heading_to,
-    sector_of,
-    up_or_down,
 )
 
 _OPENERS = re.compile(

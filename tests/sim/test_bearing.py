@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from navloom.sim.protocol import elevation_to, heading_to, sector_of, up_or_down
+from navloom.scenes.distances import elevation_to, heading_to, sector_of, up_or_down
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.distances import wrapped
 from navloom.scenes.scene import Scene
 from navloom.sim import (
     Action,
@@ -33,7 +34,6 @@ from navloom.sim import (
 )
 from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
 from navloom.sim.graph import GraphSimulator
-from navloom.sim.protocol import wrapped
 
 FLAT = load_scene("demo:flat")
 

@@ -14,12 +14,12 @@ import pytest
 
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.distances import turn_between
 from navloom.scenes.formats.mp3d_observations import read_observations
 from navloom.sim import Hop, Pose, get_simulator
 from navloom.sim.captions import MatterportCaptions, captions_for
 from navloom.sim.conformance import check
 from navloom.sim.graph import candidates_of
-from navloom.sim.protocol import turn_between
 
 pytestmark = pytest.mark.realdata
 

@@ -32,10 +32,9 @@ from typing import Any, Literal
 
 from navloom.evals.navigation.failure_behaviour import Deviation, metres_along
 from navloom.evals.tasks.episode import Episode
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import per_scene, turn_between
 from navloom.scenes.lexicon import classify, room_types
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
-from navloom.sim.protocol import turn_between
 from navloom.tools.navigation.steps import Walk
 
 Way = Literal["left", "right", "straight", "around"]

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from navloom.scenes.distances import turn_between, wrapped
 from navloom.scenes.scene import Item, Link, Region, Scene, Viewpoint, distance_2d, prompt_name
-from navloom.sim.protocol import turn_between, wrapped
 
 _NAMELESS = frozenset(
     (

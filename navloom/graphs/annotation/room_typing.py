@@ -28,8 +28,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, build_asking, opening
-from navloom.models.answer import AnswerError, read_json_object
+from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.models.answer import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import ROOM_TYPES, room_types

@@ -23,9 +23,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, asks, build_asking, opening
+from navloom.graphs.ask import Asking, Question, asks, build_asking
 from navloom.graphs.judging import reasoning
 from navloom.judges.traversability import build_record
+from navloom.models.answer import opening
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.bodies import Embodiment, body_text, get_body

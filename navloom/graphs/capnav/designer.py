@@ -34,7 +34,6 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from navloom.errors import SceneError
-from navloom.graphs.ask import opening
 from navloom.graphs.capnav.designer_text import (
     COMPACT_PROMPT,
     PROMPT,
@@ -57,10 +56,9 @@ from navloom.graphs.turns import (
     tool_turn,
     turns,
 )
-from navloom.models.answer import AnswerError, message_text, with_pictures
+from navloom.models.answer import AnswerError, message_text, opening, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
@@ -154,7 +152,7 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         least = context.min_questions
         schema = response_schema(places.ids, constrain=context.constrain, least=least)
     bound = bind(
-        model_of(context.model),
+        context.model,
         tools=[] if context.compact else _tools(places, context),
         schema=schema,
         constrain=context.constrain,

@@ -33,9 +33,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.ask import Asking, Question, build_asking, opening
-from navloom.models.answer import AnswerError, read_json_object
+from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.models.answer import AnswerError, opening, read_json_object
 from navloom.prompts.load import Rendered, load_prompt
+from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import CaptionCache
@@ -49,7 +50,6 @@ from navloom.sim.protocol import (
     Observation,
     Pose,
     Simulator,
-    up_or_down,
 )
 from navloom.sim.views import strip
 from navloom.sim.walker import Walker, lease

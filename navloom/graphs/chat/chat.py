@@ -50,14 +50,12 @@ from navloom.graphs.chat.exchange import (
     tool_message,
     turned,
 )
-from navloom.graphs.invoke import walker_of
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.registry import model_of
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
-from navloom.sim.walker import Walker, pose_record
+from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
 
@@ -215,7 +213,7 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     pictures = walker.pictures(state)
     asked = [*opening(now_of(state, walker), state["seed"], pictures), *state["messages"]]
     bound = bind(
-        model_of(runtime.context.model),
+        runtime.context.model,
         tools=chat_tools(None),
         images=bool(pictures),
         job="chat",

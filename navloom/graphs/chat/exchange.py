@@ -23,10 +23,10 @@ from langgraph.prebuilt import ToolNode
 from navloom.errors import UsageError, did_you_mean
 from navloom.models.answer import message_text, with_pictures
 from navloom.prompts.load import load_prompt
-from navloom.scenes.distances import metre_table
+from navloom.scenes.distances import metre_table, wrapped
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.sim.protocol import Pose, wrapped
+from navloom.sim.protocol import Pose
 from navloom.sim.walker import Walker, pose_record
 from navloom.tools.chat.places import floor_number, room_name
 from navloom.tools.chat.tools import MOVING, chat_tools

@@ -25,11 +25,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, build_asking, opening
+from navloom.graphs.ask import Asking, Question, build_asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
 from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema
-from navloom.models.answer import AnswerError, message_text
+from navloom.models.answer import AnswerError, message_text, opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_reasoning"

@@ -20,12 +20,12 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, build_asking, opening
+from navloom.graphs.ask import Asking, Question, build_asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.rubric_file import GRADES, Rubric, load_rubric
 from navloom.judges.trace import Step
 from navloom.judges.verdict import last_object
-from navloom.models.answer import AnswerError, message_text
+from navloom.models.answer import AnswerError, message_text, opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_rubric"

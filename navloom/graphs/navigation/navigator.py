@@ -35,19 +35,17 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite
 
 from navloom.errors import SimulatorError
-from navloom.graphs.ask import MODEL_SECONDS, opening
-from navloom.graphs.invoke import walker_of
+from navloom.graphs.ask import MODEL_SECONDS
 from navloom.graphs.navigation.consult import ask_for, trigger_of
 from navloom.graphs.navigation.context import Context, read_input
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render, shortest_words
-from navloom.models.answer import with_pictures
+from navloom.models.answer import opening, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
-from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Contact, Pose
-from navloom.sim.walker import Walker, pose_record
+from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
 from navloom.tools.navigation.steps import (
@@ -195,9 +193,7 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     conversation = state["conversation"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
     tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
-    bound = bind(
-        model_of(context.model), tools=tools, images=bool(shown), job=JOB, seed=state["seed"]
-    )
+    bound = bind(context.model, tools=tools, images=bool(shown), job=JOB, seed=state["seed"])
     reply = await acall(bound, with_pictures(conversation, shown), role="navigator")
     return {"conversation": [*conversation, reply], "messages": [reply]}
 

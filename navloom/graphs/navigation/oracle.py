@@ -39,8 +39,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.ask import Asking, Question, build_asking, opening
-from navloom.models.answer import MOST_CHARACTERS, AnswerError
+from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.models.answer import MOST_CHARACTERS, AnswerError, opening
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of

@@ -20,15 +20,8 @@ from typing import Any, Protocol, TypeAlias
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.navigation.context import Context
 from navloom.prompts.load import Rendered, load_prompt
-from navloom.sim.protocol import (
-    Candidate,
-    Captions,
-    Observation,
-    Path,
-    Pose,
-    SeenObject,
-    turn_between,
-)
+from navloom.scenes.distances import turn_between
+from navloom.sim.protocol import Candidate, Captions, Observation, Path, Pose, SeenObject
 from navloom.tools.navigation.options import DIRECTIONS, Option, direction_of, render_options, shown
 from navloom.tools.untrusted import paragraph
 

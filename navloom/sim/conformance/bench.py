@@ -13,6 +13,7 @@ import numpy as np
 
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.distances import turn_between
 from navloom.scenes.scene import (
     Box,
     Edge,
@@ -24,7 +25,7 @@ from navloom.scenes.scene import (
     Viewpoint,
     Wall,
 )
-from navloom.sim.protocol import Action, Observation, Pose, Simulator, View, turn_between
+from navloom.sim.protocol import Action, Observation, Pose, Simulator, View
 
 Make = Callable[[Scene], Simulator]
 EYE_M = 1.5

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.distances import elevation_to, heading_to
 from navloom.scenes.scene import distance_3d
 from navloom.sim.conformance.bench import (
     Bench,
@@ -39,8 +40,6 @@ from navloom.sim.protocol import (
     Stop,
     Turn,
     Velocity,
-    elevation_to,
-    heading_to,
 )
 
 _EAST = math.pi / 2

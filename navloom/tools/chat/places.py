@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.distances import heading_to, metre_table, per_scene
 from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
-from navloom.sim.protocol import heading_to
 from navloom.sim.words import label_words
 
 MOST_READ = 200

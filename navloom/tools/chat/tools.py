@@ -23,7 +23,8 @@ from typing import Any, TypeAlias
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from navloom.sim.protocol import Captions, heading_to
+from navloom.scenes.distances import heading_to
+from navloom.sim.protocol import Captions
 from navloom.tools.chat import ways
 from navloom.tools.chat.places import (
     Place,

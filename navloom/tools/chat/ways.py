@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 from navloom.errors import did_you_mean
-from navloom.scenes.distances import metre_table
+from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.sim.protocol import Observation, heading_to, turn_between
+from navloom.sim.protocol import Observation
 from navloom.sim.words import enumerated, with_article
 from navloom.tools.chat.places import (
     Past,

@@ -21,7 +21,14 @@ from itertools import pairwise
 from typing import Literal, TypedDict
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.distances import (
+    elevation_to,
+    heading_to,
+    metre_table,
+    per_scene,
+    turn_between,
+    up_or_down,
+)
 from navloom.scenes.scene import (
     UNKNOWN,
     Point3,
@@ -30,7 +37,7 @@ from navloom.scenes.scene import (
     distance_3d,
     prompt_name,
 )
-from navloom.sim.protocol import CaptionSource, elevation_to, heading_to, turn_between, up_or_down
+from navloom.sim.protocol import CaptionSource
 from navloom.tools.navigation.options import Direction, direction_of
 from navloom.tools.untrusted import paragraph
 

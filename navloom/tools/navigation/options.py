@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from navloom.sim.protocol import Observation, turn_between
+from navloom.scenes.distances import turn_between
+from navloom.sim.protocol import Observation
 from navloom.tools.untrusted import paragraph
 
 Direction: TypeAlias = Literal["Left", "Front", "Right", "Back"]
