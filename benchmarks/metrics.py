@@ -27,9 +27,17 @@ import numpy as np
 
 from benchmarks import Claim
 from navloom.evals.navigation.bootstrap import intervals
-from navloom.evals.navigation.ground import Ground, Ids, flattened, padded, without_repeats
+from navloom.evals.navigation.ground import (
+    Batch,
+    Ground,
+    Ids,
+    Truth,
+    flattened,
+    measure,
+    padded,
+    without_repeats,
+)
 from navloom.evals.navigation.metrics import Scorer, cluster_of
-from navloom.evals.navigation.metrics_paths import Batch, Truth, measure
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
@@ -273,7 +281,7 @@ def _given() -> _Given:
     data = Path(folder) / "mp3d" if folder else None
     if data is None or not (data / "trajectories").is_dir():
         return _made()
-    from navloom.evals.navigation.submission import read_submission
+    from navloom.evals.navigation.scores import read_submission
     from navloom.evals.tasks import r2r
 
     task = r2r.load(data, "val_unseen")

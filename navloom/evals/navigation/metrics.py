@@ -1,6 +1,6 @@
 """Scores of navigation: TL NE SR OSR SPL nDTW SDTW CLS, and those of REVERIE and of contacts.
 
-The definitions are in :mod:`navloom.evals.navigation.metrics_paths` and, in words, in
+The definitions are in :mod:`navloom.evals.navigation.ground` and, in words, in
 ``docs/metrics.md``. Beside those of the path there are:
 
     SR_visible      1 where the last viewpoint sees the target (REVERIE)
@@ -26,22 +26,20 @@ from numpy.typing import NDArray
 from navloom.errors import DataError, did_you_mean
 from navloom.evals.navigation.ground import (
     MOST_POSITIONS,
-    Ground,
-    Ids,
-    Invalid,
-    broken_hops,
-    faulty_path,
-    flattened,
-    padded,
-    without_repeats,
-)
-from navloom.evals.navigation.metrics_paths import (
     PATH_METRICS,
     RADIUS_M,
     Batch,
     Columns,
+    Ground,
+    Ids,
+    Invalid,
     Truth,
+    broken_hops,
+    faulty_path,
+    flattened,
     measure,
+    padded,
+    without_repeats,
 )
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene

@@ -18,8 +18,7 @@ from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.navigation.bootstrap import LEVEL, RESAMPLES, By, Row, summarise
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, EpisodeScore, Scorer, cluster_of
-from navloom.evals.navigation.scores import EFFORT, Trial, read_trials
-from navloom.evals.navigation.submission import Fault, read_submission
+from navloom.evals.navigation.scores import EFFORT, Fault, Trial, read_submission, read_trials
 from navloom.evals.report.table import NOTHING, Table
 from navloom.evals.run_folder import read_run
 from navloom.evals.tasks.registry import TASKS, load_task
@@ -121,7 +120,7 @@ def score_submission(
     """Score anyone's submission file.
 
     Args:
-        file: a list of ``{instr_id, trajectory}``; see :mod:`navloom.evals.navigation.submission`.
+        file: a list of ``{instr_id, trajectory}``; see :mod:`navloom.evals.navigation.scores`.
         form: one of ``FORMATS``.
         data: the dataset's folder; ``$NAVLOOM_DATA/mp3d`` unless given.
         split: of the dataset; its default one unless given.

@@ -140,7 +140,7 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
     scene = scene_of(uri)
     if request.backend != "graph" and request.captions is None:
         return get_simulator(request.backend, scene)
-    kept = caption_file(request.captions, scene)
+    kept = request.captions and caption_file(request.captions, scene)
     words = per_scene(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
     return get_simulator(request.backend, scene, captions=words)
 
@@ -197,7 +197,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         episodes=episodes,
         scenes=data.scenes,
         failures=failures,
-        media=None if run is None else run / "media",
+        media=run / "media" if run is not None and "rgb" in simulator.capabilities else None,
         touches="collide" in simulator.capabilities,
     )
 

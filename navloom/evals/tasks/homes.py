@@ -27,11 +27,10 @@ import numpy as np
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.evals.session import sample_seed
-from navloom.evals.tasks.categories import CATEGORIES
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.instruct import instruct
 from navloom.evals.tasks.objectnav import sentence
-from navloom.evals.tasks.targets import Target, by_category, by_words, say
+from navloom.evals.tasks.targets import CATEGORIES, Target, by_category, by_words, say
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene

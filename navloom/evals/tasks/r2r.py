@@ -15,8 +15,15 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.evals.tasks.matterport import Scans, Sieve, used
-from navloom.evals.tasks.records import PathItem, find, is_blank, read_records
+from navloom.evals.tasks.matterport import (
+    PathItem,
+    Scans,
+    Sieve,
+    find,
+    is_blank,
+    read_records,
+    used,
+)
 
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"

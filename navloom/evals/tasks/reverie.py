@@ -23,8 +23,16 @@ from pydantic import Field, TypeAdapter
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.evals.tasks.matterport import Scans, Sieve, used
-from navloom.evals.tasks.records import Number, PathItem, find, is_blank, read_records
+from navloom.evals.tasks.matterport import (
+    Number,
+    PathItem,
+    Scans,
+    Sieve,
+    find,
+    is_blank,
+    read_records,
+    used,
+)
 from navloom.evals.tasks.visible import Target, read_visible
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene

@@ -18,7 +18,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from navloom.evals.tasks.records import ViewpointId, read_records
+from navloom.evals.tasks.matterport import ViewpointId, read_records
 
 SOURCE = "the BBox files of YuankaiQi/REVERIE"
 _FOLDERS = ("reverie/BBox", "reverie/bbox", "BBox", "bbox")

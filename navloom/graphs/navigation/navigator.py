@@ -36,8 +36,8 @@ from langgraph.types import Checkpointer, Overwrite
 
 from navloom.errors import SimulatorError
 from navloom.graphs.ask import MODEL_SECONDS
-from navloom.graphs.navigation.consult import ask_for, trigger_of
 from navloom.graphs.navigation.context import Context, read_input
+from navloom.graphs.navigation.oracle import ask_for, trigger_of
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render, shortest_words
 from navloom.models.answer import opening, with_pictures
@@ -174,7 +174,7 @@ async def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "seen": added,
         "draft": step.record(),
         "conversation": [],
-        "trigger": trigger_of(state, context, walker.scene),
+        "trigger": None if context.oracle == "off" else trigger_of(state, context, walker.scene),
     }
 
 

@@ -10,7 +10,7 @@ information and navigational advice". Prompts and budgets are ours.
                 └── all is well, or exact ───┘
 
 Asked a question, it answers that. Else it looks for a trigger at the end of the trajectory
-(:mod:`navloom.tools.navigation.triggers`); with ``plan`` it plans where nothing is wrong. The
+(:mod:`navloom.tools.navigation.guide`); with ``plan`` it plans where nothing is wrong. The
 navigator calls this graph from within its own nodes.
 
 Facts from the scene graph, the pose and the shortest path go to a model, which puts them into
@@ -21,6 +21,8 @@ asks no model and names the option itself: it is the bound that others are measu
 
 With a checkpointer and one thread a navigator, ``dialogue`` keeps what was said, and
 ``max_questions`` bounds it.
+
+``trigger_of`` and ``ask_for`` are what a navigator calls: when it speaks, and what is kept of it.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -40,17 +43,17 @@ from langgraph.types import Checkpointer, Overwrite
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.graphs.navigation import context as navigator
 from navloom.models.answer import MOST_CHARACTERS, AnswerError, opening
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
-from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, way_to_goal
+from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, struggling, way_to_goal
 from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.remarks import outside
-from navloom.tools.navigation.triggers import struggling
 from navloom.tools.untrusted import paragraph
 
 Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "plan", "question"]
@@ -135,7 +138,7 @@ class Context:
     max_reasks: int = 1
     """How often an answer without words, or one that gives something away, is sent back."""
     visits: int = 3
-    """See :func:`navloom.tools.navigation.triggers.struggling`; so are the next two."""
+    """See :func:`navloom.tools.navigation.guide.struggling`; so are the next two."""
     worse_m: float = 3.0
     away_m: float = 5.0
 
@@ -343,6 +346,53 @@ def _fault(answer: str, leaks: Sequence[Leak]) -> str | None:
         f"Your answer gives away {named}. The robot must find the way itself. Say it again with"
         " directions, rooms, things and distances only."
     )
+
+
+def trigger_of(state: Mapping[str, Any], context: navigator.Context, scene: Scene) -> str | None:
+    """Why the oracle should speak now: once a place, and within its budget."""
+    said, at = state["guidance"], len(state["trajectory"]) - 1
+    if len(said) >= context.oracle_budget:
+        return None
+    since = said[-1]["at"] if said else 0
+    if said and since == at:
+        return None
+    walked = [str(pose[0]) for pose in state["trajectory"]]
+    return struggling(scene, walked, state["goals"], state["path"], since=since)
+
+
+async def ask_for(
+    state: Mapping[str, Any],
+    context: navigator.Context,
+    simulator: Simulator,
+    question: str | None,
+    trigger: str | None,
+) -> tuple[dict[str, Any], list[AIMessage]]:
+    """Ask the oracle where the navigator stands.
+
+    Returns:
+        ``step``, ``at`` (hops so far), ``trigger``, ``question``, ``answer``, ``leaked`` and
+        ``exact``; and the replies it took.
+    """
+    exact = context.oracle == "path"
+    given: Input = {
+        "seed": state["seed"],
+        "instruction": state["instruction"],
+        "question": question,
+        "trigger": trigger,
+        "trajectory": [state["pose"]["viewpoint"]],
+        "heading": state["pose"]["heading"],
+        "goals": state["goals"],
+        "path": state["path"],
+        "history": sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
+        "options": state["draft"]["options"],
+    }
+    model = context.oracle_model or context.model
+    around = Context(simulator.scene, model, simulator, exact=exact)
+    answered = await graph.ainvoke(given, context=around)
+    kept = {key: answered["result"][key] for key in ("trigger", "question", "answer", "leaked")}
+    at = len(state["trajectory"]) - 1
+    said = {"step": state["draft"]["step"], "at": at, "exact": exact, **kept}
+    return said, answered.get("messages", [])
 
 
 graph = build_graph()

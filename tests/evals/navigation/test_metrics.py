@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from navloom.errors import DataError
-from navloom.evals.navigation import metrics_paths
-from navloom.evals.navigation.ground import MOST_POSITIONS
+from navloom.evals.navigation import ground as metrics_paths
+from navloom.evals.navigation.ground import MOST_POSITIONS, warp
 from navloom.evals.navigation.metrics import (
     Contacts,
     EpisodeScore,
@@ -21,8 +21,7 @@ from navloom.evals.navigation.metrics import (
     score_episodes,
     score_paths,
 )
-from navloom.evals.navigation.metrics_paths import warp
-from navloom.evals.navigation.submission import read_submission
+from navloom.evals.navigation.scores import read_submission
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.scene import Edge, Floor, Point3, Region, Scene, Viewpoint

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.metrics import _METRICS, _Walk
+from navloom.evals.navigation.ground import PATH_METRICS
 from navloom.evals.navigation.metrics import EpisodeScore, score_episodes, score_paths
-from navloom.evals.navigation.metrics_paths import PATH_METRICS
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
 

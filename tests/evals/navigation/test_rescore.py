@@ -15,7 +15,7 @@ from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation import rescore as scoring
 from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.evals.navigation.rescore import score_run, score_submission
-from navloom.evals.navigation.submission import read_submission, viewpoints_of
+from navloom.evals.navigation.scores import read_submission, viewpoints_of
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.scenes.formats.scene_json import save
 from tests.evals.navigation.test_metrics import ROW, episode

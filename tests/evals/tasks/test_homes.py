@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import DataError, SceneError, UsageError
-from navloom.evals.tasks.instruct import instruct
+from navloom.evals.tasks.instruct import article, instruct, item_words, legs_of, room_words
 from navloom.evals.tasks.registry import load_task
-from navloom.evals.tasks.route import article, item_words, legs_of, room_words
 from navloom.evals.tasks.targets import by_words
 from navloom.scenes.distances import metre_table
 from navloom.scenes.formats.scene_json import save

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, NavloomError, UsageError
 from navloom.evals.tasks import registry
-from navloom.evals.tasks.categories import CATEGORIES, category_of, clean_name
 from navloom.evals.tasks.objectnav import sentence
 from navloom.evals.tasks.registry import TASKS, load_task, options_of, splits_of
+from navloom.evals.tasks.targets import CATEGORIES, category_of, clean_name
 from tests.evals.tasks.folder import BOXES, add_scan, folder, r2r_record, reverie_record, write
 
 

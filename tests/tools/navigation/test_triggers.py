@@ -6,8 +6,7 @@ import pytest
 
 from navloom.errors import UsageError
 from navloom.scenes.uri import load_scene
-from navloom.tools.navigation.guide import way_to_goal
-from navloom.tools.navigation.triggers import struggling
+from navloom.tools.navigation.guide import struggling, way_to_goal
 from tests.tools.navcraft.rooms_in_a_row import (
     CORNER,
     HALL,

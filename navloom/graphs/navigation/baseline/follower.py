@@ -1,11 +1,12 @@
 """A rule-based instruction follower: how well each way on, and stopping, fits the words.
 
-What it knows is the prompt's text (`walk_view`). How far along the instruction it is, it reads from
-the history: a filter over the clauses, as of a hidden Markov model, in which a step fits a clause
-where its turn, its stairs and the words towards which it went do. Each way on is then scored by the
-clauses likely in hand, by what its description and the caption on its side speak of, and by whether
-the map calls it visited or seen before. Stopping is scored by the clauses done, by what is around,
-and by the number of steps. What somebody who knows the way has said counts while it is fresh.
+What it knows is the prompt's text (`prompt_view`). How far along the instruction it is, it reads
+from the history: a filter over the clauses, as of a hidden Markov model, in which a step fits a
+clause where its turn, its stairs and the words towards which it went do. Each way on is then scored
+by the clauses likely in hand, by what its description and the caption on its side speak of, and by
+whether the map calls it visited or seen before. Stopping is scored by the clauses done, by what is
+around, and by the number of steps. What somebody who knows the way has said counts while it is
+fresh.
 
 The weights were found by fitting choices and by search on four of the eleven scans of R2R's unseen
 validation split (2azQ1b91cZZ, QUCTc6BB5sX, Z6MFQCViBuw, x8F5xyUWy9e), since R2R's training split is

@@ -1,6 +1,6 @@
 """Baselines for the job ``navigator``: one action a prompt, by rules or by lot.
 
-They see what a language model would see, the words of the prompt (`walk_view`), and answer in the
+They see what a language model would see, the words of the prompt (`prompt_view`), and answer in the
 form that it asks for: text, with reasoning and reflection where it wants them, or a tool call.
 
 The heuristic follows a ``Shortest path:`` line to the letter, which makes it the shortest-path
