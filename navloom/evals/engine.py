@@ -43,7 +43,7 @@ from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
 from navloom.evals.progress import Summary, Tally
-from navloom.evals.run_folder import RunFolder
+from navloom.evals.run_folder import RunFolder, package_version
 from navloom.evals.session import CallScope, Job, Sample, Session, Stop
 from navloom.files import cannot_write, encode_line
 from navloom.models.call import CallSettings, call_settings
@@ -150,8 +150,17 @@ async def _run(
     """Run them; what samples have used that were begun and did not end is returned."""
     async with open_checkpoints(folder.checkpoints) as saver:
         threads = await begun(saver)
-        for name in sorted(threads & folder.finished):
+        stale = threads & folder.finished
+        if threads - stale and folder.made_by != package_version("navloom"):
+            # Another version's graphs have other nodes: nothing can go on from between them.
+            scope.display.note(
+                f"{len(threads - stale)} samples were under way with navloom {folder.made_by}:"
+                " they start over, and replies that are in the cache are not paid for again"
+            )
+            stale = threads
+        for name in sorted(stale):
             await saver.adelete_thread(name)
+        threads -= stale
         engine = _Engine(folder, job, job.build(saver), saver, threads, stop, scope)
         stop.listen(engine.stopped)
         try:

@@ -144,6 +144,7 @@ class RunFolder:
     Attributes:
         path: the folder.
         seed: the run's seed.
+        made_by: the version of Navloom that began the run.
         finished: ids in ``samples.jsonl``.
         errored: ids in ``errors.jsonl``.
         tally: what all lines of both add up to.
@@ -167,6 +168,7 @@ class RunFolder:
         self.request: dict[str, Any] = json.loads(json.dumps(dict(request)))
         self.seed = seed
         self._where = dict(where or {})
+        self.made_by: str | None = package_version("navloom")
         self._done = Tally()
         self._broken = Tally()
         with contextlib.ExitStack() as opened:
@@ -307,6 +309,7 @@ class RunFolder:
                 )
             return False
         there = read_run(self.path)
+        self.made_by = there.get("navloom")
         if there.get("request_hash") != _request_hash(self.kind, self.request, self.seed):
             raise RunError(
                 f"{self.path} holds another run: {self._differences(there)}."

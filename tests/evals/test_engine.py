@@ -309,6 +309,21 @@ async def test_a_kill_between_the_last_step_and_the_line_calls_nothing_again(
     assert lasting(tmp_path / "r") == lasting(tmp_path / "whole")
 
 
+async def test_what_another_version_began_starts_over(tmp_path: Path) -> None:
+    run, log = tmp_path / "r", tmp_path / "log"
+    names = [sample.id for sample in make_samples(2)]
+    await finish(run, 2, DummyJob(log, breaks={names[0]: 5}))
+    assert threads(run) == {names[0]}
+    record = json.loads((run / "run.json").read_text()) | {"navloom": "0.0.1"}
+    (run / "run.json").write_text(json.dumps(record))
+    summary = await finish(run, 2, DummyJob(log), retry=True)
+    assert (summary.error, summary.left) == (0, 0)
+    # Steps of another version's graph are done again, and only those of what was under way.
+    assert [calls(log)[f"{name} 0"] for name in names] == [2, 1]
+    await finish(tmp_path / "whole", 2)
+    assert lasting(run) == lasting(tmp_path / "whole")
+
+
 WRITES = 20  # more than one sample of the dummy makes: two a step, and those of the input
 
 
