@@ -25,9 +25,7 @@ wrote cannot make this process import or call anything.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
-import signal
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -107,7 +105,7 @@ async def run_batch(
     under_way = Tally()
     try:
         if todo:
-            with _signals(stop):
+            with stop.at_signals():
                 under_way = await _run(folder, todo, job, session.max_connections, stop, scope)
     finally:
         display.close()
@@ -122,26 +120,6 @@ async def run_batch(
         )
     folder.write_summary(summary.record())
     return summary
-
-
-@contextlib.contextmanager
-def _signals(stop: Stop) -> Iterator[None]:
-    """Let SIGINT and SIGTERM request a stop, where this thread may say so."""
-    loop = asyncio.get_running_loop()
-    held = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        try:
-            before = signal.getsignal(number)
-            loop.add_signal_handler(number, stop.request)
-        except (ValueError, RuntimeError, NotImplementedError):  # not the main thread
-            break
-        held.append((number, before))
-    try:
-        yield
-    finally:
-        for number, before in held:
-            loop.remove_signal_handler(number)
-            signal.signal(number, before or signal.SIG_DFL)
 
 
 async def _run(

@@ -130,6 +130,16 @@ def reply_tokens(model: str) -> int:
     return said if isinstance(said, int) else REPLY_TOKENS
 
 
+def later(where: str) -> Callable[..., Any]:
+    """A function, ``module:name``, whose module is imported when it is first called."""
+
+    def call(*given: Any) -> Any:
+        module, _, name = where.partition(":")
+        return getattr(import_module(module), name)(*given)
+
+    return call
+
+
 def _nothing(*_: Any) -> dict[str, Any]:
     return {}
 

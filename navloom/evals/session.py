@@ -5,9 +5,12 @@ What a batch needs to know of a sample before it ran stands here too.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
+import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -43,6 +46,25 @@ class Stop:
     def forget(self, listener: Callable[[int], None]) -> None:
         """Call ``listener`` no more."""
         self._listeners.remove(listener)
+
+    @contextlib.contextmanager
+    def at_signals(self) -> Iterator[None]:
+        """Let SIGINT and SIGTERM request a stop, where this thread may say so."""
+        loop = asyncio.get_running_loop()
+        held = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                before = signal.getsignal(number)
+                loop.add_signal_handler(number, self.request)
+            except (ValueError, RuntimeError, NotImplementedError):  # not the main thread
+                break
+            held.append((number, before))
+        try:
+            yield
+        finally:
+            for number, before in held:
+                loop.remove_signal_handler(number)
+                signal.signal(number, before or signal.SIG_DFL)
 
 
 @dataclass(frozen=True, kw_only=True)

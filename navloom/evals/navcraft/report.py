@@ -15,10 +15,11 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from navloom.errors import NavloomError, UsageError
+from navloom.evals.kinds import Shown as KindShown
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, task_story
 from navloom.evals.navcraft.scores import RunScore, score_run
-from navloom.evals.navcraft.tables import all_tables, headline
+from navloom.evals.navcraft.tables import all_tables, headline, score_json
 from navloom.evals.report.page import (
     Document,
     Shown,
@@ -208,3 +209,10 @@ def write_report(
             return report, written  # the page says which task cannot be drawn, and why
         written.append(write_whole(folder / "contact_sheet.png", sheet))
     return report, written
+
+
+def shown(runs: list[Path], out: Path | None) -> KindShown:
+    """What ``navloom report`` shows of runs of ``navloom synth``; as :func:`write_report`."""
+    made, written = write_report(runs, out)
+    record = {"files": [str(path) for path in written], "runs": [*map(score_json, made.scores)]}
+    return KindShown(tables=[document(made).markdown()], record=record, files=written)

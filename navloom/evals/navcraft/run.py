@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, Request, Shown, reply_tokens
+from navloom.evals.kinds import (
+    RESULT_TOKENS,
+    Calls,
+    Kind,
+    Note,
+    Plan,
+    Request,
+    later,
+    reply_tokens,
+)
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.graphs.navcraft import collab as navcraft_collab
@@ -252,15 +261,6 @@ async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple
     return [(single, given), (job.build(None), filled)]
 
 
-def _report(runs: list[Path], out: Path | None) -> Shown:
-    from navloom.evals.navcraft.report import document, write_report
-    from navloom.evals.navcraft.tables import score_json
-
-    made, written = write_report(runs, out)
-    record = {"files": [str(path) for path in written], "runs": [*map(score_json, made.scores)]}
-    return Shown(tables=[document(made).markdown()], record=record, files=written)
-
-
 def _export(run: Path, out: Path, form: str) -> int:
     from navloom.evals.navcraft.export import export_run
 
@@ -274,7 +274,7 @@ SINGLE = Kind(
     plan=plan,
     job=SynthJob,
     dry=_calls,
-    report=_report,
+    report=later("navloom.evals.navcraft.report:shown"),
     export=_export,
     things=("attempts", "homes"),
     prompts_shown=None,
