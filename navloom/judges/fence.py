@@ -33,8 +33,6 @@ from typing import Any
 
 from navloom.tools.untrusted import paragraph
 
-__all__ = ["MOST_EXPLANATION", "Fenced", "fence", "is_blank", "neutralise"]
-
 MOST_EXPLANATION = 2_000
 _MOST_READ = 20_000
 _TAIL = 0.25

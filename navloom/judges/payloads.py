@@ -14,8 +14,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Payload", "inject", "payloads"]
-
 Where = Literal["explanation", "note", "name"]
 
 

@@ -35,8 +35,6 @@ from navloom.judges.traversability import build_record, causes_of
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.traverse import Traversability
 
-__all__ = ["DEFAULT_ITEMS", "KINDS", "SETS", "Item", "Situation", "make_items", "situations"]
-
 KINDS = (
     "right",
     "partly",

@@ -22,8 +22,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.scenes.checked_files import read_yaml
 
-__all__ = ["GRADES", "Criterion", "Rubric", "load_rubric"]
-
 GRADES = ("yes", "no", "na")
 _MOST_BYTES = 32_000
 _Words = Annotated[str, Field(min_length=1, max_length=400)]

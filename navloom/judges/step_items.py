@@ -24,8 +24,6 @@ from typing import Any
 from navloom.judges.reason_items import SETS
 from navloom.judges.trace import Step
 
-__all__ = ["TRACE_KINDS", "TraceItem", "make_trace_items"]
-
 _CHOSEN = re.compile(r"\boption (\d{1,3})\b", re.IGNORECASE)
 _THINGS = ("grand piano", "fountain", "escalator", "horse", "vending machine", "totem pole")
 _WORDS = re.compile(r"[a-z]{4,}")

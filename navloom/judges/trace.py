@@ -14,8 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from navloom.errors import DataError
 from navloom.scenes.checked_files import first_problem
 
-__all__ = ["Option", "Step", "steps_of"]
-
 _MOST_HISTORY = 12
 _Text = Annotated[str, Field(max_length=20_000)]
 

@@ -16,8 +16,6 @@ from typing import Any
 from navloom.models.answer import AnswerError, json_values
 from navloom.tools.navigation.remarks import outside
 
-__all__ = ["Verdict", "last_object", "read_flag", "read_verdict", "reasoning_schema"]
-
 _MOST_READ = 60_000
 _MOST_STARTS = 500
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}

@@ -28,8 +28,6 @@ from navloom.scenes.annotate import annotate, relabel, retype
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import UNKNOWN, Scene
 
-__all__ = ["COLUMNS", "AnnotationScores", "Share", "evaluate", "score", "table"]
-
 COLUMNS = {
     "voting": "voting",
     "consensus": "consensus",

@@ -21,8 +21,6 @@ from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav.feasible import feasible, reach, route
 from navloom.tools.capnav.named_places import Places
 
-__all__ = ["LENGTHS", "Balance", "Facts", "Steer", "candidates", "facts_of", "truth_record"]
-
 LENGTHS = ("1", "2", "3", "4", "5", "6+")
 """Passages of the shortest route, as tables group them."""
 _MOST_CANDIDATES = 1_500

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 
 from navloom.scenes.traverse import Passage
 
-__all__ = ["KINDS", "barrier_kinds", "kinds_of"]
-
 KINDS = (
     "stairs",
     "door width",

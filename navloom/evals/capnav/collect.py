@@ -23,8 +23,6 @@ from navloom.files import make_folder, write_whole
 from navloom.tools.capnav.grounding import duplicate_of
 from navloom.tools.capnav.named_places import Places
 
-__all__ = ["BALANCE", "Collected", "Kept", "collect", "read_balance", "write_questions"]
-
 BALANCE = "balance.json"
 _ENDS = ("start_detail", "end_detail")
 

@@ -25,8 +25,6 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability, annotated
 from navloom.tools.capnav.feasible import Feasibility, feasible, reach, route
 
-__all__ = ["Benchmark", "Pair", "Question", "load_benchmark"]
-
 _MOST_BYTES = 5_000_000
 _ENDING = "_QA.json"
 _PROFILES = "agent_profiles.json"

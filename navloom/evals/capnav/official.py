@@ -36,8 +36,6 @@ from navloom.scenes.scene import UNKNOWN
 from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav.feasible import reach
 
-__all__ = ["OfficialScene", "OfficialScore", "normal"]
-
 Bucket = Literal["TP", "FP", "FN", "TN"]
 
 _SPACES = re.compile(r"\s+")

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from navloom.models.answer import MOST_CHARACTERS
 
-__all__ = ["Line", "items_of", "output_of", "outputs_of", "read_output", "reason_of"]
-
 _ANSWER = re.compile(r"answer:\s*\([ab]\)\s*(true|false)\s*\|\s*path:\s*(.+)", re.IGNORECASE)
 _TAIL = re.compile(r"\|\s*(?:fail|reason)\s*:", flags=re.IGNORECASE)
 _ARROW = re.compile(r"->|→")

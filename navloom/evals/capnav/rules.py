@@ -28,8 +28,6 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav.answers import Answer
 
-__all__ = ["AnswerScore", "Scorer", "path_faults"]
-
 Bucket = Literal["TP", "FP", "FN", "TN"]
 NO_ROUTE = "no route"
 """The kind of barrier of two places that nothing joins."""

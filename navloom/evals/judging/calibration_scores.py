@@ -18,8 +18,6 @@ import numpy as np
 
 from navloom.evals.report.intervals import Floats, percentiles, resampled, wilson
 
-__all__ = ["Agreement", "Estimate", "Flips", "agreement", "confusion", "flips", "kappa"]
-
 _RESAMPLES = 1_000
 _LEAST_SCENES = 5
 

@@ -18,8 +18,6 @@ from typing import Any
 from navloom.errors import DataError
 from navloom.judges.traversability import read_record
 
-__all__ = ["Answers", "Left", "Row", "lines_of", "read_answers", "sample_name", "unique"]
-
 _MOST_BYTES = 2_000_000_000
 _MOST_LINE = 8_000_000
 _MOST_SAID = 250_000

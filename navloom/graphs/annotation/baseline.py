@@ -17,8 +17,6 @@ from langchain_core.messages import AIMessage
 from navloom.models.builtin import Request
 from navloom.scenes.lexicon import word_table
 
-__all__ = ["heuristic_room", "random_room"]
-
 _KEY = "Unknown room type"
 
 

@@ -21,8 +21,6 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ModelError
 from navloom.models.builtin import Request
 
-__all__ = ["always_no", "always_yes", "heuristic_answer", "random_answer"]
-
 NARROW_DOOR, USUAL_DOOR = 0.66, 0.80
 """Metres of clear width: doors of bathrooms and closets, and interior doors, as commonly built."""
 SILL = 0.02

@@ -70,8 +70,6 @@ from navloom.tools.capnav.questions import compact_schema, read_questions, respo
 from navloom.tools.capnav.tools import capnav_tools
 from navloom.tools.forms import Violation
 
-__all__ = ["Context", "Input", "State", "build_graph", "graph", "places_of"]
-
 _MOST_KEPT = 100
 """Rejected questions that the result lists."""
 _COMPACT_SAID = 2

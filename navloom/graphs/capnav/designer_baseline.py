@@ -22,8 +22,6 @@ from navloom.errors import ModelError
 from navloom.models.answer import message_text
 from navloom.models.builtin import Request
 
-__all__ = ["heuristic_choice", "heuristic_tasks", "random_choice", "random_tasks"]
-
 _MOST_CALLS = 8
 _MOST_WORDS = 6
 _MOST_PAIRS = 400

@@ -16,19 +16,6 @@ from navloom.tools.capnav.named_places import Places
 from navloom.tools.forms import Violation, quoted
 from navloom.tools.untrusted import paragraph
 
-__all__ = [
-    "COMPACT_PROMPT",
-    "PROMPT",
-    "ask",
-    "ask_compact",
-    "compact_things",
-    "draw_route",
-    "filled_in",
-    "guideline",
-    "guideline_record",
-    "mend",
-]
-
 PROMPT, COMPACT_PROMPT = "capnav_tasks", "capnav_tasks_compact"
 _GUIDELINE = "capnav_guideline.md"
 _MOST_NODES, _MOST_LINE = 200, 240

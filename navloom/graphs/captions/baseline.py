@@ -17,8 +17,6 @@ from langchain_core.messages import AIMessage
 from navloom.errors import ModelError
 from navloom.models.builtin import Request
 
-__all__ = ["heuristic_markers", "heuristic_summary", "random_markers", "random_summary"]
-
 _MOST = 100
 _MOST_SUMMARY = 300
 _NOTHING = "an open way"

@@ -16,8 +16,6 @@ from typing import Any, Literal
 
 from navloom.models.answer import MOST_CHARACTERS, AnswerError, json_values
 
-__all__ = ["MOST_PATH", "Answer", "Form", "parse_answer", "without_thoughts"]
-
 MOST_PATH = 200
 """Nodes of a path that are read: no scene of the benchmark has half as many."""
 _MOST_NAME = 300

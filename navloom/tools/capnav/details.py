@@ -9,8 +9,6 @@ from navloom.tools.capnav.lexis import load_words, plain, stem
 from navloom.tools.capnav.named_places import Places
 from navloom.tools.forms import Violation, listed, quoted
 
-__all__ = ["Detail", "check_detail", "same_detail", "says"]
-
 ALIKE = 0.75
 """Share of common words (Jaccard) from which two details say the same."""
 

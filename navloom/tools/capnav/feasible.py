@@ -27,8 +27,6 @@ from scipy.sparse.csgraph import dijkstra
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.traverse import Passage, Traversability
 
-__all__ = ["MOST_ALTERNATIVES", "Feasibility", "feasible", "reach", "route"]
-
 MOST_ALTERNATIVES = 20
 _MOST_ROUTES = 5_000
 """Routes looked at for alternatives; benchmark scenes have a few dozen between two nodes."""

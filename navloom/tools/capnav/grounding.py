@@ -20,8 +20,6 @@ from navloom.tools.capnav.questions import schema_faults, trimmed
 from navloom.tools.forms import Violation, listed, quoted
 from navloom.tools.untrusted import paragraph
 
-__all__ = ["AGENT", "Checked", "check_question", "duplicate_of"]
-
 AGENT = "[Agent]"
 """What stands in a question for the body."""
 _MOST_TEXT = 1_000

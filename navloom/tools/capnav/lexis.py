@@ -17,8 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.scenes.bodies import ALIASES, body_names
 from navloom.scenes.checked_files import read_yaml
 
-__all__ = ["Words", "found_in", "found_outside", "load_words", "plain", "stem"]
-
 _MOST_BYTES = 100_000
 _MOST_TEXT = 4_000
 _NOT_PLAIN = re.compile(r"[^0-9a-z]+")

@@ -23,8 +23,6 @@ from navloom.scenes.traverse import Traversability, annotated, from_geometry
 from navloom.scenes.uri import DATA_VARIABLE, scene_of
 from navloom.tools.capnav.lexis import plain, stem
 
-__all__ = ["Known", "Places", "truth_of"]
-
 Known = Literal["items", "description"]
 """What a place's things can be checked against."""
 _SCHEME = "capnav:"

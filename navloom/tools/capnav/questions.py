@@ -20,18 +20,6 @@ from navloom.models.answer import MOST_CHARACTERS, AnswerError, json_values
 from navloom.tools.capnav.answers import without_thoughts
 from navloom.tools.forms import Violation, quoted
 
-__all__ = [
-    "COMPACT_TITLE",
-    "MOST_QUESTIONS",
-    "TITLE",
-    "compact_schema",
-    "question_schema",
-    "read_questions",
-    "response_schema",
-    "schema_faults",
-    "trimmed",
-]
-
 TITLE, COMPACT_TITLE = "capnav_tasks", "capnav_task_choice"
 """The titles of the two response schemas, by which builtin models know their job."""
 MOST_QUESTIONS = 50

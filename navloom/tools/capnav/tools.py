@@ -18,8 +18,6 @@ from navloom.tools.capnav import feasible as traverse
 from navloom.tools.capnav.named_places import Places
 from navloom.tools.untrusted import paragraph
 
-__all__ = ["capnav_tools", "find_feasible", "find_items", "find_nodes", "find_route"]
-
 MOST_NODES, MOST_ITEMS, MOST_BLOCKING = 200, 60, 20
 _MOST_WORDS = 200
 
