@@ -39,7 +39,7 @@ KINDS = {
     "judge_reasoning": "navloom.evals.judging.run:REASONING",
     "judge_trace": "navloom.evals.judging.run:TRACE",
     "calibrate_reasoning": "navloom.evals.judging.calibration:REASONING",
-    "calibrate_injections": "navloom.evals.judging.injections:INJECTIONS",
+    "calibrate_injections": "navloom.evals.judging.calibration:INJECTIONS",
     "calibrate_trace": "navloom.evals.judging.calibration:TRACE",
 }
 """``run.json``'s kind -> ``module:NAME`` of its entry."""

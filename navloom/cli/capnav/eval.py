@@ -81,8 +81,7 @@ def capnav(session: Session, **given: Any) -> None:
     else reasoning validity is unscored. The same command on the same folder goes on with a run that
     was stopped.
     """
-    from navloom.evals.capnav.request import CapnavRequest
-    from navloom.evals.capnav.run import ended
+    from navloom.evals.capnav.run import CapnavRequest, ended
 
     roles, as_json = given["model_role"] or (), given["as_json"]
     models = model_of_roles(given["model"], roles, ROLES)

@@ -163,7 +163,7 @@ def calibrate_reasoning(session: Session, **given: Any) -> None:
     """
     from navloom.evals.judging import calibration as scored
     from navloom.evals.judging import calibration_tables as shown
-    from navloom.evals.judging.injections import measured
+    from navloom.evals.judging.calibration import measured
     from navloom.evals.kinds import run_kind
 
     as_json, injections = given["as_json"], given["injections"]

@@ -16,9 +16,8 @@ from typing import Any
 
 import networkx as nx
 
-from navloom.evals.capnav.barriers import KINDS, kinds_of
 from navloom.scenes.traverse import Traversability
-from navloom.tools.capnav.feasible import feasible, reach, route
+from navloom.tools.capnav.feasible import KINDS, feasible, kinds_of, reach, route
 from navloom.tools.capnav.named_places import Places
 
 LENGTHS = ("1", "2", "3", "4", "5", "6+")

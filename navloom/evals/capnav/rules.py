@@ -22,11 +22,11 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from navloom.evals.capnav.barriers import kinds_of
 from navloom.evals.capnav.data import Benchmark, Question
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav.answers import Answer
+from navloom.tools.capnav.feasible import kinds_of
 
 Bucket = Literal["TP", "FP", "FN", "TN"]
 NO_ROUTE = "no route"

@@ -1,6 +1,7 @@
 """A model on the CapNav benchmark: one sample a question and body, as a run that can be killed.
 
-Every pair of the benchmark is asked through :mod:`navloom.graphs.capnav.answering` and scored
+Here stand what an evaluation is asked to be, what of it decides the outcome, and how it goes. Every
+pair of the benchmark is asked through :mod:`navloom.graphs.capnav.answering` and scored
 twice, by our rules and by the public scorer's. Beside the run's own files it writes
 ``answers.jsonl``, an answer a line, which ``navloom judge reasoning`` reads.
 
@@ -11,35 +12,129 @@ could be read), else ``failed`` with ``wrong`` or ``unparsed``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.official_text import outputs_of
-from navloom.evals.capnav.request import CapnavRequest, content_of, videos_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Request, Shown, reply_tokens
 from navloom.evals.progress import Summary
 from navloom.evals.session import Job, Sample, check_id, sample_seed
-from navloom.evals.video import check_video, sample_frames
+from navloom.evals.video import MOST_FRAMES, check_video, sample_frames, video_digest
 from navloom.files import read_lines, write_whole
 from navloom.graphs.capnav import answering as capnav_answer
+from navloom.graphs.capnav.answering import PROMPT
 from navloom.models.registry import model_of
+from navloom.prompts.load import load_prompt
 from navloom.tools.capnav.answers import Answer
 
 ANSWERS = "answers.jsonl"
 _SCENES_OF_FRAMES = 2
 """Scenes run one after another, so few are shown at once."""
-
-
 FRAME_TOKENS = 400
 """Tokens that a picture of 512 x 288 takes at most, as providers reckon."""
 _JUDGE_TOKENS = 3_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapnavRequest(Request):
+    """Everything the outcome of an evaluation depends on, and where its files are."""
+
+    KIND: ClassVar[str] = "capnav"
+    PLACES: ClassVar[Sequence[str]] = ("data", "bodies", "videos")
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "questions", "video_files"})
+    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "frames": (1, MOST_FRAMES),
+        "max_reasks": (0, 100),
+    }
+
+    data: str
+    """The benchmark's folder."""
+    model: str = "builtin/heuristic"
+    judge_model: str | None = None
+    """Grades the reasons of a "no"; None leaves reasoning validity unscored."""
+    scenes: tuple[str, ...] | None = None
+    """Only these; all unless given."""
+    bodies: str | None = None
+    """A JSON file of profiles in place of the benchmark's own."""
+    videos: str | None = None
+    """A folder with ``ID.mp4`` a scene; without it models get text alone."""
+    frames: int = 64
+    """Of each video, evenly spaced."""
+    thinking: bool = False
+    constrain: bool = True
+    max_reasks: int = 1
+    partial: bool = False
+    """Credit a reason for the share of barriers that it names."""
+    keep_hallucinated: bool = False
+    """Ask the questions, too, that the annotators struck out."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.partial and self.judge_model is None:
+            raise UsageError("partial credit is the judge's: give --model-role judge=… too")
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Who answers, and the judge where there is one."""
+        return [each for each in (self.model, self.judge_model) if each is not None]
+
+    def record(self) -> dict[str, Any]:
+        """As ``run.json`` keeps it, without what decides nothing."""
+        asked = super().record()
+        if self.videos is None:
+            asked.pop("frames")
+        if self.scenes is not None:
+            asked["scenes"] = sorted(self.scenes)
+        prompts = [PROMPT, *(["judge_reasoning"] if self.judge_model else [])]
+        return {**asked, "prompts": [load_prompt(name).record for name in prompts]}
+
+
+def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, Any]:
+    """What decides the outcome besides the request's own words, by content."""
+    whole = sha256()
+    for question in benchmark.questions:
+        whole.update(repr(question).encode(errors="surrogatepass"))
+    for name, table in benchmark.traversability.items():
+        said = (name, table.nodes, table.names, table.edges, sorted(_cells(table.cells)))
+        whole.update(repr(said).encode(errors="surrogatepass"))
+    for body in benchmark.bodies:
+        whole.update(body.model_dump_json().encode())
+    count = {"count": len(benchmark.questions), "sha256": whole.hexdigest()}
+    if not videos:
+        return {"questions": count}
+    seen = sha256()
+    for name, path in sorted(videos.items()):
+        seen.update(name.encode() + b"\0" + bytes.fromhex(video_digest(path)))
+    files = {"count": len(videos), "sha256": seen.hexdigest()}
+    return {"questions": count, "video_files": files}
+
+
+def _cells(cells: Mapping[str, Mapping[tuple[str, str], Any]]) -> list[str]:
+    return [repr((b, p, c.traversable, c.note)) for b, of in cells.items() for p, c in of.items()]
+
+
+def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
+    """The videos there are, by scene.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    if folder is None:
+        return {}
+    if not Path(folder).is_dir():
+        raise UsageError(f"--videos {folder}: expected a folder with ID.mp4 for each scene")
+    named = {name: Path(folder) / f"{name}.mp4" for name in benchmark.scenes}
+    return {name: path for name, path in named.items() if path.is_file()}
 
 
 @dataclass(kw_only=True)

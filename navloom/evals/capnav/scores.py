@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from navloom.evals.capnav.barriers import KINDS
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resampled
 from navloom.evals.run_folder import fold_samples, read_run
 from navloom.scenes.bodies import body_names
+from navloom.tools.capnav.feasible import KINDS
 
 METRICS = (
     "precision",

@@ -22,8 +22,7 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.files import encode_line
 from navloom.graphs.judging import reasoning, rubric
-from navloom.judges.rubric_file import load_rubric
-from navloom.judges.trace import Step, steps_of
+from navloom.judges.trace import Step, load_rubric, steps_of
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 

@@ -1,7 +1,7 @@
 """The rubric judge: what is one step of a navigator's reasoning worth, by each criterion?
 
 Source: VLN-MME 4.3, which finds by hand that what agents see, remember and do comes apart. The
-criteria are a rubric's (:mod:`navloom.judges.rubric_file`), and each gets yes, no or na with the
+criteria are a rubric's (:mod:`navloom.judges.trace`), and each gets yes, no or na with the
 evidence for it. The nodes are those of :mod:`navloom.graphs.ask`.
 
 The last graded rubric of a reply wins. A criterion whose grade is off the menu is asked for again,
@@ -22,8 +22,7 @@ from langgraph.types import Checkpointer
 
 from navloom.graphs.ask import Asking, Question, build_asking
 from navloom.judges.fence import fence, neutralise
-from navloom.judges.rubric_file import GRADES, Rubric, load_rubric
-from navloom.judges.trace import Step
+from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
 from navloom.judges.verdict import last_object
 from navloom.models.answer import AnswerError, message_text, opening
 from navloom.prompts.load import Rendered, load_prompt

@@ -10,9 +10,8 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
-from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
+from navloom.evals.capnav.run import ANSWERS, CapnavJob, CapnavRequest, plan
 from navloom.evals.capnav.scores import CapnavScores, Measure, read_capnav
 from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
 from navloom.evals.kinds import run_kind
