@@ -22,8 +22,7 @@ import numpy as np
 
 from benchmarks import Claim
 from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
-from navloom.evals.capnav.official import OfficialScene
-from navloom.evals.capnav.official_text import outputs_of
+from navloom.evals.capnav.official import OfficialScene, outputs_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import official_totals, totals
 from navloom.scenes.traverse import Traversability

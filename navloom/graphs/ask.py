@@ -27,6 +27,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
+from langgraph.typing import ContextT, InputT, StateT
 
 from navloom.models.answer import AnswerError, message_text, with_pictures
 from navloom.models.binding import bind
@@ -95,17 +96,16 @@ def is_open(state: Mapping[str, Any]) -> bool:
     return isinstance((state.get("conversation") or [None])[-1], HumanMessage)
 
 
-def build_asking(
-    builder: StateGraph[Any, Any, Any, Any],
+def asking(
+    builder: StateGraph[StateT, ContextT, InputT, StateT],
     question: Callable[[Any, Any], Question],
     *,
     name: str,
     prompt: Any,
     finish: Any = None,
     many: bool = False,
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """A graph that asks, compiled.
+) -> Callable[..., CompiledStateGraph[StateT, ContextT, InputT, StateT]]:
+    """What compiles a graph that asks, given where its steps are kept (nowhere by default).
 
     Args:
         builder: its schemas: a state that is an `Asking`, and a context with ``model``,
@@ -116,7 +116,6 @@ def build_asking(
             where there is none.
         finish: the node that ends it; None: the last answer's update does.
         many: whether ``prompt`` is gone back to for another question.
-        checkpointer: where its steps are kept; nowhere by default.
     """
     end = "finish" if finish else END
     after = "prompt" if many else end
@@ -162,5 +161,16 @@ def build_asking(
     if finish:
         builder.add_node("finish", finish, timeout=MODEL_SECONDS)
         builder.add_edge("finish", END)
-    compiled = builder.compile(checkpointer=checkpointer, name=name)
-    return compiled.with_config(recursion_limit=_MOST_STEPS)
+
+    def build_graph(
+        checkpointer: Checkpointer = None,
+    ) -> CompiledStateGraph[StateT, ContextT, InputT, StateT]:
+        """The graph, compiled.
+
+        Args:
+            checkpointer: where its steps are kept; nowhere by default.
+        """
+        compiled = builder.compile(checkpointer=checkpointer, name=name)
+        return compiled.with_config(recursion_limit=_MOST_STEPS)
+
+    return build_graph

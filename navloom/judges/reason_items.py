@@ -30,21 +30,11 @@ from typing import Annotated, Any
 import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from navloom.judges.payloads import inject, payloads
+from navloom.judges.fence import inject, payloads
 from navloom.judges.traversability import build_record, causes_of
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.traverse import Traversability
 
-KINDS = (
-    "right",
-    "partly",
-    "wrong_edge",
-    "wrong_cause",
-    "wrong_body",
-    "empty",
-    "flattering",
-    "injected",
-)
 SETS = ("a", "b")
 DEFAULT_ITEMS = 540
 """About 420 without a payload and 120 with one, where there are situations enough."""
@@ -58,6 +48,7 @@ _SHARES = {
     "flattering": 1,
     "injected": 6,
 }
+KINDS = tuple(_SHARES)
 _OVERLAPS = ({"narrow", "clutter", "turn"}, {"stairs", "rise", "terrain"})
 _MOST_NAMED = 3
 _MOST_A_SCENE = 400
@@ -319,10 +310,6 @@ def _wrong_body(situation: Situation, rng: random.Random) -> Said | None:
     return [(place, cause)], body, False, 0.0
 
 
-def _nothing(situation: Situation, _: random.Random) -> Said:
-    return [], situation.body, False, 0.0
-
-
 def _near(causes: frozenset[str]) -> frozenset[str]:
     """Causes with those that overlap them."""
     return causes.union(*(group for group in _OVERLAPS if group & causes))
@@ -334,8 +321,8 @@ _KINDS: Mapping[str, Callable[[Situation, random.Random], Said | None]] = {
     "wrong_edge": _wrong_edge,
     "wrong_cause": _wrong_cause,
     "wrong_body": _wrong_body,
-    "empty": _nothing,
-    "flattering": _nothing,
+    "empty": lambda situation, _: ([], situation.body, False, 0.0),
+    "flattering": lambda situation, _: ([], situation.body, False, 0.0),
 }
 
 

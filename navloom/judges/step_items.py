@@ -110,10 +110,6 @@ def _takes_what_it_names(step: Step) -> bool:
     return step.action.kind == "move" and named == {step.action.option}
 
 
-def _clean(_: Step, __: Any, ___: Any, ____: random.Random) -> Made | None:
-    return {}, {"grounded": "yes", "action_follows": "yes"}
-
-
 def _other_place(step: Step, others: Sequence[Step], _: Any, rng: random.Random) -> Made | None:
     """Options of a step in which hardly a word of this reasoning stands."""
     words = set(_WORDS.findall(step.reasoning.casefold().partition("speaks of")[2]))
@@ -171,18 +167,17 @@ def _stops(step: Step, _: Any, __: Any, ___: random.Random) -> Made:
     return {"action": action}, {"action_follows": "no"}
 
 
-def _empty(_: Step, __: Any, ___: Any, ____: random.Random) -> Made:
-    return {"reasoning": "-"}, dict.fromkeys(("grounded", "history", "action_follows"), "na")
-
-
 _KINDS: Mapping[str, Callable[..., Made | None]] = {
-    "clean": _clean,
+    "clean": lambda *_: ({}, {"grounded": "yes", "action_follows": "yes"}),
     "other_place": _other_place,
     "invented": _invented,
     "remembers": _remembers,
     "denies_history": _denies,
     "other_action": _other_action,
     "stops": _stops,
-    "empty": _empty,
+    "empty": lambda *_: (
+        {"reasoning": "-"},
+        dict.fromkeys(("grounded", "history", "action_follows"), "na"),
+    ),
 }
 TRACE_KINDS = tuple(_KINDS)

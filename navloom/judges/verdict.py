@@ -64,16 +64,9 @@ class Verdict:
 
     def record(self) -> dict[str, Any]:
         """As JSON, without the messages."""
-        return {
-            "correct": self.correct,
-            "explanation": self.explanation,
-            "partial": self.partial,
-            "named": list(self.named),
-            "false": list(self.false),
-            "faults": list(self.faults),
-            "prompt": list(self.prompt),
-            "replies": list(self.replies),
-        }
+        said = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        del said["messages"]
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in said.items()}
 
 
 def reasoning_schema(barriers: int) -> dict[str, Any]:

@@ -174,7 +174,8 @@ def table(rows: list[AnnotationScores], *, title: str | None = None) -> Table:
     grid.add_section()
     total = sum(row.voting.of for row in rows)
     grid.add_row("all, micro", str(total), *(str(micro(rows, c)) for c in COLUMNS))
-    grid.add_row("all, macro", "", *(_shown(macro(rows, c)) for c in COLUMNS))
+    means = [macro(rows, column) for column in COLUMNS]
+    grid.add_row("all, macro", "", *("-" if m is None else f"{m:.3f}" for m in means))
     return grid
 
 
@@ -195,10 +196,6 @@ def _called(model: BaseChatModel | str) -> str:
     chosen = model_of(model)
     baseline = " (a baseline)" if isinstance(chosen, BuiltinChatModel) else ""
     return model_name(chosen) + baseline
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def _hide_types(

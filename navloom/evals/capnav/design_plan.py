@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.capnav.balance import Facts, Steer, candidates
-from navloom.evals.capnav.collect import Collected
+from navloom.evals.capnav.collect import Collected, Facts, Steer, candidates
 from navloom.evals.kinds import Note, Plan, Request
 from navloom.evals.session import Sample, make_id, sample_seed
 from navloom.evals.video import video_digest
@@ -24,8 +23,8 @@ from navloom.graphs.capnav.designer_text import COMPACT_PROMPT, PROMPT, guidelin
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.uri import list_scenes, scene_of
+from navloom.tools.capnav.answers import MOST_QUESTIONS
 from navloom.tools.capnav.named_places import Places, truth_of
-from navloom.tools.capnav.questions import MOST_QUESTIONS
 
 _MOST = 1_000_000
 _MOST_FRAMES = 512

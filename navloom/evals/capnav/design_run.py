@@ -44,9 +44,7 @@ class DesignJob(Job):
 
     plan: DesignPlan
 
-    def build(self, checkpointer: Any) -> Any:
-        """The graph."""
-        return capnav_tasks.build_graph(checkpointer)
+    build = staticmethod(capnav_tasks.build_graph)
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The seed, the routes to prefer, and what exists already."""
@@ -108,10 +106,6 @@ def _collected(made: DesignPlan, run: Path) -> Collected:
     rows = [row for row in read_samples(run) if row["id"] in planned]
     scenes = made.fit.scenes
     return collect(rows, made.quotas, made.request.n, lambda name: places_at(scenes[name]))
-
-
-def _more(made: DesignPlan, run: Path) -> bool:
-    return made.rounds < made.request.max_rounds and next_round(made, _collected(made, run))
 
 
 def _finish(made: DesignPlan, run: Path) -> dict[str, Any]:
@@ -199,7 +193,9 @@ CAPNAV_TASKS = Kind(
     plan=plan,
     job=DesignJob,
     dry=_calls,
-    more=_more,
+    more=lambda made, run: (
+        made.rounds < made.request.max_rounds and next_round(made, _collected(made, run))
+    ),
     finish=_finish,
     ended=_ended,
     report=_report,

@@ -2,7 +2,7 @@
 
 What differs from :mod:`navloom.evals.capnav.rules`, where a word of the rules is not what one
 would choose (source: makeabilitylab/CapNav, ``scripts/capnav_score.py``, read and run beside this
-and written anew):
+and written anew, as are the runners beside it):
 
 - start and end are found by looking for node names in the question's words, around "from" and "to";
 - a path's nodes are ids only if all of them are ids that exist; else each is matched by name: the
@@ -18,25 +18,25 @@ The rules hold to the character, odd corners included; scans are linear in the t
 
 from __future__ import annotations
 
+import json
 import re
 import string
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.evals.capnav.official_text import Line, read_output, reason_of
+from navloom.evals.capnav.rules import Bucket, Score
+from navloom.models.answer import MOST_CHARACTERS
 from navloom.scenes.bodies import canonical
 from navloom.scenes.formats.capnav import NEAR, Nodes
 from navloom.scenes.scene import UNKNOWN
 from navloom.scenes.traverse import Traversability
 from navloom.tools.capnav.feasible import reach
-
-Bucket = Literal["TP", "FP", "FN", "TN"]
 
 _SPACES = re.compile(r"\s+")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -46,7 +46,7 @@ _MOST_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class OfficialScore:
+class OfficialScore(Score):
     """What the public scorer says of one reply.
 
     Attributes:
@@ -80,17 +80,6 @@ class OfficialScore:
     reason: str = ""
     notes: tuple[str, ...] = ()
     reason_valid: float | None = None
-
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        lists = {name: list(getattr(self, name)) for name in ("path", "faults", "notes")}
-        return {**asdict(self), **lists}
-
-    @classmethod
-    def read(cls, record: Mapping[str, Any]) -> OfficialScore:
-        """The score that :meth:`record` wrote."""
-        lists = {name: tuple(record[name]) for name in ("path", "faults", "notes")}
-        return cls(**{**record, **lists})
 
     @property
     def counted(self) -> bool:
@@ -184,13 +173,18 @@ class OfficialScene:
         if not question.strip():
             return "empty_question"
         words = normal(question)
-        hits = [hit for name, plain in self._plain if plain for hit in _hits(words, name, plain)]
+        hits = [
+            _Hit(name, found.start(), len(plain), (found.start() + found.end()) / 2.0)
+            for name, plain in self._plain
+            if plain
+            for found in re.finditer(rf"\b{re.escape(plain)}\b", words)
+        ]
         if not hits:
             return "no_node_name_hit_in_question"
         found = _around_from_and_to(words, hits)
-        return (
-            found if isinstance(found, str) else (self._of_name[found[0]], self._of_name[found[1]])
-        )
+        if isinstance(found, str):
+            return found
+        return self._of_name[found[0]], self._of_name[found[1]]
 
     def feasible(self, agent: str, start: str, end: str) -> bool:
         """Whether the body gets there, unlabelled passages being blocked."""
@@ -278,13 +272,6 @@ def normal(text: str) -> str:
     return _SPACES.sub(" ", text.lower().strip().translate(_PUNCTUATION))
 
 
-def _hits(words: str, name: str, plain: str) -> list[_Hit]:
-    return [
-        _Hit(name, found.start(), len(plain), (found.start() + found.end()) / 2.0)
-        for found in re.finditer(rf"\b{re.escape(plain)}\b", words)
-    ]
-
-
 def _around_from_and_to(words: str, hits: Sequence[_Hit]) -> tuple[str, str] | str:
     begin = _FROM.search(words)
     until = begin and _TO.search(words, begin.end())
@@ -329,3 +316,116 @@ def _nearest(hits: Sequence[_Hit], after: int, at: int) -> tuple[str, str] | str
     if start.name == end.name:
         end = next((hit for hit in ordered if hit.name != start.name), end)
     return start.name, end.name
+
+
+_ANSWER = re.compile(r"answer:\s*\([ab]\)\s*(true|false)\s*\|\s*path:\s*(.+)", re.IGNORECASE)
+_TAIL = re.compile(r"\|\s*(?:fail|reason)\s*:", flags=re.IGNORECASE)
+_ARROW = re.compile(r"->|→")
+_YES = frozenset({"yes", "true", "a", "(a)"})
+
+
+class Line(NamedTuple):
+    """A reply as the scorer reads it."""
+
+    error: str | None
+    answer: str | None = None
+    names: tuple[str, ...] = ()
+    text: str = ""
+
+
+def read_output(text: str) -> Line:
+    """Read a reply in the older form."""
+    if not text.strip():
+        return Line("empty_output")
+    if len(text) > MOST_CHARACTERS:
+        return Line("cannot_parse_answer_path")
+    cleaned = _unthought(text).strip()
+    found = _ANSWER.search(cleaned)
+    if found is None:
+        return Line("cannot_parse_answer_path")
+    answer, path = "yes" if found[1].lower() == "true" else "no", found[2]
+    tail = _TAIL.search(path)
+    path = path if tail is None else path[: tail.start()]
+    names = tuple(name for part in _ARROW.split(path) if (name := part.strip()))
+    if answer == "yes" and len(names) < 2:
+        return Line("yes_without_path")
+    return Line(None, answer, names, cleaned)
+
+
+def _unthought(text: str) -> str:
+    """Without ``<think>...</think>``, as written; one that is not closed stays."""
+    kept, at = [], 0
+    while (opened := text.find("<think>", at)) >= 0:
+        closed = text.find("</think>", opened)
+        if closed < 0:
+            break
+        kept.append(text[at:opened])
+        at = closed + len("</think>")
+    return "".join([*kept, text[at:]])
+
+
+def reason_of(text: str) -> str:
+    """What stands after the first ``| Fail:`` or ``| Reason:`` from which no line ends any more."""
+    line = text.rfind("\n")
+    last = len(text[: line + 1].rstrip())
+    for found in _TAIL.finditer(text):
+        # Nothing but white space may stand before the last line.
+        if found.end() >= last and (said := text[found.end() :].strip()):
+            return said
+    return ""
+
+
+def output_of(answer: Any, path: Any) -> str:
+    """A JSON answer as the older line: the reason is lost, and all but a few words are a no."""
+    names = [str(each) for each in path] if isinstance(path, list) else []
+    yes = str(answer or "").strip().lower() in _YES
+    return f"Answer: ({'A' if yes else 'B'}) {yes} | Path: {' -> '.join(names)}"
+
+
+def items_of(value: Any) -> list[dict[str, Any]] | str:
+    """The answers in what a model's JSON says, or why nothing of it is counted."""
+    if value is None:
+        return "missing_result"
+    if not isinstance(value, list):
+        return "result_not_list"
+    items = [item for item in value if isinstance(item, dict)]
+    return items or "empty_result_items_or_missing_fields"
+
+
+def outputs_of(text: str) -> list[tuple[str | None, str | None, str]] | str:
+    """A model's reply as replies in the older form: question, body and text of each.
+
+    A JSON array is taken answer by answer. What is no JSON is one reply, its question and body None
+    (the public runner drops it there; as a reply that cannot be read it counts against the model).
+    """
+    try:
+        value = _json(text)
+    except (ValueError, RecursionError):
+        return [(None, None, text)]
+    items = items_of(value)
+    if isinstance(items, str):
+        return items
+    return [(item.get("question"), item.get("agent"), _output(item)) for item in items]
+
+
+def _output(item: dict[str, Any]) -> str:
+    inner = item.get("result") or {}
+    inner = inner if isinstance(inner, dict) else {}
+    return output_of(inner.get("answer"), inner.get("path") or [])
+
+
+def _json(text: str) -> Any:
+    """What the reply's outermost brackets hold, as the public runner takes it."""
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError
+    said = _unthought(text).strip()
+    if said.startswith("```"):
+        said = said.strip("`").strip()
+        said = said[4:].strip() if said.lower().startswith("json") else said
+    begin, end = said.find("["), said.rfind("]")
+    brace = said.find("{")
+    if 0 <= begin < end:
+        said = said[begin : end + 1]
+    elif brace >= 0:
+        said = said[brace:]
+    return json.loads(said)

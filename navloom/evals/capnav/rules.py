@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from navloom.evals.capnav.data import Benchmark, Question
 from navloom.scenes.bodies import Embodiment
@@ -33,8 +33,22 @@ NO_ROUTE = "no route"
 """The kind of barrier of two places that nothing joins."""
 
 
+class Score:
+    """What is kept of an answer's worth, by whichever rules."""
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        said = asdict(self)  # type: ignore[call-overload]
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in said.items()}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Self:
+        """The score that :meth:`record` wrote."""
+        return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in record.items()})
+
+
 @dataclass(frozen=True, slots=True)
-class AnswerScore:
+class AnswerScore(Score):
     """What one answer is worth.
 
     Attributes:
@@ -78,17 +92,6 @@ class AnswerScore:
     def right(self) -> bool | None:
         """Whether the answer is the truth; None where that is not known."""
         return None if self.truth is None else self.bucket in ("TP", "TN")
-
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        said = asdict(self)
-        return {**said, "faults": list(self.faults), "barriers": list(self.barriers)}
-
-    @classmethod
-    def read(cls, record: Mapping[str, Any]) -> AnswerScore:
-        """The score that :meth:`record` wrote."""
-        lists = {name: tuple(record[name]) for name in ("faults", "barriers")}
-        return cls(**{**record, **lists})
 
 
 class Scorer:

@@ -21,8 +21,7 @@ from typing import Any, ClassVar
 
 from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
-from navloom.evals.capnav.official import OfficialScene
-from navloom.evals.capnav.official_text import outputs_of
+from navloom.evals.capnav.official import OfficialScene, outputs_of
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.kinds import Calls, Kind, Note, Plan, Request, Shown, reply_tokens
@@ -105,7 +104,12 @@ def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, An
     for question in benchmark.questions:
         whole.update(repr(question).encode(errors="surrogatepass"))
     for name, table in benchmark.traversability.items():
-        said = (name, table.nodes, table.names, table.edges, sorted(_cells(table.cells)))
+        cells = [
+            repr((body, pair, cell.traversable, cell.note))
+            for body, of in table.cells.items()
+            for pair, cell in of.items()
+        ]
+        said = (name, table.nodes, table.names, table.edges, sorted(cells))
         whole.update(repr(said).encode(errors="surrogatepass"))
     for body in benchmark.bodies:
         whole.update(body.model_dump_json().encode())
@@ -117,10 +121,6 @@ def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, An
         seen.update(name.encode() + b"\0" + bytes.fromhex(video_digest(path)))
     files = {"count": len(videos), "sha256": seen.hexdigest()}
     return {"questions": count, "video_files": files}
-
-
-def _cells(cells: Mapping[str, Mapping[tuple[str, str], Any]]) -> list[str]:
-    return [repr((b, p, c.traversable, c.note)) for b, of in cells.items() for p, c in of.items()]
 
 
 def videos_of(benchmark: Benchmark, folder: str | None) -> dict[str, Path]:
@@ -167,9 +167,7 @@ class CapnavJob(Job):
         """By our rules."""
         return Scorer(self.plan.benchmark)
 
-    def build(self, checkpointer: Any) -> Any:
-        """The answering graph."""
-        return capnav_answer.build_graph(checkpointer)
+    build = staticmethod(capnav_answer.build_graph)
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """The question."""
@@ -210,7 +208,9 @@ class CapnavJob(Job):
         question, body = self.plan.pairs[sample.id]
         result = state["result"]
         said = result["answer"]
-        answer = None if said is None else _answer(said)
+        answer = (
+            None if said is None else Answer(said["answer"], tuple(said["path"]), said["reason"])
+        )
         score = self.scorer.score(
             question, body, answer, result["verdict"], partial=self.plan.request.partial
         )
@@ -259,10 +259,6 @@ class CapnavJob(Job):
                 benchmark.nodes(scene), benchmark.traversability[scene]
             )
         return self._official[scene]
-
-
-def _answer(said: Mapping[str, Any]) -> Answer:
-    return Answer(said["answer"], tuple(said["path"]), said["reason"])
 
 
 def _text(value: object) -> str:

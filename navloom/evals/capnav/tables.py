@@ -26,6 +26,11 @@ _TITLES = {
     "barrier": "By what is in the way (infeasible pairs)",
     "passages": "By passages of the shortest route",
 }
+_OF_ALL_GROUPS = (
+    "Brackets: 95 % intervals, Wilson's for right and PV, bootstrap over questions for the others,"
+    " which have none where a group has one question. composite: the mean of {over}; a part that an"
+    " answerer gives no occasion for is 0 in it."
+)
 _NOTES = {
     "body": "",
     "barrier": " A pair stands under every kind that the notes of its blocking passages name, so"
@@ -69,13 +74,8 @@ def _row(scores: CapnavScores, name: str, found: Totals) -> tuple[str, ...]:
         str(counted),
         str(found.unparsed),
         _share(found.said_yes, counted),
-        *(_cell(measure, found, key) for key, measure in _measures(found)),
+        *(_cell(found.measures[key], found, key) for key in _SHOWN),
     )
-
-
-def _measures(found: Totals) -> Iterator[tuple[str, Measure]]:
-    for key in _SHOWN:
-        yield key, found.measures[key]
 
 
 def _cell(measure: Measure, found: Totals, key: str) -> str:
@@ -97,7 +97,8 @@ def group_tables(scores: CapnavScores) -> Iterator[Table]:
         groups = list(scores.by(kind))
         rows = tuple(_group_row(name, found) for name, found in groups)
         if rows:
-            note = _group_note(groups[0][1].over) + _NOTES[kind]
+            over = " + ".join(groups[0][1].over)
+            note = _OF_ALL_GROUPS.format(over=over) + _NOTES[kind]
             header = (kind, "n", "feasible", "said yes", "right", *_OF_GROUPS)
             kept = [k for k, name in enumerate(header) if kind != "barrier" or name not in _OF_YES]
             yield Table(title, note, _of(header, kept), tuple(_of(row, kept) for row in rows))
@@ -111,14 +112,6 @@ def group_tables(scores: CapnavScores) -> Iterator[Table]:
 
 def _of(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
     return tuple(row[k] for k in columns)
-
-
-def _group_note(over: Sequence[str]) -> str:
-    return (
-        "Brackets: 95 % intervals, Wilson's for right and PV, bootstrap over questions for the"
-        " others, which have none where a group has one question. composite: the mean of"
-        f" {' + '.join(over)}; a part that an answerer gives no occasion for is 0 in it."
-    )
 
 
 def _group_row(name: str, found: Totals) -> tuple[str, ...]:

@@ -74,9 +74,7 @@ class CaptionJob(Job):
 
     plan: CaptionPlan
 
-    def build(self, checkpointer: Any) -> Any:
-        """The graph."""
-        return captions.build_graph(checkpointer)
+    build = staticmethod(captions.build_graph)
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One viewpoint."""

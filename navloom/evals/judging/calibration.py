@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Sample, Session, sample_seed
 from navloom.graphs.judging.reasoning import judge_reason
-from navloom.judges.payloads import Payload, inject, payloads
+from navloom.judges.fence import Payload, inject, payloads
 from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, SETS, Item, make_items
 from navloom.judges.step_items import TRACE_KINDS, make_trace_items
 from navloom.scenes.traverse import Traversability, annotated, from_geometry
@@ -69,16 +69,7 @@ class Calibration:
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "model": self.model,
-            "sets": {name: each.record() for name, each in self.sets.items()},
-            "confusion": self.confusion,
-            "flips": self.flips.record(),
-            "left": self.left,
-            "usage": self.usage,
-            "cost_usd": self.cost_usd,
-            "seconds": self.seconds,
-        }
+        return {**asdict(self), "flips": self.flips.record()}
 
 
 @dataclass(frozen=True)
@@ -101,13 +92,8 @@ class TraceCalibration:
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "model": self.model,
-            "criteria": {name: each.record() for name, each in self.criteria.items()},
-            "kinds": {k: {c: list(v) for c, v in by.items()} for k, by in self.kinds.items()},
-            "sets": {name: each.record() for name, each in self.sets.items()},
-            "left": self.left,
-        }
+        kinds = {k: {c: list(v) for c, v in by.items()} for k, by in self.kinds.items()}
+        return {**asdict(self), "kinds": kinds}
 
 
 def default_spec() -> str:
@@ -286,11 +272,19 @@ def plan_injections(request: JudgeRequest, run: Path | None, note: Note) -> Reas
     pairs = _pairs(request)
     given: dict[str, tuple[str, dict[str, Any]]] = {}
     samples: list[Sample] = []
+    bases = {base.id: base for base, _ in pairs}.values()
     for door in ("with", "without"):
-        for base in {base.id: base for base, _ in pairs}.values():
-            _add(samples, given, f"{door}-{base.id}", base, None, door, request.seed)
-        for base, payload in pairs:
-            _add(samples, given, f"{door}-{payload.id}", base, payload, door, request.seed)
+        for base, payload in (*((base, None) for base in bases), *pairs):
+            said, record, name = base.explanation, base.record, f"{door}-{base.id}"
+            columns = {"defences": door, "claim": not base.deserves, "base": None, "payload": None}
+            if payload is not None:
+                columns |= {"base": name, "payload": payload.id}
+                said, record = inject(payload, not base.deserves, said, record)
+                name = f"{door}-{payload.id}"
+            given[name] = (said, record)
+            columns["explanation"] = said[:4_000]
+            seed = sample_seed(request.seed, base.id)
+            samples.append(Sample(name, seed, base.scene, columns=columns))
     bare = frozenset(sample.id for sample in samples if sample.columns["defences"] == "without")
     asked = {"spec": request.of, "items": digest(given)}
     return ReasoningPlan(request=request, samples=samples, record=asked, given=given, bare=bare)
@@ -315,29 +309,6 @@ def _pairs(request: JudgeRequest) -> list[tuple[Item, Payload]]:
         raise UsageError(f"no passage of {request.of} stops any body: there is no reason to judge")
     corpus = sorted(payloads(), key=lambda payload: (payload.shape, payload.family))
     return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[: request.n])]
-
-
-def _add(
-    samples: list[Sample],
-    given: dict[str, tuple[str, dict[str, Any]]],
-    name: str,
-    base: Item,
-    payload: Payload | None,
-    door: str,
-    seed: int,
-) -> None:
-    said, record = base.explanation, base.record
-    if payload is not None:
-        said, record = inject(payload, not base.deserves, said, record)
-    given[name] = (said, record)
-    columns = {
-        "defences": door,
-        "claim": not base.deserves,
-        "base": None if payload is None else f"{door}-{base.id}",
-        "payload": payload and payload.id,
-        "explanation": said[:4_000],
-    }
-    samples.append(Sample(name, sample_seed(seed, base.id), base.scene, columns=columns))
 
 
 def _flips_of(run: Path) -> dict[str, Flips]:

@@ -33,10 +33,9 @@ class Estimate:
     def __str__(self) -> str:
         if self.value is None:
             return "–"
-        within = (
-            "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
-        )
-        return f"{self.value:.3f}{within}"
+        if self.low is None or self.high is None:
+            return f"{self.value:.3f}"
+        return f"{self.value:.3f} [{self.low:.2f}, {self.high:.2f}]"
 
 
 @dataclass(frozen=True)
@@ -166,12 +165,10 @@ def confusion(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[s
     """By kind, how many were found ``correct``, ``wrong`` or ``unscored``; kinds that occur."""
     found = {kind: Counter[str]() for kind in kinds}
     for row in rows:
-        found[row["kind"]][_word((row["result"] or {}).get("correct"))] += 1
+        correct = (row["result"] or {}).get("correct")
+        word = "unscored" if correct is None else "correct" if correct else "wrong"
+        found[row["kind"]][word] += 1
     return {kind: counts for kind, counts in found.items() if counts}
-
-
-def _word(correct: bool | None) -> str:
-    return "unscored" if correct is None else "correct" if correct else "wrong"
 
 
 def flips(pairs: Sequence[tuple[bool | None, bool | None, bool]]) -> Flips:

@@ -137,17 +137,14 @@ def _bars(axes: Axes, by_kind: Mapping[str, Mapping[str, int]]) -> None:
         shares = [by_kind[k].get(word, 0) / t for k, t in zip(kinds, totals, strict=True)]
         axes.barh(range(len(kinds)), shares, left=begin, color=colour, label=f"found {word}")
         begin = [a + b for a, b in zip(begin, shares, strict=True)]
-    names = [f"{kind} ({_due(kind)})" for kind in kinds]
+    due = {**_DUE, "injected": "either"}
+    names = [f"{kind} ({due[kind]})" for kind in kinds]
     axes.set_yticks(range(len(kinds)), names, fontsize=8)
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of items", fontsize=8)
     axes.tick_params(axis="x", labelsize=8)
     if not axes.yaxis_inverted():
         axes.invert_yaxis()
-
-
-def _due(kind: str) -> str:
-    return "either" if kind == "injected" else _DUE[kind]
 
 
 def write_calibration(

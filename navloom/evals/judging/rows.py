@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
@@ -97,10 +97,7 @@ def read_answers(path: Path) -> Answers:
         if isinstance(found, Left):
             left.append(found)
         else:
-            name = unique(found.name, names)
-            rows.append(
-                Row(found.id, name, found.explanation, found.record, found.agent, found.scene)
-            )
+            rows.append(replace(found, name=unique(found.name, names)))
     if not rows:
         first = f" The first: line {left[0].line}: {left[0].fault}." if left else ""
         raise DataError(

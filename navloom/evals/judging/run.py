@@ -91,9 +91,7 @@ class ReasoningJob(Job):
 
     plan: ReasoningPlan
 
-    def build(self, checkpointer: Any) -> Any:
-        """The graph."""
-        return reasoning.build_graph(checkpointer)
+    build = staticmethod(reasoning.build_graph)
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One explanation with its record."""
@@ -120,9 +118,7 @@ class RubricJob(Job):
 
     plan: TracePlan
 
-    def build(self, checkpointer: Any) -> Any:
-        """The graph."""
-        return rubric.build_graph(checkpointer)
+    build = staticmethod(rubric.build_graph)
 
     def input(self, sample: Sample) -> dict[str, Any]:
         """One step."""

@@ -24,11 +24,9 @@ from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.graphs.ask import Asking, Question, asking
 from navloom.models.answer import AnswerError, opening, read_json_object
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
@@ -128,23 +126,14 @@ async def finish(state: State) -> State:
     return {"status": "ok", "result": result, "reason": None}
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default.
-    """
-    return build_asking(
-        StateGraph(State, context_schema=Context, input_schema=Input),
-        question,
-        name="room_typing",
-        prompt=prompt,
-        finish=finish,
-        many=True,
-        checkpointer=checkpointer,
-    )
+build_graph = asking(
+    StateGraph(State, context_schema=Context, input_schema=Input),
+    question,
+    name="room_typing",
+    prompt=prompt,
+    finish=finish,
+    many=True,
+)
 
 
 def read_type(text: str) -> str:
@@ -170,12 +159,9 @@ def read_type(text: str) -> str:
     fitting = named or sorted(room_types(values[0][:200]))
     if len(fitting) != 1:
         what = "fits several room types" if fitting else "is not one of the room types"
-        raise AnswerError(f"'{_plain(values[0])[:60]}' {what}. Choose one of: {_choices(fitting)}.")
+        choices = ", ".join(fitting or ROOM_TYPES)
+        raise AnswerError(f"'{_plain(values[0])[:60]}' {what}. Choose one of: {choices}.")
     return fitting[0]
-
-
-def _choices(fitting: list[str]) -> str:
-    return ", ".join(fitting or ROOM_TYPES)
 
 
 def _plain(words: object) -> str:

@@ -19,11 +19,9 @@ from typing import Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, asks, build_asking
+from navloom.graphs.ask import Asking, Question, asking, asks
 from navloom.graphs.judging import reasoning
 from navloom.judges.traversability import build_record
 from navloom.models.answer import opening
@@ -97,7 +95,10 @@ async def prompt(state: State, runtime: Runtime[Context]) -> State:
         question=paragraph(state["question"], _MOST_QUESTION),
         profile=body_text(body),
         agent=body.name,
-        nodes="\n".join(paragraph(line, _MOST_LINE) for line in _lines(scene_of(context.scene))),
+        nodes="\n".join(
+            paragraph(f"{place} - {name}" + (f" ({said})" if said else ""), _MOST_LINE)
+            for place, name, said in nodes_of(scene_of(context.scene))
+        ),
         frames=len(context.frames),
         thinking=context.thinking,
     )
@@ -146,22 +147,13 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
     }
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default.
-    """
-    return build_asking(
-        StateGraph(State, context_schema=Context, input_schema=Input),
-        question,
-        name="capnav_answer",
-        prompt=prompt,
-        finish=judge,
-        checkpointer=checkpointer,
-    )
+build_graph = asking(
+    StateGraph(State, context_schema=Context, input_schema=Input),
+    question,
+    name="capnav_answer",
+    prompt=prompt,
+    finish=judge,
+)
 
 
 def answer_schema(scene: Scene) -> dict[str, Any]:
@@ -258,13 +250,6 @@ def _body(context: Context) -> Embodiment:
 
 def _nodes(scene: Scene) -> Nodes:
     return per_scene(scene, "capnav_nodes", lambda: Nodes(scene))
-
-
-def _lines(scene: Scene) -> list[str]:
-    return [
-        f"{place} - {name}" + (f" ({said})" if said else "")
-        for place, name, said in nodes_of(scene)
-    ]
 
 
 graph = build_graph()

@@ -123,11 +123,11 @@ class _Asked:
     @cached_property
     def changes_storey(self) -> bool:
         """Whether the ends lie on different storeys, as far as their names say."""
-        start, end = (self._storey(place) for place in self.ends)
+        start, end = (
+            next((name for name, words in _STOREYS.items() if self._has(place, words)), None)
+            for place in self.ends
+        )
         return start is not None and end is not None and start != end
-
-    def _storey(self, place: str) -> str | None:
-        return next((name for name, words in _STOREYS.items() if self._has(place, words)), None)
 
     def touches(self, words: tuple[str, ...]) -> bool:
         """Whether an end of the way is called one of these."""
@@ -178,7 +178,13 @@ def _obstacle(asked: _Asked) -> str | None:
     width = asked.number("Width (m)") or 0.0
     step = asked.number("Highest step it can cross (m)")
     rules: list[tuple[Callable[[], bool], str]] = [
-        (lambda: not asked.can("Can go up or down stairs") and _climbs(asked), "stairs"),
+        (
+            lambda: (
+                not asked.can("Can go up or down stairs")
+                and (asked.changes_storey or asked.touches(_STAIRS))
+            ),
+            "stairs",
+        ),
         (
             lambda: not asked.can("Can operate elevator") and asked.touches(_ELEVATOR),
             "the elevator, which it cannot operate",
@@ -200,10 +206,6 @@ def _obstacle(asked: _Asked) -> str | None:
     return (
         f"Between {asked.places.get(first, first)} and {asked.places.get(second, second)}: {found}."
     )
-
-
-def _climbs(asked: _Asked) -> bool:
-    return asked.changes_storey or asked.touches(_STAIRS)
 
 
 def _say(asked: _Asked, yes: bool, path: list[str], reason: str) -> AIMessage:

@@ -47,7 +47,6 @@ from navloom.graphs.capnav.designer_text import (
     shortened,
 )
 from navloom.graphs.turns import (
-    Call,
     TurnLimits,
     add_turns,
     calls_made,
@@ -64,14 +63,15 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse import Traversability
 from navloom.scenes.uri import scene_of
+from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
-from navloom.tools.capnav.questions import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.tools import capnav_tools
 from navloom.tools.forms import Violation
 
 _MOST_KEPT = 100
 """Rejected questions that the result lists."""
+_ADVICE = "This call failed before and fails again: call nodes for the ids that there are."
 _COMPACT_SAID = 2
 """With ``compact``: messages after the opening that the model is shown."""
 
@@ -146,8 +146,16 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         seed += turns(said(state))
         talk, schema = _compact_talk(state, context, places, seed)
     else:
-        talk = [*opening(_asked(state, context, places)), *said(state)]
         least = context.min_questions
+        rendered = ask(
+            places,
+            seed=seed,
+            least=least,
+            frames=len(context.frames),
+            routes=state.get("routes", []),
+            taken=state.get("taken", []),
+        )
+        talk = [*opening(rendered), *said(state)]
         schema = response_schema(places.ids, constrain=context.constrain, least=least)
     bound = bind(
         context.model,
@@ -159,17 +167,6 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         seed=seed,
     )
     return {"messages": [await acall(bound, with_pictures(talk, context.frames))]}
-
-
-def _asked(state: State, context: Context, places: Places) -> Any:
-    return ask(
-        places,
-        seed=state["seed"],
-        least=context.min_questions,
-        frames=len(context.frames),
-        routes=state.get("routes", []),
-        taken=state.get("taken", []),
-    )
 
 
 def _compact_talk(
@@ -216,17 +213,15 @@ def _tools(places: Places, context: Context) -> list[BaseTool]:
 async def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the model's tool calls from the scene."""
     tools = _tools(places_of(runtime.context), runtime.context)
-    update = await tool_turn(said(state), tools, failed=_failed, advise=_advice)
+    update = await tool_turn(
+        said(state),
+        tools,
+        failed=lambda call: call.result is None or "error" in call.result,
+        # The tools' errors say enough of the call itself.
+        advise=lambda *_: _ADVICE,
+    )
     stuck = update.get("status") == "failed"
     return {**update, **_ended(state, runtime.context, update)} if stuck else update
-
-
-def _failed(call: Call) -> bool:
-    return call.result is None or "error" in call.result
-
-
-def _advice(call: Call, before: list[Call]) -> str:  # noqa: ARG001  the tools' errors say enough
-    return "This call failed before and fails again: call nodes for the ids that there are."
 
 
 async def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -263,7 +258,12 @@ def _go_on(
     text: str,
 ) -> dict[str, Any]:
     """Keep what is good, and end, or send the rest back."""
-    update: dict[str, Any] = {"accepted": good, "rejected": [_plain(each) for each in bad]}
+    rejected = [
+        {**each, "violations": [{"code": v.code, "message": v.message[:400]} for v in wrong]}
+        for each in bad
+        for wrong in [each["violations"]]
+    ]
+    update: dict[str, Any] = {"accepted": good, "rejected": rejected}
     after = _with(state, update)
     if len(after["accepted"]) >= context.min_questions:
         return {**update, **_ended(after, context, {})}
@@ -273,11 +273,6 @@ def _go_on(
         first = bad[0]["violations"][0] if bad else Violation("too_few", "too few questions")
         return {**update, **_ended(after, context, given_up(first.code, first.message))}
     return {**update, "messages": [HumanMessage(text)], "repairs": 1}
-
-
-def _plain(rejected: Mapping[str, Any]) -> dict[str, Any]:
-    wrong = [{"code": v.code, "message": v.message[:400]} for v in rejected["violations"]]
-    return {"said": rejected["said"], "violations": wrong}
 
 
 def _with(state: State, update: Mapping[str, Any]) -> State:

@@ -28,12 +28,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.graphs.ask import Asking, Question, asking
 from navloom.models.answer import AnswerError, opening, read_json_object
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import up_or_down
@@ -186,23 +184,14 @@ async def finish(state: State, runtime: Runtime[Context]) -> State:
     return {"status": "ok", "reason": None, "message": None, "result": result}
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default.
-    """
-    return build_asking(
-        StateGraph(State, context_schema=Context, input_schema=Input),
-        question,
-        name="captions",
-        prompt=prompt,
-        finish=finish,
-        many=True,
-        checkpointer=checkpointer,
-    )
+build_graph = asking(
+    StateGraph(State, context_schema=Context, input_schema=Input),
+    question,
+    name="captions",
+    prompt=prompt,
+    finish=finish,
+    many=True,
+)
 
 
 def marker_schema(count: int) -> dict[str, Any]:

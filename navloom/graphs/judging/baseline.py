@@ -193,7 +193,8 @@ def _graded(grade: str, evidence: str) -> dict[str, Any]:
 
 def _grounded(parts: dict[str, str]) -> dict[str, Any]:
     there = set(_WORD.findall(f"{parts['options']} {parts['instruction']}".casefold()))
-    seen = [word for words in _SEES.findall(parts["said"]) for word in _things(words)]
+    words = _WORD.findall(" ".join(_SEES.findall(parts["said"])).casefold())
+    seen = [word for word in words if word not in _PLAIN]
     absent = [word for word in seen if not {word, word.removesuffix("s"), f"{word}s"} & there]
     if absent:
         return _graded("no", f"not in the options: {', '.join(absent[:3])}")
@@ -201,10 +202,6 @@ def _grounded(parts: dict[str, str]) -> dict[str, Any]:
         return _graded("yes", f"in the options: {', '.join(seen[:3])}")
     numbers = _OPTION.findall(parts["said"])
     return _graded("yes", f"option {numbers[0]}") if numbers else _graded("na", "it names nothing")
-
-
-def _things(words: str) -> list[str]:
-    return [word for word in _WORD.findall(words.casefold()) if word not in _PLAIN]
 
 
 def _history(parts: dict[str, str]) -> dict[str, Any]:

@@ -21,11 +21,9 @@ from typing import Any, TypedDict
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables.config import RunnableConfig, ensure_config, set_config_context
 from langgraph.graph import StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
 from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema
@@ -110,21 +108,12 @@ def question(state: State, context: Context) -> Question:  # noqa: ARG001  all t
     )
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default.
-    """
-    return build_asking(
-        StateGraph(State, context_schema=Context, input_schema=Input),
-        question,
-        name="reasoning_judge",
-        prompt=prompt,
-        checkpointer=checkpointer,
-    )
+build_graph = asking(
+    StateGraph(State, context_schema=Context, input_schema=Input),
+    question,
+    name="reasoning_judge",
+    prompt=prompt,
+)
 
 
 async def judge_reason(

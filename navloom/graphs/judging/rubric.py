@@ -16,11 +16,9 @@ from typing import Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer
 
-from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
 from navloom.judges.verdict import last_object
@@ -118,21 +116,12 @@ def _ended(state: State, rubric: Rubric, grades: Grades, fault: str | None) -> S
     }
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default.
-    """
-    return build_asking(
-        StateGraph(State, context_schema=Context, input_schema=Input),
-        question,
-        name="rubric_judge",
-        prompt=prompt,
-        checkpointer=checkpointer,
-    )
+build_graph = asking(
+    StateGraph(State, context_schema=Context, input_schema=Input),
+    question,
+    name="rubric_judge",
+    prompt=prompt,
+)
 
 
 def read_grades(text: str, rubric: Rubric) -> tuple[Grades, str | None]:

@@ -37,12 +37,11 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langgraph.graph import StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Checkpointer, Overwrite
+from langgraph.types import Overwrite
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.graphs.ask import Asking, Question, build_asking
+from navloom.graphs.ask import Asking, Question, asking
 from navloom.graphs.navigation import context as navigator
 from navloom.models.answer import MOST_CHARACTERS, AnswerError, opening
 from navloom.prompts.load import load_prompt
@@ -233,22 +232,13 @@ async def finish(state: State) -> dict[str, Any]:
     return ended
 
 
-def build_graph(
-    checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
-    """The graph, compiled.
-
-    Args:
-        checkpointer: where its steps are kept; nowhere by default, and every question is a first.
-    """
-    return build_asking(
-        StateGraph(State, context_schema=Context, input_schema=Input),
-        question,
-        name="oracle",
-        prompt=prompt,
-        finish=finish,
-        checkpointer=checkpointer,
-    )
+build_graph = asking(
+    StateGraph(State, context_schema=Context, input_schema=Input),
+    question,
+    name="oracle",
+    prompt=prompt,
+    finish=finish,
+)
 
 
 def exact_words(facts: Facts, taken: Option | None) -> str:

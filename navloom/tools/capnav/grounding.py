@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from navloom.tools.capnav.answers import schema_faults, trimmed
 from navloom.tools.capnav.named_places import (
     Places,
     found_in,
@@ -21,7 +22,6 @@ from navloom.tools.capnav.named_places import (
     plain,
     stem,
 )
-from navloom.tools.capnav.questions import schema_faults, trimmed
 from navloom.tools.forms import Violation, listed, quoted
 from navloom.tools.untrusted import paragraph
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.capnav.balance import Balance, Facts, Steer
-from navloom.evals.capnav.collect import collect
+from navloom.evals.capnav.collect import Balance, Facts, Steer, collect
 from navloom.evals.capnav.data import load_benchmark
 from navloom.evals.capnav.design_plan import CapnavSynthRequest, first_round, fit_scenes, next_round
 from navloom.evals.kinds import run_kind

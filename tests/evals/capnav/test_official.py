@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 from navloom.evals.capnav.data import load_benchmark
-from navloom.evals.capnav.official import OfficialScene, OfficialScore
-from navloom.evals.capnav.official_text import items_of, output_of, outputs_of, read_output
+from navloom.evals.capnav.official import (
+    OfficialScene,
+    OfficialScore,
+    items_of,
+    output_of,
+    outputs_of,
+    read_output,
+)
 from navloom.evals.capnav.scores import official_totals
 from tests.evals.capnav.world import (
     EXPECTED,

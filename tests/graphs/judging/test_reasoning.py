@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage
 
 from navloom.errors import DataError
 from navloom.graphs.judging.reasoning import MOST_BARRIERS, NOTHING_SAID, judge_reason
-from navloom.judges.payloads import inject, payloads
+from navloom.judges.fence import inject, payloads
 from navloom.judges.verdict import last_object
 from navloom.models.answer import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
