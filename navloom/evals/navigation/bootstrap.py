@@ -17,18 +17,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "LEVEL",
-    "RESAMPLES",
-    "By",
-    "Row",
-    "clusters_of",
-    "columns_of",
-    "intervals",
-    "rows_of",
-    "summarise",
-]
-
 RESAMPLES = 2_000
 LEVEL = 0.95
 _MOST_CELLS = 4_000_000

@@ -26,8 +26,6 @@ from navloom.evals.tasks.episode import Episode
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.steps import Step, Walk
 
-__all__ = ["MOST_CHARACTERS", "Example", "choose", "mine", "read_examples"]
-
 MOST_CHARACTERS = 900
 """Of one text."""
 _MOST_INSTRUCTION = 300

@@ -44,19 +44,6 @@ from navloom.evals.navigation.ground import (
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 
-__all__ = [
-    "METRICS",
-    "NOTICEABLE_M",
-    "Contacts",
-    "EpisodeScore",
-    "Invalid",
-    "Scorer",
-    "Scores",
-    "cluster_of",
-    "score_episodes",
-    "score_paths",
-]
-
 METRICS = (*PATH_METRICS, "SR_visible", "collision_rate", "SR_strict", "SR_telhop")
 """Every metric, in the order of tables. All but TL and NE (metres) and the rate are fractions."""
 NOTICEABLE_M = 0.1

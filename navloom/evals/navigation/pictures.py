@@ -22,8 +22,6 @@ from navloom.scenes.plan import draw_into
 from navloom.scenes.plan_lines import Route
 from navloom.scenes.scene import Point3, Scene
 
-__all__ = ["EpisodeDrawing", "draw_episode", "errors_picture"]
-
 CAUSE_COLOURS: dict[Cause, str] = {
     "vertical": "#0b62a8",
     "region": "#e2a10c",

@@ -25,8 +25,6 @@ from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 
-__all__ = ["FORMATS", "Sheet", "score_run", "score_submission"]
-
 FORMATS = {"r2r": "r2r", "reverie": "reverie"}
 """The task of each form of submission: a new one is its line here."""
 _ALWAYS = ("TL", "NE", "SR", "OSR", "SPL", "nDTW", "SDTW", "CLS")

@@ -32,6 +32,7 @@ from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
 from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
+from navloom.graphs.navigation.context import Context
 from navloom.models.registry import model_of
 from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.distances import per_scene
@@ -104,11 +105,11 @@ class EvalJob(Job):
             "path": list(episode.path),
         }
 
-    def context(self, sample: Sample, model: Any = None) -> navigator.Context:
+    def context(self, sample: Sample, model: Any = None) -> Context:
         """The navigator's context, which makes its simulator; ``model`` stands in for all."""
         request, settings = self.plan.request, self.plan.request.settings
         own = {name: getattr(request, name) for name in _COPIED}
-        return navigator.Context(
+        return Context(
             simulator=partial(simulator_of, request, self.plan.scenes[sample.scene]),
             model=model or model_of(request.thinks_with),
             oracle_model=model or (request.oracle_model and model_of(request.oracle_model)),

@@ -91,7 +91,12 @@ def axes_of(full: Sequence[Episode], part: Sequence[Episode], *, bins: int = BIN
     found = [
         _axis("scene", full, part, lambda episode: episode.scene),
         _axis("path length", full, part, lambda episode: _range(edges, length_of(episode), " m")),
-        _axis("instruction", full, part, _which),
+        _axis(
+            "instruction",
+            full,
+            part,
+            lambda episode: f"number {episode.columns.get('instruction_index', 0)}",
+        ),
         _axis("words", full, part, lambda episode: _range(_WORD_BINS, _words(episode), "")),
         _axis("category", full, part, lambda episode: episode.category or ""),
     ]
@@ -167,10 +172,6 @@ def _range(edges: Sequence[float], number: float, unit: str) -> str:
     if place == len(edges):
         return f"{edges[-1]:.4g}{unit} and more"
     return f"{edges[place - 1]:.4g} to {edges[place]:.4g}{unit}"
-
-
-def _which(episode: Episode) -> str:
-    return f"number {episode.columns.get('instruction_index', 0)}"
 
 
 def _words(episode: Episode) -> float:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from navloom.evals.tasks import reverie
 from navloom.evals.tasks.episode import TaskData
 from navloom.evals.tasks.reverie import Goals, load_as
+
+SPLITS, DEFAULT_SPLIT, SOURCE = reverie.SPLITS, reverie.DEFAULT_SPLIT, reverie.SOURCE
 
 
 def load(data: Path, split: str, *, goals: Goals = "path") -> TaskData:

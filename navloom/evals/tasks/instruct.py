@@ -137,7 +137,8 @@ class _Writer:
         named = [words for words in on_the_way if words and words not in target]
         if named:
             return f"{self._one('go', 'walk')} through the {named[-1]} into {target}"
-        if _has_door(leg.through[-1]):
+        link = leg.through[-1]
+        if link is not None and link.kind == "door":
             verb = self._one("go through the door into", "walk through the doorway into")
             return f"{verb} {target}"
         return f"{self._one('walk into', 'go into', 'enter')} {target}"
@@ -204,10 +205,6 @@ class _Writer:
 
     def _one(self, *options: str) -> str:
         return self.rng.choice(options)
-
-
-def _has_door(link: Link | None) -> bool:
-    return link is not None and link.kind == "door"
 
 
 def _away(item: Item, floor: tuple[float, float, float]) -> float:
@@ -392,7 +389,10 @@ def _leg(scene: Scene, points: Sequence[Viewpoint], before: float) -> Leg:
     dx, dz = last.position[0] - first.position[0], last.position[2] - first.position[2]
     heading = wrapped(math.atan2(dx, -dz)) if metres > 1e-6 else before
     crossings = [
-        (scene.region_by_id[b.region], _link(scene, a.region, b.region))
+        (
+            scene.region_by_id[b.region],
+            next((link for link in scene.links if {link.a, link.b} == {a.region, b.region}), None),
+        )
         for a, b in pairwise(points)
         if b.region is not None and b.region != a.region
     ]
@@ -406,10 +406,6 @@ def _leg(scene: Scene, points: Sequence[Viewpoint], before: float) -> Leg:
         through=tuple(link for _, link in crossings),
         passed=_passed(scene, points),
     )
-
-
-def _link(scene: Scene, a: str | None, b: str) -> Link | None:
-    return next((link for link in scene.links if {link.a, link.b} == {a, b}), None)
 
 
 def _passed(scene: Scene, points: Sequence[Viewpoint]) -> tuple[Passed, ...]:

@@ -4,18 +4,28 @@ Nothing is dropped unseen: what is left out, and what is kept but odd, is counte
 notes of the task.
 
 Files of datasets are found, bounded, checked, and refused in one line that names their source.
+
+REVERIE's boxes say which viewpoints see which object (Qi et al. 2020):
+
+    DATA/reverie/BBox/SCAN.json              one file a scan, or as published
+    DATA/reverie/BBox/SCAN_VIEWPOINT.json    one file a viewpoint
+
+Both hold viewpoint -> object number -> ``name``, ``visible_pos`` (which of the 36 views show it)
+and ``bbox2d``. An object is listed where it is within 3 m; it is seen where ``visible_pos`` is not
+empty, which is REVERIE's own rule of success.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
-import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from navloom.errors import DataError, SceneError
 from navloom.evals.tasks.episode import Episode, TaskData
@@ -138,7 +148,7 @@ class Sieve:
         if metre_table(scene, "3d").path(path[0], path[-1]) is None:
             self.leave_out("no way from the start to the goal", f"{name} ({scene.id})", episodes)
             return None
-        graph = _graph(scene)
+        graph = per_scene(scene, "navigation_graph", scene.navigation_graph)
         gap = next((f"{a}-{b}" for a, b in pairwise(path) if not graph.has_edge(a, b)), None)
         if gap is not None:
             self.remark("Paths with a step along no edge", f"{name} ({scene.id} {gap})")
@@ -149,15 +159,6 @@ def path_metres(scene: Scene, path: Sequence[str]) -> float:
     """The length of a path of viewpoints, in metres between their positions (3-D)."""
     at = scene.viewpoint_by_id
     return sum(distance_3d(at[a].position, at[b].position) for a, b in pairwise(path))
-
-
-def used(episodes: Sequence[Episode]) -> list[str]:
-    """The scans that episodes walk in, in the order they first do."""
-    return list(dict.fromkeys(episode.scene.removeprefix("mp3d:") for episode in episodes))
-
-
-def _graph(scene: Scene) -> nx.Graph[str]:
-    return per_scene(scene, "navigation_graph", scene.navigation_graph)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -178,17 +179,13 @@ Number = Annotated[int, Field(ge=0, lt=10**12)]
 Instruction = Annotated[str, Field(max_length=20_000)]
 
 
-class Item(BaseModel):
-    """A record of a dataset; what it says beyond its fields is not read."""
+class PathItem(BaseModel):
+    """What R2R and REVERIE records share; what a record says beyond its fields is not read.
+
+    R2R's ``distance`` is not: it is wrong by up to 3.7 m.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
-
-
-class PathItem(Item):
-    """What R2R and REVERIE records share.
-
-    R2R's ``distance`` is not read: it is wrong by up to 3.7 m.
-    """
 
     scan: Scan
     path_id: Number
@@ -196,6 +193,11 @@ class PathItem(Item):
     heading: Annotated[float, Field(ge=-7, le=7, allow_inf_nan=False)]
     """Radians, clockwise from where our -z points: R2R's frame and ours agree."""
     instructions: Annotated[list[Instruction], Field(min_length=1, max_length=1000)]
+
+    @property
+    def name(self) -> str:
+        """What episodes are called by, unique in a split: here ``PATHID``."""
+        return str(self.path_id)
 
 
 def is_blank(instruction: str) -> bool:
@@ -234,3 +236,144 @@ def read_records(path: Path, adapter: TypeAdapter[T], *, source: str) -> T:
         return read_json(path, adapter, most=MOST_BYTES)
     except SceneError as error:
         raise DataError(str(error)) from error
+
+
+P = TypeVar("P", bound=PathItem)
+
+
+def walks(
+    task: str,
+    split: str,
+    scans: Scans,
+    records: Iterable[P],
+    where: Path,
+    *,
+    what: str = "path",
+    more: Callable[[P, Scene, Sieve], Mapping[str, Any]] | None = None,
+) -> TaskData:
+    """A split of records with a path each: an episode an instruction, in the file's order.
+
+    Args:
+        task: the dataset's name.
+        split: which part.
+        scans: where the paths lead.
+        records: what the file holds.
+        where: the file, for a message.
+        what: what notes call a record.
+        more: further fields of a record's episodes; its ``columns`` go between ``path_id`` and
+            ``instruction_index``.
+
+    Raises:
+        DataError: no episode can be used.
+    """
+    sieve, lost = Sieve(), Counter[str]()
+    episodes: list[Episode] = []
+    for record in records:
+        scene = scans.get(record.scan)
+        if scene is None:
+            lost[record.scan] += len(record.instructions)
+            continue
+        metres = sieve.way(scene, record.path, f"{what} {record.name}", len(record.instructions))
+        if metres is not None:
+            own = dict(more(record, scene, sieve)) if more else {}
+            episodes += _told(task, record, metres, own, sieve)
+    sieve.lose(scans, lost)
+    scenes = scans.uris(list(dict.fromkeys(e.scene.removeprefix("mp3d:") for e in episodes)))
+    return sieve.finish(TaskData(task, split, sieve.unique(episodes), scenes), where)
+
+
+def _told(
+    task: str, record: PathItem, metres: float, own: Mapping[str, Any], sieve: Sieve
+) -> Iterator[Episode]:
+    for k, instruction in enumerate(record.instructions):
+        name = f"{record.name}_{k}"
+        if is_blank(instruction):
+            sieve.leave_out("an empty instruction", name, 1)
+            continue
+        fields = {
+            "goals": (record.path[-1],),
+            **own,
+            "columns": {
+                "item": record.name,
+                "path_id": record.path_id,
+                **own.get("columns", {}),
+                "instruction_index": k,
+                "path_metres": round(metres, 4),
+            },
+        }
+        yield Episode(
+            id=name,
+            task=task,
+            scene=f"mp3d:{record.scan}",
+            start=record.path[0],
+            heading=record.heading,
+            instruction=instruction.strip(),
+            path=tuple(record.path),
+            **fields,
+        )
+
+
+SOURCE = "the BBox files of YuankaiQi/REVERIE"
+_FOLDERS = ("reverie/BBox", "reverie/bbox", "BBox", "bbox")
+_MOST_FILES = 10_000
+
+
+class _Seen(TypedDict):
+    name: Annotated[str, Field(max_length=200)]
+    visible_pos: Annotated[list[Annotated[int, Field(ge=0, lt=36)]], Field(max_length=36)]
+
+
+_ObjectNumber = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
+_BOXES = TypeAdapter(dict[ViewpointId, dict[_ObjectNumber, _Seen]])
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object that somebody can see.
+
+    Attributes:
+        name: in words, as the source has it but for ``#`` between words; untrusted.
+        viewpoints: those that see it, in the file's order.
+    """
+
+    name: str
+    viewpoints: tuple[str, ...]
+
+
+def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, Target] | None:
+    """The objects of a scan that some viewpoint sees.
+
+    Args:
+        data: the dataset's folder.
+        scan: the scan.
+        among: the viewpoints that count: those of the scan's graph.
+
+    Returns:
+        Targets by object number; None where there is no file for the scan.
+
+    Raises:
+        DataError: a file is broken.
+    """
+    names: dict[int, str] = {}
+    seers: dict[int, list[str]] = {}
+    files = _files(data, scan)
+    for path in files:
+        for viewpoint, objects in read_records(path, _BOXES, source=SOURCE).items():
+            for number, seen in objects.items():
+                if seen["visible_pos"] and viewpoint in among:
+                    names.setdefault(int(number), seen["name"].replace("#", " ").strip())
+                    seers.setdefault(int(number), []).append(viewpoint)
+    if not files:
+        return None
+    return {number: Target(names[number], tuple(dict.fromkeys(seers[number]))) for number in seers}
+
+
+def _files(data: Path, scan: str) -> list[Path]:
+    for folder in _FOLDERS:
+        whole = data / folder / f"{scan}.json"
+        if whole.is_file():
+            return [whole]
+        parts = sorted((data / folder).glob(f"{scan}_*.json"))[:_MOST_FILES]
+        if parts:
+            return parts
+    return []

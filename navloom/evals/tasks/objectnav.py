@@ -27,10 +27,9 @@ import numpy as np
 from navloom.evals.quota import balanced
 from navloom.evals.session import sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.evals.tasks.matterport import Scans, Sieve
+from navloom.evals.tasks.matterport import Scans, Sieve, read_visible
 from navloom.evals.tasks.reverie import read_items
 from navloom.evals.tasks.targets import CATEGORIES, category_of
-from navloom.evals.tasks.visible import read_visible
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 

@@ -8,22 +8,13 @@ An episode is one instruction of one path: ``PATHID_K``, the id that submissions
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.evals.tasks.matterport import (
-    PathItem,
-    Scans,
-    Sieve,
-    find,
-    is_blank,
-    read_records,
-    used,
-)
+from navloom.evals.tasks.episode import TaskData
+from navloom.evals.tasks.matterport import PathItem, Scans, find, read_records, walks
 
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"
@@ -48,45 +39,4 @@ def load(data: Path, split: str) -> TaskData:
     """
     path = find(data, "r2r", f"R2R_{split}.json")
     records = read_records(path, _RECORDS, source=SOURCE)
-    scans, sieve, lost = Scans(data), Sieve(), Counter[str]()
-    episodes: list[Episode] = []
-    for record in records:
-        scene = scans.get(record.scan)
-        if scene is None:
-            lost[record.scan] += len(record.instructions)
-            continue
-        name = f"path {record.path_id}"
-        metres = sieve.way(scene, record.path, name, len(record.instructions))
-        if metres is not None:
-            episodes += _episodes(record, metres, sieve)
-    sieve.lose(scans, lost)
-    scenes = scans.uris(used(episodes))
-    return sieve.finish(TaskData("r2r", split, sieve.unique(episodes), scenes), path)
-
-
-def _episodes(record: PathItem, metres: float, sieve: Sieve) -> list[Episode]:
-    made = []
-    for k, instruction in enumerate(record.instructions):
-        name = f"{record.path_id}_{k}"
-        if is_blank(instruction):
-            sieve.leave_out("an empty instruction", name, 1)
-            continue
-        made.append(
-            Episode(
-                id=name,
-                task="r2r",
-                scene=f"mp3d:{record.scan}",
-                start=record.path[0],
-                heading=record.heading,
-                instruction=instruction.strip(),
-                goals=(record.path[-1],),
-                path=tuple(record.path),
-                columns={
-                    "item": str(record.path_id),
-                    "path_id": record.path_id,
-                    "instruction_index": k,
-                    "path_metres": round(metres, 4),
-                },
-            )
-        )
-    return made
+    return walks("r2r", split, Scans(data), records, path)

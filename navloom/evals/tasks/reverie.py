@@ -1,7 +1,7 @@
 """REVERIE v1 and v2: go to a thing named from afar (Qi et al. 2020; VLN-MME A.1, coarse-grained).
 
     DATA/reverie/REVERIE_SPLIT.json   a list of targets, each with a path and 1 to 3 instructions
-    DATA/reverie/BBox                 what each viewpoint sees: :mod:`navloom.evals.tasks.visible`
+    DATA/reverie/BBox                 what each viewpoint sees; see :func:`read_visible`
     DATA/connectivity, DATA/regions   the scans, as :mod:`navloom.scenes.formats.mp3d` reads them
 
 v1 says ``distance``, ``ix`` and ``instructions_l`` besides; what both share is all that is read. An
@@ -15,25 +15,24 @@ that sees the target: REVERIE's own success is to stop on one of them.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.evals.tasks.episode import Episode, TaskData
+from navloom.evals.tasks.episode import TaskData
 from navloom.evals.tasks.matterport import (
     Number,
     PathItem,
     Scans,
     Sieve,
+    Target,
     find,
-    is_blank,
     read_records,
-    used,
+    read_visible,
+    walks,
 )
-from navloom.evals.tasks.visible import Target, read_visible
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 
@@ -96,33 +95,29 @@ def load_as(task: str, data: Path, split: str, goals: Goals) -> TaskData:
             + did_you_mean(goals, ("path", "visible"))
         )
     path, records = read_items(data, split)
-    scans, sieve, lost = Scans(data), Sieve(), Counter[str]()
-    seen = _Seen(data, sieve)
-    episodes: list[Episode] = []
-    for record in records:
-        scene = scans.get(record.scan)
-        if scene is None:
-            lost[record.scan] += len(record.instructions)
-            continue
-        name, count = f"record {record.name}", len(record.instructions)
-        metres = sieve.way(scene, record.path, name, count)
-        if metres is not None:
-            target = seen.target(record, scene)
-            episodes += _episodes(task, record, target, metres, goals, sieve)
-    sieve.lose(scans, lost)
-    scenes = scans.uris(used(episodes))
-    return sieve.finish(TaskData(task, split, sieve.unique(episodes), scenes), path)
+    return walks(
+        task, split, Scans(data), records, path, what="record", more=_Seen(data, goals).fields
+    )
 
 
 class _Seen:
     """Who sees what, each scan's files read once; what is not known is noted."""
 
-    def __init__(self, data: Path, sieve: Sieve) -> None:
+    def __init__(self, data: Path, goals: Goals) -> None:
         self._data = data
-        self._sieve = sieve
+        self._goals = goals
         self._scans: dict[str, dict[int, Target] | None] = {}
 
-    def target(self, record: ReverieItem, scene: Scene) -> Target:
+    def fields(self, record: ReverieItem, scene: Scene, sieve: Sieve) -> dict[str, Any]:
+        """What a record's episodes say of its target."""
+        target = self._target(record, scene, sieve)
+        return {
+            "goals": (self._goals == "visible" and target.viewpoints) or (record.path[-1],),
+            "visible_from": target.viewpoints,
+            "columns": {"object": record.objId, "object_name": target.name},
+        }
+
+    def _target(self, record: ReverieItem, scene: Scene, sieve: Sieve) -> Target:
         """A record's target, seen from where a way leads to."""
         scan = record.scan
         if scan not in self._scans:
@@ -130,43 +125,11 @@ class _Seen:
         objects = self._scans[scan]
         if objects is None:
             what = f"Records of {scan}, which has no BBox file: who sees the target is not known"
-            self._sieve.remark(what, record.name)
+            sieve.remark(what, record.name)
             return Target("", ())
         if record.objId not in objects:
-            self._sieve.remark("Records whose target no viewpoint sees", f"{record.name} ({scan})")
+            sieve.remark("Records whose target no viewpoint sees", f"{record.name} ({scan})")
             return Target("", ())
         found, table = objects[record.objId], metre_table(scene, "3d")
         near = [v for v in found.viewpoints if table.distance(record.path[0], v) < math.inf]
         return Target(found.name, tuple(near))
-
-
-def _episodes(
-    task: str, record: ReverieItem, target: Target, metres: float, goals: Goals, sieve: Sieve
-) -> list[Episode]:
-    made = []
-    for k, instruction in enumerate(record.instructions):
-        if is_blank(instruction):
-            sieve.leave_out("an empty instruction", f"{record.name}_{k}", 1)
-            continue
-        made.append(
-            Episode(
-                id=f"{record.name}_{k}",
-                task=task,
-                scene=f"mp3d:{record.scan}",
-                start=record.path[0],
-                heading=record.heading,
-                instruction=instruction.strip(),
-                goals=(goals == "visible" and target.viewpoints) or (record.path[-1],),
-                path=tuple(record.path),
-                visible_from=target.viewpoints,
-                columns={
-                    "item": record.name,
-                    "path_id": record.path_id,
-                    "object": record.objId,
-                    "object_name": target.name,
-                    "instruction_index": k,
-                    "path_metres": round(metres, 4),
-                },
-            )
-        )
-    return made

@@ -21,7 +21,7 @@ from random import Random
 
 from navloom.evals.tasks.instruct import article, ground, item_words, room_words
 from navloom.scenes.lexicon import word_table
-from navloom.scenes.scene import Item, Scene, Viewpoint, distance_2d
+from navloom.scenes.scene import Item, Scene, distance_2d
 
 SIGHT = 3.0
 """Metres within which a thing in the same room is seen; REVERIE lists objects within 3 m."""
@@ -107,16 +107,12 @@ def _standing(scene: Scene, item: Item) -> tuple[str | None, list[str]]:
     apart = {
         viewpoint.id: distance_2d(viewpoint.position, item.position)
         for viewpoint in scene.viewpoints_by_region[item.region or ""]
-        if _same_storey(item, viewpoint)
+        if not item.height_known or -1.0 <= item.position[1] - ground(viewpoint)[1] <= 3.0
     }
     seers = [viewpoint for viewpoint, metres in apart.items() if metres <= SIGHT]
     if not seers:
         return None, []
     return min(seers, key=lambda viewpoint: (apart[viewpoint], viewpoint)), seers
-
-
-def _same_storey(item: Item, viewpoint: Viewpoint) -> bool:
-    return not item.height_known or -1.0 <= item.position[1] - ground(viewpoint)[1] <= 3.0
 
 
 def _in_order(names: Iterable[str]) -> tuple[str, ...]:

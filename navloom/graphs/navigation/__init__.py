@@ -10,8 +10,8 @@ POLICIES = {
         "oracle": "navloom.graphs.navigation.oracle_baseline:random_oracle",
     },
     "human": {
-        "navigator": "navloom.graphs.navigation.person:walking_person",
-        "oracle": "navloom.graphs.navigation.person:ask_person",
+        "navigator": "navloom.graphs.navigation.baseline.policy:walking_person",
+        "oracle": "navloom.graphs.navigation.baseline.policy:ask_person",
     },
 }
 """What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

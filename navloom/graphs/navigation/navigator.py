@@ -44,7 +44,7 @@ from navloom.models.answer import opening, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.prompts.load import load_prompt
-from navloom.sim.protocol import Contact, Pose
+from navloom.sim.protocol import Pose
 from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
@@ -58,8 +58,6 @@ from navloom.tools.navigation.steps import (
     result_of,
 )
 from navloom.tools.untrusted import paragraph
-
-__all__ = ["Context", "Input", "State", "build_decider", "build_graph", "graph"]
 
 JOB = "navigator"
 MOST_PLAN = 1_000
@@ -292,29 +290,26 @@ async def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     before, target = walker.look(state), draft.action.viewpoint or ""
     way = next(each for each in before.candidates if each.viewpoint == target)
     after = walker.hop(state, target)
-    pose, memory, hops = (
-        pose_record(after.pose),
-        get_memory(context.memory),
-        len(state["trajectory"]),
+    pose, hops = pose_record(after.pose), len(state["trajectory"])
+    line = get_memory(context.memory).step(
+        hops, before.pose, after.pose, way, state.get("seen", {})
     )
-    line = memory.step(hops, before.pose, after.pose, way, state.get("seen", {}))
     done = sum(step["action"]["kind"] != "ask" for step in state["steps"]) + 1
     return {
         "pose": pose,
         "trajectory": [list(pose.values())],
         "history": [line],
-        "contacts": [_contact(draft.step, each) for each in after.contacts],
+        "contacts": [
+            {
+                "step": draft.step,
+                "what": contact.what,
+                "displacement": contact.displacement,
+                "point": [float(value) for value in contact.point],
+            }
+            for contact in after.contacts
+        ],
         "steps": [state["draft"]],
         "ending": "max_steps" if done >= context.max_steps else None,
-    }
-
-
-def _contact(step: int, contact: Contact) -> dict[str, Any]:
-    return {
-        "step": step,
-        "what": contact.what,
-        "displacement": contact.displacement,
-        "point": [float(value) for value in contact.point],
     }
 
 

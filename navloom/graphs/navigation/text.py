@@ -248,7 +248,13 @@ def render(
     front = facing(context, observation)
     memory = get_memory(context.memory)
     return load_prompt(PROMPT).render(
-        **_settings(context, can_ask),
+        memory=context.memory,
+        cot=context.cot,
+        reflect=context.reflect,
+        planning=context.plan,
+        act=context.act,
+        can_ask=can_ask,
+        failures=_failures(context.failures),
         seed=state.get("seed", 0),
         instruction=state["instruction"],
         history=_history(state.get("history", [])),
@@ -265,18 +271,6 @@ def render(
         pictures=_pictures(context.views, showing),
         options=render_options(options, ask=can_ask),
     )
-
-
-def _settings(context: Context, can_ask: bool) -> dict[str, Any]:
-    return {
-        "memory": context.memory,
-        "cot": context.cot,
-        "reflect": context.reflect,
-        "planning": context.plan,
-        "act": context.act,
-        "can_ask": can_ask,
-        "failures": _failures(context.failures),
-    }
 
 
 @lru_cache(maxsize=32)

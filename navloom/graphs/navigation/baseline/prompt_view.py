@@ -235,7 +235,10 @@ def _pasts(text: str) -> Iterator[Past]:
 
 
 def _choices(options: dict[str, dict[str, str]]) -> tuple[Choice, ...]:
-    texts = {side: _numbered(options.get(side, {})) for side in SIDES}
+    texts = {
+        side: {int(i): str(text) for i, text in options.get(side, {}).items() if _ID.fullmatch(i)}
+        for side in SIDES
+    }
     total = sum(map(len, texts.values()))
     return tuple(
         _choice(number, side, _angle(k, (j + 0.5) / len(ids)), texts[side][number])
@@ -243,10 +246,6 @@ def _choices(options: dict[str, dict[str, str]]) -> tuple[Choice, ...]:
         for ids in [_clockwise(sorted(texts[side]), total)]
         for j, number in enumerate(ids)
     )
-
-
-def _numbered(options: dict[str, str]) -> dict[int, str]:
-    return {int(i): str(text) for i, text in options.items() if _ID.fullmatch(i)}
 
 
 def _angle(quarter: int, share: float) -> float:
