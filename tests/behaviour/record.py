@@ -1,0 +1,406 @@
+"""Record what the product does, to show later that it still does the same, to the byte.
+
+    python -m tests.behaviour.record OUT [--only NAME ...] [--jobs N]
+    python -m tests.behaviour.record --compare OLD NEW
+
+Needs ``NAVLOOM_DATA``. The product is driven by its command line alone, each command a process of
+its own, so that every module behind it may move. Which product it is, PYTHONPATH says; without one
+it is the checkout that this file stands in. A case (``tests.behaviour.cases`` is the table) is a
+list of commands in a new folder of fixed layout, with a home of its own, and leaves in OUT/CASE:
+
+    NN-COMMAND.txt   the command, its exit code, stdout and stderr
+    files.txt        the name of every file that it left
+    files/           those files: text as it is, pictures by their digest
+    wire.jsonl       what was sent to the model's server, where the case has one
+
+What varies between two recordings of one version is taken out, and nothing else: the clock stands
+still for the product (every duration is 0); paths become $ROOT and $DATA, a server's port $PORT;
+names of folders that hash a path lose the hash; lines of samples and errors are sorted by id;
+run.json goes without date, git state and versions; of databases and locks only the names are kept.
+One sample is under way at a time unless a case says more, since the order in which samples end
+moves an evaluation's intervals. A recording quotes the data that it was made from, whose terms
+forbid passing it on: it belongs in no repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from tests.behaviour.cases import CALL, CASES, FILES, FIT, WIRES
+
+LAUNCH = """
+import contextlib, gc, json, os, sys, time
+from importlib import import_module
+
+def still(real):
+    def clock():
+        name = sys._getframe(1).f_globals.get("__name__", "")
+        return 0.0 if name.startswith("navloom") else real()
+    return clock
+
+time.time, time.monotonic, time.perf_counter = map(
+    still, (time.time, time.monotonic, time.perf_counter))
+for name in sys.argv[1:]:
+    with contextlib.suppress(ImportError):
+        import_module(name)
+gc.freeze()
+for line in sys.stdin:
+    asked = json.loads(line)
+    child = os.fork()
+    if not child:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+os.chdir(asked["folder"])
+os.environ.clear()
+os.environ.update(asked["env"])
+read, fed = os.pipe()
+os.write(fed, asked["fed"].encode())
+os.close(fed)
+os.dup2(read, 0)
+for number in (1, 2):
+    os.dup2(os.open(asked["said"][number - 1], os.O_WRONLY | os.O_CREAT), number)
+sys.argv = ["navloom", *asked["words"]]
+from navloom.cli.main import main
+sys.exit(main())
+"""
+"""A process that has imported what takes long and is not the product's, and forks for a command."""
+HEAVY = """numpy scipy.sparse.csgraph scipy.spatial scipy.stats networkx shapely pydantic jsonschema
+jinja2 yaml rich.console rich.table typer langsmith langchain_core.messages langgraph.graph
+langgraph.checkpoint.sqlite.aio langchain_openai langchain_anthropic shapely.ops
+matplotlib.figure matplotlib.backends.backend_agg"""
+VOLATILE = (
+    (re.compile(r"(free disk +)\d+ GB"), r"\1N GB"),
+    (re.compile(r"runs/(judged|traces)-[0-9a-f]{10}"), r"runs/\1-HASH"),
+    (re.compile(r"(the oldest of|the newest of) [\w:-]+ [\d:]+"), r"\1 DAY"),
+)
+TEXTS = {".txt", ".md", ".html", ".json", ".jsonl", ".yaml", ".svg", ".csv"}
+NAMES_ONLY = {".sqlite", ".sqlite-wal", ".sqlite-shm", ""}
+HERE = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a case runs: its folder, its environment, and what its paths are called."""
+
+    folder: Path
+    env: Mapping[str, str]
+    names: Mapping[str, str]
+
+    def plain(self, text: str) -> str:
+        """A text without what varies."""
+        for path, name in self.names.items():
+            text = text.replace(path, name)
+        for pattern, instead in VOLATILE:
+            text = pattern.sub(instead, text)
+        return text
+
+
+def environment(root: Path, home: Path) -> dict[str, str]:
+    """An environment in which nothing of the person's own is left."""
+    kept = {key: os.environ[key] for key in ("PATH", "TMPDIR") if key in os.environ}
+    return kept | {
+        "PYTHONPATH": os.environ.get("PYTHONPATH") or str(HERE),
+        "NAVLOOM_DATA": str(Path(os.environ["NAVLOOM_DATA"]).resolve()),
+        "NAVLOOM_MAX_CONNECTIONS": "1",
+        "HOME": str(home),
+        "MPLCONFIGDIR": str(root / "matplotlib"),
+        "SOURCE_DATE_EPOCH": "0",
+        "COLUMNS": "120",
+        "LC_ALL": "C.UTF-8",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "TZ": "UTC",
+    }
+
+
+def least(schema: Mapping[str, Any]) -> Any:
+    """A small value that a JSON schema allows, near enough."""
+    if "const" in schema or schema.get("enum"):
+        return schema["const"] if "const" in schema else schema["enum"][0]
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        return least(options[0])
+    match schema.get("type"):
+        case "object":
+            return {key: least(each) for key, each in schema.get("properties", {}).items()}
+        case "array":
+            return [least(schema.get("items", {}))] * schema.get("minItems", 1)
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return False
+    return "something"
+
+
+def replied(body: Mapping[str, Any], reply: str, number: int) -> dict[str, Any]:
+    """A reply in the form that OpenAI's and Anthropic's clients read, each taking its own keys."""
+    tools = body.get("tools") or []
+    schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
+    chosen = tools[{CALL: slice(0, 1), FIT: slice(-1, None)}.get(reply, slice(0))]
+    tool = {**chosen[0], **chosen[0].get("function", {})} if chosen else None
+    text = json.dumps(least(schema or {"type": "object"})) if reply == FIT else reply
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    if tool:
+        given = least(tool.get("parameters") or tool["input_schema"])
+        call = {"name": tool["name"], "arguments": json.dumps(given)}
+        message |= {"tool_calls": [{"id": f"call_{number}", "type": "function", "function": call}]}
+        blocks.append({"type": "tool_use", "id": f"call_{number}", "name": tool["name"]})
+        blocks[-1]["input"] = given
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    return {
+        **{"id": f"reply_{number}", "model": body.get("model"), "role": "assistant"},
+        **{"object": "chat.completion", "type": "message", "created": 0, "content": blocks},
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "stop_reason": "tool_use" if tool else "end_turn",
+        "usage": {**usage, "input_tokens": 100, "output_tokens": 10},
+    }
+
+
+@contextmanager
+def served(replies: tuple[str | int, ...], log: list[str]) -> Iterator[int]:
+    """A model server on a port of its own, which writes down what it is asked."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(404, {})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            reply = replies[len(log) % len(replies)]
+            log.append(json.dumps({"path": self.path, "reply": reply, **body}, ensure_ascii=False))
+            if isinstance(reply, int):
+                self._answer(reply, {"error": {"message": "It broke.", "type": "broken"}})
+            else:
+                self._answer(200, replied(body, reply, len(log)))
+
+        def _answer(self, status: int, content: Mapping[str, Any]) -> None:
+            data = json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def record_case(name: str, root: Path, out: Path, launcher: Launcher) -> float:
+    """Run a case in ``root`` and write what it did to ``out``; the seconds it took."""
+    began, folder, to = time.monotonic(), root / name, out / name
+    for file, text in FILES.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text, encoding="utf-8")
+    (folder / "home").mkdir()
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    env = environment(root, folder / "home")
+    names = {str(folder): "$ROOT", str(root): "$ROOT", env["NAVLOOM_DATA"]: "$DATA"}
+    replies, lines = WIRES.get(name) or ((), CASES[name])
+    if not replies:
+        place = Place(folder, env, names)
+        run_lines(lines, place, to, launcher)
+    else:
+        log: list[str] = []
+        with served(replies, log) as port:
+            host = f"http://127.0.0.1:{port}"
+            env |= {"VLLM_BASE_URL": f"{host}/v1", "OPENAI_BASE_URL": f"{host}/v1"}
+            env |= {"ANTHROPIC_BASE_URL": host, "OPENAI_API_KEY": "sk-none-of-them-works"}
+            env |= {"ANTHROPIC_API_KEY": "sk-ant-none-of-them-works"}
+            place = Place(folder, env, {**names, f"127.0.0.1:{port}": "127.0.0.1:$PORT"})
+            run_lines(lines, place, to, launcher)
+        write(to / "wire.jsonl", "".join(f"{place.plain(line)}\n" for line in log))
+    keep_files(place, to)
+    shutil.rmtree(folder)
+    return time.monotonic() - began
+
+
+class Launcher:
+    """Runs commands of the product, one at a time."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        command = [sys.executable, "-c", LAUNCH, *HEAVY.split()]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self._process = subprocess.Popen(command, env=dict(env), bufsize=1, **pipes)
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+    def run(self, words: list[str], fed: str, place: Place) -> tuple[int, str, str]:
+        """Run ``navloom WORDS``; the exit code, stdout and stderr."""
+        assert self._process.stdin
+        assert self._process.stdout
+        said = [place.folder.parent / f"{place.folder.name}.{n}" for n in (1, 2)]
+        asked = {"words": words, "fed": fed, "folder": str(place.folder), "env": dict(place.env)}
+        print(json.dumps({**asked, "said": [*map(str, said)]}), file=self._process.stdin)
+        code = int(self._process.stdout.readline())
+        out, err = (path.read_text(encoding="utf-8") for path in said)
+        for path in said:
+            path.unlink()
+        return code, out, err
+
+
+def run_lines(lines: str, place: Place, to: Path, launcher: Launcher) -> None:
+    """Run the commands of a case, one after another, and write what each said."""
+    for number, line in enumerate(filter(None, map(str.strip, lines.split("\n"))), 1):
+        if line.startswith("!"):
+            subprocess.run(line[1:], shell=True, cwd=place.folder, check=True)
+            continue
+        command, _, feed = line.partition(" < ")
+        words = shlex.split(command.replace("$DATA", place.env["NAVLOOM_DATA"]))
+        code, out, err = launcher.run(words, FILES[feed] if feed else "", place)
+        title = "-".join(word.strip("-") for word in words[:2] if re.fullmatch(r"[a-z0-9-]+", word))
+        said = place.plain(f"--- stdout\n{out}\n--- stderr\n{err}\n")
+        write(
+            to / f"{number:02}-{title}.txt",
+            f"$ navloom {' '.join(line.split())}\nexit {code}\n{said}",
+        )
+
+
+def keep_files(place: Place, to: Path) -> None:
+    """Keep what a case left in its folder."""
+    files = sorted(path for path in place.folder.rglob("*") if path.is_file())
+    names = [str(path.relative_to(place.folder)) for path in files]
+    write(to / "files.txt", "".join(f"{place.plain(name)}\n" for name in names))
+    for name, path in zip(names, files, strict=True):
+        if name in FILES or path.suffix in NAMES_ONLY:
+            continue
+        if path.suffix in TEXTS:
+            text = place.plain(path.read_text(encoding="utf-8"))
+            write(to / "files" / place.plain(name), plain_lines(path.name, text))
+        else:
+            data = path.read_bytes()
+            digest = f"{len(data)} bytes, sha256 {sha256(data).hexdigest()}\n"
+            write(to / "files" / f"{name}.sha256", digest)
+
+
+def plain_lines(name: str, text: str) -> str:
+    """A run's own files without what is different in every session."""
+    if name == "run.json":
+        made = json.loads(text)
+        gone = ("created", "git", "versions", "navloom")
+        kept = {key: value for key, value in made.items() if key not in gone}
+        return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
+    if name in ("samples.jsonl", "errors.jsonl", "errors-retried.jsonl"):
+        return "".join(sorted(text.splitlines(keepends=True), key=lambda x: json.loads(x)["id"]))
+    return text
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def record(out: Path, only: list[str], jobs: int) -> int:
+    """Record every case that ``only`` names (patterns), or all."""
+    every = [*CASES, *WIRES]
+    names = [name for name in every if not only or any(fnmatch(name, each) for each in only)]
+    if not names:
+        sys.exit(f"no case is called {', '.join(only)}; there are: {', '.join(every)}")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="navloom-record-") as temporary:
+        root = Path(temporary).resolve()
+        write(root / "matplotlib" / "matplotlibrc", "svg.hashsalt: navloom\n")
+        where = "import matplotlib.font_manager, navloom; print(navloom.__file__)"
+        env = environment(root, root)
+        subprocess.run([sys.executable, "-c", where], env=env, cwd=root, check=True)
+        idle: SimpleQueue[Launcher] = SimpleQueue()
+        for _ in range(jobs):
+            idle.put(Launcher(env))
+
+        def one(name: str) -> None:
+            launcher = idle.get()
+            print(f"{record_case(name, root, out, launcher):7.1f} s  {name}", flush=True)
+            idle.put(launcher)
+
+        with ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(one, names))
+        for _ in range(jobs):
+            idle.get().close()
+    print(f"{time.monotonic() - began:7.1f} s in all: {len(names)} cases in {out}")
+    return 0
+
+
+def compare(old: Path, new: Path) -> int:
+    """Print how two recordings differ; 1 if they do."""
+    sides = [{str(p.relative_to(side)): p for p in side.rglob("*") if p.is_file()}
+             for side in (old, new)]  # fmt: skip
+    differ = 0
+    for name in sorted(sides[0].keys() | sides[1].keys()):
+        texts = [side[name].read_bytes() if name in side else None for side in sides]
+        if texts[0] != texts[1]:
+            differ += 1
+            there = [text for text in texts if text is not None]
+            where = f"not in {old if texts[0] is None else new}"
+            print(f"{name}: {'differs' if len(there) > 1 else where}")
+            if len(there) > 1:
+                print_difference(shown(there[0]), shown(there[1]))
+    same = len(sides[0].keys() | sides[1].keys()) - differ
+    print(f"{same} files the same, {differ} differ")
+    return 1 if differ else 0
+
+
+def shown(text: bytes) -> list[str]:
+    """Lines short enough to look at: JSON in one line is broken at its keys."""
+    lines = text.decode().split("\n")
+    return [part for line in lines for part in re.sub(r', (?=["{\[])', ",\n", line).split("\n")]
+
+
+def print_difference(old: list[str], new: list[str], most: int = 20) -> None:
+    lines = list(difflib.unified_diff(old, new, n=1, lineterm=""))[2:]
+    for line in lines[:most]:
+        print(f"    {line[:160]}")
+    if len(lines) > most:
+        print(f"    ... {len(lines) - most} more lines")
+
+
+def main() -> int:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(prog="python -m tests.behaviour.record", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("out", nargs="?", type=Path, help="where to write the recording")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="cases, or patterns")
+    parser.add_argument("--jobs", type=int, default=2, help="cases at a time (2)")
+    parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"))
+    given = parser.parse_args()
+    if given.compare:
+        return compare(*given.compare)
+    if given.out is None or "NAVLOOM_DATA" not in os.environ:
+        parser.error("say where to write to, and set NAVLOOM_DATA")
+    return record(given.out, given.only, given.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
