@@ -7,11 +7,9 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-
-from navloom.cli import options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,12 +19,6 @@ if TYPE_CHECKING:
     from navloom.evals.session import Session
 
 _MOST_ERRORS = 3
-
-SpecArgument = Annotated[str, options.SPEC.info]
-RunArgument = Annotated[Path, options.RUN.info]
-ModelOption = Annotated[str, options.MODEL.info]
-SeedOption = Annotated[int, options.SEED.info]
-JsonOption = Annotated[bool, options.JSON.info]
 
 
 def say(text: str) -> None:

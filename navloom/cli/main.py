@@ -28,8 +28,6 @@ from typer.exceptions import TyperException
 from navloom.errors import NavloomError
 from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces
 
-__all__ = ["app", "main"]
-
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 

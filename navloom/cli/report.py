@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
-from navloom.cli.common import JsonOption, RunArgument, print_json, say, show
+from navloom.cli.common import print_json, say, show
+from navloom.cli.options import JSON, RUN, argument, option, takes
 from navloom.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
-def export(
-    run: RunArgument,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", envvar="NAVLOOM_OUT", help="The file to write: one JSON object a line."
-        ),
-    ],
-    format: Annotated[  # noqa: A002 - the flag's name is the keyword's
-        Literal["navcraft"],
-        typer.Option("--format", envvar="NAVLOOM_FORMAT", help="The form of a line."),
-    ] = "navcraft",
-    as_json: JsonOption = False,
-) -> None:
+@takes(
+    RUN,
+    option("out", Path, ..., "The file to write: one JSON object a line."),
+    option("format", Literal["navcraft"], "navcraft", "The form of a line."),
+    JSON,
+)
+def export(run: Path, out: Path, format: str, as_json: bool) -> None:  # noqa: A002
     """Write a run's valid tasks as a dataset.
 
     Lines are sorted by sample id and never vary: an interrupted run gives the same bytes.
@@ -47,22 +41,19 @@ def export(
 
 
 @app.command()
-def validate(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A dataset, such as navloom export writes.")
-    ],
-    scenes: Annotated[
+@takes(
+    argument("file", Path, "FILE", "A dataset, such as navloom export writes."),
+    option(
+        "scenes",
         list[str] | None,
-        typer.Option(
-            "--scenes",
-            envvar="NAVLOOM_SCENES",
-            metavar="SPEC",
-            help="Where its homes are: hm3d:DIR, a folder of scene.json, ...; may be given several"
-            " times. Without it: the package and $NAVLOOM_DATA.",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+        None,
+        "Where its homes are: hm3d:DIR, a folder of scene.json, ...; may be given several times."
+        " Without it: the package and $NAVLOOM_DATA.",
+        metavar="SPEC",
+    ),
+    JSON,
+)
+def validate(file: Path, scenes: list[str] | None, as_json: bool) -> None:
     """Check a dataset, anyone's, against the published schema and its scenes.
 
     One line a finding; exit code 1 where there is any.
@@ -87,21 +78,18 @@ def validate(
 
 
 @app.command()
-def report(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, as --out made them.")
-    ],
-    out: Annotated[
+@takes(
+    argument("runs", list[Path], "RUN...", "Folders of runs, as --out made them."),
+    option(
+        "out",
         Path | None,
-        typer.Option(
-            "--out",
-            envvar="NAVLOOM_OUT",
-            help="Folder for report.md, report.html and pictures; else the first run's.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+        None,
+        "Folder for report.md, report.html and pictures; else the first run's.",
+        show_default=False,
+    ),
+    JSON,
+)
+def report(runs: list[Path], out: Path | None, as_json: bool) -> None:
     """Say how good runs are, with some of their samples to look at.
 
     Runs of `navloom synth` stand together, beside CoNavBench's Table 4; each run of `navloom eval`

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from navloom.cli.common import JsonOption, RunArgument, carry_out, say
+from navloom.cli.common import carry_out, say
+from navloom.cli.options import JSON, RUN, takes
 from navloom.cli.session import with_session
 from navloom.errors import UsageError
 
@@ -18,7 +20,8 @@ app = typer.Typer()
 
 @app.command()
 @with_session(picks=(), config=False)
-def retry(run: RunArgument, as_json: JsonOption = False, *, session: Session) -> None:
+@takes(RUN, JSON)
+def retry(run: Path, as_json: bool, session: Session) -> None:
     """Try the samples of a run that ended in an error again; everything else is left as it is.
 
     What the run is stands in its run.json. Each sample goes on from its last good step.

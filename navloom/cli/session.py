@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from navloom.evals.session import Session
     from navloom.models.call import CallSettings
     from navloom.models.usage import Limits
-
-__all__ = ["PICKS", "ModelRoleOption", "model_of_roles", "with_session"]
 
 PICKS = ("limit", "sample_id", "retry")
 """Options that say which samples a session is about."""
@@ -93,7 +91,6 @@ _SESSION = (
     RUN_CONFIG,
     options.DISPLAY,
 )
-ModelRoleOption = Annotated[list[str] | None, options.MODEL_ROLE.info]
 
 
 def _settings_of(given: Mapping[str, Any], note: Callable[[str], None]) -> CallSettings:

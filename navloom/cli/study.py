@@ -3,54 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from navloom.cli.common import (
-    ModelOption,
-    SeedOption,
-    SpecArgument,
-    say,
-)
+from navloom.cli import options
+from navloom.cli.common import say
 from navloom.cli.navigation.eval import AGENT, LIMITS, SOURCE, TASK, print_study, request_of
-from navloom.cli.options import JSON, OUT, takes
+from navloom.cli.options import JSON, OUT, option, takes
 from navloom.cli.session import with_session
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, help="Answer a question about generators or navigators.")
 
-StudyOption = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        envvar="NAVLOOM_OUT",
-        help="The study's folder, which holds its runs. The same command on it goes on.",
-    ),
-]
+STUDY = OUT.but("The study's folder, which holds its runs. The same command on it goes on.")
 
 
 @app.command()
 @with_session(picks=())
-def relays(
-    spec: SpecArgument,
-    out: StudyOption,
-    n: Annotated[int, typer.Option("--n", min=1, help="Attempts a model.")] = 200,
-    model: Annotated[
+@takes(
+    options.SPEC,
+    STUDY,
+    option("n", int, 200, "Attempts a model.", min=1, envvar=None),
+    option(
+        "model",
         list[str] | None,
-        typer.Option(
-            "--model",
-            metavar="PROVIDER/NAME",
-            help="A model; may be given several times. Without it: heuristic and random.",
-        ),
-    ] = None,
-    seed: SeedOption = 0,
-    *,
-    session: Session,
+        None,
+        "A model; may be given several times. Without it: heuristic and random.",
+        metavar="PROVIDER/NAME",
+        envvar=None,
+    ),
+    options.SEED,
+)
+def relays(
+    spec: str, out: Path, n: int, model: list[str] | None, seed: int, session: Session
 ) -> None:
     """How far are relays from the best there is? Gain and regret of several models."""
     from navloom.evals.navcraft.run import SynthRequest
@@ -65,17 +53,14 @@ def relays(
 
 @app.command()
 @with_session(picks=())
-def profiles(
-    spec: SpecArgument,
-    out: StudyOption,
-    homes: Annotated[
-        int, typer.Option("--homes", min=1, help="How many homes, the first of SPEC.")
-    ] = 20,
-    model: ModelOption = "builtin/heuristic",
-    seed: SeedOption = 0,
-    *,
-    session: Session,
-) -> None:
+@takes(
+    options.SPEC,
+    STUDY,
+    option("homes", int, 20, "How many homes, the first of SPEC.", min=1, envvar=None),
+    options.MODEL,
+    options.SEED,
+)
+def profiles(spec: str, out: Path, homes: int, model: str, seed: int, session: Session) -> None:
     """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
     from navloom.evals.navcraft.run import SynthRequest
     from navloom.evals.navcraft.studies import study_profiles
@@ -89,20 +74,22 @@ def profiles(
 
 @app.command()
 @with_session(1, picks=())
-def ablation(
-    spec: SpecArgument,
-    out: StudyOption,
-    model: ModelOption,
-    n: Annotated[int, typer.Option("--n", min=1, help="Attempts of an arm.")] = 15,
-    n_full: Annotated[int, typer.Option("--n-full", min=1, help="Of the full setting.")] = 40,
-    arm: Annotated[
+@takes(
+    options.SPEC,
+    STUDY,
+    options.MODEL.but(default=...),
+    option("n", int, 15, "Attempts of an arm.", min=1, envvar=None),
+    option("n_full", int, 40, "Of the full setting.", min=1, envvar=None),
+    option(
+        "arm",
         list[str] | None,
-        typer.Option("--arm", help="Only this arm; may be given several times. Without it: all."),
-    ] = None,
-    seed: SeedOption = 0,
-    *,
-    session: Session,
-) -> None:
+        None,
+        "Only this arm; may be given several times. Without it: all.",
+        envvar=None,
+    ),
+    options.SEED,
+)
+def ablation(session: Session, arm: list[str] | None, **given: Any) -> None:
     """Which help does a small model need? One run an arm: names held, scene, adjacency, repairs.
 
     Made for a night: stop it at any moment, and the same command goes on.
@@ -116,12 +103,12 @@ def ablation(
             raise UsageError(
                 f"no arm '{name}': choose {', '.join(ARMS)}.{did_you_mean(name, ARMS)}"
             )
-    request = SynthRequest(kind="collab", spec=spec, n=1, model=model, seed=seed)
+    told = {name: given[name] for name in ("spec", "model", "seed")}
     table = study_ablation(
-        request,
-        out,
-        n=n,
-        n_full=n_full,
+        SynthRequest(kind="collab", n=1, **told),
+        given["out"],
+        n=given["n"],
+        n_full=given["n_full"],
         arms=arm or tuple(ARMS),
         session=session,
     )

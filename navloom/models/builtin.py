@@ -139,14 +139,47 @@ Policy: TypeAlias = Callable[[Request], AIMessage]
 """What a rule-based model does with a request: call a tool, or answer."""
 
 
-class BuiltinChatModel(BaseChatModel):
+class InProcessModel(BaseChatModel):
+    """A chat model that answers at once, in this process: what it says is its `said`."""
+
+    in_process: ClassVar[bool] = True
+
+    def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
+        """What it says to messages, given what was bound to it or passed along."""
+        raise NotImplementedError
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Bind tools, in OpenAI's form."""
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        said = self.said(messages, {"stop": stop, **kwargs} if stop else kwargs)
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> ChatResult:
+        # Without this, LangChain would start a thread for what takes a millisecond.
+        return self._generate(messages, stop, None, **kwargs)
+
+
+class BuiltinChatModel(InProcessModel):
     """A rule-based baseline that speaks as a chat model does. It is not a language model.
 
     The policy is chosen by the job that the caller binds. Token counts are estimates, a quarter of
     the characters, and marked so in ``response_metadata``; a call costs nothing.
     """
 
-    in_process: ClassVar[bool] = True
     takes_job: ClassVar[bool] = True
 
     model_name: str
@@ -163,38 +196,18 @@ class BuiltinChatModel(BaseChatModel):
     def _identifying_params(self) -> dict[str, Any]:
         return {"model_name": self.model_name}
 
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        """Bind tools, in OpenAI's form."""
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,
-    ) -> ChatResult:
-        tools = kwargs.get("tools") or []
+    def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
+        """What the policy of the bound job says."""
+        tools = bound.get("tools") or []
         request = Request(
             list(messages),
             {t["function"]["name"]: t["function"].get("parameters") or {} for t in tools},
-            _bare_schema(kwargs.get("response_format")),
-            kwargs.get("job"),
-            kwargs.get("seed") or 0,
+            _bare_schema(bound.get("response_format")),
+            bound.get("job"),
+            bound.get("seed") or 0,
         )
         reply = self._policy(request.job)(request)
-        message = with_usage(reply, messages, self.model_name, tools)
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,
-    ) -> ChatResult:
-        # Without this, LangChain would start a thread for what takes a millisecond.
-        return self._generate(messages, stop, None, **kwargs)
+        return with_usage(reply, messages, self.model_name, tools)
 
     def _policy(self, job: str | None) -> Policy:
         if job is None or job not in self.policies:

@@ -11,19 +11,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from navloom.errors import ModelError, ScriptError, did_you_mean
 from navloom.models.answer import message_text
-from navloom.models.builtin import with_usage
+from navloom.models.builtin import InProcessModel, with_usage
 from navloom.models.spec import Options
 
 Said: TypeAlias = AIMessage | str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -72,7 +68,7 @@ def _is_call(part: Any) -> bool:
     return isinstance(part, Mapping) and {"name", "args"} <= set(part) <= {"name", "args", "id"}
 
 
-class ScriptedChatModel(BaseChatModel):
+class ScriptedChatModel(InProcessModel):
     """A chat model with a script.
 
         with ScriptedChatModel([{"name": "look", "args": {}}, "done"]) as model:
@@ -80,8 +76,6 @@ class ScriptedChatModel(BaseChatModel):
 
     Safe to call from several threads and tasks; each call takes the next reply.
     """
-
-    in_process: ClassVar[bool] = True
 
     script_name: str = "script"
     """What its errors call it."""
@@ -142,38 +136,18 @@ class ScriptedChatModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        """Bind tools; they are kept in each call's record."""
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,
-    ) -> ChatResult:
-        reply = self._next(messages, {"stop": stop, **kwargs} if stop else kwargs)
+    def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
+        """What the script says next."""
+        reply = self._next(messages, bound)
         if callable(reply):
             reply = reply(messages)
         if isinstance(reply, BaseException):
             raise reply
-        said = as_message(reply)
         # A copy, since LangChain writes the run's id into the message it is given.
-        message = with_usage(said.model_copy(), messages, self.script_name)
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        return with_usage(as_message(reply).model_copy(), messages, self.script_name)
 
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,
-    ) -> ChatResult:
-        return self._generate(messages, stop, None, **kwargs)
-
-    def _next(self, messages: list[BaseMessage], kwargs: dict[str, Any]) -> Reply:
-        rest = dict(kwargs)
+    def _next(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> Reply:
+        rest = dict(bound)
         call = Call(list(messages), rest.pop("tools", []), rest.pop("response_format", None), rest)
         with self._lock:
             number = len(self._calls)

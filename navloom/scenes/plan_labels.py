@@ -82,7 +82,19 @@ def place_labels(
         setting, at = _choose(axes, region, seen[region], ground)
         if not setting.full and not region.startswith(f"{UNKNOWN}_"):
             numbered.append(region)
-        _write(axes, setting, at)
+        axes.text(
+            *at,
+            setting.text,
+            fontsize=setting.size,
+            ha="center",
+            va="center",
+            linespacing=1.0,
+            color="#1d1d1d",
+            weight="normal" if setting.full else "bold",
+            path_effects=[withStroke(linewidth=1.8, foreground="white", alpha=0.85)],
+            parse_math=False,
+            zorder=4,
+        )
     if numbered:
         _explain(axes, numbered)
 
@@ -177,22 +189,6 @@ def _extent(axes: Axes, setting: _Setting) -> tuple[float, float]:
     metres = (high - low) / (axes.get_position().width * figure.get_figwidth() * figure.dpi)
     pad = 1.5 * figure.dpi / 72
     return (pixels.width + 2 * pad) * metres, (pixels.height + pad) * metres
-
-
-def _write(axes: Axes, setting: _Setting, at: tuple[float, float]) -> None:
-    axes.text(
-        *at,
-        setting.text,
-        fontsize=setting.size,
-        ha="center",
-        va="center",
-        linespacing=1.0,
-        color="#1d1d1d",
-        weight="normal" if setting.full else "bold",
-        path_effects=[withStroke(linewidth=1.8, foreground="white", alpha=0.85)],
-        parse_math=False,
-        zorder=4,
-    )
 
 
 def _explain(axes: Axes, regions: Sequence[str]) -> None:

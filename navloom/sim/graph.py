@@ -95,21 +95,20 @@ def _candidates(scene: Scene) -> Ways:
     ways: dict[str, list[Candidate]] = {each: [] for each in places}
     for a, b in pairs:
         if a != b:
-            ways[a].append(_candidate(places[a], places[b]))
+            here, there = places[a].position, places[b].position
+            ways[a].append(
+                Candidate(
+                    viewpoint=b,
+                    heading=heading_to(here, there),
+                    elevation=elevation_to(here, there),
+                    distance=distance_3d(here, there),
+                    region=places[b].region,
+                )
+            )
     return {
         each: tuple(sorted(found, key=lambda c: (c.heading, c.viewpoint)))
         for each, found in ways.items()
     }
-
-
-def _candidate(here: Viewpoint, there: Viewpoint) -> Candidate:
-    return Candidate(
-        viewpoint=there.id,
-        heading=heading_to(here.position, there.position),
-        elevation=elevation_to(here.position, there.position),
-        distance=distance_3d(here.position, there.position),
-        region=there.region,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,13 @@ import html
 import json
 import re
 import unicodedata
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 
 from navloom.models.answer import message_text
+from navloom.models.builtin import InProcessModel
 
 _FENCED = re.compile(r"<<<([0-9a-f]{16})\n.*?\n\1>>>", re.DOTALL)
 _SHAPE = re.compile(
@@ -34,10 +33,8 @@ _HEX = re.compile(r"\\u([0-9a-fA-F]{4})|%([2-7][0-9a-fA-F])")
 _FOLD = str.maketrans("соеарСОЕАРιοα", "coeapCOEAPioa")
 
 
-class GullibleJudge(BaseChatModel):
+class GullibleJudge(InProcessModel):
     """See the module."""
-
-    in_process: ClassVar[bool] = True
 
     honest: bool
     """Its verdict where it reads none."""
@@ -48,13 +45,8 @@ class GullibleJudge(BaseChatModel):
     def _llm_type(self) -> str:
         return "gullible-blind" if self.blind else "gullible"
 
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> ChatResult:
+    def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:  # noqa: ARG002
+        """A verdict: the last that it read, else its honest one."""
         text = "\n".join(message_text(m.content) for m in messages if isinstance(m, HumanMessage))
         found = self.read(text)
         verdict: dict[str, Any] = {
@@ -63,16 +55,7 @@ class GullibleJudge(BaseChatModel):
             "false": [],
             "correct": self.honest if found is None else found,
         }
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(json.dumps(verdict)))])
-
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,
-    ) -> ChatResult:
-        return self._generate(messages, stop, None, **kwargs)
+        return AIMessage(json.dumps(verdict))
 
     def read(self, text: str) -> bool | None:
         """The last verdict in a text, however disguised; None where there is none."""

@@ -57,9 +57,12 @@ async def run_command(line: str, talk: Talk, view: View) -> bool:
     name, rest = word.removeprefix("/").casefold(), rest.strip()
     if name in ("quit", "exit", "q"):
         return True
+    if name == "help":
+        view.said("note", HELP)
+        return False
     command = _COMMANDS.get(name)
     if command is None:
-        hint = did_you_mean(name[:40], [*_COMMANDS, "quit"])
+        hint = did_you_mean(name[:40], ["help", *_COMMANDS, "quit"])
         view.said("error", f"There is no command /{name[:40]}.{hint} /help lists them.")
         return False
     try:
@@ -67,10 +70,6 @@ async def run_command(line: str, talk: Talk, view: View) -> bool:
     except NavloomError as error:
         view.said("error", " ".join(redact(str(error)).split()))
     return False
-
-
-async def _help(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
-    view.said("note", HELP)
 
 
 async def _undo(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
@@ -128,7 +127,6 @@ async def _model(rest: str, talk: Talk, view: View) -> None:
 
 
 _COMMANDS = {
-    "help": _help,
     "undo": _undo,
     "map": _map,
     "save": _save,

@@ -166,14 +166,12 @@ def _sentence(result: ToolResult, intent: Intent) -> str:
         case "rooms":
             return _rooms(told)
         case "turn":
-            return f"I turned {_turned(str(told.get('turned', '')))}."
+            way = str(told.get("turned", ""))
+            named = way in ("left", "right", "around", "back", "behind")
+            return f"I turned {way if named else f'to {way}'}."
         case "stop":
             return f"I stay here, in the {told.get('room')}."
     return _arrived(told, result.name)
-
-
-def _turned(what: str) -> str:
-    return what if what in ("left", "right", "around", "back", "behind") else f"to {what}"
 
 
 def _arrived(told: Mapping[str, Any], tool: str) -> str:

@@ -113,10 +113,12 @@ def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
         headings: dict[tuple[str, float], list[float]] = defaultdict(list)
         for sector in sectors:
             for name, report in sector.items():
-                headings[_plain(name), report["distance"]].append(math.radians(report["heading"]))
+                plain = re.sub(r"_\d+$", "", name.replace("#", " ").strip()).strip()
+                headings[plain, report["distance"]].append(math.radians(report["heading"]))
         for (name, metres), several in headings.items():
             if name:
-                place = _ahead(ground[viewpoint], _circular_mean(several), metres)
+                mean = math.atan2(sum(map(math.sin, several)), sum(map(math.cos, several)))
+                place = _ahead(ground[viewpoint], mean, metres)
                 found.append(Sighting(name, viewpoint, metres, place))
     if not any(viewpoint in ground for viewpoint in observations):
         raise SceneError(
@@ -157,14 +159,6 @@ def _one(group: list[Sighting]) -> SeenObject:
     weights = np.array([1 / max(sighting.metres, 0.25) ** 2 for sighting in group])
     x, _, z = np.average([sighting.position for sighting in group], axis=0, weights=weights)
     return SeenObject(nearest.name, (float(x), nearest.position[1], float(z)), nearest.viewpoint)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"_\d+$", "", name.replace("#", " ").strip()).strip()
-
-
-def _circular_mean(headings: list[float]) -> float:
-    return math.atan2(sum(map(math.sin, headings)), sum(map(math.cos, headings)))
 
 
 def _ahead(ground: Point3, heading: float, metres: float) -> Point3:

@@ -209,14 +209,9 @@ def crossings(
         start, end = ground[one], ground[other]
         rise = max(abs(start[1] - end[1]), abs(center[a][1] - center[b][1]))
         kind = "stairs" if rise > STAIRS else "opening"
-        links.append(
-            Link.model_validate({"a": a, "b": b, "kind": kind, "point": _between(start, end)})
-        )
+        middle = tuple((s + e) / 2 for s, e in zip(start, end, strict=True))
+        links.append(Link.model_validate({"a": a, "b": b, "kind": kind, "point": middle}))
     return tuple(links)
-
-
-def _between(a: Point3, b: Point3) -> Point3:
-    return (a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2
 
 
 def _middle(points: Sequence[Point3]) -> Point3:
