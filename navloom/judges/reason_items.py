@@ -32,8 +32,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.judges.fence import inject, payloads
 from navloom.judges.traversability import build_record, causes_of
+from navloom.scenes.bodies import Traversability
 from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.traverse import Traversability
 
 SETS = ("a", "b")
 DEFAULT_ITEMS = 540

@@ -6,7 +6,6 @@
 It listens on 127.0.0.1 alone, at a port that the system picks, and calls nobody.
 """
 
-from navloom.testing.brain import brain
 from navloom.testing.faults import (
     BadArguments,
     Cut,
@@ -24,7 +23,7 @@ from navloom.testing.faults import (
     seeded_plan,
 )
 from navloom.testing.server import ModelServer
-from navloom.testing.wire import Call
+from navloom.testing.wire import Call, brain
 
 __all__ = [
     "BadArguments",

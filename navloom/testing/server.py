@@ -49,7 +49,7 @@ class ModelServer:
         Args:
             replies: what to say to each call that meets no final fault, in order: texts, tool
                 calls, messages (see `navloom.models.scripted.as_message`); or a function of the
-                call, such as `navloom.testing.brain` makes.
+                call, such as `navloom.testing.wire.brain` makes.
             faults: the fault that each call meets, in order, or a plan by the call's number, or
                 one by what is in the call (`navloom.testing.faults.CallPlan`).
             key: the key that a request must bear; None takes any.

@@ -32,9 +32,8 @@ from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.session import Session
 from navloom.models import get_model
-from navloom.testing.brain import brain
 from navloom.testing.server import ModelServer
-from navloom.testing.wire import Call
+from navloom.testing.wire import Call, brain
 
 AT_ONCE = 4
 _SAMPLES_A_KILL = 6

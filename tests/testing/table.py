@@ -34,8 +34,8 @@ from navloom.evals.session import Sample, Session, make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import call, get_model
 from navloom.models.failure import RetryPolicy
-from navloom.testing.brain import brain
 from navloom.testing.server import ModelServer
+from navloom.testing.wire import brain
 from tests.testing.catalogue import Kind
 from tests.testing.fault_plan import ConversationPlan
 

@@ -14,7 +14,7 @@ from navloom.errors import UsageError
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
-    from navloom.scenes.traverse import Passage
+    from navloom.scenes.bodies import Passage
 
 ROLES = ("navigator", "judge")
 """What models are used for here."""

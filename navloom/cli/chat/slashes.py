@@ -1,16 +1,28 @@
-"""What begins with a slash in the chat: the same words in every display."""
+"""What begins with a slash in the chat: the same words in every display; and saved conversations.
+
+A conversation as a file is what was said and every pose as JSON, and the walk as a picture:
+
+    {"format": "navloom.chat/1", "scene": "demo:house", "model": "builtin/heuristic",
+     "transcript": [{"who", "text", "turn", "at"}, ...], "trajectory": [[viewpoint, heading,
+     elevation], ...]}
+
+``at`` is how many poses the robot had stood in when a line was said.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
-from navloom.errors import NavloomError, did_you_mean
-from navloom.graphs.chat.saved import read_chat, save_chat, save_map
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.graphs.chat.talk import Listener, Talk
 from navloom.models.secrets import redact
+from navloom.scenes.scene import Scene
 
 HELP = """\
 Say where to go: go to the kitchen · take me to the sofa · turn left · go upstairs · come back
@@ -133,3 +145,133 @@ _COMMANDS = {
     "replay": _replay,
     "model": _model,
 }
+
+
+FORMAT: Literal["navloom.chat/1"] = "navloom.chat/1"
+_MOST_BYTES = 20_000_000
+Angle = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    who: Literal["person", "robot", "note"]
+    text: str = Field(max_length=10_000)
+    turn: int = Field(ge=0)
+    at: int = Field(ge=0)
+
+
+class Saved(BaseModel):
+    """A file that `save_chat` wrote."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["navloom.chat/1"]
+    scene: str = Field(max_length=300)
+    model: str = Field(max_length=300)
+    transcript: list[_Line] = Field(max_length=100_000)
+    trajectory: list[tuple[str, Angle, Angle]] = Field(min_length=1, max_length=1_000_000)
+
+
+def save_chat(
+    path: Path,
+    scene: Scene,
+    transcript: Sequence[Mapping[str, Any]],
+    trajectory: Sequence[Sequence[Any]],
+    model: str,
+) -> tuple[Path, Path]:
+    """Write the JSON file, and a picture of the walk beside it.
+
+    Args:
+        path: the JSON file; ``.json`` is put behind a name without ending.
+        scene: the home.
+        transcript: the lines.
+        trajectory: the poses.
+        model: who answered.
+
+    Returns:
+        The two files.
+
+    Raises:
+        UsageError: one of them is there already, or cannot be written; or a folder is named.
+    """
+    path = path.expanduser()
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file in it, such as {path / 'walk.json'}.")
+    path = path if path.suffix else path.with_suffix(".json")
+    picture = path.with_suffix(".png")
+    if path.suffix == ".png":
+        raise UsageError(f"{path} would be the picture: name the JSON file, such as walk.json.")
+    saved = {
+        "format": FORMAT,
+        "scene": scene.uri,
+        "model": model,
+        "transcript": list(transcript),
+        "trajectory": list(trajectory),
+    }
+    _write(path, json.dumps(saved, ensure_ascii=False, indent=1).encode())
+    save_map(picture, scene, trajectory)
+    return path, picture
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise UsageError(f"{path} is there already: give another name.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{str(path)[:200]} cannot be written: {reason}.") from error
+
+
+def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> None:
+    """Draw the home from above with the whole walk, as a PNG file.
+
+    Raises:
+        UsageError: the file is there already, or cannot be written.
+    """
+    from io import BytesIO
+
+    from navloom.scenes.plan import draw_plan
+    from navloom.scenes.plan_lines import Mark, Route
+
+    places = [scene.viewpoint_by_id[pose[0]] for pose in trajectory]
+    points = tuple((scene.floor_of(p), p.position[0], p.position[2]) for p in places)
+    marks = [Mark("start_1", *points[0]), Mark("end", *points[-1], label="now")]
+    walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
+    figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png")
+    _write(path.expanduser(), drawn.getvalue())
+
+
+def read_chat(path: Path, scene: Scene) -> Saved:
+    """Read a saved conversation of this home.
+
+    Raises:
+        UsageError: no such file, not one of ours, or of another home.
+    """
+    path = path.expanduser()
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"{path} is too large for a conversation: over {_MOST_BYTES:,} bytes.")
+        saved = Saved.model_validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise UsageError(
+                f"{path} is no saved conversation: {where} {first['msg'].lower()}; expected a file"
+                " that /save wrote."
+            ) from error
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{str(path)[:200]} cannot be read: {reason}.") from error
+    if saved.scene != scene.uri:
+        raise UsageError(f"{path} is a conversation in {saved.scene}, and this is {scene.uri}.")
+    for viewpoint, _, _ in saved.trajectory:
+        if viewpoint not in scene.viewpoint_by_id:
+            hint = did_you_mean(viewpoint[:80], scene.viewpoint_by_id)
+            raise UsageError(f"{path}: {scene.uri} has no viewpoint '{viewpoint[:80]}'.{hint}")
+    return saved

@@ -23,8 +23,7 @@ from itertools import pairwise
 from typing import Any, Literal, Self
 
 from navloom.evals.capnav.data import Benchmark, Question
-from navloom.scenes.bodies import Embodiment
-from navloom.scenes.traverse import Traversability
+from navloom.scenes.bodies import Embodiment, Traversability
 from navloom.tools.capnav.answers import Answer
 from navloom.tools.capnav.feasible import kinds_of
 

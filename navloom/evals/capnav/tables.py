@@ -14,7 +14,7 @@ from navloom.evals.report.intervals import wilson
 from navloom.evals.report.page import Document, named_apart
 from navloom.evals.report.table import NOTHING, Table
 from navloom.models.spec import read_spec
-from navloom.scenes.traverse import Passage
+from navloom.scenes.bodies import Passage
 
 _SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
 _RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")

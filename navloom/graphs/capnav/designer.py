@@ -59,9 +59,9 @@ from navloom.models.answer import AnswerError, message_text, opening, with_pictu
 from navloom.models.binding import bind
 from navloom.models.call import acall
 from navloom.prompts.load import load_prompt
+from navloom.scenes.bodies import Traversability
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse import Traversability
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question

@@ -18,8 +18,8 @@ from navloom.models.answer import message_text
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import by_model
+from navloom.scenes.bodies import Traversability, annotated
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse import Traversability, annotated
 from navloom.scenes.uri import load_scene
 from tests.evals.capnav.world import question, write_world
 

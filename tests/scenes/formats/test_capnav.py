@@ -9,9 +9,15 @@ from typing import Any
 import pytest
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import body_text, builtin_bodies, get_body, load_bodies
+from navloom.scenes.bodies import (
+    annotated,
+    body_text,
+    builtin_bodies,
+    from_geometry,
+    get_body,
+    load_bodies,
+)
 from navloom.scenes.formats.capnav import Nodes
-from navloom.scenes.traverse import annotated, from_geometry
 from navloom.scenes.uri import list_scenes, load_scene
 
 GRAPH: dict[str, Any] = {
