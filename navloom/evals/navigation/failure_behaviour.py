@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -150,16 +150,7 @@ Behaviour = Literal[
     "detour",
     "none",
 ]
-BEHAVIOURS: tuple[Behaviour, ...] = (
-    "generation_error",
-    "loop",
-    "missed_stop",
-    "time_out",
-    "early_stop",
-    "dead_end",
-    "detour",
-    "none",
-)
+BEHAVIOURS: tuple[Behaviour, ...] = get_args(Behaviour)
 LOOP_VISITS = 3
 LONGEST_CYCLE = 12
 _MOST_STEPS = 40

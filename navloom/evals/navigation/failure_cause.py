@@ -28,7 +28,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from navloom.evals.navigation.failure_behaviour import Deviation, metres_along
 from navloom.evals.tasks.episode import Episode
@@ -185,7 +185,7 @@ def _singular(word: str) -> str:
 
 
 Cause = Literal["vertical", "region", "direction", "object", "unknown", "none"]
-CAUSES: tuple[Cause, ...] = ("vertical", "region", "direction", "object", "unknown", "none")
+CAUSES: tuple[Cause, ...] = get_args(Cause)
 """``none`` where the agent never left the right way."""
 
 _REACHES = (1, 3)
@@ -374,12 +374,10 @@ def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
 
 
 def _things_on(way: Sequence[Viewpoint], fork: Fork, scene: Scene) -> frozenset[str]:
-    return frozenset[str]().union(*(_things_at(viewpoint, fork, scene) for viewpoint in way))
-
-
-def _things_at(viewpoint: Viewpoint, fork: Fork, scene: Scene) -> frozenset[str]:
-    """What is near a viewpoint or in the words of the option that leads to it."""
-    return _near(scene, viewpoint) | things(fork.options.get(viewpoint.id, ""))
+    """What is near the viewpoints of a way, or in the words of the options that lead to them."""
+    return frozenset[str]().union(
+        *(_near(scene, place) | things(fork.options.get(place.id, "")) for place in way)
+    )
 
 
 def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:

@@ -368,7 +368,7 @@ def struggling(
         return "loop"
     if len(recent) < 2:
         return None
-    left = [_left(table, place, goals) for place in recent]
+    left = [min(table.distance(place, goal) for goal in goals) for place in recent]
     if left[-1] < left[-2] or not math.isfinite(left[-1]):
         return None
     route = list(path) or _route(table, walked[0], goals)
@@ -396,10 +396,6 @@ def _loops(places: Sequence[str], visits: int) -> bool:
     cycles = range(2, min(_LONGEST_CYCLE, len(places) // 2) + 1)
     turned = any(places[-n:] == places[-2 * n : -n] for n in cycles)
     return turned or places.count(places[-1]) >= max(visits, 2)
-
-
-def _left(table: DistanceTable, place: str, goals: Sequence[str]) -> float:
-    return min(table.distance(place, goal) for goal in goals)
 
 
 def _route(table: DistanceTable, start: str, goals: Sequence[str]) -> list[str]:

@@ -197,7 +197,11 @@ class Walk:
         numbers: list[int] = []
         at = 0
         for there in self.viewpoints[1:]:
-            moved = (k for k in range(at, len(self.steps)) if _moved(self.steps[k]) == there)
+            moved = (
+                at + k
+                for k, step in enumerate(self.steps[at:])
+                if step.action.kind == "move" and step.action.viewpoint == there
+            )
             found = next(moved, None)
             if found is None:
                 return tuple(range(max(0, len(self.viewpoints) - 1)))
@@ -222,10 +226,6 @@ class Walk:
     def step_at(self, hop: int) -> int:
         """The number of the step in which a hop was made; the last step's beyond the last hop."""
         return self.hop_steps[hop] if hop < len(self.hop_steps) else self.last_step
-
-
-def _moved(step: Step) -> str | None:
-    return step.action.viewpoint if step.action.kind == "move" else None
 
 
 def _list(value: Any) -> list[Any]:
