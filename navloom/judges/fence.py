@@ -135,13 +135,9 @@ def fence(
     if not defences:
         return Fenced("", text[:_MOST_READ])
     plain = neutralise(text, most, known)
-    code = _code(text, about)
-    return Fenced(code, f"<<<{code}\n{plain or '(nothing)'}\n{code}>>>")
-
-
-def _code(text: str, about: Any) -> str:
     said = json.dumps([text, about], default=str, sort_keys=True).encode()
-    return blake2b(said, digest_size=8, person=b"navloom-fence").hexdigest()
+    code = blake2b(said, digest_size=8, person=b"navloom-fence").hexdigest()
+    return Fenced(code, f"<<<{code}\n{plain or '(nothing)'}\n{code}>>>")
 
 
 def neutralise(text: str, most: int, known: Collection[str] = ()) -> str:

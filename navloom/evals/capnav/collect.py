@@ -195,7 +195,19 @@ def write_questions(
     for name, many in collected.by_scene.items():
         if many:
             _write(folder / f"{ids[name]}_QA.json", [kept.question for kept in many])
-            _write(beside / f"{ids[name]}_truth.json", _truths(ids[name], many))
+            truths = [
+                {
+                    "question_id": f"{ids[name]}_q{number:02d}",
+                    "question": kept.question["question"],
+                    "start": kept.question["nodes_involved"]["start"],
+                    "end": kept.question["nodes_involved"]["end"],
+                    "sample": kept.sample,
+                    "grounding": kept.grounding,
+                    **kept.truth,
+                }
+                for number, kept in enumerate(many, 1)
+            ]
+            _write(beside / f"{ids[name]}_truth.json", truths)
     return folder
 
 
@@ -215,21 +227,6 @@ def read_balance(run: Path) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError):
         raise RunError(f"{file} is broken: the run's own command writes it anew") from None
     return dict(record)
-
-
-def _truths(scene: str, many: Sequence[Kept]) -> list[dict[str, Any]]:
-    return [
-        {
-            "question_id": f"{scene}_q{number:02d}",
-            "question": kept.question["question"],
-            "start": kept.question["nodes_involved"]["start"],
-            "end": kept.question["nodes_involved"]["end"],
-            "sample": kept.sample,
-            "grounding": kept.grounding,
-            **kept.truth,
-        }
-        for number, kept in enumerate(many, 1)
-    ]
 
 
 def _write(path: Path, value: Any) -> None:

@@ -119,7 +119,6 @@ class Benchmark:
     without_graph: tuple[str, ...] = ()
     _nodes: dict[str, Nodes] = field(default_factory=dict, repr=False)
     _reach: dict[str, dict[str, NDArray[np.int8]]] = field(default_factory=dict, repr=False)
-    _rows: dict[str, dict[str, int]] = field(default_factory=dict, repr=False)
 
     def feasible(self, question: Question, body: Embodiment | str) -> bool | None:
         """Whether a body can do what a question asks.
@@ -131,13 +130,15 @@ class Benchmark:
             DataError: the question's nodes are not there, or nobody said anything of the body.
         """
         start, end = self._ends(question)
-        tables, rows = self._tables(question.scene)
-        name = _name(body)
+        table, name = self.traversability[question.scene], _name(body)
+        if question.scene not in self._reach:
+            self._reach[question.scene] = reach(table, compat_edges=self.compat_edges)
+        tables, rows = self._reach[question.scene], table.nodes
         if name not in tables:
             raise DataError(
                 f"{question.id}: nothing is known of {name}.{did_you_mean(name, tables)}"
             )
-        answer = int(tables[name][rows[start], rows[end]])
+        answer = int(tables[name][rows.index(start), rows.index(end)])
         return None if answer < 0 else answer == 1
 
     def truth(self, question: Question, body: Embodiment | str) -> Feasibility:
@@ -220,13 +221,6 @@ class Benchmark:
         if question.start is None or question.end is None:
             raise DataError(f"{question.problem}: it has no answer.")
         return question.start, question.end
-
-    def _tables(self, scene: str) -> tuple[dict[str, NDArray[np.int8]], dict[str, int]]:
-        if scene not in self._reach:
-            table = self.traversability[scene]
-            self._reach[scene] = reach(table, compat_edges=self.compat_edges)
-            self._rows[scene] = {node: row for row, node in enumerate(table.nodes)}
-        return self._reach[scene], self._rows[scene]
 
 
 def load_benchmark(

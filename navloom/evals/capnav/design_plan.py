@@ -169,23 +169,17 @@ def fit_scenes(spec: str, video: str | None = None, note: Note = lambda _: None)
         name = places.scene.uri
         if name in found.scenes or name in found.skipped:
             raise SceneError(f"{spec} holds two scenes named {name}: rename one")
-        if (why := _why_no_question(places)) is None:
+        named = {place for place in places.ids if places.called(place)}
+        if any(a in named and b in named for a, b in places.truth.edges):
             found.scenes[name] = uri
         else:
-            found.skipped[name] = why
+            found.skipped[name] = "no way joins two named places: it has no graph to ask about"
     if not found.scenes:
         why = "; ".join(f"{name}: {said}" for name, said in list(found.skipped.items())[:3])
         raise SceneError(f"no question is possible in any scene of {spec} ({why})")
     if video is not None:
         _find_videos(found, Path(video))
     return found
-
-
-def _why_no_question(places: Places) -> str | None:
-    named = {place for place in places.ids if places.called(place)}
-    if any(a in named and b in named for a, b in places.truth.edges):
-        return None
-    return "no way joins two named places: it has no graph to ask about"
 
 
 def _find_videos(found: Fit, folder: Path) -> None:

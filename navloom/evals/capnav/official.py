@@ -244,11 +244,10 @@ class OfficialScene:
     def _share(self, agent: str, path: Sequence[str]) -> float | None:
         if len(path) < 2:
             return None
-        return sum(self._may_use(agent, a, b) for a, b in pairwise(path)) / (len(path) - 1)
-
-    def _may_use(self, agent: str, a: str, b: str) -> bool:
-        known = _key(agent) in self.table.bodies
-        return known and self.table.passage(agent, a, b).traversable is True
+        if _key(agent) not in self.table.bodies:
+            return 0.0
+        used = [self.table.passage(agent, a, b).traversable is True for a, b in pairwise(path)]
+        return sum(used) / len(used)
 
     def _notes(self, agent: str, path: Sequence[str]) -> tuple[str, ...]:
         if _key(agent) not in self.table.bodies:
@@ -404,13 +403,13 @@ def outputs_of(text: str) -> list[tuple[str | None, str | None, str]] | str:
     items = items_of(value)
     if isinstance(items, str):
         return items
-    return [(item.get("question"), item.get("agent"), _output(item)) for item in items]
-
-
-def _output(item: dict[str, Any]) -> str:
-    inner = item.get("result") or {}
-    inner = inner if isinstance(inner, dict) else {}
-    return output_of(inner.get("answer"), inner.get("path") or [])
+    found = []
+    for item in items:
+        inner = item.get("result")
+        inner = inner if isinstance(inner, dict) else {}
+        output = output_of(inner.get("answer"), inner.get("path") or [])
+        found.append((item.get("question"), item.get("agent"), output))
+    return found
 
 
 def _json(text: str) -> Any:

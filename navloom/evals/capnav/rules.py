@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import Any, Literal, Self
 
 from navloom.evals.capnav.data import Benchmark, Question
-from navloom.scenes.bodies import Embodiment, Traversability
+from navloom.scenes.bodies import Embodiment
 from navloom.tools.capnav.answers import Answer
 from navloom.tools.capnav.feasible import kinds_of
 
@@ -174,7 +174,10 @@ class Scorer:
         return path_faults(path, question.start, question.end, self._edges[scene])
 
     def _share(self, scene: str, body: str, path: Sequence[str]) -> float | None:
-        return _share(self.benchmark.traversability[scene], body, path)
+        table = self.benchmark.traversability[scene]
+        said = [table.passage(body, a, b).traversable for a, b in pairwise(path)]
+        labelled = [each for each in said if each is not None]
+        return sum(labelled) / len(labelled) if labelled else None
 
 
 def path_faults(
@@ -206,12 +209,6 @@ def path_faults(
     if any(a and b and (a, b) not in edges for a, b in pairwise(path)):
         found.append("missing_edge")
     return tuple(found)
-
-
-def _share(table: Traversability, body: str, path: Sequence[str]) -> float | None:
-    said = [table.passage(body, a, b).traversable for a, b in pairwise(path)]
-    labelled = [each for each in said if each is not None]
-    return sum(labelled) / len(labelled) if labelled else None
 
 
 def _reason_valid(

@@ -10,9 +10,8 @@ written anew at the end of every session from all finished samples, also where s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -139,24 +138,15 @@ def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None
 
 
 def _write_files(made: CaptionPlan, run: Path) -> dict[str, Any]:
-    for name, rows in _by_scene(run):
-        said = {place: words for row in rows for place, words in _viewpoints(row).items()}
+    # Ids of one scene need not stand together: one scene's name may begin another's.
+    said: dict[str, dict[str, Any]] = {}
+    for row in sorted(read_samples(run), key=lambda row: (row["scene"], row["attempt"])):
+        said.setdefault(row["scene"], {}).update((row.get("result") or {}).get("viewpoints") or {})
+    for name, words in said.items():
         scene = scene_of(made.scenes[name])
         make_folder(captions_file(run, scene).parent)
-        captions.write_captions(captions_file(run, scene), scene, said, made.request.model)
+        captions.write_captions(captions_file(run, scene), scene, words, made.request.model)
     return {}
-
-
-def _by_scene(run: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
-    # Ids of one scene need not stand together: one scene's name may begin another's.
-    rows = sorted(read_samples(run), key=lambda row: (row["scene"], row["attempt"]))
-    return groupby(rows, key=lambda row: str(row["scene"]))
-
-
-def _viewpoints(row: Mapping[str, Any]) -> dict[str, Any]:
-    result = row.get("result") or {}
-    words: dict[str, Any] = result.get("viewpoints") or {}
-    return words
 
 
 def _calls(made: CaptionPlan) -> Calls:

@@ -34,7 +34,7 @@ from navloom.evals.session import Sample, Session, sample_seed
 from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.fence import Payload, inject, payloads
 from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, SETS, Item, make_items
-from navloom.judges.step_items import TRACE_KINDS, make_trace_items
+from navloom.judges.trace import TRACE_KINDS, make_trace_items
 from navloom.scenes.bodies import Traversability, annotated, from_geometry
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.testing.gullible import GullibleJudge

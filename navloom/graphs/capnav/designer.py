@@ -178,7 +178,9 @@ def _compact_talk(
     frames = len(context.frames)
     things = [compact_things(places, place, frames=frames) for place in route]
     schema = compact_schema(route, things, constrain=context.constrain)
-    last = said(state)[-_COMPACT_SAID:] if _was_wrong(state) else []
+    last = said(state)[-_COMPACT_SAID:]
+    if not last or not isinstance(last[-1], HumanMessage) or last[-1].content == _GO:
+        last = []
     return [*opening(rendered), *last], schema
 
 
@@ -191,11 +193,6 @@ def _route(state: State, places: Places) -> Sequence[str]:
     if drawn is None:
         raise SceneError(f"{places.scene.uri}: no two named places are joined: nothing to ask")
     return drawn
-
-
-def _was_wrong(state: State) -> bool:
-    messages = said(state)
-    return bool(messages) and isinstance(messages[-1], HumanMessage) and messages[-1].content != _GO
 
 
 _GO = "Accepted. Another."

@@ -246,16 +246,15 @@ def _words(said: str, most: int, key: str) -> str:
 
 
 def _checked(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    def where(error: ValidationError) -> tuple[str, str]:
+        return "/".join(map(str, error.absolute_path)), str(error.validator)
+
     answer = read_json_object(text)
-    errors = sorted(Draft202012Validator(schema).iter_errors(answer), key=_place)
+    errors = sorted(Draft202012Validator(schema).iter_errors(answer), key=where)
     if errors:
         faults = " ".join(dict.fromkeys(_said(e, schema) for e in errors[:_MOST_FAULTS]))
         raise AnswerError(f"{faults} Answer again with the whole JSON object.")
     return answer
-
-
-def _place(error: ValidationError) -> tuple[str, str]:
-    return "/".join(map(str, error.absolute_path)), str(error.validator)
 
 
 def _said(error: ValidationError, schema: Mapping[str, Any]) -> str:

@@ -207,7 +207,8 @@ def _yes_or_no(value: Any) -> Literal["yes", "no"]:
 
 def _path(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
-        value = _split(value)
+        parts = _ARROW.split(value)
+        value = parts if len(parts) > 1 else value.split(",")
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -215,11 +216,6 @@ def _path(value: Any) -> tuple[str, ...]:
     if len(value) > MOST_PATH:
         raise AnswerError(f'"path" has {len(value)} nodes; at most {MOST_PATH} are read.')
     return tuple(text for each in value if (text := _node(each)))
-
-
-def _split(text: str) -> list[str]:
-    parts = _ARROW.split(text)
-    return parts if len(parts) > 1 else text.split(",")
 
 
 def _node(value: Any) -> str:

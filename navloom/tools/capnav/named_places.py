@@ -171,7 +171,8 @@ def truth_of(scene: Scene | str) -> Traversability:
     if loaded.source != "capnav":
         return per_scene(loaded, "truth_geometry", lambda: from_geometry(loaded))
     folder = _folder(loaded.origin)
-    if folder is None or not _annotations(folder, loaded.id):
+    name = f"{loaded.id}-traverse.json"
+    if folder is None or not any((each / name).is_file() for each in (folder / "traverse", folder)):
         return _unlabelled(loaded)
     return per_scene(loaded, f"truth_{folder}", lambda: annotated(folder, loaded))
 
@@ -186,11 +187,6 @@ def _folder(uri: str) -> Path | None:
     if "/" in rest:
         return Path(rest.rpartition("/")[0] or "/").expanduser()
     return Path(os.environ.get(DATA_VARIABLE, "")).expanduser() / "capnav"
-
-
-def _annotations(folder: Path, scene_id: str) -> bool:
-    name = f"{scene_id}-traverse.json"
-    return (folder / "traverse" / name).is_file() or (folder / name).is_file()
 
 
 def _unlabelled(scene: Scene) -> Traversability:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, Field, WithJsonSchema, create_model
+from pydantic import Field, WithJsonSchema, create_model
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.tools.capnav import feasible as traverse
@@ -130,7 +130,7 @@ def capnav_tools(places: Places, *, constrain: bool = True) -> list[BaseTool]:
             function,
             name=function.__name__,
             description=text,
-            args_schema=_arguments(function.__name__, **fields),
+            args_schema=create_model(function.__name__, **fields),
         )
         for function, text, fields in made
     ]
@@ -140,8 +140,3 @@ def _name(description: str, known: list[str] | None) -> tuple[Any, Any]:
     # A Literal would refuse an unknown name before the tool could answer it helpfully.
     held = Annotated[str, WithJsonSchema({"type": "string", "enum": [*known]})] if known else str
     return held, Field(description=description)
-
-
-def _arguments(name: str, **fields: tuple[Any, Any]) -> type[BaseModel]:
-    model: type[BaseModel] = create_model(name, **fields)  # type: ignore[call-overload]
-    return model

@@ -11,8 +11,7 @@ import pytest
 from navloom.errors import DataError, UsageError
 from navloom.graphs.invoke import run
 from navloom.graphs.judging import rubric
-from navloom.judges.step_items import TRACE_KINDS, make_trace_items
-from navloom.judges.trace import load_rubric, steps_of
+from navloom.judges.trace import TRACE_KINDS, load_rubric, make_trace_items, steps_of
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
 
