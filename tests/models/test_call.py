@@ -12,10 +12,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import ModelError
-from navloom.models.call import Retry, acall, model_of, with_retries
+from navloom.models.call import Retry, acall, call_settings, model_of, with_retries
 from navloom.models.failure import Failure, RetryPolicy, read_failure
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
+from navloom.models.usage import STAMP
 from navloom.testing import Delay, Drop, Fault, Garble, ModelServer, Status
 
 KEY = "canary-key-0123456789"
@@ -184,6 +185,18 @@ async def test_the_models_own_policy_is_used() -> None:
         )
         with pytest.raises(ModelError, match=r"no answer within 0\.1 s"):
             await acall(model, ASK)
+
+
+async def test_a_call_counts_under_its_own_role_or_that_of_the_settings() -> None:
+    async def role_of(**given: Any) -> str:
+        reply = await acall(ScriptedChatModel(["x"]), ASK, **given)
+        return str(reply.response_metadata[STAMP]["role"])
+
+    assert await role_of() == "generator"
+    assert await role_of(role="judge") == "judge"
+    with call_settings(role="oracle"):
+        assert await role_of() == "oracle"
+        assert await role_of(role="judge") == "judge"
 
 
 async def test_cancelling_a_call_is_not_a_failure() -> None:

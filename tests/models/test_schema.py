@@ -114,12 +114,26 @@ def test_what_strict_output_cannot_say_is_refused(part: Any) -> None:
         strict_schema({"type": "object", "properties": {"free": part}})
 
 
-def test_a_schema_nested_without_end_is_refused() -> None:
-    deep: dict[str, Any] = {"type": "string"}
-    for _ in range(200):
-        deep = {"type": "array", "items": deep}
+NESTED = {
+    "items": lambda inner: {"type": "array", "items": inner},
+    "either": lambda inner: {"anyOf": [inner]},
+    "one of": lambda inner: {"oneOf": [{"type": "null"}, inner]},
+    "properties": lambda inner: {"type": "object", "properties": {"p": inner}, "required": ["p"]},
+    "definitions": lambda inner: {"type": "string", "$defs": {"d": inner}},
+}
+
+
+@pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
+def test_a_schema_nested_without_end_is_refused(nested: Any) -> None:
+    def schema(levels: int) -> dict[str, Any]:
+        deep: dict[str, Any] = {"type": "string"}
+        for _ in range(levels):
+            deep = nested(deep)
+        return {"type": "object", "properties": {"d": deep}, "required": ["d"]}
+
     with pytest.raises(NotStrictError, match="64 levels"):
-        strict_schema({"type": "object", "properties": {"d": deep}})
+        strict_schema(schema(64))
+    assert strict_schema(schema(63))["type"] == "object"
 
 
 def test_the_longest_enumerations_are_given_up_beyond_the_providers_limit() -> None:

@@ -196,6 +196,18 @@ def test_a_detached_island_is_deleted_with_its_edges() -> None:
     assert len(done.scene.edges) == len(scene.edges) - 1
 
 
+def test_an_island_off_an_unlabelled_place_is_deleted_and_so_is_the_edge_between_them() -> None:
+    scene = home()  # nothing votes upstairs
+    scene = scene.replace(
+        viewpoints=(*scene.viewpoints, Viewpoint(id="x", position=(0.2, 0, 3))),
+        edges=(*scene.edges[:2], Edge(a="x", b="up")),
+    )
+    done = annotate(scene)
+    assert done.deleted == ("x",)
+    assert done.restored["up"] is None
+    assert done.scene.edges == scene.edges[:2]
+
+
 def test_a_scene_without_labelled_items_is_refused() -> None:
     with pytest.raises(SceneError, match="no item knows its region"):
         annotate(home().replace(items=()))

@@ -33,6 +33,14 @@ def test_straight_up_has_heading_0_and_elevation_90() -> None:
     assert heading_to((1, 0, 1), (1, 5, 1)) == 0.0
     assert elevation_to((1, 0, 1), (1, 5, 1)) == math.pi / 2
     assert elevation_to((0, 0, 0), (3, -3, 0)) == pytest.approx(-math.pi / 4)
+    assert elevation_to((1, 2, 3), (4, 7, 7)) == pytest.approx(math.pi / 4)
+
+
+def test_a_nanometre_is_a_direction_and_less_is_none() -> None:
+    least = 1e-9
+    assert heading_to((0, 0, 0), (0, 0, least)) == math.pi
+    assert heading_to((0, 0, 0), (least, 0, 0)) == math.pi / 2
+    assert heading_to((0, 0, 0), (0.9 * least, 0, 0.9 * least)) == 0.0
 
 
 @pytest.mark.parametrize(("degrees", "word"), [(11, ""), (13, "up"), (-11, ""), (-13, "down")])

@@ -103,6 +103,26 @@ def test_steering_prefers_what_is_rare_and_depends_on_nothing_else() -> None:
     assert Balance.of(unknown).imbalance is None
 
 
+def test_a_balance_counts_questions_answers_lengths_and_barriers() -> None:
+    asked = [
+        Facts("a", "b", 2, {"X": True, "Y": False}, {"Y": ("stairs", "clutter")}),
+        Facts("b", "a", 2, {"X": True, "Y": False}, {"Y": ("stairs",)}),
+        Facts("a", "c", 9, {"X": False, "Y": None}, {"X": ("stairs",)}),
+    ]
+    found = Balance.of(asked).record()
+    # X: |2 - 1| / 3; Y: |0 - 2| / 2, of what is known.
+    assert found.pop("imbalance") == round((1 / 3 + 1) / 2, 4)
+    assert found.pop("lengths") == {"1": 0, "2": 2, "3": 0, "4": 0, "5": 0, "6+": 1}
+    assert found == {
+        "questions": 3,
+        "bodies": {
+            "X": {"feasible": 2, "infeasible": 1, "unknown": 0},
+            "Y": {"feasible": 0, "infeasible": 2, "unknown": 1},
+        },
+        "kinds": {"stairs": 3, "clutter": 1},
+    }
+
+
 def scripted(replies: Any, tmp_path: Path, **given: Any) -> Summary:
     name = f"designer-{tmp_path.name}"  # a model of one name is made once in a process
     register(name, replies)

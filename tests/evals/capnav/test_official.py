@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,6 +20,7 @@ from navloom.evals.capnav.official import (
     read_output,
 )
 from navloom.evals.capnav.scores import official_totals
+from navloom.scenes.formats.capnav import Nodes
 from tests.evals.capnav.world import (
     EXPECTED,
     judge,
@@ -147,6 +148,50 @@ def test_the_same_totals_as_the_public_scorer_itself(
     whole = theirs["binary_classification"]
     assert found.confusion == {key: whole[key] for key in ("TP", "FP", "FN", "TN")}
     assert values["accuracy"] == pytest.approx(whole["accuracy"])
+
+
+class Named:
+    """Nodes as the public scorer's rules know them: by a name."""
+
+    def __init__(self, *names: str) -> None:
+        self.ids = tuple(names)
+
+    def name(self, node: str) -> str:
+        return node
+
+
+def named(scenes: dict[str, OfficialScene], *names: str) -> OfficialScene:
+    return OfficialScene(cast(Nodes, Named(*names)), scenes["HOUSE01"].table)
+
+
+def test_a_name_is_meant_from_78_hundredths_alike_on(scenes: dict[str, OfficialScene]) -> None:
+    whole = "a" * 20 + "b" * 22 + "c" * 19
+    scene = named(scenes, whole)
+    # 39 letters of 61 stand in both: 2 * 39 / (39 + 61).
+    assert scene.path(("a" * 20 + "c" * 19,)) == (whole,)
+    assert scene.path(("a" * 20 + "c" * 18,)) == (None,)
+
+
+def around_hall(before: int) -> str:
+    """A name of 30 letters with "hall" in it, after so many of them."""
+    return "x" * (before - 1) + " hall " + "y" * (25 - before)
+
+
+def test_a_longer_name_is_worth_some_distance_from_the_words_from_and_to(
+    scenes: dict[str, OfficialScene],
+) -> None:
+    # Letters between the middles of both names: 1, 2 and 3; 26 letters of length are worth 2.08.
+    for before, longer in ((12, True), (11, True), (10, False)):
+        name = around_hall(before)
+        scene = named(scenes, "yard", "hall", name)
+        meant = name if longer else "hall"
+        assert scene.ends(f"from the yard to {name}") == ("yard", meant)
+        assert scene.ends(f"from {name} to the yard") == (meant, "yard")
+    # Where nothing follows "to" they are worth 1.3.
+    for before, longer in ((12, True), (11, False)):
+        name = around_hall(before)
+        ends = (name, "hall") if longer else ("hall", name)
+        assert named(scenes, "hall", name).ends(f"from {name} to it") == ends
 
 
 def test_what_a_reply_is_to_the_public_pipeline() -> None:

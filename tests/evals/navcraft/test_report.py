@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import astuple
 from html.parser import HTMLParser
 
 import pytest
@@ -65,6 +66,11 @@ def test_published_rows_are_table_4s():
     assert round(36 / 77, 4) == best.collab
     assert round(17 / 64, 4) == next(r.collab for r in PUBLISHED if r.model == "GPT 4o-mini")
     assert len(PUBLISHED) == 6
+    # Single, collab, gains (most, mean), dollars and seconds: each column of the table, added up.
+    columns = list(zip(*(astuple(row)[1:] for row in PUBLISHED), strict=True))
+    assert [round(sum(column), 4) for column in columns] == [
+        3.48, 1.1901, 2.5832, 1.3391, 8.405, 120.65,
+    ]  # fmt: skip
 
 
 def test_a_single_run_has_no_relays_to_count(tmp_path):

@@ -83,7 +83,20 @@ def test_shares_are_within_one_of_exact_in_every_direction(
     assert ((shares >= 0) & (shares <= sizes)).all()
     for axis in (None, 0, 1):
         off = np.abs(shares - exact) if axis is None else np.abs((shares - exact).sum(axis=axis))
-        assert (off < 1 + 1e-6).all()
+        assert (off < 1 - 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_row_or_column_whose_share_is_whole_gets_exactly_that(seed: int) -> None:
+    # A half of each cell: of the first row and of both columns that is 1, whatever the dice say.
+    sizes = np.array([[1, 1], [1, 0], [0, 1]])
+    shares = proportional(2, sizes, np.random.default_rng(seed))
+    assert shares[0].sum() == 1
+    assert shares.sum(axis=0).tolist() == [1, 1]
+    # Where the share of a row is no whole number it may be the one below or above.
+    three = proportional(3, sizes * 3, np.random.default_rng(seed))
+    assert three.sum() == 3
+    assert 1 <= three[0].sum() <= 2
 
 
 @given(st.lists(st.integers(0, 30), max_size=12), st.integers(0, 200))
@@ -104,6 +117,20 @@ def test_scans_and_bins_are_in_proportion(n: int) -> None:
     for of in (lambda e: e.scene, lambda e: int(np.searchsorted(edges, length_of(e), "right"))):
         full, some = Counter(map(of, whole.values())), Counter(map(of, part))
         assert all(abs(some[key] - n * full[key] / len(whole)) < 1 for key in full)
+
+
+def test_bins_part_at_quantiles_of_paths_and_none_of_them_is_empty() -> None:
+    def edges(*metres: float, bins: int) -> list[float]:
+        each = [episode(path, k, "A", far, None) for path, far in enumerate(metres) for k in (0, 1)]
+        return bin_edges(each, bins)
+
+    assert edges(1, 2, 3, 4, 5, bins=2) == [3]
+    assert edges(1, 2, 3, 4, 5, bins=4) == [2, 3, 4]
+    assert edges(1, 2, 3, 4, 5, bins=1) == []
+    # An edge at the shortest path would leave the bin below it empty.
+    assert edges(7, 7, 7, 7, bins=4) == []
+    assert edges(7, 7, 7, 9, bins=4) == [7.5]
+    assert edges(1, 9, 9, 9, bins=4) == [7, 9]
 
 
 def test_one_instruction_a_path_and_any_of_the_three() -> None:

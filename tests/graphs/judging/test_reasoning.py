@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import DataError
+from navloom.graphs.judging import reasoning
 from navloom.graphs.judging.reasoning import MOST_BARRIERS, NOTHING_SAID, judge_reason
 from navloom.judges.fence import inject, payloads
 from navloom.judges.verdict import last_object
@@ -48,6 +49,16 @@ async def test_the_prompt_shows_all_passages_and_numbers_the_barriers() -> None:
     assert "2. node_3 (Stair landing) -> node_4 (Attic): cannot go up/down stairs" in text
     assert "- node_2 (Kitchen) -> node_3 (Stair landing): open" in text
     assert model.calls[0].response_format["properties"]["named"]["items"]["enum"] == [1, 2]
+
+
+async def test_without_a_seed_it_is_seed_0() -> None:
+    with ScriptedChatModel([verdict(), verdict()]) as model:
+        for given in ({}, {"seed": 0}):
+            state = {"explanation": RIGHT, "record": record(), **given}
+            await reasoning.graph.ainvoke(state, context=reasoning.Context(model=model))
+    first, second = ([message.content for message in call.messages] for call in model.calls)
+    assert first == second
+    assert "Random seed: 0\n" in message_text(first[1])
 
 
 async def test_the_last_verdict_wins() -> None:

@@ -66,6 +66,17 @@ def test_each_criterion_gets_its_grade_and_evidence() -> None:
     assert result["replies"] == [said]
 
 
+def test_without_a_seed_it_is_seed_0() -> None:
+    said = reply(grounded="yes", history="na", action_follows="no")
+    with ScriptedChatModel([said, said]) as model:
+        for given in ({}, {"seed": 0}):
+            state = {"step": STEPS[1].model_dump(mode="json"), **given}
+            run(rubric.graph, state, context=rubric.Context(model=model))
+    first, second = ([message.content for message in call.messages] for call in model.calls)
+    assert first == second
+    assert "Random seed: 0\n" in message_text(model.calls[0].messages[1].content)
+
+
 def test_a_grade_off_the_menu_is_unscored_by_itself_after_one_more_ask() -> None:
     with ScriptedChatModel([reply(grounded="yes"), reply(grounded="yes", history="5")]) as model:
         state = graded(model)

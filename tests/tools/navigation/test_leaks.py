@@ -82,6 +82,22 @@ def test_ids(text: str) -> None:
     assert {leak.kind for leak in find_leaks(text, SCENE)} == {"id"}
 
 
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        (f"It starts with {HALL[:6]}, so.", HALL[:6]),
+        (f"It starts with {HALL[:8]}", HALL[:8]),
+        (f"It ends with {HALL[-6:]}.", HALL[-6:]),
+        (f"({HALL})", HALL),
+        ("Walk to node_3: stop.", "node_3"),
+    ],
+)
+def test_an_id_or_a_part_of_one_is_found_to_the_letter(text: str, given: str) -> None:
+    assert [leak.text for leak in find_leaks(text, SCENE)] == [given]
+    assert without_leaks(text, find_leaks(text, SCENE)) == text.replace(given, WITHHELD)
+    assert find_leaks(text.replace(given, HALL[:5]), SCENE) == []
+
+
 @pytest.mark.parametrize("text", OPTIONS)
 def test_options(text: str) -> None:
     assert {leak.kind for leak in find_leaks(text, SCENE)} == {"option"}
@@ -124,7 +140,7 @@ def test_ids_that_are_words_or_numbers_are_only_found_beside_a_word_for_places()
     assert find_leaks("Go to node 12.", scene) != []
 
 
-@given(st.text(max_size=400))
+@given(st.text(max_size=400) | st.sampled_from([*IDS, *OPTIONS, *COORDINATES]))
 def test_any_text_is_read_and_redacted(text: str) -> None:
     leaks = find_leaks(text, SCENE)
     assert all(text[leak.start : leak.end] == leak.text for leak in leaks)

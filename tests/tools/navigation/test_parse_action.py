@@ -103,6 +103,8 @@ def test_what_is_read(text: str, said: object) -> None:
         ("x" * (MOST_REPLY + 1), "unparsed", "200001 characters"),
         ("Action: 9", "invalid_option", "Option 9 is not there. The options are 1, 2, 3, 4, Stop."),
         ("Action: 0", "invalid_option", "Option 0 is not there"),
+        ("Action: 999999", "invalid_option", "Option 999999 is not there"),
+        ("Action: 1000000", "invalid_option", '"1000000" names no option'),
         ("Action: -3", "invalid_option", '"-3" names no option'),
         ("Action: 3.5", "invalid_option", '"3.5" names no option'),
         ("Action: 3m ahead", "invalid_option", "names no option"),
@@ -132,6 +134,31 @@ def test_what_is_refused_and_why(text: str, kind: str, fault: str) -> None:
     said = read(text)
     assert said[0] == kind
     assert fault in said[1]
+
+
+def test_a_description_of_three_words_names_its_option_unless_it_begins_as_an_action() -> None:
+    signs = [
+        Option(1, "a", "Front", "Stop sign by a wall"),
+        Option(2, "b", "Back", "A stop sign by a door"),
+        Option(3, "c", "Left", "Ask at the desk"),
+        Option(4, "d", "Right", "The lift"),
+        Option(5, "e", "Right", "The old lift"),
+    ]
+
+    def taken(text: str) -> object:
+        try:
+            found = parse_action(text, signs, ask=True)
+        except ActionError as error:
+            return error.kind
+        return found.option or found.question or found.kind
+
+    assert taken("Action: A stop sign by a door.") == 2
+    assert taken("Action: the OLD lift") == 5
+    assert taken("Action: Stop sign by a wall") == "invalid_option"
+    assert taken("Action: Ask at the desk") == "at the desk"
+    assert taken("Action: The lift") == "invalid_option"
+    signs.append(Option(6, "f", "Left", "the old lift!"))
+    assert taken("Action: the old lift") == "invalid_option"
 
 
 def test_a_valid_action_is_no_refusal() -> None:
@@ -188,7 +215,11 @@ def test_a_call_stops_or_asks() -> None:
         ([call("move", option=True)], "invalid_option", "move needs a number"),
         ([call("move", option=float("nan"))], "invalid_option", "move needs a number"),
         ([call("move", option=9)], "invalid_option", "Option 9 is not there"),
+        ([call("move", option=999_999)], "invalid_option", "Option 999999 is not there"),
+        ([call("move", option=-999_999)], "invalid_option", "Option -999999 is not there"),
+        ([call("move", option=10**6)], "invalid_option", "Option that number is not there"),
         ([call("move", option=10**400)], "invalid_option", "Option that number is not there"),
+        ([call("move", option="1234567")], "invalid_option", "move needs a number"),
         ([call("ask", question="Where?")], "invalid_option", "no tool 'ask'"),
         ([call("rm -rf", x="y" * 999)], "invalid_option", "no tool 'rm -rf'"),
         ([{"name": "move", "args": None}], "invalid_option", "move needs a number"),

@@ -50,6 +50,15 @@ def test_loops_by_cycles_and_by_visits(walked: list[str]) -> None:
     assert struggling(home(), walked, GOAL, since=len(walked) - 1) is None
 
 
+@pytest.mark.parametrize(("ring", "loop"), [(2, True), (3, True), (4, True), (5, False)])
+def test_a_cycle_of_two_to_four_viewpoints_gone_through_twice_is_a_loop(
+    ring: int, loop: bool
+) -> None:
+    walked = [HALL, CORNER, KITCHEN, SINK, STAIRS][:ring] * 2
+    assert (struggling(home(), [STUDY, *walked], GOAL) == "loop") is loop
+    assert struggling(home(), [STUDY, *walked[:-1]], GOAL) != "loop"
+
+
 def test_visits_are_counted_as_asked() -> None:
     walked = [HALL, STAIRS, HALL, CORNER, HALL]
     assert struggling(home(), walked, GOAL, visits=4, worse_m=9.0) is None
@@ -72,6 +81,17 @@ def test_off_course_by_distance_to_the_route() -> None:
     kept = {"worse_m": 100.0, "away_m": 5.9}
     far = struggling(home(), walked, GOAL, [HALL, CORNER, KITCHEN, SINK], **kept)
     assert far == "wrong_region"
+
+
+@pytest.mark.parametrize("goals", [[SINK, STUDY], [STUDY, SINK]])
+def test_of_several_goals_the_route_leads_to_the_nearest(goals: list[str]) -> None:
+    # From the stairs the study is 4.2 m away and the sink 12 m, by way of the hall.
+    only = {"worse_m": 100.0, "away_m": 1.9}
+    assert struggling(home(), [STAIRS, HALL], goals, **only) == "off_course"
+    assert struggling(home(), [STAIRS, HALL], goals, worse_m=100.0, away_m=2.0) is None
+    # From the corner it is the other way round: the route goes east and not by the stairs.
+    assert struggling(home(), [CORNER, HALL, STAIRS], goals, [], worse_m=100.0, away_m=5.9) is None
+    assert struggling(home(), [CORNER, HALL], goals, **only) == "off_course"
 
 
 def test_a_step_towards_the_goal_is_never_off_course() -> None:

@@ -1,0 +1,118 @@
+"""The table of what is tried again, row by row, without a server: a status, its headers, a kind."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from navloom.models.call import with_retries
+from navloom.models.failure import Failure, RetryPolicy, read_failure
+
+
+class Answer:
+    def __init__(self, **headers: str) -> None:
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+class StatusError(Exception):
+    def __init__(self, status: Any, text: str = "no", **headers: str) -> None:
+        super().__init__(text)
+        self.status_code, self.response = status, Answer(**headers)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "kind_if_it_asks_to_wait"),
+    [
+        (400, "final", "final"), (401, "final", "final"), (404, "final", "final"),
+        (408, "timeout", "timeout"), (409, "timeout", "timeout"), (410, "final", "final"),
+        (429, "rate", "rate"), (499, "final", "final"), (500, "server", "overloaded"),
+        (503, "server", "overloaded"), (528, "server", "overloaded"),
+        (529, "overloaded", "overloaded"), (530, "server", "overloaded"),
+    ],
+)  # fmt: skip
+def test_a_status_has_its_row(status: int, kind: Any, kind_if_it_asks_to_wait: Any) -> None:
+    assert read_failure(StatusError(status)) == Failure(kind, "no", status)
+    asked = Failure(kind_if_it_asks_to_wait, "no", status, 7.0)
+    assert read_failure(StatusError(status, retry_after="7")) == asked
+
+
+@pytest.mark.parametrize("status", [200, 399, "500", None])
+def test_what_is_no_status_of_a_failure_is_none(status: Any) -> None:
+    assert read_failure(StatusError(status)) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "0"}, 0.0),
+        ({"retry_after": "1.5"}, 1.5),
+        ({"retry_after_ms": "250", "retry_after": "9"}, 0.25),
+        ({"retry_after_ms": "soon", "retry_after": "9"}, 9.0),
+        ({"retry_after": "-1"}, None),
+        ({"retry_after": "inf"}, None),
+        ({"retry_after": "nan"}, None),
+        ({"retry_after": "soon"}, None),
+        ({"retry_after": formatdate(0, usegmt=True)}, 0.0),
+        ({}, None),
+    ],
+)
+def test_how_long_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    failure = read_failure(StatusError(429, **headers))
+    assert failure is not None
+    assert failure.retry_after == seconds
+
+
+def test_words_are_one_line_of_300_characters_at_most() -> None:
+    for text, said in (
+        ("x" * 300, "x" * 300),
+        ("x" * 301, "x" * 299 + "…"),
+        ("two\n  lines", "two lines"),
+    ):
+        failure = read_failure(StatusError(400, text))
+        assert failure is not None
+        assert failure.text == said
+
+
+def test_what_is_no_status_is_told_by_its_kind() -> None:
+    assert read_failure(TimeoutError()) == Failure("timeout", "no answer in time")
+    assert read_failure(TimeoutError("30 s")) == Failure("timeout", "30 s")
+    assert read_failure(ConnectionError("refused")) == Failure("connection", "refused")
+    unread = Failure("garbled", "ValueError: half a reply")
+    assert read_failure(ValueError("half a reply")) == unread
+    assert read_failure(ValueError("half a reply"), remote=False) is None
+    assert read_failure(RuntimeError("a defect")) is None
+    deep = ConnectionError("outer")
+    deep.__cause__ = OSError("name or service not known")
+    assert read_failure(deep) == Failure("connection", "name or service not known")
+
+
+@pytest.mark.parametrize(
+    ("errors", "calls"),
+    [
+        ([StatusError(500)] * 9, 2),
+        ([StatusError(500, text) for text in "aabb"], 2),
+        ([StatusError(500, text) for text in "abcdef"], 4),
+        ([StatusError(529)] * 9, 4),
+        ([StatusError(429)] * 9, 4),
+        ([StatusError(400)] * 9, 1),
+        ([ValueError("x")] * 9, 2),
+        ([TimeoutError()] * 9, 4),
+        ([StatusError(429, retry_after="0.3")] * 9, 1),
+        ([StatusError(429, retry_after="0.2"), StatusError(400)], 2),
+    ],
+)
+async def test_how_often_a_failure_is_tried(errors: list[Exception], calls: int) -> None:
+    left = iter(errors)
+    made = 0
+
+    async def call() -> None:
+        nonlocal made
+        made += 1
+        raise next(left)
+
+    policy = RetryPolicy(attempts=4, first_wait=0.001, longest_wait=0.002, longest_asked=0.2)
+    with pytest.raises(type(errors[0])):
+        await with_retries(call, policy)
+    assert made == calls
