@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "navloom"
 RULES = {
     "tools": "untrusted",
-    "tools/capnav": "answers details feasible grounding lexis named_places questions",
+    "tools/capnav": "[a-s]*",
     "tools/navcraft": "choices errand optimum paths relay schedule task",
     "tools/navigation": "guide leaks options parse_action remarks steps",
     "graphs/captions": "captioner",
@@ -57,7 +57,7 @@ RULES = {
     "evals/navigation": "bootstrap failure_[bc]* failures metrics scores subset",
     "judges": "fence traversability verdict",
     "models": "binding call failure families usage",
-    "scenes": "annotate bodies distances gridgraph traverse",
+    "scenes": "annotate bodies distances gridgraph",
     "sim": "words",
 }
 """Folders of the package, and globs of the modules in them where something is decided."""

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, from_geometry
 from navloom.scenes.scene import Floor, Link, Region, Scene
-from navloom.scenes.traverse import from_geometry
 
 BODY = Embodiment(name="LOADER", width=0.6, max_step=0.05)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from navloom.models.answer import AnswerError
-from navloom.tools.capnav.questions import (
+from navloom.tools.capnav.answers import (
     compact_schema,
     read_questions,
     response_schema,
