@@ -51,7 +51,7 @@ RULES = {
     "graphs/judging": "reasoning rubric",
     "evals": "quota",
     "evals/report": "intervals",
-    "evals/capnav": "balance official* rules scores",
+    "evals/capnav": "design_plan official* rules scores",
     "evals/judging": "calibration_scores",
     "evals/navcraft": "rules scores validate",
     "evals/navigation": "bootstrap failure_[bc]* failures metrics scores subset",
@@ -219,7 +219,7 @@ def modules() -> list[Path]:
         for name in names.split():
             here = sorted((ROOT / PACKAGE / folder).glob(f"{name}.py"))
             if not here:
-                raise SystemExit(f"RULES of {__file__}: no {PACKAGE}/{folder}/{name}.py")
+                raise FileNotFoundError(f"RULES of {__file__}: no {PACKAGE}/{folder}/{name}.py")
             found += here
     return list(dict.fromkeys(found))
 
