@@ -20,8 +20,6 @@ from navloom.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from navloom.evals.session import Session
-    from navloom.models.call import CallSettings
-    from navloom.models.usage import Limits
 
 PICKS = ("limit", "sample_id", "retry")
 """Options that say which samples a session is about."""
@@ -93,21 +91,6 @@ _SESSION = (
 )
 
 
-def _settings_of(given: Mapping[str, Any], note: Callable[[str], None]) -> CallSettings:
-    """What stands around each call, from a command's parameters.
-
-    Raises:
-        ModelError: the folder that was named cannot be used as a cache.
-    """
-    from navloom.models.call import CallSettings
-
-    return CallSettings(
-        cache=None if given["no_cache"] else _cache(given["cache"], note),
-        max_retries=given["max_retries"],
-        attempt_timeout=given["attempt_timeout"],
-    )
-
-
 def _cache(named: Path | None, note: Callable[[str], None]) -> Any:
     from navloom.errors import ModelError
     from navloom.models.cache import ResponseCache, cache_folder
@@ -120,14 +103,6 @@ def _cache(named: Path | None, note: Callable[[str], None]) -> Any:
         # Nobody asked for the user's folder by name: a home that is read-only stops no run.
         note(f"no replies are kept: {error}")
         return None
-
-
-def _limits_of(given: Mapping[str, Any]) -> Limits:
-    """When to end the session, from a command's parameters."""
-    from navloom.models.usage import Limits
-
-    names = ("token_limit", "time_limit", "cost_limit")
-    return Limits(**{name: given[name] for name in names})
 
 
 def with_session(
@@ -177,13 +152,23 @@ def _session(given: Mapping[str, Any]) -> Session:
     """
     from navloom.evals.progress import make_display
     from navloom.evals.session import Session
+    from navloom.models.call import CallSettings
+    from navloom.models.usage import Limits
 
     display = make_display(given["display"])
     return Session(
         display=display,
         max_connections=given["max_connections"],
-        settings=_settings_of(given, display.note),
-        limits=_limits_of(given),
+        settings=CallSettings(
+            cache=None if given["no_cache"] else _cache(given["cache"], display.note),
+            max_retries=given["max_retries"],
+            attempt_timeout=given["attempt_timeout"],
+        ),
+        limits=Limits(
+            token_limit=given["token_limit"],
+            time_limit=given["time_limit"],
+            cost_limit=given["cost_limit"],
+        ),
         limit=given.get("limit"),
         sample_ids=given.get("sample_id"),
         retry=given.get("retry", False),

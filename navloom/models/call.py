@@ -201,7 +201,10 @@ class _Ask:
         on_retry: Callable[[Retry], None] | None,
     ) -> AIMessage:
         """What the model says, without secrets; or the one line of why it says nothing."""
-        _remember_keys(self.model)
+        for value in list(getattr(self.model, "__dict__", {}).values()):
+            reveal = getattr(value, "get_secret_value", None)
+            if callable(reveal):
+                remember(str(reveal()))
 
         async def attempt() -> Any:
             self.attempts += 1
@@ -213,9 +216,10 @@ class _Ask:
             return reply
 
         def tell(retry: Retry) -> None:
-            for listener in (on_retry, self._listener()):
-                if listener is not None:
-                    listener(retry)
+            if on_retry is not None:
+                on_retry(retry)
+            if self.settings.on_retry is not None:
+                self.settings.on_retry(self.name, retry)
 
         try:
             reply = await with_retries(attempt, self.policy, remote=self.remote, on_retry=tell)
@@ -231,10 +235,6 @@ class _Ask:
         if not isinstance(reply, AIMessage):
             raise ModelError(f"{self.name} gave a {type(reply).__name__}, not a message.")
         return _without_secrets(bounded(reply))
-
-    def _listener(self) -> Callable[[Retry], None] | None:
-        told = self.settings.on_retry
-        return None if told is None else lambda retry: told(self.name, retry)
 
     def _count_lost(self) -> None:
         if self.settings.lost is not None and self.attempts > 1:
@@ -291,13 +291,6 @@ def _sampling_of(model: Any) -> dict[str, Any]:
         return dict(model._get_invocation_params(stop=None))
     except (AttributeError, TypeError):
         return dict(getattr(model, "_identifying_params", None) or {})
-
-
-def _remember_keys(model: Any) -> None:
-    for value in list(getattr(model, "__dict__", {}).values()):
-        reveal = getattr(value, "get_secret_value", None)
-        if callable(reveal):
-            remember(str(reveal()))
 
 
 def _without_secrets(reply: AIMessage) -> AIMessage:

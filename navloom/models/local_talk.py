@@ -105,7 +105,7 @@ class Forms:
             return "Reply with one JSON object and nothing else."
         lines = ["How to reply: with one JSON object and nothing else.", "To call a tool:"]
         for name, function in self.functions.items():
-            fields = _properties(function)
+            fields = (function.get("parameters") or {}).get("properties", {})
             blank = ", ".join(f'"{field}": ...' for field in fields)
             lines.append(f'{{"tool": "{name}", "arguments": {{{blank}}}}}')
             lines += [f"  {line}" for line in _told(function.get("description")).splitlines()]
@@ -153,11 +153,6 @@ def _closed(schema: Any, shared: dict[str, Any], depth: int = 0) -> Any:
     elif new.get("type") == "array":
         new.setdefault("maxItems", MOST_ITEMS)
     return new
-
-
-def _properties(function: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = (function.get("parameters") or {}).get("properties", {})
-    return found
 
 
 def _about(field: Mapping[str, Any]) -> str:

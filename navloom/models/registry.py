@@ -115,10 +115,6 @@ def list_providers() -> tuple[Provider, ...]:
     return (*_PROVIDERS.values(), *others)
 
 
-def _provider_names() -> list[str]:
-    return list(dict.fromkeys([*_PROVIDERS, *(name for name, _ in _find_plugins())]))
-
-
 def _find(prefix: str) -> Provider | None:
     known = _PROVIDERS.get(prefix)
     if known is not None:
@@ -203,7 +199,7 @@ def _named(named: ModelSpec, spec: str) -> Provider:
     prefix, name = named.provider, named.name
     provider = _find(prefix)
     if provider is None:
-        names = _provider_names()
+        names = list(dict.fromkeys([*_PROVIDERS, *(name for name, _ in _find_plugins())]))
         whole = [f"{p.name}/{m}" for p in _PROVIDERS.values() for m in p.models]
         hint = did_you_mean(spec, whole) or did_you_mean(prefix, names)
         raise ModelError(

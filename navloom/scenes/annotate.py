@@ -22,7 +22,7 @@ leaves open is decided so:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -82,7 +82,9 @@ def annotate(scene: Scene, *, k: int = NEIGHBOURS) -> Annotated:
     regions = [region.id for region in scene.regions]
     points = np.array([v.position for v in scene.viewpoints], dtype=np.float64).reshape(-1, 3)
     row = {v.id: i for i, v in enumerate(scene.viewpoints)}
-    pairs = _distinct([(row[edge.a], row[edge.b]) for edge in scene.edges])
+    ends = [(row[edge.a], row[edge.b]) for edge in scene.edges]
+    distinct = sorted({(min(a, b), max(a, b)) for a, b in ends if a != b})
+    pairs = np.array(distinct, dtype=np.int64).reshape(-1, 2)
     voted = _vote_by_floor(scene, points, k)
     agreed = consensus(voted, pairs, points)
     restored, gone = restore(agreed, pairs, points)
@@ -288,11 +290,6 @@ def _apply(scene: Scene, labels: Mapping[str, str | None]) -> Scene:
         edges=tuple(e for e in scene.edges if e.a in labels and e.b in labels),
         notes=(*scene.notes, note),
     )
-
-
-def _distinct(pairs: Sequence[tuple[int, int]]) -> Pairs:
-    rows = sorted({(min(a, b), max(a, b)) for a, b in pairs if a != b})
-    return np.array(rows, dtype=np.int64).reshape(-1, 2)
 
 
 def _both_ways(pairs: Pairs) -> tuple[Labels, Labels]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -213,10 +213,6 @@ def _data_folder(scheme: str, known: Format) -> Path:
     return folder
 
 
-def _known(ids: Sequence[str]) -> str:
-    return f"known: {', '.join(ids)}" if len(ids) <= _MOST_NAMED else f"{len(ids)} known"
-
-
 def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str) -> _Place:
     if name is not None:
         checked_id(name, what=what)
@@ -227,9 +223,8 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
         return _Place(reader, folder, prefix, tuple(ids))
     if name not in ids:
         where = f"{folder} holds" if folder != HOMES else "There is"
-        raise SceneError(
-            f"{where} no {what} scene '{name}' ({_known(ids)}).{did_you_mean(name, ids)}"
-        )
+        known = f"known: {', '.join(ids)}" if len(ids) <= _MOST_NAMED else f"{len(ids)} known"
+        raise SceneError(f"{where} no {what} scene '{name}' ({known}).{did_you_mean(name, ids)}")
     return _Place(reader, folder, prefix, (name,))
 
 

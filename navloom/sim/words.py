@@ -139,7 +139,18 @@ class ComposedCaptions:
     def at(self, viewpoint: str) -> Captions:
         """What lies around a viewpoint of the scene."""
         if viewpoint not in self._at:
-            self._at[viewpoint] = self._compose(self._scene.viewpoint_by_id[viewpoint])
+            here = self._scene.viewpoint_by_id[viewpoint]
+            items = self._around(here)
+            self._at[viewpoint] = Captions(
+                summary=one_line(self._summary(here, [item for _, item in items]), MOST_SUMMARY),
+                sectors=self._sectors(here, items),
+                objects=tuple(
+                    SeenObject(_name(item), heading_to(here.position, item.position), metres)
+                    for metres, item in items
+                    if metres <= NEAR_M
+                ),
+                region=here.region,
+            )
         return self._at[viewpoint]
 
     def towards(self, viewpoint: str, neighbour: str) -> str:
@@ -150,20 +161,6 @@ class ComposedCaptions:
             text = self._way(places[viewpoint], places[neighbour])
             self._towards[key] = one_line(text, MOST_DESCRIPTION)
         return self._towards[key]
-
-    def _compose(self, here: Viewpoint) -> Captions:
-        items = self._around(here)
-        objects = tuple(
-            SeenObject(_name(item), heading_to(here.position, item.position), metres)
-            for metres, item in items
-            if metres <= NEAR_M
-        )
-        return Captions(
-            summary=one_line(self._summary(here, [item for _, item in items]), MOST_SUMMARY),
-            sectors=self._sectors(here, items),
-            objects=objects,
-            region=here.region,
-        )
 
     def _around(self, here: Viewpoint) -> list[tuple[float, Item]]:
         """The items of its region, and what is near and of none, nearest first."""

@@ -91,29 +91,25 @@ class PlainChat:
             The exit code.
         """
         self.talk = talk
-        self._room = room_name(talk.scene, self._region())
-        self._greet(again)
+        self._room = room_name(talk.scene, talk.scene.viewpoint_by_id[talk.trail[-1][0]].region)
+        where = f"in the {self._room} of {talk.scene.uri}"
+        self.said("note", f"{talk.model} thinks. The robot is {where}. /help says more.")
         if again:
+            self.said("note", f"You come back to '{talk.thread}'.")
             self.redraw()
         self._begin_reading()
         try:
             return await self._converse()
         finally:
-            self._stop_reading()
+            with suppress(OSError, ValueError, NotImplementedError):
+                asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
             await talk.close()
-
-    def _region(self) -> str | None:
-        return self._open.scene.viewpoint_by_id[self._open.trail[-1][0]].region
-
-    def _greet(self, again: bool) -> None:
-        where = f"in the {self._room} of {self._open.scene.uri}"
-        self.said("note", f"{self._open.model} thinks. The robot is {where}. /help says more.")
-        if again:
-            self.said("note", f"You come back to '{self._open.thread}'.")
 
     async def _converse(self) -> int:
         while True:
-            line = await self._next_line()
+            if sys.stdin.isatty():
+                print(_PROMPT, end="", flush=True)
+            line = await self._lines.get()
             if line is None:
                 return 0
             if line is _HALT:
@@ -154,11 +150,6 @@ class PlainChat:
             under_way = asyncio.create_task(_both(under_way, follow))
         await under_way
 
-    async def _next_line(self) -> str | None:
-        if sys.stdin.isatty():
-            print(_PROMPT, end="", flush=True)
-        return await self._lines.get()
-
     def _begin_reading(self) -> None:
         """Let lines and Ctrl-C come in while the robot walks."""
         loop = asyncio.get_running_loop()
@@ -182,10 +173,6 @@ class PlainChat:
             if self._rest:
                 self._lines.put_nowait(self._rest)
             self._lines.put_nowait(None)
-
-    def _stop_reading(self) -> None:
-        with suppress(OSError, ValueError, NotImplementedError):
-            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
 
 
 def _all_lines() -> list[str]:

@@ -165,7 +165,17 @@ def _scene(home: Home, path: Path) -> Scene:
     floors, floor_of = _floors(home.rooms)
     if len(floors) > _MOST_FLOORS:
         raise SceneError(f"{path}: rooms: expected at most {_MOST_FLOORS} storeys.")
-    regions = tuple(_region(room, floor_of[room.id]) for room in home.rooms)
+    regions = tuple(
+        Region(
+            id=room.region,
+            label=room.label or UNKNOWN,
+            floor=floor_of[room.id],
+            center=(room.centroid[0], room.box.bottom, room.centroid[2]),
+            box=room.box,
+        )
+        for room in home.rooms
+    )
+    boxes = [(room.region, room.box) for room in home.rooms]
     links = _links(home)
     viewpoints, edges = build_viewpoints(regions, links)
     return Scene(
@@ -174,7 +184,16 @@ def _scene(home: Home, path: Path) -> Scene:
         floors=floors,
         regions=regions,
         links=links,
-        items=_items(home),
+        items=tuple(
+            Item(
+                id=str(thing.id),
+                name=thing.name,
+                kind=classify(thing.name) or "structure",
+                region=_room_of(thing.position, boxes),
+                position=thing.position,
+            )
+            for thing in home.objects
+        ),
         viewpoints=viewpoints,
         edges=edges,
         notes=tuple(_notes(home, links)),
@@ -197,17 +216,6 @@ def _floors(rooms: tuple[Room, ...]) -> tuple[tuple[Floor, ...], dict[int, int]]
         for i, storey in enumerate(storeys[:_MOST_FLOORS], start=1)
     )
     return floors, {room.id: i for i, storey in enumerate(storeys, start=1) for room in storey}
-
-
-def _region(room: Room, floor: int) -> Region:
-    x, _, z = room.centroid
-    return Region(
-        id=room.region,
-        label=room.label or UNKNOWN,
-        floor=floor,
-        center=(x, room.box.bottom, z),
-        box=room.box,
-    )
 
 
 def _links(home: Home) -> tuple[Link, ...]:
@@ -241,20 +249,6 @@ def _crossing(a: Box, b: Box) -> Point3:
     x, z = (sum(shared(axis)) / 2 for axis in (0, 2))
     low, high = shared(1)
     return x, low if low <= high else (low + high) / 2, z
-
-
-def _items(home: Home) -> tuple[Item, ...]:
-    boxes = [(room.region, room.box) for room in home.rooms]
-    return tuple(
-        Item(
-            id=str(thing.id),
-            name=thing.name,
-            kind=classify(thing.name) or "structure",
-            region=_room_of(thing.position, boxes),
-            position=thing.position,
-        )
-        for thing in home.objects
-    )
 
 
 def _room_of(position: Point3, boxes: list[tuple[str, Box]]) -> str:
