@@ -31,10 +31,9 @@ def demo(out: Path, display: Any) -> None:
     """
     from navloom.errors import NavloomError
     from navloom.evals.kinds import run_kind
-    from navloom.evals.navcraft.export import export_run
+    from navloom.evals.navcraft.dataset import check_file, export_run
     from navloom.evals.navcraft.report import document, write_report
     from navloom.evals.navcraft.run import SynthRequest
-    from navloom.evals.navcraft.validate import check_file
     from navloom.evals.progress import make_display
     from navloom.evals.session import Session
     from navloom.prompts.navcraft.profiles import profile_names

@@ -60,7 +60,7 @@ def validate(file: Path, scenes: list[str] | None, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from navloom.evals.navcraft.validate import check_file
+    from navloom.evals.navcraft.dataset import check_file
 
     result = check_file(file, scenes)
     if as_json:

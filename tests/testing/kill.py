@@ -28,7 +28,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.export import export_run
+from navloom.evals.navcraft.dataset import export_run
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.session import Session
 from navloom.models import get_model
@@ -42,7 +42,7 @@ _REPLY_S = 0.02
 _LONGEST_AFTER_S = 0.06
 _SESSION_S = 300.0
 _IMPORTED = [
-    "navloom.evals.navcraft.export",
+    "navloom.evals.navcraft.dataset",
     "navloom.evals.navcraft.run",
     "navloom.testing",
     "langchain_openai",

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.kinds import Shown as KindShown
-from navloom.evals.navcraft.export import export_lines
+from navloom.evals.navcraft.dataset import export_lines
 from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, task_story
 from navloom.evals.navcraft.scores import RunScore, score_run
 from navloom.evals.navcraft.tables import all_tables, headline, score_json

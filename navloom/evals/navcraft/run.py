@@ -262,7 +262,7 @@ async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple
 
 
 def _export(run: Path, out: Path, form: str) -> int:
-    from navloom.evals.navcraft.export import export_run
+    from navloom.evals.navcraft.dataset import export_run
 
     return export_run(run, out, form)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from navloom.evals.navcraft.validate import check_file
+from navloom.evals.navcraft.dataset import check_file
 from tests.evals import tiny
 from tests.evals.navcraft import checker
 from tests.evals.navcraft.corruptions import CORRUPTIONS
@@ -107,7 +107,7 @@ NUMBERS = (
 
 def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path):
     from navloom.evals.kinds import run_kind
-    from navloom.evals.navcraft.export import export_lines
+    from navloom.evals.navcraft.dataset import export_lines
     from navloom.evals.navcraft.run import SynthRequest
     from navloom.scenes.uri import load_scene
 

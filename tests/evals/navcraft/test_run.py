@@ -17,7 +17,7 @@ import pytest
 
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.kinds import arun_kind, run_kind
-from navloom.evals.navcraft.export import export_run
+from navloom.evals.navcraft.dataset import export_run
 from navloom.evals.navcraft.run import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError, UsageError
-from navloom.evals.navcraft.validate import (
+from navloom.evals.navcraft.dataset import (
     MOST_BYTES,
     MOST_FINDINGS,
     check_file,
@@ -262,7 +262,7 @@ def test_whatever_stands_in_a_line_the_check_ends_and_speaks_plainly(
 @pytest.mark.parametrize("name", ["flat", "house", "villa"])
 def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
     from navloom.evals.kinds import run_kind
-    from navloom.evals.navcraft.export import export_run
+    from navloom.evals.navcraft.dataset import export_run
     from navloom.evals.navcraft.run import SynthRequest
     from navloom.scenes.uri import load_scene
     from tests.evals.navcraft import checker
@@ -281,7 +281,7 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
 @pytest.mark.parametrize(("scheme", "n"), [("hm3d", 70), ("mp3d", 25)])
 def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
     from navloom.evals.kinds import run_kind
-    from navloom.evals.navcraft.export import export_run
+    from navloom.evals.navcraft.dataset import export_run
     from navloom.evals.navcraft.run import SynthRequest
     from navloom.scenes.uri import load_scene
     from tests.evals.navcraft import checker
