@@ -2,7 +2,7 @@
 
 import pytest
 
-from navloom.evals.navcraft.validate import check_file
+from navloom.evals.navcraft.dataset import check_file
 from navloom.scenes.scene import Item
 from tests.evals import tiny
 from tests.evals.navcraft.corruptions import CORRUPTIONS
