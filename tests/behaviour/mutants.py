@@ -51,7 +51,7 @@ RULES = {
     "graphs/judging": "reasoning rubric",
     "evals": "quota",
     "evals/report": "intervals",
-    "evals/capnav": "design_plan official* rules scores",
+    "evals/capnav": "collect official* rules scores",
     "evals/judging": "calibration_scores",
     "evals/navcraft": "rules scores validate",
     "evals/navigation": "bootstrap failure_[bc]* failures metrics scores subset",
