@@ -95,8 +95,8 @@ def ablation(session: Session, arm: list[str] | None, **given: Any) -> None:
     Made for a night: stop it at any moment, and the same command goes on.
     """
     from navloom.errors import UsageError, did_you_mean
-    from navloom.evals.navcraft.ablation import ARMS, study_ablation
     from navloom.evals.navcraft.run import SynthRequest
+    from navloom.evals.navcraft.studies import ARMS, study_ablation
 
     for name in arm or ():
         if name not in ARMS:

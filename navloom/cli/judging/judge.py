@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
     from navloom.evals.judging.run import JudgeRequest
     from navloom.evals.progress import Summary
-    from navloom.evals.report.table import Table
+    from navloom.evals.report.document import Table
     from navloom.evals.session import Session
 
 app = typer.Typer(no_args_is_help=True, help="Grade reasons and traces, and measure the grader.")

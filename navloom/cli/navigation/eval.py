@@ -15,8 +15,8 @@ from navloom.cli.session import asked, model_of_roles, with_session
 from navloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from navloom.evals.navigation.request import EvalRequest
-    from navloom.evals.report.table import Table
+    from navloom.evals.navigation.run import EvalRequest
+    from navloom.evals.report.document import Table
     from navloom.evals.session import Session
 
 app = typer.Typer(
@@ -180,7 +180,7 @@ def request_of(task: str, context: typer.Context) -> EvalRequest:
     Raises:
         UsageError: they make no sense together.
     """
-    from navloom.evals.navigation.request import EvalRequest
+    from navloom.evals.navigation.run import EvalRequest
 
     given = context.params
     models = model_of_roles(_model(context), given["model_role"], ROLES)

@@ -10,9 +10,8 @@ from typing import Any
 
 from navloom.evals.capnav.data import Benchmark, Question
 from navloom.evals.capnav.scores import CapnavScores, Measure, Totals, read_capnav
+from navloom.evals.report.document import NOTHING, Document, Table, named_apart
 from navloom.evals.report.intervals import wilson
-from navloom.evals.report.page import Document, named_apart
-from navloom.evals.report.table import NOTHING, Table
 from navloom.models.spec import read_spec
 from navloom.scenes.bodies import Passage
 

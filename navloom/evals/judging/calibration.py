@@ -209,7 +209,7 @@ def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan
 
 def walked(out: Path, session: Session | None) -> Path:
     """A whole run of the baseline over the homes of the package, to have steps to spoil."""
-    from navloom.evals.navigation.request import EvalRequest
+    from navloom.evals.navigation.run import EvalRequest
 
     asked = EvalRequest(task="scene", agent="mapgpt", cot=True, options={"spec": "demo:"})
     whole = replace(session or Session(), limit=None, sample_ids=None, retry=False)

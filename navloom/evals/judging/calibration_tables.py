@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 
 from navloom.evals.judging.calibration import Calibration, TraceCalibration
 from navloom.evals.judging.calibration_scores import Agreement, Flips
-from navloom.evals.report.page import png
-from navloom.evals.report.table import NOTHING, Table
+from navloom.evals.report.document import NOTHING, Table, png
 from navloom.files import write_whole
 from navloom.judges.reason_items import KINDS
 

@@ -20,15 +20,15 @@ from navloom.evals.navcraft.dataset import export_lines
 from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, task_story
 from navloom.evals.navcraft.scores import RunScore, score_run
 from navloom.evals.navcraft.tables import all_tables, headline, score_json
-from navloom.evals.report.page import (
+from navloom.evals.report.document import (
     Document,
     Shown,
+    Table,
     data_uri,
     drawn_or_why,
     named_apart,
     png,
 )
-from navloom.evals.report.table import Table
 from navloom.evals.run_folder import read_run
 from navloom.evals.scene_names import SceneNames
 from navloom.files import write_whole

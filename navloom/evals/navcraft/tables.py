@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from navloom.evals.navcraft.scores import PUBLISHED, RunScore
+from navloom.evals.report.document import NOTHING, Table, rate_cell, within
 from navloom.evals.report.intervals import Spread
-from navloom.evals.report.table import NOTHING, Table, rate_cell, within
 
 _MOST_REASONS = 30
 

@@ -29,7 +29,7 @@ from navloom.evals.navigation.bootstrap import (
 )
 from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.scores import EFFORT, effort_of
-from navloom.evals.report.table import NOTHING, Table
+from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.run_folder import read_run
 from navloom.files import read_lines
 

@@ -27,7 +27,7 @@ from navloom.evals.navigation.failure_behaviour import (
     reference_of,
 )
 from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, fork_of
-from navloom.evals.report.table import Table
+from navloom.evals.report.document import Table
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene

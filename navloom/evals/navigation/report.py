@@ -22,8 +22,7 @@ from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, reference_of,
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
 from navloom.evals.navigation.tables import headline, request_table, run_tables
-from navloom.evals.report.page import Document, Shown, data_uri, drawn_or_why, png
-from navloom.evals.report.table import Table
+from navloom.evals.report.document import Document, Shown, Table, data_uri, drawn_or_why, png
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.scene_names import SceneNames
 from navloom.evals.tasks.episode import Episode

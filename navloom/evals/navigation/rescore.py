@@ -19,7 +19,7 @@ from navloom.evals.navigation.bootstrap import LEVEL, RESAMPLES, By, Row, summar
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, EpisodeScore, Scorer, cluster_of
 from navloom.evals.navigation.scores import EFFORT, Fault, Trial, read_submission, read_trials
-from navloom.evals.report.table import NOTHING, Table
+from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.run_folder import read_run
 from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.scenes.scene import Scene

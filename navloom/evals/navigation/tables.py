@@ -9,7 +9,7 @@ from typing import Any
 from navloom.evals.navigation.compare import Paired
 from navloom.evals.navigation.scores import read_scores
 from navloom.evals.progress import Tally
-from navloom.evals.report.table import NOTHING, Table
+from navloom.evals.report.document import NOTHING, Table
 from navloom.models.spec import read_spec
 
 METRES = frozenset({"TL", "NE"})

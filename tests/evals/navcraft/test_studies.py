@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import NavloomError, UnfinishedError
-from navloom.evals.navcraft.ablation import ARMS, study_ablation
 from navloom.evals.navcraft.run import SynthRequest
-from navloom.evals.navcraft.studies import roles, study_profiles, study_relays, total_variation
+from navloom.evals.navcraft.studies import (
+    ARMS,
+    roles,
+    study_ablation,
+    study_profiles,
+    study_relays,
+    total_variation,
+)
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
