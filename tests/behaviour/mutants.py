@@ -53,7 +53,7 @@ RULES = {
     "evals/report": "intervals",
     "evals/capnav": "collect official* rules scores",
     "evals/judging": "calibration_scores",
-    "evals/navcraft": "rules scores validate",
+    "evals/navcraft": "rules scores dataset",
     "evals/navigation": "bootstrap failure_[bc]* failures metrics scores subset",
     "judges": "fence traversability verdict",
     "models": "binding call failure families usage",
