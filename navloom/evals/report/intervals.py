@@ -63,10 +63,9 @@ def resampled(clusters: Floats, resamples: int, seed: int) -> Floats:
     return result
 
 
-def percentiles(draws: Floats, level: float = 0.95) -> Interval:
-    """The ends between which so many of the draws lie."""
-    tail = (1 - level) / 2 * 100
-    low, high = np.percentile(draws, [tail, 100 - tail])
+def percentiles(draws: Floats) -> Interval:
+    """The ends between which 95 % of the draws lie."""
+    low, high = np.percentile(draws, [2.5, 97.5])
     return float(low), float(high)
 
 
