@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from navloom.graphs.invoke import run
+    from navloom.graphs.ask import run
     from navloom.models import get_model
     from navloom.scenes import load_scene
 
@@ -22,7 +22,7 @@ __all__ = ["get_model", "load_scene", "run"]
 _HOMES = {
     "get_model": "navloom.models",
     "load_scene": "navloom.scenes",
-    "run": "navloom.graphs.invoke",
+    "run": "navloom.graphs.ask",
 }
 
 

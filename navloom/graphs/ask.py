@@ -12,9 +12,13 @@ nowhere: the state holds texts alone.
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import operator
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypedDict
 
 from langchain_core.messages import (
@@ -29,9 +33,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 from langgraph.typing import ContextT, InputT, StateT
 
+from navloom.errors import UsageError
 from navloom.models.answer import AnswerError, message_text, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
+from navloom.models.secrets import redact_traces
 
 MODEL_SECONDS = 1800.0
 """A node that asks a model may take so long, retries included."""
@@ -174,3 +180,57 @@ def asking(
         return compiled.with_config(recursion_limit=_MOST_STEPS)
 
     return build_graph
+
+
+def run(
+    graph: Any,
+    input: dict[str, Any] | None,  # noqa: A002  LangGraph's own word, and the design's
+    *,
+    context: Any = None,
+    config: Any = None,
+) -> dict[str, Any]:
+    """Call a graph and wait for its final state.
+
+    All such calls share one event loop in a thread of its own, so that models keep their
+    connections between calls, and it works in a notebook, which has a running loop already.
+
+    Args:
+        graph: any compiled graph of ``navloom.graphs``.
+        input: what it starts from; None goes on from a checkpoint.
+        context: its ``Context``.
+        config: a LangGraph config, such as ``{"recursion_limit": 50}``.
+
+    Raises:
+        UsageError: called from within a graph, where only ``await graph.ainvoke`` can work.
+    """
+    redact_traces()
+    loop = _loop()
+    try:
+        inside = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        inside = False
+    if inside:
+        raise UsageError("run() waits: inside a graph use `await graph.ainvoke(...)` instead")
+    call = asyncio.run_coroutine_threadsafe(graph.ainvoke(input, config, context=context), loop)
+    try:
+        state: dict[str, Any] = call.result()
+    except BaseException:
+        call.cancel()
+        raise
+    return state
+
+
+@lru_cache(maxsize=1)
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="navloom.run", daemon=True)
+    thread.start()
+
+    def close() -> None:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(timeout=5)
+        if not loop.is_running():
+            loop.close()
+
+    atexit.register(close)
+    return loop

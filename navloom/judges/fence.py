@@ -37,7 +37,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Literal
 
-from navloom.tools.untrusted import paragraph
+from navloom.tools.forms import paragraph
 
 MOST_EXPLANATION = 2_000
 _MOST_READ = 20_000

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from navloom.models.answer import AnswerError, json_values
-from navloom.tools.navigation.remarks import outside
+from navloom.tools.navigation.options import outside
 
 _MOST_READ = 60_000
 _MOST_STARTS = 500

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from navloom.graphs.annotation import room_typing
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.tools.untrusted import HEADINGS, paragraph
+from navloom.tools.forms import HEADINGS, paragraph
 
 
 @pytest.mark.parametrize(

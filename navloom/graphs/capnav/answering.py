@@ -33,7 +33,7 @@ from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import MOST_PATH, Answer, parse_answer
-from navloom.tools.untrusted import paragraph
+from navloom.tools.forms import paragraph
 
 JOB = "capnav_answer"
 PROMPT = "capnav_answer"

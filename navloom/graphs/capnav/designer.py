@@ -39,6 +39,7 @@ from navloom.graphs.capnav.designer_text import (
     PROMPT,
     ask,
     ask_compact,
+    capnav_tools,
     compact_things,
     draw_route,
     filled_in,
@@ -66,7 +67,6 @@ from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
-from navloom.tools.capnav.tools import capnav_tools
 from navloom.tools.forms import Violation
 
 _MOST_KEPT = 100

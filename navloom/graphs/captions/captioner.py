@@ -52,8 +52,7 @@ from navloom.sim.protocol import (
 from navloom.sim.views import strip
 from navloom.sim.walker import Walker, lease
 from navloom.sim.words import composed
-from navloom.tools.forms import closed_object
-from navloom.tools.untrusted import paragraph
+from navloom.tools.forms import closed_object, paragraph
 
 Job = Literal["markers", "summary"]
 JOBS: tuple[Job, ...] = ("markers", "summary")

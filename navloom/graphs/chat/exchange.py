@@ -31,7 +31,7 @@ from navloom.sim.walker import Walker, pose_record
 from navloom.tools.chat.places import floor_number, room_name
 from navloom.tools.chat.tools import MOVING, chat_tools
 from navloom.tools.chat.ways import MOST_NAMED, Now
-from navloom.tools.untrusted import paragraph
+from navloom.tools.forms import paragraph
 
 MOST_SAID = 2_000
 """Characters a person may say at once."""

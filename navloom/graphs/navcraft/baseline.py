@@ -12,7 +12,6 @@ import json
 import random
 import re
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -179,7 +178,8 @@ def _far_errand(
             end = rng.choices(ends, [far[r] ** 2 for r in ends])[0]
             starts = [r for r in far if r != end]
             start = rng.choices(starts, [far[r] ** 2 for r in starts])[0]
-            return obj, _place(home.assets[end], rng), (start, target, end)
+            fit = [asset for asset in home.assets[end] if suits_handoff(asset)]
+            return obj, rng.choice(fit or list(home.assets[end])), (start, target, end)
         objects = [pair for pair in objects if pair[0] != target]
     return None
 
@@ -187,10 +187,6 @@ def _far_errand(
 def _least_hops(request: Request) -> int:
     match = _LEAST.search(str(request.messages[0].content))
     return int(match.group(1)) if match else 2
-
-
-def _place(assets: Sequence[str], rng: random.Random) -> str:
-    return rng.choice([a for a in assets if suits_handoff(a)] or list(assets))
 
 
 def _blind_errand(
@@ -239,7 +235,14 @@ def random_collab(request: Request) -> AIMessage:
 
 def _collab(request: Request, propose: Any) -> AIMessage:
     home = Home.read(request.json_block("Scene graph:"))
-    errand = _given(request.json_block("Single agent task:")["phase_1"])
+    given = request.json_block("Single agent task:")["phase_1"]
+    errand = Errand(
+        given["Single robot start region"]["robot_1"],
+        given["Single robot target object region"]["robot_1"],
+        given["Target object"],
+        given["Single robot end region"]["robot_1"],
+        fetched_to(given["Task instruction"]) or "",
+    )
     calls = _answered(request, _CHECK_RELAY)
     if calls and calls[-1].result.get("efficient"):
         return AIMessage(json.dumps(relay_answer(errand, RelayChoice(**calls[-1].args))))
@@ -249,16 +252,6 @@ def _collab(request: Request, propose: Any) -> AIMessage:
     if relay is None:
         return AIMessage('{"phase_2": null}')
     return _call(rng, "Let me check this relay.", _CHECK_RELAY, relay._asdict())
-
-
-def _given(errand: dict[str, Any]) -> Errand:
-    return Errand(
-        errand["Single robot start region"]["robot_1"],
-        errand["Single robot target object region"]["robot_1"],
-        errand["Target object"],
-        errand["Single robot end region"]["robot_1"],
-        fetched_to(errand["Task instruction"]) or "",
-    )
 
 
 def _near_relay(

@@ -31,6 +31,7 @@ from langgraph.runtime import Runtime
 from navloom.errors import UsageError
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import Choices, chosen_relay, relay_question
+from navloom.graphs.navcraft.single import relay_tools
 from navloom.graphs.turns import (
     Call,
     Conversation,
@@ -57,7 +58,6 @@ from navloom.tools.navcraft.relay import (
     relay_answer_schema,
 )
 from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.tools import relay_tools
 
 NOT_WORTH_IT = "not worth it"
 RELAY = "relay"

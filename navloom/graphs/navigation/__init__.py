@@ -3,11 +3,11 @@
 POLICIES = {
     "heuristic": {
         "navigator": "navloom.graphs.navigation.baseline.policy:heuristic_navigator",
-        "oracle": "navloom.graphs.navigation.oracle_baseline:heuristic_oracle",
+        "oracle": "navloom.graphs.navigation.baseline.policy:heuristic_oracle",
     },
     "random": {
         "navigator": "navloom.graphs.navigation.baseline.policy:random_navigator",
-        "oracle": "navloom.graphs.navigation.oracle_baseline:random_oracle",
+        "oracle": "navloom.graphs.navigation.baseline.policy:random_oracle",
     },
     "human": {
         "navigator": "navloom.graphs.navigation.baseline.policy:walking_person",

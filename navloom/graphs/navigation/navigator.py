@@ -46,6 +46,7 @@ from navloom.models.call import acall
 from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Pose
 from navloom.sim.walker import Walker, pose_record, walker_of
+from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
 from navloom.tools.navigation.steps import (
@@ -57,7 +58,6 @@ from navloom.tools.navigation.steps import (
     Step,
     result_of,
 )
-from navloom.tools.untrusted import paragraph
 
 JOB = "navigator"
 MOST_PLAN = 1_000

@@ -49,11 +49,10 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
+from navloom.tools.forms import paragraph
 from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, struggling, way_to_goal
 from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
-from navloom.tools.navigation.options import Option
-from navloom.tools.navigation.remarks import outside
-from navloom.tools.untrusted import paragraph
+from navloom.tools.navigation.options import Option, outside
 
 Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "plan", "question"]
 REASONS: dict[Reason, str] = {

@@ -14,14 +14,13 @@ from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
 from navloom.graphs.navigation.context import Context
 from navloom.models.answer import message_text
-from navloom.tools.navigation.options import Option
+from navloom.tools.navigation.options import Option, Remarks, read_remarks
 from navloom.tools.navigation.parse_action import (
     ActionError,
     ParsedAction,
     parse_action,
     parse_call,
 )
-from navloom.tools.navigation.remarks import Remarks, read_remarks
 from navloom.tools.navigation.steps import NOTHING, Step
 
 MOST_REPLY_KEPT = 4_000

@@ -22,8 +22,8 @@ from navloom.graphs.navigation.context import Context
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import turn_between
 from navloom.sim.protocol import Candidate, Captions, Observation, Path, Pose, SeenObject
+from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import DIRECTIONS, Option, direction_of, render_options, shown
-from navloom.tools.untrusted import paragraph
 
 Seen: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By viewpoint: ``node`` (its name on the map), ``description``, and ``joined``, the viewpoints

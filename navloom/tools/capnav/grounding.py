@@ -22,8 +22,7 @@ from navloom.tools.capnav.named_places import (
     plain,
     stem,
 )
-from navloom.tools.forms import Violation, listed, quoted
-from navloom.tools.untrusted import paragraph
+from navloom.tools.forms import Violation, listed, paragraph, quoted
 
 AGENT = "[Agent]"
 """What stands in a question for the body."""

@@ -266,11 +266,10 @@ def stem(text: str) -> str:
     >>> stem("glass doors")
     'glass door'
     """
-    return " ".join(_one(word) for word in text.split())
-
-
-def _one(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word
+    return " ".join(
+        word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word
+        for word in text.split()
+    )
 
 
 def _stems(phrases: Iterable[str]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from navloom.tools.chat.places import (
     stand_in,
 )
 from navloom.tools.chat.ways import SIDES, Now, resolve, side_of, unknown, way_metres, way_to
-from navloom.tools.untrusted import paragraph
+from navloom.tools.forms import paragraph
 
 MOVING = frozenset({"go_to", "go", "go_back", "turn"})
 """Tools that change the pose: after one that failed, later ones of its message are not done."""

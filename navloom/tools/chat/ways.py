@@ -30,8 +30,8 @@ from navloom.tools.chat.places import (
     room_name,
     words_of,
 )
+from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import direction_of
-from navloom.tools.untrusted import paragraph
 
 MOST_NAMED = 24
 """Names in a list that a person or a model reads."""

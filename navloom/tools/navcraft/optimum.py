@@ -120,8 +120,9 @@ class Relays:
 
     def ranking(self, by: Measure) -> NDArray[np.intp]:
         """(n,) rows, best first. Ties: the other two measures, then scene order, then A1."""
+        column = {"alpha": self.alpha, "g_rate": self.g_rate, "makespan": self.makespan}
         others = [measure for measure in _MEASURES if measure != by]
-        keys = [np.round(self._column(measure), _DIGITS) for measure in (by, *others)]
+        keys = [np.round(column[measure], _DIGITS) for measure in (by, *others)]
         return np.lexsort(keys[::-1])
 
     def best(self, by: Measure) -> Relay | None:
@@ -143,9 +144,6 @@ class Relays:
             regret_alpha=alpha - best_alpha,
             regret_g=g_rate / best_g - 1 if best_g > 0 else None,
         )
-
-    def _column(self, measure: Measure) -> NDArray[np.float64]:
-        return {"alpha": self.alpha, "g_rate": self.g_rate, "makespan": self.makespan}[measure]
 
 
 def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) -> Relays:

@@ -45,8 +45,8 @@ from navloom.scenes.scene import (
     prompt_name,
 )
 from navloom.sim.protocol import CaptionSource
+from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import Direction, direction_of
-from navloom.tools.untrusted import paragraph
 
 Level = Literal["up", "down", "level"]
 MOST_TOWARDS = 160

@@ -1,20 +1,28 @@
-"""What a navigator may do next: places one hop away, grouped by where they lie as it looks now.
+"""What a navigator may do next, and what it writes beside its action.
+
+Options are places one hop away, grouped by where they lie as it looks now.
 
 Source: VLN-MME D.2 and Figure 10: options under Left, Front, Right and Back, each ``ID ->
 description``, numbered by global heading, and Stop beside them.
+
+Remarks are reasoning, reflection, decision and plan (VLN-MME D.4, D.8). They are kept as metadata.
+What stands between the tags of a thought is also where no action is looked for
+(:mod:`navloom.tools.navigation.parse_action`). One pass over the text, whatever it holds.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from navloom.scenes.distances import turn_between
 from navloom.sim.protocol import Observation
-from navloom.tools.untrusted import paragraph
+from navloom.sim.words import one_line
+from navloom.tools.forms import paragraph
 
 Direction: TypeAlias = Literal["Left", "Front", "Right", "Back"]
 DIRECTIONS: tuple[Direction, ...] = ("Left", "Front", "Right", "Back")
@@ -110,3 +118,123 @@ def shown(text: str, most: int) -> str:
     if len(text) <= most and text.isprintable() and _SUSPECT.isdisjoint(text):
         return " ".join(text.split())
     return paragraph(text, most)
+
+
+MOST_REMARK = 2_000
+"""Characters that are kept of each remark."""
+_NAMES = {
+    "think": "thought",
+    "thinking": "thought",
+    "reasoning": "reasoning",
+    "thought": "reasoning",
+    "thoughts": "reasoning",
+    "reflection": "reflection",
+    "plan": "plan",
+    "planning": "plan",
+    "action": "action",
+    "decision": "decision",
+}
+_TAG = re.compile(
+    r"<\s{0,3}(/?)\s{0,3}(think|thinking|reasoning|reflection|plan|planning)\s{0,3}>", re.IGNORECASE
+)
+_LABEL = re.compile(
+    r"^[^\w\n]{0,8}(?:(?:new|next|final|updated|my)[ _]{1,3})?"
+    r"(reasoning|thoughts?|reflection|plan|planning|decision|action)[^\w\n:：]{0,6}[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DECISION = re.compile(
+    r"(</\s{0,3})?(?:final[\s_]{1,3})?decision[\s*_`\"')\]]{0,6}[:：>=\-–]", re.IGNORECASE
+)
+_VERDICT = re.compile(r"(?<![a-z])(keep|kept|revise|revised|re-?plan)(?![a-z])", re.IGNORECASE)
+_NOT = re.compile(
+    r"(?:\b(?:not|no|never|without)|n't)\s{1,3}(?:\w{1,12}\s{1,3}){0,3}$", re.IGNORECASE
+)
+_NEAR = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What stood beside the action, each bounded; None where there was none."""
+
+    reasoning: str | None = None
+    reflection: str | None = None
+    decision: Literal["keep", "revise"] | None = None
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    name: str
+    start: int
+    inside: int
+    inside_end: int
+    end: int
+
+
+def outside(text: str) -> str:
+    """The text without what stands between the tags of a thought.
+
+    Blocks are those that are closed; a ``<think>`` that is not closed goes on to the end, and a
+    lone ``</think>`` ends one that began before the reply (as some servers send it).
+    """
+    parts, at = [], 0
+    for block in _blocks(text):
+        parts.append(text[at : block.start])
+        at = max(at, block.end)
+    return "\n".join([*parts, text[at:]])
+
+
+def read_remarks(text: str) -> Remarks:
+    """The remarks of a reply; tags count before labels such as ``Reflection:``.
+
+    Args:
+        text: the whole reply; at most some hundred thousand characters.
+    """
+    found = {block.name: text[block.inside : block.inside_end] for block in _blocks(text)}
+    marks = [*_LABEL.finditer(text)]
+    for mark, end in zip(marks, [*(m.start() for m in marks[1:]), len(text)], strict=False):
+        found.setdefault(_NAMES[mark.group(1).lower()], text[mark.end() : end])
+    kept = {
+        name: one_line(_TAG.sub(" ", said[: 4 * MOST_REMARK]).strip(" \n:：*"), MOST_REMARK) or None
+        for name, said in found.items()
+    }
+    return Remarks(
+        reasoning=kept.get("reasoning") or kept.get("thought"),
+        reflection=kept.get("reflection"),
+        decision=_decision(text),
+        plan=kept.get("plan"),
+    )
+
+
+def _blocks(text: str) -> list[_Block]:
+    found: list[_Block] = []
+    pending: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        name = _NAMES[tag.group(2).lower()]
+        opened = pending and _NAMES[pending.group(2).lower()]
+        if not tag.group(1):
+            # A thought holds whatever it holds; any other tag left open is a slip of the pen.
+            pending = tag if opened != "thought" else pending
+        elif pending is not None and opened == name:
+            found.append(_Block(name, pending.start(), pending.end(), tag.start(), tag.end()))
+            pending = None
+        elif name == "thought" and pending is None:
+            found = [_Block(name, 0, 0, tag.start(), tag.end())]
+    if pending is not None and _NAMES[pending.group(2).lower()] == "thought":
+        found.append(_Block("thought", pending.start(), pending.end(), len(text), len(text)))
+    return found
+
+
+def _decision(text: str) -> Literal["keep", "revise"] | None:
+    """What the last ``Decision`` field says, where it says one thing."""
+    fields = [field.end() for field in _DECISION.finditer(text) if not field.group(1)]
+    if not fields:
+        return None
+    near = text[fields[-1] : fields[-1] + _NEAR]
+    said = _VERDICT.search(near)
+    if said is None:
+        return None
+    keep = said.group(1).lower() in ("keep", "kept")
+    if _NOT.search(near[: said.start()]):
+        keep = not keep
+    return "keep" if keep else "revise"

@@ -7,7 +7,7 @@ cannot be read is refused with the exact fault, for the model to mend; nothing i
 
 Which field: fields at the head of a line count before those within a line, and the last counts,
 since models restate a choice after they have weighed it. What stands between the tags of a thought
-holds no field (:func:`navloom.tools.navigation.remarks.outside`).
+holds no field (:func:`navloom.tools.navigation.options.outside`).
 
 Time grows linearly with the text, and no text over ``MOST_REPLY`` characters is read.
 """
@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from navloom.sim.words import one_line
-from navloom.tools.navigation.options import DIRECTIONS, Direction, Option
-from navloom.tools.navigation.remarks import outside
+from navloom.tools.navigation.options import DIRECTIONS, Direction, Option, outside
 
 Fault: TypeAlias = Literal["unparsed", "invalid_option", "refusal"]
 FAULTS: tuple[Fault, ...] = ("unparsed", "invalid_option", "refusal")

@@ -12,8 +12,8 @@ from langchain_core.messages import HumanMessage
 from PIL import Image
 
 from navloom.errors import ModelError, SceneError
+from navloom.graphs.ask import run
 from navloom.graphs.capnav.answering import Context, answer_schema, graph, nodes_of, resolve_path
-from navloom.graphs.invoke import run
 from navloom.models.answer import message_text
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel

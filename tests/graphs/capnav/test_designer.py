@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from navloom.graphs.ask import run
 from navloom.graphs.capnav import designer as capnav_tasks
 from navloom.graphs.capnav.designer_text import guideline
-from navloom.graphs.invoke import run
 from navloom.models import get_model
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel

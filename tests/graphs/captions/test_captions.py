@@ -17,9 +17,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from PIL import Image
 
 from navloom.errors import SimulatorError, UsageError
+from navloom.graphs.ask import run
 from navloom.graphs.captions import captioner as captions
 from navloom.graphs.captions.captioner import Context, build_graph, write_captions
-from navloom.graphs.invoke import run
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import by_model

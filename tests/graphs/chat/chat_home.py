@@ -9,8 +9,8 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from navloom.graphs.ask import run
 from navloom.graphs.chat.chat import Context, build_graph
-from navloom.graphs.invoke import run
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
 
 __all__ = ["Chat", "home"]

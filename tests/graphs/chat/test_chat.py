@@ -15,10 +15,10 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from navloom.errors import UsageError
+from navloom.graphs.ask import run
 from navloom.graphs.chat import chat
 from navloom.graphs.chat.chat import Context, build_graph
 from navloom.graphs.chat.talk import open_thread
-from navloom.graphs.invoke import run
 from navloom.models import get_model
 from navloom.models.scripted import Call, ScriptedChatModel
 from navloom.scenes.uri import load_scene

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, UsageError
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.judging import rubric
 from navloom.judges.trace import TRACE_KINDS, load_rubric, make_trace_items, steps_of
 from navloom.models.answer import message_text

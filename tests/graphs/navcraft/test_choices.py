@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from navloom.errors import ModelError
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.scripted import ScriptedChatModel

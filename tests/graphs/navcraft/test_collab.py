@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import ToolMessage
 
 from navloom.errors import UsageError
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft.collab import Context
 from navloom.models.scripted import ScriptedChatModel

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.single import Context
 from navloom.models.scripted import ScriptedChatModel

@@ -14,7 +14,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.answer import message_text

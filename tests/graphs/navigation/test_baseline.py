@@ -19,10 +19,11 @@ from navloom.graphs.navigation.baseline.home_words import Route, bag, likeness, 
 from navloom.graphs.navigation.baseline.policy import (
     STOP_CHANCE,
     heuristic_navigator,
+    heuristic_oracle,
     random_navigator,
+    random_oracle,
 )
 from navloom.graphs.navigation.baseline.prompt_view import read_view
-from navloom.graphs.navigation.oracle_baseline import heuristic_oracle, random_oracle
 from navloom.models.builtin import Request, make
 from navloom.models.spec import Options
 

@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from navloom.errors import SimulatorError, UsageError
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.scripted import ScriptedChatModel

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from navloom.errors import UsageError
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navigation import oracle
 from navloom.graphs.navigation.oracle import (
     MOST_ANSWER,

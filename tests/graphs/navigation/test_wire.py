@@ -13,7 +13,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from PIL import Image
 
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models import get_model

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from navloom.graphs.invoke import run
+from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.answer import message_text

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from navloom.graphs.capnav.designer_text import capnav_tools, find_feasible, find_items, find_route
 from navloom.models.answer import AnswerError
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import question_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question, duplicate_of
 from navloom.tools.capnav.named_places import Places, load_words, plain, stem, truth_of
-from navloom.tools.capnav.tools import capnav_tools, find_feasible, find_items, find_route
 
 
 def demo(name: str = "villa") -> Places:

@@ -11,8 +11,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
+from navloom.graphs.navcraft.single import path_tools, relay_tools
 from navloom.tools.navcraft.paths import check_two_path_and_adjacency
-from navloom.tools.navcraft.tools import path_tools, relay_tools
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import ROW, row_house
 

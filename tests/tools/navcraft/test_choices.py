@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from navloom.scenes.scene import Edge, Scene
-from navloom.tools.navcraft.choices import (
+from navloom.graphs.navcraft.choices import (
     Thing,
     far_places,
     far_rooms,
@@ -12,6 +11,7 @@ from navloom.tools.navcraft.choices import (
     relay_facts,
     things,
 )
+from navloom.scenes.scene import Edge, Scene
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.worlds import item, row_house
 

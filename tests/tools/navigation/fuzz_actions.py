@@ -40,7 +40,7 @@ PLACES = (
     "Küche mit Herd",
 )
 HOSTILE = ("Action: 1. pretend", "Stop", "3", "</Action> Action: Stop", "Ask: who?", "<think>")
-"""Options never show these as they are (navloom.tools.untrusted); the parser meets them anyway."""
+"""Options never show these as they are (navloom.tools.forms); the parser meets them anyway."""
 _WORDS = (
     "stop go left right front back ahead the option action 1 2 3 17 door hall <Reasoning> </think>"
     " <think> : ： Action Action: Ask Ask: \n ** # node_3 Final Decision: revise keep ① ３ \u200b"

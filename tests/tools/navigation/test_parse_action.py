@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.tools.navigation.options import Option
+from navloom.tools.navigation.options import Option, outside, read_remarks
 from navloom.tools.navigation.parse_action import (
     FAULTS,
     MOST_REPLY,
@@ -17,7 +17,6 @@ from navloom.tools.navigation.parse_action import (
     parse_action,
     parse_call,
 )
-from navloom.tools.navigation.remarks import outside, read_remarks
 from tests.tools.navigation.fuzz_actions import fuzz, table
 
 OPTIONS = [
