@@ -79,8 +79,11 @@ def end_session(
     )
     if summary.error:
         _say_errors(out)
-    if used := _used(summary):
-        say(f"  {used}")
+    cached, again = summary.usage.get("cached_calls", 0), summary.usage.get("retries", 0)
+    used = [f"{cached} replies from the cache"] if cached else []
+    used += [f"{again} attempts made again"] if again else []
+    if used:
+        say(f"  {', '.join(used)}")
     if summary.limit:
         say(
             f"  {summary.limit}, {summary.left} samples are left: the same command with a higher"
@@ -178,14 +181,6 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
 
 def _some(count: int, things: str) -> str:
     return f"{count} {things if count != 1 else things.removesuffix('s')}"
-
-
-def _used(summary: Summary) -> str:
-    """Calls that were not made, and calls that were made again, where there are any."""
-    cached, again = summary.usage.get("cached_calls", 0), summary.usage.get("retries", 0)
-    said = [f"{cached} replies from the cache"] if cached else []
-    said += [f"{again} attempts made again"] if again else []
-    return ", ".join(said)
 
 
 def _say_errors(out: Path) -> None:

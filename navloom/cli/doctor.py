@@ -77,7 +77,12 @@ def findings(folder: Path) -> Iterator[Finding]:
     else:
         yield Finding("sqlite", "broken", sqlite3.sqlite_version, "needs 3.24 or newer")
     yield _writable(folder)
-    yield _disk(folder)
+    free = shutil.disk_usage(folder).free / 1e9
+    if free >= _LEAST_FREE_GB:
+        yield Finding("free disk", "ok", f"{free:.0f} GB")
+    else:
+        short = "a large run may need 1 GB: free some"
+        yield Finding("free disk", "missing", f"{free:.2f} GB", short)
     yield from _data()
     yield from _providers()
     from navloom.cli.serve import find_vllm
@@ -131,13 +136,6 @@ def _writable(folder: Path) -> Finding:
         return Finding(
             "write access", "missing", f"{folder}: {error.strerror}", "give --out a folder of yours"
         )
-
-
-def _disk(folder: Path) -> Finding:
-    free = shutil.disk_usage(folder).free / 1e9
-    if free >= _LEAST_FREE_GB:
-        return Finding("free disk", "ok", f"{free:.0f} GB")
-    return Finding("free disk", "missing", f"{free:.2f} GB", "a large run may need 1 GB: free some")
 
 
 def _data() -> Iterator[Finding]:

@@ -82,8 +82,13 @@ def bind(
         shape = None if schema is None else dict(schema)
         return model.bind_agent(tools=forms, schema=shape, constrain=constrain)  # type: ignore[attr-defined, no-any-return]
     if backend == "in_process":
-        told = {"job": job, "seed": seed} if getattr(type(model), "takes_job", False) else {}
-        return _in_process(model, tools, schema, told)
+        takes_job = getattr(type(model), "takes_job", False)
+        bound: dict[str, Any] = {"job": job, "seed": seed} if takes_job else {}
+        if tools:
+            bound["tools"] = [_openai_tool(tool) for tool in tools]
+        if schema is not None:
+            bound["response_format"] = dict(schema)
+        return model.bind(**bound) if bound else model
     if not constrain or not (tools or schema):
         return model.bind_tools(tools) if tools else model
     if backend == "openai":
@@ -105,20 +110,6 @@ def backend_of(model: BaseChatModel) -> str:
     if named in ("openai", "anthropic", "vllm"):
         return named
     return {"openai-chat": "openai", "anthropic-chat": "anthropic"}.get(model._llm_type, "other")
-
-
-def _in_process(
-    model: BaseChatModel,
-    tools: Sequence[BaseTool],
-    schema: Mapping[str, Any] | None,
-    told: Mapping[str, Any],
-) -> Runnable[Any, AIMessage]:
-    bound = dict(told)
-    if tools:
-        bound["tools"] = [_openai_tool(tool) for tool in tools]
-    if schema is not None:
-        bound["response_format"] = dict(schema)
-    return model.bind(**bound) if bound else model
 
 
 def _openai(
@@ -145,7 +136,16 @@ def _anthropic(
         return model.bind_tools(tools) if tools else model  # type: ignore[no-any-return]
     bound: dict[str, Any] = {}
     if tools:
-        bound["tools"] = [_claude_tool(_strict_tool(tool)["function"]) for tool in tools]
+        functions = [_strict_tool(tool)["function"] for tool in tools]
+        bound["tools"] = [
+            {
+                "name": function["name"],
+                "description": function.get("description", ""),
+                "input_schema": function.get("parameters") or _NOTHING,
+                **({"strict": True} if function.get("strict") else {}),
+            }
+            for function in functions
+        ]
     if schema is not None:
         shape = {"type": "json_schema", "schema": strict_schema(schema)}
         bound["output_config"] = {"format": shape}
@@ -238,15 +238,6 @@ _NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     named = {"name": schema_title(schema), "schema": strict_schema(schema), "strict": True}
     return {"type": "json_schema", "json_schema": named}
-
-
-def _claude_tool(function: Mapping[str, Any]) -> dict[str, Any]:
-    tool = {
-        "name": function["name"],
-        "description": function.get("description", ""),
-        "input_schema": function.get("parameters") or _NOTHING,
-    }
-    return {**tool, "strict": True} if function.get("strict") else tool
 
 
 def _claude_enforces(model: Any) -> bool:
@@ -356,8 +347,16 @@ def strict_schema(
     """
     kept = (*_KEPT, "minItems", "maxItems") if bounded else _KEPT
     strict = _strict(dict(schema), _Dialect(optional, kept), "$", 0)
-    _spend_enum_budget(strict)
-    return strict
+    for node in _enumerations(strict):
+        names = node["enum"]
+        characters = sum(len(str(name)) for name in names)
+        if len(names) > _MOST_NAMES_UNMEASURED and characters > _MOST_ENUM_CHARACTERS:
+            _give_up(node)
+    while True:
+        nodes = list(_enumerations(strict))
+        if sum(len(node["enum"]) for node in nodes) <= MOST_ENUM_VALUES:
+            return strict
+        _give_up(max(nodes, key=lambda node: len(node["enum"])))
 
 
 def _strict(node: Any, dialect: _Dialect, where: str, depth: int) -> dict[str, Any]:
@@ -365,7 +364,13 @@ def _strict(node: Any, dialect: _Dialect, where: str, depth: int) -> dict[str, A
         raise NotStrictError(f"The schema at {where} is not an object: {str(node)[:80]!r}.")
     if depth > _DEEPEST:
         raise NotStrictError(f"The schema is nested deeper than {_DEEPEST} levels at {where[:80]}.")
-    node = _merged(dict(node), where)
+    node = dict(node)
+    if (parts := node.pop("allOf", None)) is not None:
+        if len(parts) != 1:
+            raise NotStrictError(
+                f"The schema at {where} joins several parts by allOf: write them out."
+            )
+        node = {**parts[0], **node}
     kept = {key: node.pop(key) for key in dialect.kept if key in node}
     if "$defs" in node:
         kept["$defs"] = {
@@ -384,16 +389,10 @@ def _strict(node: Any, dialect: _Dialect, where: str, depth: int) -> dict[str, A
         kept["items"] = _strict(node.pop("items"), dialect, f"{where}[]", depth + 1)
     if kept.get("type") == "object" or "properties" in node:
         kept |= _closed(node, dialect, where, depth)
-    return _with_the_rest_told(kept, node)
-
-
-def _merged(node: dict[str, Any], where: str) -> dict[str, Any]:
-    parts = node.pop("allOf", None)
-    if parts is None:
-        return node
-    if len(parts) != 1:
-        raise NotStrictError(f"The schema at {where} joins several parts by allOf: write them out.")
-    return {**parts[0], **node}
+    rest = ", ".join(f"{key}: {value}" for key, value in node.items() if not key.startswith("$"))
+    if rest:
+        kept["description"] = " ".join(filter(None, [kept.get("description"), f"({rest})"]))
+    return kept
 
 
 def _closed(node: dict[str, Any], dialect: _Dialect, where: str, depth: int) -> dict[str, Any]:
@@ -423,27 +422,6 @@ def _nullable(node: dict[str, Any]) -> dict[str, Any]:
     if "anyOf" in node:
         return {**node, "anyOf": [*node["anyOf"], {"type": "null"}]}
     return {"anyOf": [node, {"type": "null"}]}
-
-
-def _with_the_rest_told(kept: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    rest = {k: v for k, v in rest.items() if not k.startswith("$")}
-    if rest:
-        told = ", ".join(f"{key}: {value}" for key, value in rest.items())
-        kept["description"] = " ".join(filter(None, [kept.get("description"), f"({told})"]))
-    return kept
-
-
-def _spend_enum_budget(schema: dict[str, Any]) -> None:
-    for node in _enumerations(schema):
-        names = node["enum"]
-        characters = sum(len(str(name)) for name in names)
-        if len(names) > _MOST_NAMES_UNMEASURED and characters > _MOST_ENUM_CHARACTERS:
-            _give_up(node)
-    while True:
-        nodes = list(_enumerations(schema))
-        if sum(len(node["enum"]) for node in nodes) <= MOST_ENUM_VALUES:
-            return
-        _give_up(max(nodes, key=lambda node: len(node["enum"])))
 
 
 def _give_up(node: dict[str, Any]) -> None:

@@ -148,7 +148,10 @@ async def acall(
         if kept is not None:
             return ask.stamp(kept, cached=True)
     gate, reply = settings.gate, None
-    reservation = gate.reserve(ask.name, messages, _sent(ask.model, bound)) if gate else 0
+    # A builtin model's job and seed are told beside what counts as said.
+    beside = ("job", "seed") if getattr(type(ask.model), "takes_job", False) else ()
+    sent = {key: value for key, value in _bound_to(bound).items() if key not in beside}
+    reservation = gate.reserve(ask.name, messages, sent) if gate else 0
     try:
         reply = await ask.reply(bound, messages, on_retry)
     finally:
@@ -210,7 +213,9 @@ class _Ask:
             self.attempts += 1
             async with asyncio.timeout(self.policy.attempt_timeout):
                 reply = await bound.ainvoke([_replayable(m) for m in messages])
-            if getattr(self.model, "streaming", False) and not _ended(reply):
+            told = getattr(reply, "response_metadata", None) or {}
+            ended = any(told.get(key) for key in ("finish_reason", "stop_reason", "status"))
+            if getattr(self.model, "streaming", False) and not ended:
                 # Whoever closes a stream politely leaves half a reply that looks whole.
                 raise ConnectionError("the stream ended before the reply did")
             return reply
@@ -224,7 +229,10 @@ class _Ask:
         try:
             reply = await with_retries(attempt, self.policy, remote=self.remote, on_retry=tell)
         except Exception as error:
-            self._count_lost()
+            if self.settings.lost is not None and self.attempts > 1:
+                seconds = round(time.monotonic() - self.began, 4)
+                lost = ModelUsage(self.name, self.role, retries=self.attempts - 1, seconds=seconds)
+                self.settings.lost.append(lost)
             redact_error(error)
             if isinstance(error, NavloomError):
                 raise
@@ -234,15 +242,10 @@ class _Ask:
             raise model_error(self.model, self.name, failure, self.policy, self.attempts) from error
         if not isinstance(reply, AIMessage):
             raise ModelError(f"{self.name} gave a {type(reply).__name__}, not a message.")
-        return _without_secrets(bounded(reply))
-
-    def _count_lost(self) -> None:
-        if self.settings.lost is not None and self.attempts > 1:
-            seconds = round(time.monotonic() - self.began, 4)
-            retries = self.attempts - 1
-            self.settings.lost.append(
-                ModelUsage(self.name, self.role, retries=retries, seconds=seconds)
-            )
+        reply = bounded(reply)
+        said = {name: getattr(reply, name) for name in _SAID}
+        clean = redacted(said)
+        return reply if clean is said else reply.model_copy(update=clean)
 
 
 def _replayable(message: BaseMessage) -> BaseMessage:
@@ -253,12 +256,6 @@ def _replayable(message: BaseMessage) -> BaseMessage:
     return message.model_copy(
         update={"invalid_tool_calls": [InvalidToolCall(**{**c, "args": "{}"}) for c in broken]}
     )
-
-
-def _ended(reply: Any) -> bool:
-    """Whether a streamed reply says why it ended, as every whole one does."""
-    told = getattr(reply, "response_metadata", None) or {}
-    return any(told.get(key) for key in ("finish_reason", "stop_reason", "status"))
 
 
 def _layers(runnable: Any) -> Iterator[Any]:
@@ -279,24 +276,12 @@ def _bound_to(runnable: Any) -> dict[str, Any]:
     return found
 
 
-def _sent(model: Any, bound: Any) -> dict[str, Any]:
-    """What is bound and counts as said: a builtin model's job and seed are told beside it."""
-    beside = ("job", "seed") if getattr(type(model), "takes_job", False) else ()
-    return {key: value for key, value in _bound_to(bound).items() if key not in beside}
-
-
 def _sampling_of(model: Any) -> dict[str, Any]:
     """The parameters that a model sends with each request."""
     try:
         return dict(model._get_invocation_params(stop=None))
     except (AttributeError, TypeError):
         return dict(getattr(model, "_identifying_params", None) or {})
-
-
-def _without_secrets(reply: AIMessage) -> AIMessage:
-    said = {name: getattr(reply, name) for name in _SAID}
-    clean = redacted(said)
-    return reply if clean is said else reply.model_copy(update=clean)
 
 
 def model_of(runnable: Any) -> Any:

@@ -202,7 +202,9 @@ def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str
     seen, setting = (failure.status, failure.text), partial(_setting, model, name)
     if fix := read_refusal(*seen) or read_too_long(*seen):
         return fix
-    where = _server_of(model)
+    base = getattr(getattr(model, "root_async_client", None), "base_url", None)
+    found = base or getattr(model, "anthropic_api_url", None)
+    where = public_address(found).rstrip("/") if found else "its server"
     match failure.kind, failure.status:
         case "connection", _:
             return f"no connection to the server at {where}; check {setting('URL')}"
@@ -226,12 +228,6 @@ def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str
         case _, 404:
             return f"no such model at {where}; check the model's name and {setting('URL')}"
     return "the request was refused; where it is over a schema, use --no-constrain"
-
-
-def _server_of(model: Any) -> str:
-    base = getattr(getattr(model, "root_async_client", None), "base_url", None)
-    found = base or getattr(model, "anthropic_api_url", None)
-    return public_address(found).rstrip("/") if found else "its server"
 
 
 def _setting(model: Any, name: str, what: str) -> str:
@@ -274,17 +270,13 @@ def _retry_after(headers: Mapping[str, str] | None) -> float | None:
         try:
             seconds = float(value) * scale
         except ValueError:
-            seconds = _until(value)
+            try:
+                seconds = max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+            except (ValueError, TypeError, OverflowError):
+                continue
         if 0 <= seconds < float("inf"):
             return seconds
     return None
-
-
-def _until(date: str) -> float:
-    try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
-        return float("nan")
 
 
 def _told(error: BaseException) -> str:

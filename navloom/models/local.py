@@ -154,7 +154,9 @@ class LocalChatModel(BaseChatModel):
             request["stop"] = stop
         if constrain and not forms.is_plain:
             request["grammar"] = forms.grammar()
-        request["seed"] = _seed_of(request, self.seed)
+        text = json.dumps([request, self.seed], sort_keys=True, ensure_ascii=False)
+        first = hashlib.sha256(text.encode()).digest()[:4]
+        request["seed"] = int.from_bytes(first, "big") & 0x7FFFFFFF
         return request, forms
 
     def _result(self, said: Completion, messages: list[BaseMessage], forms: Forms) -> ChatResult:
@@ -174,11 +176,6 @@ class LocalChatModel(BaseChatModel):
             "completion_ms": said.completion_ms,
         }
         return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-def _seed_of(request: Mapping[str, Any], seed: int) -> int:
-    text = json.dumps([request, seed], sort_keys=True, ensure_ascii=False)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") & 0x7FFFFFFF
 
 
 def make(name: str, options: Options) -> BaseChatModel:

@@ -148,7 +148,16 @@ class Engine:
             raise ModelError(f"{self.name}: {self._refusal(seen['error'])}")
         if stop.is_set():
             raise ModelError(f"{self.name} was closed while it was answering.")
-        return _completion("".join(said), seen)
+        usage, timings = seen.get("usage", {}), seen.get("timings", {})
+        return Completion(
+            text="".join(said),
+            finish_reason=str(seen["finish"]),
+            prompt_tokens=int(usage.get("prompt_tokens", 0)),
+            cached_tokens=int(usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)),
+            completion_tokens=int(usage.get("completion_tokens", 0)),
+            prompt_ms=float(timings.get("prompt_ms", 0.0)),
+            completion_ms=float(timings.get("predicted_ms", 0.0)),
+        )
 
     def _refusal(self, error: Any) -> str:
         told = error if isinstance(error, dict) else {"message": error}
@@ -212,20 +221,6 @@ class Engine:
                     "xllamacpp does not know, or memory is short"
                     + (f" ({size_text(free)} free)." if free is not None else ".")
                 ) from error
-
-
-def _completion(text: str, seen: Mapping[str, Any]) -> Completion:
-    usage, timings = seen.get("usage", {}), seen.get("timings", {})
-    cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
-    return Completion(
-        text=text,
-        finish_reason=str(seen["finish"]),
-        prompt_tokens=int(usage.get("prompt_tokens", 0)),
-        cached_tokens=int(cached),
-        completion_tokens=int(usage.get("completion_tokens", 0)),
-        prompt_ms=float(timings.get("prompt_ms", 0.0)),
-        completion_ms=float(timings.get("predicted_ms", 0.0)),
-    )
 
 
 @contextlib.contextmanager

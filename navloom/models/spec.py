@@ -80,7 +80,11 @@ def read_spec(text: str) -> ModelSpec:
                 f"{bare}: '{key}' may hold a secret, and a model's name is written into runs:"
                 " set the provider's environment variable instead."
             )
-        options[key] = _read(value)
+        try:
+            read = json.loads(value)
+        except (ValueError, RecursionError):
+            read = value
+        options[key] = read if isinstance(read, bool | int | float) else value
     return ModelSpec(provider, name.strip(), options)
 
 
@@ -110,14 +114,6 @@ def hidden_in_address(text: str) -> list[str]:
     found = [f"://{user}@", unquote(user.partition(":")[2])] if at else []
     found += [value for name, value in parse_qsl(parts.query) if _SECRET_FIELD.search(name)]
     return [each for each in found if each]
-
-
-def _read(value: str) -> Value:
-    try:
-        read = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return read if isinstance(read, bool | int | float) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -259,7 +259,13 @@ class Traversability:
         Raises:
             SceneError: nobody said anything about this body.
         """
-        cells = self._of(body)
+        name = canonical(body)
+        if name not in self.cells:
+            raise SceneError(
+                f"nothing is known of the body '{body}' here.{did_you_mean(body, self.cells)}"
+                f" There are {', '.join(self.cells)}."
+            )
+        cells = self.cells[name]
         if (cell := cells.get((a, b))) is not None:
             return Passage(a, b, cell.traversable, cell.note, self.source)
         if (cell := cells.get((b, a))) is not None:
@@ -275,15 +281,6 @@ class Traversability:
     def detail(self, body: str, end: Literal["start", "end"], node: str) -> Cell | None:
         """What was said of reaching a question's place within a node."""
         return self.details.get(canonical(body), {}).get((end, node))
-
-    def _of(self, body: str) -> Mapping[Pair, Cell]:
-        name = canonical(body)
-        if name not in self.cells:
-            raise SceneError(
-                f"nothing is known of the body '{body}' here.{did_you_mean(body, self.cells)}"
-                f" There are {', '.join(self.cells)}."
-            )
-        return self.cells[name]
 
 
 _FILE = TypeAdapter(dict[str, dict[str, Cell] | list[Annotated[str, Field(max_length=4_000)]]])

@@ -14,7 +14,7 @@ centre to crossing to crossing to room centre.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -86,9 +86,10 @@ def _fill(
         Viewpoint(id=named[cell], position=point, region=region.id) for cell, point in cells.items()
     ]
     joined = [
-        (a, b)
-        for a, b in _neighbours(cells)
-        if polygon is None or _straight(polygon, cells[a], cells[b])
+        ((i, j), other)
+        for i, j in cells
+        for other in ((i + 1, j), (i, j + 1), (i + 1, j + 1), (i + 1, j - 1))
+        if other in cells and (polygon is None or _straight(polygon, cells[i, j], cells[other]))
     ]
     if polygon is not None:
         joined += _mend(cells, joined)
@@ -177,13 +178,6 @@ def _from_box(box: Box) -> Callable[[float, float], Point2]:
 
 def _count(length: float) -> int:
     return min(_MOST_CELLS, max(1, round(length / SPACING)))
-
-
-def _neighbours(cells: dict[Cell, Point3]) -> Iterator[tuple[Cell, Cell]]:
-    for i, j in cells:
-        for other in ((i + 1, j), (i, j + 1), (i + 1, j + 1), (i + 1, j - 1)):
-            if other in cells:
-                yield (i, j), other
 
 
 def _mend(cells: dict[Cell, Point3], joined: list[tuple[Cell, Cell]]) -> list[tuple[Cell, Cell]]:

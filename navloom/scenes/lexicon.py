@@ -82,23 +82,19 @@ class Lexicon(BaseModel):
         names = [name for group in _GROUPS for name in getattr(self, group)]
         labels = [label for labels in self.room_types.values() for label in labels]
         for each in (names, labels, self.structure_first, self.whole_only, self.measures):
-            _plain_and_once(each)
+            seen: set[str] = set()
+            for name in each:
+                if name in seen:
+                    raise ValueError(f"{name!r} stands twice")
+                if _clean(name) != name or not name:
+                    raise ValueError(f"{name!r} is not in plain lower case with single spaces")
+                seen.add(name)
         for name in set(self.whole_only) - set(names):
             raise ValueError(f"whole_only: {name!r} is in no group")
         for room_type in set(self.room_types) - {*ROOM_TYPES, _NO_TYPE}:
             near = did_you_mean(room_type, ROOM_TYPES)
             raise ValueError(f"room_types: {room_type!r} is not a room type of the paper.{near}")
         return self
-
-
-def _plain_and_once(names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{name!r} stands twice")
-        if _clean(name) != name or not name:
-            raise ValueError(f"{name!r} is not in plain lower case with single spaces")
-        seen.add(name)
 
 
 _LEXICON = TypeAdapter(Lexicon)
@@ -209,21 +205,11 @@ def _phrase(text: str) -> Group | None:
     words = _clean(head).split()
     if any(" ".join(words).startswith(f"{first} ") for first in _lexicon().structure_first):
         return "structure"
-    return next(
-        (
-            group
-            for size in range(min(len(words), _MOST_WORDS), 0, -1)
-            if (group := _ending(words[-size:], whole=size == len(words))) is not None
-        ),
-        None,
-    )
-
-
-def _ending(words: list[str], *, whole: bool) -> Group | None:
-    for last in _singulars(words[-1]):
-        name = " ".join([*words[:-1], last])
-        if name in _groups() and (whole or name not in _lexicon().whole_only):
-            return _groups()[name]
+    for size in range(min(len(words), _MOST_WORDS), 0, -1):
+        for last in _singulars(words[-1]):
+            name = " ".join([*words[-size:-1], last])
+            if name in _groups() and (size == len(words) or name not in _lexicon().whole_only):
+                return _groups()[name]
     return None
 
 

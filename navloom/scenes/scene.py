@@ -357,16 +357,12 @@ class Scene(_Frozen):
         graph: nx.Graph[str] = nx.Graph()
         graph.add_nodes_from(region.id for region in self.regions)
         for link in self.links:
-            metres = self._link_metres(link)
+            a, b = self.region_by_id[link.a].center, self.region_by_id[link.b].center
+            through = a if link.point is None else link.point
+            metres = distance_3d(a, through) + distance_3d(through, b)
             if not graph.has_edge(link.a, link.b) or metres < graph.edges[link.a, link.b]["metres"]:
                 graph.add_edge(link.a, link.b, metres=metres)
         return graph
-
-    def _link_metres(self, link: Link) -> float:
-        a, b = self.region_by_id[link.a].center, self.region_by_id[link.b].center
-        if link.point is None:
-            return distance_3d(a, b)
-        return distance_3d(a, link.point) + distance_3d(link.point, b)
 
     def navigation_graph(self) -> nx.Graph[str]:
         """G: one node a viewpoint; edges carry ``metres_2d`` and ``metres_3d``."""

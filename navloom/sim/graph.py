@@ -259,7 +259,13 @@ class GraphSimulator:
             return self._known(place)
         if place.viewpoint is not None:
             return self._known(place.viewpoint)
-        return self._under(place.position)
+        nearest, metres = nearest_viewpoint(self.scene, place.position)
+        if not metres <= _STANDING_M:
+            raise SimulatorError(
+                f"The pose at {short(place.position)} names no viewpoint and is {metres:.2f} m "
+                f"from the nearest, {nearest}: an agent of the graph simulator stands on one."
+            )
+        return nearest
 
     def _known(self, viewpoint: str) -> str:
         if viewpoint not in self._ways:
@@ -268,15 +274,6 @@ class GraphSimulator:
                 + did_you_mean(str(viewpoint)[:100], self._ways)
             )
         return viewpoint
-
-    def _under(self, position: Point3) -> str:
-        nearest, metres = nearest_viewpoint(self.scene, position)
-        if not metres <= _STANDING_M:
-            raise SimulatorError(
-                f"The pose at {short(position)} names no viewpoint and is {metres:.2f} m from the "
-                f"nearest, {nearest}: an agent of the graph simulator stands on one."
-            )
-        return nearest
 
 
 def _finite(value: float, what: str) -> float:

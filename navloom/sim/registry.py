@@ -50,7 +50,19 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
         from navloom.scenes.uri import load_scene
 
         scene = load_scene(scene)
-    return _made(name, make, scene, options)
+    try:
+        made = make(scene, **options)
+    except NavloomError:
+        raise
+    except Exception as error:
+        raise SimulatorError(
+            f"The simulator '{name}' cannot be made for {scene.origin}: {_line(error)}"
+        ) from error
+    if not isinstance(made, Simulator):
+        raise SimulatorError(
+            f"The simulator '{name}' gave a {type(made).__name__}: expected a Simulator."
+        )
+    return made
 
 
 def _plugins() -> dict[str, EntryPoint]:
@@ -101,22 +113,6 @@ def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any])
                 f"The simulator '{name}' has no option '{option}': expected "
                 f"{', '.join(known) or 'none'}.{did_you_mean(option, known)}"
             )
-
-
-def _made(name: str, make: Callable[..., Any], scene: Scene, options: dict[str, Any]) -> Simulator:
-    try:
-        made = make(scene, **options)
-    except NavloomError:
-        raise
-    except Exception as error:
-        raise SimulatorError(
-            f"The simulator '{name}' cannot be made for {scene.origin}: {_line(error)}"
-        ) from error
-    if not isinstance(made, Simulator):
-        raise SimulatorError(
-            f"The simulator '{name}' gave a {type(made).__name__}: expected a Simulator."
-        )
-    return made
 
 
 def _line(error: BaseException) -> str:

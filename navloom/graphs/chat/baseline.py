@@ -35,8 +35,10 @@ def heuristic_chat(request: Request) -> AIMessage:
     if last.name == "ask_person":
         return _answered(request, done)
     several = next((r for r in done[::-1] if _which(r)), None)
-    if several is not None and not _asked_since(done, several):
-        return request.call("ask_person", question=str(several.result["question"]))
+    if several is not None:
+        after = done[len(done) - 1 - done[::-1].index(several) :]
+        if all(result.name != "ask_person" for result in after):
+            return request.call("ask_person", question=str(several.result["question"]))
     left = _not_done(done, calls)
     if left and _failed(last) is None:
         return _calls(request, left)
@@ -86,11 +88,6 @@ def _calls(request: Request, intents: Sequence[Intent]) -> AIMessage:
 
 def _which(result: ToolResult) -> bool:
     return isinstance(result.result, Mapping) and bool(result.result.get("which"))
-
-
-def _asked_since(done: Sequence[ToolResult], several: ToolResult) -> bool:
-    after = done[len(done) - 1 - done[::-1].index(several) :]
-    return any(result.name == "ask_person" for result in after)
 
 
 def _answered(request: Request, done: Sequence[ToolResult]) -> AIMessage:
@@ -160,11 +157,16 @@ def _sentence(result: ToolResult, intent: Intent) -> str:
         case "look":
             return _seen(told, intent.words)
         case "where":
-            return _where(told)
+            floor = f", on floor {told.get('floor')}" if told.get("floors", 1) > 1 else ""
+            beside = [f"the {room} ({side})" for room, side in (told.get("next_to") or {}).items()]
+            on = f" From here one gets to {', '.join(beside)}." if beside else ""
+            return f"I am in the {told.get('room')}{floor}.{on}"
         case "find":
             return _found(told)
         case "rooms":
-            return _rooms(told)
+            rooms = told.get("rooms") or []
+            names = [f"{r['name']}{' (here)' if r.get('here') else ''}" for r in rooms]
+            return f"There are {len(names)} rooms: {', '.join(names)}."
         case "turn":
             way = str(told.get("turned", ""))
             named = way in ("left", "right", "around", "back", "behind")
@@ -200,13 +202,6 @@ _SIDE_WORDS = {
 }  # fmt: skip
 
 
-def _where(told: Mapping[str, Any]) -> str:
-    floor = f", on floor {told.get('floor')}" if told.get("floors", 1) > 1 else ""
-    beside = [f"the {room} ({side})" for room, side in (told.get("next_to") or {}).items()]
-    on = f" From here one gets to {', '.join(beside)}." if beside else ""
-    return f"I am in the {told.get('room')}{floor}.{on}"
-
-
 def _found(told: Mapping[str, Any]) -> str:
     found = told.get("found") or []
     if not found:
@@ -231,9 +226,3 @@ def _found(told: Mapping[str, Any]) -> str:
 def _at(found: Mapping[str, Any]) -> str:
     side = str(found.get("side") or found.get("way") or "ahead")
     return {"left": "on my left", "right": "on my right", "behind": "behind me"}.get(side, "ahead")
-
-
-def _rooms(told: Mapping[str, Any]) -> str:
-    rooms = told.get("rooms") or []
-    named = [f"{r['name']}{' (here)' if r.get('here') else ''}" for r in rooms]
-    return f"There are {len(named)} rooms: {', '.join(named)}."

@@ -126,15 +126,18 @@ def _intent(text: str) -> Intent:
     text = text[_POLITE.match(text).end() :] or text  # type: ignore[union-attr]
     corrected = _CORRECTED.match(text)
     if corrected:
-        return _correction(text[corrected.end() :].strip(" ,.!"))
-    return _question(text) or _order(text) or _small_talk(text) or _bare(text)
-
-
-def _correction(rest: str) -> Intent:
-    if not rest:
-        return Intent("go_to", {"place": "the other one"})
-    rest = rest[_POLITE.match(rest).end() :] or rest  # type: ignore[union-attr]
-    return _question(rest) or _order(rest) or Intent("go_to", {"place": rest})
+        rest = text[corrected.end() :].strip(" ,.!")
+        if not rest:
+            return Intent("go_to", {"place": "the other one"})
+        rest = rest[_POLITE.match(rest).end() :] or rest  # type: ignore[union-attr]
+        return _question(rest) or _order(rest) or Intent("go_to", {"place": rest})
+    known = _question(text) or _order(text) or _small_talk(text)
+    if known:
+        return known
+    # A few words without a verb name a place; anything else was not understood.
+    if re.match(r"^[a-z]", text) and len(text.split()) <= 5 and not _AUXILIARY.search(text):
+        return Intent("go_to", {"place": text}, words=_HELP)
+    return Intent(None, words=_HELP)
 
 
 def _question(text: str) -> Intent | None:
@@ -148,14 +151,10 @@ def _question(text: str) -> Intent | None:
     found = _FIND.match(text)
     if found is None:
         return None
-    thing = _trimmed(found.group("rest"))
-    return Intent("find", {"thing": thing}) if thing else Intent("look")
-
-
-def _trimmed(text: str) -> str:
+    thing = found.group("rest")
     for _ in range(4):
-        text = _LEAD.sub("", _TAIL.sub("", text.strip(" .,!")).strip())
-    return text
+        thing = _LEAD.sub("", _TAIL.sub("", thing.strip(" .,!")).strip())
+    return Intent("find", {"thing": thing}) if thing else Intent("look")
 
 
 def _order(text: str) -> Intent | None:
@@ -212,13 +211,6 @@ def _small_talk(text: str) -> Intent | None:
     if _THANKS.match(text) and len(text.split()) < 5:
         return Intent(None, words="Good. What next?")
     return None
-
-
-def _bare(text: str) -> Intent:
-    """A few words without a verb name a place; anything else was not understood."""
-    if re.match(r"^[a-z]", text) and len(text.split()) <= 5 and not _AUXILIARY.search(text):
-        return Intent("go_to", {"place": text}, words=_HELP)
-    return Intent(None, words=_HELP)
 
 
 _AUXILIARY = re.compile(r"\b(?:is|are|was|do|does|did|can|will|would|why|how|when|who|i|you)\b")

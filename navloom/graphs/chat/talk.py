@@ -337,12 +337,10 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
             await connection.commit()
             yield saver
     except sqlite3.Error as error:
-        raise _trouble(path, error) from error
-
-
-def _trouble(path: Path, error: sqlite3.Error) -> UsageError:
-    if "locked" in str(error):
-        return UsageError(f"{path} is in use: leave the other chat, or give another --thread.")
-    if isinstance(error, sqlite3.OperationalError):
-        return UsageError(f"{path} cannot be used: {error}. Choose another --threads folder.")
-    return UsageError(f"{path} is broken: {error}. Delete it, or give another --thread.")
+        if "locked" in str(error):
+            said = f"{path} is in use: leave the other chat, or give another --thread."
+        elif isinstance(error, sqlite3.OperationalError):
+            said = f"{path} cannot be used: {error}. Choose another --threads folder."
+        else:
+            said = f"{path} is broken: {error}. Delete it, or give another --thread."
+        raise UsageError(said) from error

@@ -187,12 +187,6 @@ def load(folder: Path, scene_id: str) -> Scene:
     """
     path = find_in(folder, "graphs", f"{checked_id(scene_id, what='capnav')}{_ENDING}")
     graph = read_json(path, _GRAPH, most=_MOST_BYTES)
-    _check_edges(graph, path)
-    with checked(path):
-        return _build(graph, scene_id)
-
-
-def _check_edges(graph: _Graph, path: Path) -> None:
     known = {node.id for node in graph.nodes}
     if len(known) != len(graph.nodes):
         raise SceneError(f"{path}: nodes: expected each id once, found one twice.")
@@ -204,6 +198,8 @@ def _check_edges(graph: _Graph, path: Path) -> None:
             raise SceneError(
                 f"{path}: edges[{i}]: expected two nodes, found {short(edge.a)} twice."
             )
+    with checked(path):
+        return _build(graph, scene_id)
 
 
 def _build(graph: _Graph, scene_id: str) -> Scene:

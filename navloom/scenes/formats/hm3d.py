@@ -9,7 +9,6 @@ points of its two rooms' boxes.
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Self
@@ -271,13 +270,10 @@ def _notes(home: Home, links: tuple[Link, ...]) -> Iterable[str]:
         yield f"The home falls into {parts} parts that no link joins."
     strange = unlisted(thing.name for thing in home.objects)
     if strange:
-        yield _of_unknown_kind(strange)
-
-
-def _of_unknown_kind(names: Counter[str]) -> str:
-    shown = [f"{prompt_name(name)} ({n})" for name, n in names.most_common(_MOST_NAMES)]
-    rest = f" and {len(names) - _MOST_NAMES} more names" if len(names) > _MOST_NAMES else ""
-    return (
-        f"{sum(names.values())} things are kept out of tasks as structure, since the lexicon does "
-        f"not know their kind: {', '.join(shown)}{rest}."
-    )
+        shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
+        more = len(strange) - _MOST_NAMES
+        rest = f" and {more} more names" if more > 0 else ""
+        yield (
+            f"{sum(strange.values())} things are kept out of tasks as structure, since the lexicon "
+            f"does not know their kind: {', '.join(shown)}{rest}."
+        )

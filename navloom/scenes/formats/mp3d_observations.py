@@ -118,7 +118,9 @@ def read_sightings(path: Path, ground: Mapping[str, Point3]) -> list[Sighting]:
         for (name, metres), several in headings.items():
             if name:
                 mean = math.atan2(sum(map(math.sin, several)), sum(map(math.cos, several)))
-                place = _ahead(ground[viewpoint], mean, metres)
+                # Heading 0 looks along -z and grows clockwise, R2R's as well as ours.
+                x, y, z = ground[viewpoint]
+                place = x + metres * math.sin(mean), y, z - metres * math.cos(mean)
                 found.append(Sighting(name, viewpoint, metres, place))
     if not any(viewpoint in ground for viewpoint in observations):
         raise SceneError(
@@ -159,12 +161,6 @@ def _one(group: list[Sighting]) -> SeenObject:
     weights = np.array([1 / max(sighting.metres, 0.25) ** 2 for sighting in group])
     x, _, z = np.average([sighting.position for sighting in group], axis=0, weights=weights)
     return SeenObject(nearest.name, (float(x), nearest.position[1], float(z)), nearest.viewpoint)
-
-
-def _ahead(ground: Point3, heading: float, metres: float) -> Point3:
-    """A point on the floor: heading 0 looks along -z and grows clockwise, R2R's as well as ours."""
-    x, y, z = ground
-    return x + metres * math.sin(heading), y, z - metres * math.cos(heading)
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,7 +268,15 @@ def determinism(bench: Bench) -> None:
     runs = []
     for _ in range(2):
         with bench.simulator() as simulator:
-            runs.append(_wander(bench, simulator, put(simulator, bench.start, seed=7)))
+            seen = [put(simulator, bench.start, seed=7)]
+            for k in range(6):
+                if ways := seen[-1].candidates:
+                    seen.append(act(simulator, Hop(ways[k % len(ways)].viewpoint)))
+                if "discrete" in bench.capabilities:
+                    seen.append(act(simulator, Turn()))
+                if "continuous" in bench.capabilities:
+                    seen.append(act(simulator, Velocity(0.3, 0.2, 0.5)))
+            runs.append(seen)
     for k, (a, b) in enumerate(zip(*runs, strict=True)):
         expect(same(a, b), f"observation {k} differs between two runs with one seed")
 
@@ -281,19 +289,6 @@ def closing(bench: Bench) -> None:
     put(simulator, bench.start)
     simulator.close()
     simulator.close()
-
-
-def _wander(bench: Bench, simulator: Simulator, first: Observation) -> list[Observation]:
-    seen = [first]
-    for k in range(6):
-        if seen[-1].candidates:
-            ways = seen[-1].candidates
-            seen.append(act(simulator, Hop(ways[k % len(ways)].viewpoint)))
-        if "discrete" in bench.capabilities:
-            seen.append(act(simulator, Turn()))
-        if "continuous" in bench.capabilities:
-            seen.append(act(simulator, Velocity(0.3, 0.2, 0.5)))
-    return seen
 
 
 def _way(observation: Observation, viewpoint: str) -> Candidate:
@@ -338,7 +333,9 @@ def geodesic(bench: Bench) -> None:
                 continue
             close_to(f"{what}: back", back.metres, way.metres, 0.02)
             straight = distance_3d(way.points[0], way.points[-1])
-            rise = _eyes(bench)
+            # Distances are between cameras in some scenes, and ways on floors.
+            heights = [viewpoint.eye_height for viewpoint in bench.scene.viewpoints]
+            rise = max(heights) - min(heights)
             expect(way.metres >= straight - rise - 1e-3, f"{what}: {way.metres} under {straight}")
             length = sum(distance_3d(a, b) for a, b in pairwise(way.points))
             hops = len(way.points) - 1
@@ -390,9 +387,3 @@ def errors_hop(bench: Bench) -> None:
         refuses("a hop of two", lambda: simulator.step({"one": good, "two": bad}))
         one = simulator.step({})["one"].pose.viewpoint
         expect(one == bench.start, f"one moved to {one} although the step was refused")
-
-
-def _eyes(bench: Bench) -> float:
-    """How much eye heights differ: distances are between cameras in some scenes, ways on floors."""
-    heights = [viewpoint.eye_height for viewpoint in bench.scene.viewpoints]
-    return max(heights) - min(heights)

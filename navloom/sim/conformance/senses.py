@@ -24,7 +24,6 @@ from navloom.sim.protocol import (
     Captions,
     Contact,
     Forward,
-    Simulator,
     Turn,
     Velocity,
     View,
@@ -109,7 +108,10 @@ def collision(bench: Bench) -> None:
     """Whoever drives at a wall touches it, does not go through, and has let go after turning."""
     with bench.made() as simulator:
         needs(simulator, "collide")
-        drive = _drive(simulator)
+        drive: Action = Velocity(0.25, 0.0, 1.0)
+        if "continuous" not in simulator.capabilities:
+            needs(simulator, "discrete")
+            drive = Forward(0.25)
         put(simulator, "west", math.radians(270))
         contacts: list[Contact] = []
         for _ in range(12):
@@ -121,20 +123,9 @@ def collision(bench: Bench) -> None:
         for contact in contacts:
             deep = math.isfinite(contact.displacement) and contact.displacement >= 0
             expect(bool(contact.what) and deep, f"a contact of something, in metres: {contact}")
-        turned = act(simulator, _turning(simulator))
+        discrete = "discrete" in simulator.capabilities
+        turned = act(simulator, Turn() if discrete else Velocity(0.0, math.radians(30), 1.0))
         expect(not turned.contacts, "turning on the spot touches nothing")
-
-
-def _drive(simulator: Simulator) -> Action:
-    if "continuous" in simulator.capabilities:
-        return Velocity(0.25, 0.0, 1.0)
-    needs(simulator, "discrete")
-    return Forward(0.25)
-
-
-def _turning(simulator: Simulator) -> Action:
-    discrete = "discrete" in simulator.capabilities
-    return Turn() if discrete else Velocity(0.0, math.radians(30), 1.0)
 
 
 def _check_captions(viewpoint: str, found: Captions) -> None:
