@@ -140,14 +140,6 @@ def later(where: str) -> Callable[..., Any]:
     return call
 
 
-def _nothing(*_: Any) -> dict[str, Any]:
-    return {}
-
-
-def _no_more(*_: Any) -> bool:
-    return False
-
-
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of run.
@@ -182,8 +174,8 @@ class Kind:
     plan: Callable[[Any, Path | None, Note], Plan]
     job: Callable[[Any], Job]
     dry: Callable[[Any], Calls]
-    more: Callable[[Any, Path], bool] = _no_more
-    finish: Callable[[Any, Path], dict[str, Any] | Awaitable[dict[str, Any]]] = _nothing
+    more: Callable[[Any, Path], bool] = lambda _, __: False
+    finish: Callable[[Any, Path], dict[str, Any] | Awaitable[dict[str, Any]]] = lambda _, __: {}
     ended: Callable[[Path, Summary], Shown] = lambda _, __: Shown()
     report: Callable[[list[Path], Path | None], Shown] | None = None
     export: Callable[[Path, Path, str], int] | None = None

@@ -177,7 +177,18 @@ class RunFolder:
             opened.callback(self._unlock)
             self._lock()
             if not self._belongs():
-                self._write("run.json", self._run_record())
+                record = {
+                    "navloom": package_version("navloom"),
+                    "kind": kind,
+                    "request": self.request,
+                    **({"where": self._where} if self._where else {}),
+                    "request_hash": _request_hash(kind, self.request, seed),
+                    "seed": seed,
+                    "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                    "git": git_state(Path.cwd()),
+                    "versions": versions(),
+                }
+                self._write("run.json", record)
             self._samples = LineFile(self.path / "samples.jsonl", self._done.add)
             opened.callback(self._samples.close)
             self._errors = LineFile(self.path / "errors.jsonl", self._broken.add)
@@ -273,19 +284,6 @@ class RunFolder:
     ) -> None:
         self.close()
 
-    def _run_record(self) -> dict[str, Any]:
-        return {
-            "navloom": package_version("navloom"),
-            "kind": self.kind,
-            "request": self.request,
-            **({"where": self._where} if self._where else {}),
-            "request_hash": _request_hash(self.kind, self.request, self.seed),
-            "seed": self.seed,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "git": git_state(Path.cwd()),
-            "versions": versions(),
-        }
-
     def _belongs(self) -> bool:
         """Whether the folder holds this very request already; False where it is new or empty.
 
@@ -379,13 +377,12 @@ def _shown(old: Any, new: Any) -> tuple[str, str]:
     texts = [json.dumps(value, ensure_ascii=False) for value in (old, new)]
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
     start = max(0, same - _SHOWN // 3) if max(map(len, texts)) > _SHOWN else 0
-    before, now = (_short(text, start) for text in texts)
-    return before, now
-
-
-def _short(text: str, start: int) -> str:
     end = start + _SHOWN
-    return ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
+    before, now = (
+        ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
+        for text in texts
+    )
+    return before, now
 
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from navloom.errors import SceneError
@@ -42,29 +42,25 @@ class SceneNames:
         elif name in self._files:
             scene = load_scene(self._files[name])
         elif name.startswith("demo:") or not self._given:
-            scene = load_scene(self._plain(name))
+            if "/" in name or ":" not in name:
+                raise SceneError(f"'{name}' is not a scene's portable name, such as 'hm3d:ID'")
+            scene = load_scene(name)
         else:
             raise SceneError(f"'{name}' is not a scene of {', '.join(self._given)}")
         if scene.uri != name:
             raise SceneError(f"'{name}' was asked for and the scene there is '{scene.uri}'")
         return scene
 
-    def _plain(self, name: str) -> str:
-        if "/" in name or ":" not in name:
-            raise SceneError(f"'{name}' is not a scene's portable name, such as 'hm3d:ID'")
-        return name
-
     @cached_property
     def _files(self) -> dict[str, str]:
         """Where each scene.json is, by its scene's name: a file's own name says nothing of it."""
-        return dict(self._look_into_files())
-
-    def _look_into_files(self) -> Iterator[tuple[str, str]]:
+        found: dict[str, str] = {}
         for spec in self._given:
             for uri in list_scenes(spec) if ":" not in spec.split("/")[0] else ():
                 # One broken file is no reason not to find the others.
                 with contextlib.suppress(SceneError):
-                    yield load_scene(uri).uri, uri
+                    found[load_scene(uri).uri] = uri
+        return found
 
 
 def _portable(uri: str) -> str:

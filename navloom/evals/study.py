@@ -53,8 +53,9 @@ class Study:
             UnfinishedError: the runs before have used all of a limit.
         """
         most, used = self._session.limits, self._used
+        tokens = [each.usage["input_tokens"] + each.usage["output_tokens"] for each in used]
         rest = {
-            "token_limit": _rest(most.token_limit, [_tokens(each) for each in used]),
+            "token_limit": _rest(most.token_limit, tokens),
             "cost_limit": _rest(most.cost_limit, [each.cost_usd or 0.0 for each in used]),
             "time_limit": _rest(most.time_limit, [each.session_seconds for each in used]),
         }
@@ -93,10 +94,6 @@ class Study:
             first = next(iter(read_errors(folder)), {}).get("message")
             said = f"{folder}: {summary.error} of {summary.samples} samples ended in an error"
             raise UnfinishedError(f"{said}, {first}; {again}", 2)
-
-
-def _tokens(summary: Summary) -> int:
-    return summary.usage["input_tokens"] + summary.usage["output_tokens"]
 
 
 def _rest(most: float | None, used: Sequence[float]) -> Any:

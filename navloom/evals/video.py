@@ -68,7 +68,12 @@ def sample_frames(path: Path | str, n: int, *, longest_side: int = LONGEST_SIDE)
     if not 1 <= n <= MOST_FRAMES:
         raise UsageError(f"{n} frames: expected 1 to {MOST_FRAMES}")
     av, where = _av(), Path(path)
-    _check_file(where)
+    try:
+        size = where.stat().st_size
+    except OSError as error:
+        raise DataError(f"{where}: there is no such video: {error.strerror}") from error
+    if not where.is_file() or size > _MOST_BYTES:
+        raise DataError(f"{where}: expected a video of at most {_MOST_BYTES:,} bytes")
     try:
         with av.open(str(where)) as container:
             if not container.streams.video:
@@ -79,7 +84,8 @@ def sample_frames(path: Path | str, n: int, *, longest_side: int = LONGEST_SIDE)
                 _jpeg(frame, longest_side, where) for frame in _evenly(container, stream, n, where)
             ]
     except av.error.FFmpegError as error:
-        raise DataError(f"{where}: no video that can be read: {_words(error)}") from error
+        said = " ".join(str(error).split())[:200]
+        raise DataError(f"{where}: no video that can be read: {said}") from error
     if not frames:
         raise DataError(f"{where}: the video holds no frame")
     return frames
@@ -94,15 +100,6 @@ def _av() -> Any:
             "frames of a video need PyAV: pip install 'navloom[video]', or leave --videos out"
         ) from error
     return av
-
-
-def _check_file(path: Path) -> None:
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise DataError(f"{path}: there is no such video: {error.strerror}") from error
-    if not path.is_file() or size > _MOST_BYTES:
-        raise DataError(f"{path}: expected a video of at most {_MOST_BYTES:,} bytes")
 
 
 def _evenly(container: Any, stream: Any, n: int, path: Path) -> Iterator[Any]:
@@ -153,7 +150,3 @@ def _jpeg(frame: Any, longest: int, path: Path) -> bytes:
     out = BytesIO()
     picture.save(out, "JPEG", quality=_QUALITY)
     return out.getvalue()
-
-
-def _words(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

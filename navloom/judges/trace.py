@@ -296,7 +296,12 @@ def make_trace_items(steps: Sequence[Step], *, n: int = 320, seed: int = 0) -> l
         n: how many items, about.
         seed: fixes the choice.
     """
-    usable = [step for step in steps if _takes_what_it_names(step)]
+    usable = [
+        step
+        for step in steps
+        if step.action.kind == "move"
+        and {int(number) for number in _CHOSEN.findall(step.reasoning)} == {step.action.option}
+    ]
     random.Random(f"{seed}/trace").shuffle(usable)
     items: list[TraceItem] = []
     wanted = max(1, round(n / len(_KINDS) / len(_SETS)))
@@ -319,11 +324,6 @@ def make_trace_items(steps: Sequence[Step], *, n: int = 320, seed: int = 0) -> l
                     items.append(TraceItem(name, kind, words, spoiled, deserves))
             made += bool(pair[0][1])
     return items
-
-
-def _takes_what_it_names(step: Step) -> bool:
-    named = {int(number) for number in _CHOSEN.findall(step.reasoning)}
-    return step.action.kind == "move" and named == {step.action.option}
 
 
 def _other_place(step: Step, others: Sequence[Step], _: Any, rng: random.Random) -> Made | None:

@@ -148,9 +148,11 @@ def score(
         )
         return Share(good, len(known))
 
+    chosen = model_of(model)
+    baseline = " (a baseline)" if isinstance(chosen, BuiltinChatModel) else ""
     return AnnotationScores(
         scene=scene.uri,
-        model=_called(model),
+        model=model_name(chosen) + baseline,
         voting=regions(done.voted),
         consensus=regions(done.agreed),
         contiguity=regions(done.restored),
@@ -190,12 +192,6 @@ def macro(rows: list[AnnotationScores], column: str) -> float | None:
     values = [getattr(row, column).value for row in rows]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def _called(model: BaseChatModel | str) -> str:
-    chosen = model_of(model)
-    baseline = " (a baseline)" if isinstance(chosen, BuiltinChatModel) else ""
-    return model_name(chosen) + baseline
 
 
 def _hide_types(

@@ -159,17 +159,13 @@ def collect(
             ends = question["nodes_involved"]
             truth = truth_record(places_of(name).truth, ends["start"], ends["end"])
             room.append(Kept(question, grounding, row["id"], truth))
-    _fill(found, extra, n)
-    return found
-
-
-def _fill(found: Collected, extra: dict[str, list[Kept]], n: int) -> None:
-    """Let one scene's spare questions stand in for what another lacks, one scene after another."""
+    # One scene's spare questions stand in for what another lacks, one scene after another.
     while found.count < n and any(extra.values()):
         for name in sorted(extra):
             if extra[name] and found.count < n:
                 found.by_scene[name].append(extra[name].pop(0))
     found.spare = sum(len(many) for many in extra.values())
+    return found
 
 
 def write_questions(

@@ -61,20 +61,15 @@ def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Ta
     if left:
         each = ", ".join(f"{t.not_counted} of {n}" for n, t in made.items() if t.not_counted)
         note += f" Not counted by these rules (docs/capnav.md): {each}."
+    rows = []
+    for name, found in made.items():
+        model, counted = runs[name].model, found.answers - found.not_counted
+        shown = (_cell(found.measures[key], found, key) for key in _SHOWN)
+        label = name if model in name else f"{name}: {model}"
+        said = _share(found.said_yes, counted)
+        rows.append((label, str(counted), str(found.unparsed), said, *shown))
     header = ("run", "n", "unparsed", "said yes", *_SHOWN)
-    return Table(title, note, header, tuple(_row(runs[n], n, t) for n, t in made.items()))
-
-
-def _row(scores: CapnavScores, name: str, found: Totals) -> tuple[str, ...]:
-    label = name if scores.model in name else f"{name}: {scores.model}"
-    counted = found.answers - found.not_counted
-    return (
-        label,
-        str(counted),
-        str(found.unparsed),
-        _share(found.said_yes, counted),
-        *(_cell(found.measures[key], found, key) for key in _SHOWN),
-    )
+    return Table(title, note, header, tuple(rows))
 
 
 def _cell(measure: Measure, found: Totals, key: str) -> str:

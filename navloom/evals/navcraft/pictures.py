@@ -173,7 +173,9 @@ def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mappin
         names = [names[i * len(names) // most] for i in range(most)]
     for name in names[1::2]:
         # Every other home shows a Type-A2 first, so that both types are seen.
-        by_scene[name].sort(key=_is_not_a2)
+        by_scene[name].sort(
+            key=lambda row: (row.get("phase_2") or {}).get("Collaborative type") != "Type-A2"
+        )
     picked: list[Mapping[str, Any]] = []
     for turn in range(max((len(by_scene[name]) for name in names), default=0)):
         for name in names:
@@ -181,10 +183,6 @@ def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mappin
             if turn < len(tasks) and len(picked) < most:
                 picked.append(tasks[turn])
     return picked
-
-
-def _is_not_a2(row: Mapping[str, Any]) -> bool:
-    return (row.get("phase_2") or {}).get("Collaborative type") != "Type-A2"
 
 
 def contact_sheet(rows: Sequence[Mapping[str, Any]], scenes: Mapping[str, Scene]) -> Figure:

@@ -149,7 +149,14 @@ class Comparison:
             "Who succeeded where",
             "p: McNemar's exact test, two-sided, pairs taken as independent.",
             ("metric", "both", "only A", "only B", "neither", "p"),
-            tuple(_counts(each) for each in self.discordant),
+            tuple(
+                (
+                    each.metric,
+                    *(f"{n:,}" for n in (each.both, each.only_a, each.only_b, each.neither)),
+                    f"{each.p:.3g}",
+                )
+                for each in self.discordant
+            ),
         )
 
 
@@ -268,8 +275,3 @@ def _cells(each: Paired) -> tuple[str, ...]:
 
 def _number(value: float, sign: str = "") -> str:
     return f"{value:{sign},.1f}" if abs(value) >= 1_000 else f"{value:{sign}.4f}"
-
-
-def _counts(each: Discordant) -> tuple[str, ...]:
-    counts = (each.both, each.only_a, each.only_b, each.neither)
-    return each.metric, *(f"{count:,}" for count in counts), f"{each.p:.3g}"

@@ -189,25 +189,18 @@ def find_behaviours(case: Circumstances) -> dict[Behaviour, dict[str, Any]]:
         "loop": _loop(case.walk),
         "missed_stop": None if case.success else _missed_stop(case),
         "time_out": _last(case) if case.walk.end == "max_steps" else None,
-        **(_of_success(case) if case.success else _of_failure(case)),
     }
+    if case.success:
+        far = math.isfinite(case.excess) and case.excess > RADIUS
+        found["detour"] = {"excess_metres": round(case.excess, 2)} if far else None
+    else:
+        early = case.walk.stopped and min(case.to_goal, default=math.inf) >= RADIUS
+        found["early_stop"] = _early_stop(case) if early else None
+        found["dead_end"] = _last(case) if case.walk.end == "dead_end" else None
     if generation is not None and not ended:
         found.pop("generation_error")
         found["generation_error"] = generation
     return {kind: proof for kind, proof in found.items() if proof is not None} or {"none": {}}
-
-
-def _of_success(case: Circumstances) -> dict[Behaviour, dict[str, Any] | None]:
-    far = math.isfinite(case.excess) and case.excess > RADIUS
-    return {"detour": {"excess_metres": round(case.excess, 2)} if far else None}
-
-
-def _of_failure(case: Circumstances) -> dict[Behaviour, dict[str, Any] | None]:
-    early = case.walk.stopped and min(case.to_goal, default=math.inf) >= RADIUS
-    return {
-        "early_stop": _early_stop(case) if early else None,
-        "dead_end": _last(case) if case.walk.end == "dead_end" else None,
-    }
 
 
 def _last(case: Circumstances) -> dict[str, Any]:
@@ -297,10 +290,7 @@ def _missed_stop(case: Circumstances) -> dict[str, Any] | None:
 
 def _early_stop(case: Circumstances) -> dict[str, Any]:
     on_the_way = case.deviation is not None and case.deviation.taken is None
-    return {
-        **_last(case),
-        "where": "short" if on_the_way else "elsewhere",
-    }
+    return {**_last(case), "where": "short" if on_the_way else "elsewhere"}
 
 
 def spelled(kind: str, proof: Mapping[str, Any]) -> str:

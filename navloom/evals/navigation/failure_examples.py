@@ -67,12 +67,9 @@ class Example:
             return True
         if mine.scene != other.scene:
             return False
-        same_path = _path_id(mine) is not None and _path_id(mine) == _path_id(other)
+        ours, its = (each.columns.get("path_id") or each.path or None for each in (mine, other))
+        same_path = ours is not None and ours == its
         return same_path or bool(set(mine.goals) & set(other.goals))
-
-
-def _path_id(episode: Episode) -> Any:
-    return episode.columns.get("path_id") or episode.path or None
 
 
 def mine(run: Path | str, n: int, exclude: Iterable[Episode] = ()) -> tuple[str, ...]:
@@ -129,18 +126,13 @@ def choose(examples: Sequence[Example], n: int, exclude: Iterable[Episode] = ())
     free = [each for each in examples if not any(each.gives_away(other) for other in shown)]
     often = Counter((each.behaviour, each.cause) for each in free)
     picked: list[Example] = []
-    while len(picked) < n and (left := [each for each in free if _is_new(each, picked)]):
-        picked.append(min(left, key=lambda each: _rank(each, picked, often)))
+    while free and len(picked) < n:
+        best = min(free, key=lambda each: _rank(each, picked, often))
+        picked.append(best)
+        ends = (best.episode.scene, best.episode.goals)
+        others = [each for each in free if (each.episode.scene, each.episode.goals) != ends]
+        free = [each for each in others if each.text != best.text]
     return tuple(each.text for each in picked)
-
-
-def _is_new(example: Example, picked: Sequence[Example]) -> bool:
-    return all(
-        example.text != other.text
-        and (example.episode.scene, example.episode.goals)
-        != (other.episode.scene, other.episode.goals)
-        for other in picked
-    )
 
 
 def _rank(
@@ -181,7 +173,8 @@ def _tell(tagged: Analysis, episode: Episode, steps: Sequence[Step]) -> str | No
     fork = tagged.deviation
     if fork is None:
         return None
-    ways = _ways(steps, fork.step)
+    options = steps[fork.step].options if 0 <= fork.step < len(steps) else []
+    ways = {option.viewpoint: _way(option) for option in options}
     went, right = fork.taken, fork.expected
     if any(name is not None and name not in ways for name in (went, right)):
         return None
@@ -197,8 +190,8 @@ def _tell(tagged: Analysis, episode: Episode, steps: Sequence[Step]) -> str | No
     after = {0: "at the start ", 1: "after 1 move "}.get(done, f"after {done} moves ")
     reason = _reason(tagged, right is None)
     return _whole(
-        [f"{asked}{after}{did}", f"That was wrong: {reason}", *_afterwards(tagged),
-         f"Right would have been {better}"]
+        [f"{asked}{after}{did}", f"That was wrong: {reason}",
+         *filter(None, [_AFTER.get(tagged.behaviour)]), f"Right would have been {better}"]
     )  # fmt: skip
 
 
@@ -218,12 +211,6 @@ def _bad_reply(tagged: Analysis) -> str:
         " Right would have been one action in the form asked for, with the number of an option"
         " that is listed, or Stop"
     )
-
-
-def _ways(steps: Sequence[Step], number: int) -> dict[str, str]:
-    """By viewpoint, what a step's options say: ``to the left, towards “...”``."""
-    options = steps[number].options if 0 <= number < len(steps) else []
-    return {option.viewpoint: _way(option) for option in options}
 
 
 def _way(option: Option) -> str:
@@ -256,8 +243,3 @@ def _reason(tagged: Analysis, should_stop: bool) -> str:
     if tagged.cause == "object" and what:
         return f"what the instruction speaks of ({what}) was not that way"
     return "it was at the goal" if should_stop else "the instruction leads another way"
-
-
-def _afterwards(tagged: Analysis) -> list[str]:
-    said = _AFTER.get(tagged.behaviour)
-    return [said] if said else []

@@ -193,21 +193,12 @@ class Scorer:
         for group in self._groups:
             for name, values in group.score(trajectories, unstopped, self.radius, invalid).items():
                 columns[name][group.members] = values
-        self._see(trajectories, columns, invalid, unstopped)
-        self._touch(contacts or {}, columns)
-        return Scores(self.episodes, columns, dict(sorted(invalid.items())))
-
-    def _see(
-        self,
-        trajectories: Mapping[str, Sequence[str]],
-        columns: Columns,
-        invalid: Mapping[int, Invalid],
-        unstopped: Collection[str],
-    ) -> None:
-        column, none = columns["SR_visible"], frozenset(unstopped)
+        seen, none = columns["SR_visible"], frozenset(unstopped)
         for k, name, seen_from in self._visible:
             ended = k not in invalid and name not in none
-            column[k] = ended and trajectories[name][-1] in seen_from
+            seen[k] = ended and trajectories[name][-1] in seen_from
+        self._touch(contacts or {}, columns)
+        return Scores(self.episodes, columns, dict(sorted(invalid.items())))
 
     def _touch(self, contacts: Mapping[str, Contacts], columns: Columns) -> None:
         for k, episode in enumerate(self.episodes if contacts else ()):

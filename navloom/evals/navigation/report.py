@@ -28,7 +28,6 @@ from navloom.evals.scene_names import SceneNames
 from navloom.evals.tasks.episode import Episode
 from navloom.files import write_whole
 from navloom.scenes.scene import Scene
-from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.parse_action import ParsedAction
 from navloom.tools.navigation.steps import Step, Walk
 
@@ -254,15 +253,15 @@ class Case:
     def numbers(self) -> str:
         """Its scores in a line."""
         scores = _mapping(self.result.get("scores"))
-        return ", ".join(f"{name} {value:.2f}" for name, value in scores.items() if _number(value))
+        return ", ".join(
+            f"{name} {value:.2f}"
+            for name, value in scores.items()
+            if isinstance(value, float | int) and not isinstance(value, bool)
+        )
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool)
 
 
 def read_case(line: Mapping[str, Any], tagged: Analysis) -> Case | None:
@@ -363,21 +362,20 @@ def _step(case: Case, number: int, step: Step) -> ShownStep:
     right = fork.expected if fork is not None and deviates else None
     return ShownStep(
         number=number,
-        options=tuple(_option(each, step.action, right) for each in step.options[:_MOST_OPTIONS]),
+        options=tuple(
+            ShownOption(
+                str(each.id),
+                each.direction,
+                _text(each.description),
+                chosen=step.action.kind == "move" and step.action.viewpoint == each.viewpoint,
+                right=each.viewpoint == right,
+            )
+            for each in step.options[:_MOST_OPTIONS]
+        ),
         reply=_text(step.reply),
         action=_action(step.action),
         deviates=deviates,
         notes=tuple(_notes(step)),
-    )
-
-
-def _option(option: Option, action: ParsedAction, right: str | None) -> ShownOption:
-    return ShownOption(
-        str(option.id),
-        option.direction,
-        _text(option.description),
-        chosen=action.kind == "move" and action.viewpoint == option.viewpoint,
-        right=option.viewpoint == right,
     )
 
 

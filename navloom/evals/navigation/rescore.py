@@ -17,8 +17,8 @@ from typing import Any
 from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.navigation.bootstrap import LEVEL, RESAMPLES, By, Row, summarise
 from navloom.evals.navigation.ground import Invalid
-from navloom.evals.navigation.metrics import METRICS, EpisodeScore, Scorer, cluster_of
-from navloom.evals.navigation.scores import EFFORT, Fault, Trial, read_submission, read_trials
+from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of
+from navloom.evals.navigation.scores import EFFORT, Fault, read_submission, read_trials
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.run_folder import read_run
 from navloom.evals.tasks.registry import TASKS, load_task
@@ -200,17 +200,13 @@ def score_run(
     records, faults = {}, []
     for trial, score in zip(trials, scores.each(), strict=True):
         whole = replace(score, invalid=trial.path) if isinstance(trial.path, Invalid) else score
-        records[trial.id] = _whole(trial, whole)
+        effort = {name: value for name, value in trial.effort.items() if value is not None}
+        records[trial.id] = {**whole.record(), **effort, "cluster": cluster_of(trial.episode)}
         if whole.invalid is not None:
             faults.append(Fault(trial.id, whole.invalid))
     first = trials[0].episode.task
     split = said["request"].get("split")
     return _sheet(str(run), first, split and str(split), records, faults, by, seed)
-
-
-def _whole(trial: Trial, score: EpisodeScore) -> dict[str, Any]:
-    effort = {name: value for name, value in trial.effort.items() if value is not None}
-    return {**score.record(), **effort, "cluster": cluster_of(trial.episode)}
 
 
 def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, str]:

@@ -178,18 +178,15 @@ class EvalRequest(Request):
 
     def idle(self) -> list[str]:
         """The fields that decide nothing, since what they are about is off."""
-        return [name for name, used in self._used().items() if not used]
-
-    def _used(self) -> dict[str, bool]:
-        """What decides something only where something else is on."""
         asks = self.dialogue or self.oracle == "assistant"
-        return {
+        used = {
             "oracle_model": asks and self.oracle_model is not None,
             "max_questions": self.dialogue,
             "oracle_budget": self.oracle != "off",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,
         }
+        return [name for name, matters in used.items() if not matters]
 
     def where(self) -> dict[str, str]:
         """Where the files are on this machine."""

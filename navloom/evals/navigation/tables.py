@@ -244,17 +244,12 @@ def _cells(name: str, measured: Mapping[str, Any]) -> tuple[str, str, str]:
     )
 
 
-def _result(line: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    result = line.get("result")
-    part = result.get(key) if isinstance(result, Mapping) else None
-    return part if isinstance(part, Mapping) else {}
-
-
 def _took(lines: Sequence[Mapping[str, Any]]) -> Table:
     tally = Tally()
     for line in lines:
         tally.add(dict(line))
-    counts = [_result(line, "counts") for line in lines]
+    results = [r for line in lines if isinstance(r := line.get("result"), Mapping)]
+    counts = [c for r in results if isinstance(c := r.get("counts"), Mapping)]
     rows = [
         (words, f"{total:,}", f"{total / len(lines):.2f}")
         for key, words in _EFFORTS
