@@ -112,33 +112,27 @@ def steps_of(row: Mapping[str, Any]) -> Iterator[Step]:
     instruction = episode.get("instruction") if isinstance(episode, dict) else None
     history: list[str] = []
     for number, step in enumerate(steps, 1):
-        made = _step(row, step, number, instruction or "", history)
+        if not isinstance(step, dict):
+            raise DataError(f"{row.get('id')}: step {number}: expected an object")
+        try:
+            made = Step.model_validate(
+                {
+                    "id": f"{row.get('id')}.s{number:03d}",
+                    "scene": str(row.get("scene") or ""),
+                    "instruction": instruction or "",
+                    "history": tuple(history[-_MOST_HISTORY:]),
+                    "options": step.get("options"),
+                    "action": step.get("action"),
+                    "reasoning": step.get("reasoning") or "",
+                }
+            )
+        except ValidationError as error:
+            raise DataError(f"{row.get('id')}: step {number}: {first_problem(error)}") from error
         if made.reasoning.strip():
             yield made
         chosen = [o for o in made.options if o.id == made.action.option]
         what = f": {chosen[0].description}" if chosen and made.action.kind == "move" else ""
         history.append(f"Step {number}: {made.action_text}{what}")
-
-
-def _step(
-    row: Mapping[str, Any], step: Any, number: int, instruction: str, history: Sequence[str]
-) -> Step:
-    if not isinstance(step, dict):
-        raise DataError(f"{row.get('id')}: step {number}: expected an object")
-    try:
-        return Step.model_validate(
-            {
-                "id": f"{row.get('id')}.s{number:03d}",
-                "scene": str(row.get("scene") or ""),
-                "instruction": instruction,
-                "history": tuple(history[-_MOST_HISTORY:]),
-                "options": step.get("options"),
-                "action": step.get("action"),
-                "reasoning": step.get("reasoning") or "",
-            }
-        )
-    except ValidationError as error:
-        raise DataError(f"{row.get('id')}: step {number}: {first_problem(error)}") from error
 
 
 GRADES = ("yes", "no", "na")

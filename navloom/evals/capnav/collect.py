@@ -323,7 +323,14 @@ def candidates(places: Places, seed: int) -> list[Facts]:
         said = {body: int(tables[body][row, column]) for body in truth.bodies}
         answers = {body: None if code < 0 else code == 1 for body, code in said.items()}
         stopped = [body for body, answer in answers.items() if answer is False]
-        kinds = {body: _on_path(truth, body, path) for body in stopped}
+        kinds = {
+            body: kinds_of(
+                passage
+                for a, b in pairwise(path)
+                if (passage := truth.passage(body, a, b)).traversable is False
+            )
+            for body in stopped
+        }
         found.append(Facts(start, end, len(path) - 1, answers, kinds))
     return found
 
@@ -335,11 +342,6 @@ def _pairs(places: Places, seed: int) -> list[tuple[str, str]]:
     dice = random.Random(f"pairs:{seed}")
     drawn = {tuple(dice.sample(named, 2)): None for _ in range(_MOST_CANDIDATES)}
     return [(a, b) for a, b in drawn]
-
-
-def _on_path(truth: Traversability, body: str, path: Sequence[str]) -> tuple[str, ...]:
-    passages = (truth.passage(body, a, b) for a, b in pairwise(path))
-    return kinds_of(passage for passage in passages if passage.traversable is False)
 
 
 @dataclass

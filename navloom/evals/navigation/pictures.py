@@ -159,7 +159,13 @@ def draw_episode(scene: Scene, drawing: EpisodeDrawing) -> Figure:
         for names, robot in ((drawing.reference, _TRUTH), (drawing.trajectory, _AGENT))
         if len(points := _spots(scene, names)) > 1
     ]
-    signs = list(_signs(scene, drawing))
+    marked: tuple[tuple[_Sign, Sequence[str]], ...] = (
+        ("goal", drawing.goals),
+        ("end", drawing.trajectory[-1:]),
+        ("start", drawing.trajectory[:1] or drawing.reference[:1]),
+        ("deviation", (drawing.deviation,) if drawing.deviation is not None else ()),
+    )
+    signs = [(kind, *spot) for kind, names in marked for spot in _spots(scene, names)]
     floors = {at for route in routes for at, _, _ in route.points} | {at for _, at, _, _ in signs}
     if not floors:
         raise SceneError(f"{scene.uri} has none of the episode's viewpoints")
@@ -232,18 +238,6 @@ def _spots(scene: Scene, names: Sequence[str]) -> tuple[tuple[int, float, float]
 
 _Placed = tuple[_Sign, int, float, float]
 """A sign, its floor, x and z."""
-
-
-def _signs(scene: Scene, drawing: EpisodeDrawing) -> Iterable[_Placed]:
-    kinds: tuple[tuple[_Sign, Sequence[str]], ...] = (
-        ("goal", drawing.goals),
-        ("end", drawing.trajectory[-1:]),
-        ("start", drawing.trajectory[:1] or drawing.reference[:1]),
-        ("deviation", (drawing.deviation,) if drawing.deviation is not None else ()),
-    )
-    for kind, names in kinds:
-        for spot in _spots(scene, names):
-            yield (kind, *spot)
 
 
 def _draw_graph(axes: Axes, scene: Scene, floor: int) -> None:

@@ -245,20 +245,19 @@ class EvalJob(Job):
         """The navigator's context, which makes its simulator; ``model`` stands in for all."""
         request, settings = self.plan.request, self.plan.request.settings
         own = {name: getattr(request, name) for name in _COPIED}
+        count = request.few_shot_failures
         return Context(
             simulator=partial(simulator_of, request, self.plan.scenes[sample.scene]),
             model=model or model_of(request.thinks_with),
             oracle_model=model or (request.oracle_model and model_of(request.oracle_model)),
             memory=settings.memory,
             show_path=settings.show_path,
-            failures=self._failures(sample),
+            failures=choose(self.plan.failures, count, [self.plan.episodes[sample.id]])
+            if count
+            else (),
             media=None if self.plan.media is None else FolderMedia(self.plan.media),
             **own,
         )
-
-    def _failures(self, sample: Sample) -> tuple[str, ...]:
-        count = self.plan.request.few_shot_failures
-        return choose(self.plan.failures, count, [self.plan.episodes[sample.id]]) if count else ()
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """How the episode ended, what it scores, and what went wrong."""

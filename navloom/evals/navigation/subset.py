@@ -159,7 +159,10 @@ def build_subset(
             "least 1 bin."
         )
     rng = np.random.default_rng(seed)
-    groups = _by_category(items)
+    by_category: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for item, episodes in items.items():
+        by_category[episodes[0].category or ""].append(item)
+    groups = dict(sorted(by_category.items()))
     chosen: set[str] = set()
     sizes = [len(groups[category]) for category in groups]
     for category, share in zip(groups, balanced(n, sizes), strict=True):
@@ -215,16 +218,6 @@ def load_subset(path: Path | str) -> Subset:
         raise DataError(
             f"{str(error).removesuffix('.')}; expected a file that `navloom subset` wrote."
         ) from error
-
-
-def _by_category(
-    items: Mapping[tuple[str, str], Sequence[Episode]],
-) -> dict[str, list[tuple[str, str]]]:
-    """Items by category, in order of name; all in one group where the dataset has none."""
-    groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for item, episodes in items.items():
-        groups[episodes[0].category or ""].append(item)
-    return {category: groups[category] for category in sorted(groups)}
 
 
 def _strata(
