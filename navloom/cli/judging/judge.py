@@ -105,12 +105,14 @@ def trace(session: Session, **given: Any) -> None:
     from navloom.evals.run_folder import read_samples
 
     where, as_json = given["where"], given["as_json"]
-    request, (_, faults) = _request("judge_trace", str(where), given), read_steps(where)
+    request = _request("judge_trace", str(where), given)
+    asked = request.record()
+    _, faults = read_steps(where)
     if given["dry_run"]:
         _say_faults(faults)
         show_dry_run(request, session, as_json=as_json)
         return
-    out = run_folder(given["out"], "traces", [request.record(), str(where.resolve())])
+    out = run_folder(given["out"], "traces", [asked, str(where.resolve())])
     summary = run_kind(request, out, session)
     _say_faults(faults)
     counted: dict[str, Counter[str]] = {}
