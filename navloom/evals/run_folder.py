@@ -30,7 +30,6 @@ from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from navloom.errors import RunError
@@ -221,10 +220,7 @@ class RunFolder:
         Raises:
             RunError: its id is there already, or it cannot be written.
         """
-        check_id(record["id"])
-        record = redacted(record)
-        self._samples.append(record)
-        self._done.add(record)
+        self._add(record, self._samples, self._done)
 
     def add_error(self, record: dict[str, Any]) -> None:
         """Append a sample on which the machinery broke.
@@ -232,10 +228,13 @@ class RunFolder:
         Raises:
             RunError: its id is there already, or it cannot be written.
         """
+        self._add(record, self._errors, self._broken)
+
+    def _add(self, record: dict[str, Any], lines: LineFile, tally: Tally) -> None:
         check_id(record["id"])
         record = redacted(record)
-        self._errors.append(record)
-        self._broken.add(record)
+        lines.append(record)
+        tally.add(record)
 
     def retry_errors(self) -> int:
         """Move all errors to ``errors-retried.jsonl``, so that their samples are tried again.
@@ -276,12 +275,7 @@ class RunFolder:
     def __enter__(self) -> RunFolder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _belongs(self) -> bool:

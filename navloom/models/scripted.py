@@ -10,7 +10,6 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -123,12 +122,7 @@ class ScriptedChatModel(InProcessModel):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
             self.assert_done()
 

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, ClassVar, Self, TypeAlias
 
 from langchain_core.messages import AIMessage
@@ -143,12 +142,7 @@ class ModelServer:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def admit(self, wire: Wire, body: dict[str, Any], headers: dict[str, str], path: str) -> Call:
