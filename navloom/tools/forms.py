@@ -15,9 +15,9 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 MOST_LISTED = 12
 """How many names or faults a message lists."""
@@ -79,6 +79,14 @@ def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def name_argument(description: str, known: Sequence[str] | None) -> tuple[Any, Any]:
+    """A tool's argument that is a name, of those known where there are any: type and field."""
+    # A Literal would refuse an unknown name before the tool could answer it helpfully; and of a
+    # field LangChain hands on only what stands in its annotation.
+    held = Annotated[str, WithJsonSchema({"type": "string", "enum": [*known]})] if known else str
+    return held, Field(description=description)
 
 
 def read_form(
@@ -182,7 +190,10 @@ def paragraph(text: str, most: int) -> str:
     kept = "".join(_shown(character) for character in text[:_MOST_READ])
     kept = _TAG.sub(r"(\1)", kept.replace("```", " "))
     kept = _HEADING.sub(r"\1\2 -", " ".join(kept.split()))
-    return _cut(kept, most)
+    if len(kept) <= most:
+        return kept
+    head = kept[: most - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip() + "…"
 
 
 def _shown(character: str) -> str:
@@ -190,10 +201,3 @@ def _shown(character: str) -> str:
     if character in "\n\r\t\v\f\x85" or unicodedata.category(character) in ("Zl", "Zp"):
         return " "
     return "" if unicodedata.category(character).startswith("C") else character
-
-
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    head = text[: most - 1]
-    return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip() + "…"

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
@@ -261,7 +261,11 @@ def _go_on(
         for wrong in [each["violations"]]
     ]
     update: dict[str, Any] = {"accepted": good, "rejected": rejected}
-    after = _with(state, update)
+    held = {
+        "accepted": [*state.get("accepted", []), *good],
+        "rejected": [*state.get("rejected", []), *rejected],
+    }
+    after = cast(State, {**state, **held})
     if len(after["accepted"]) >= context.min_questions:
         return {**update, **_ended(after, context, {})}
     if context.compact and good:
@@ -270,13 +274,6 @@ def _go_on(
         first = bad[0]["violations"][0] if bad else Violation("too_few", "too few questions")
         return {**update, **_ended(after, context, given_up(first.code, first.message))}
     return {**update, "messages": [HumanMessage(text)], "repairs": 1}
-
-
-def _with(state: State, update: Mapping[str, Any]) -> State:
-    after = dict(state)
-    for key in ("accepted", "rejected"):
-        after[key] = [*state.get(key, []), *update[key]]  # type: ignore[misc]
-    return after  # type: ignore[return-value]
 
 
 def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, Any]:

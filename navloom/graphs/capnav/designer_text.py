@@ -14,17 +14,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import Field, WithJsonSchema, create_model
+from pydantic import create_model
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.tools.capnav import feasible as traverse
 from navloom.tools.capnav.grounding import AGENT
 from navloom.tools.capnav.named_places import Places
-from navloom.tools.forms import Violation, paragraph, quoted
+from navloom.tools.forms import Violation, name_argument, paragraph, quoted
 
 PROMPT, COMPACT_PROMPT = "capnav_tasks", "capnav_tasks_compact"
 _GUIDELINE = "capnav_guideline.md"
@@ -313,19 +313,19 @@ def capnav_tools(places: Places, *, constrain: bool = True) -> list[BaseTool]:
     def feasible(body: str, a: str, b: str) -> dict[str, Any]:
         return find_feasible(places, body, a, b)
 
-    start, end = _name("Node to start from.", ids), _name("Node to reach.", ids)
+    start, end = name_argument("Node to start from.", ids), name_argument("Node to reach.", ids)
     made: tuple[tuple[Callable[..., Any], str, dict[str, Any]], ...] = (
         (nodes, "List the scene's nodes.", {}),
         (
             items,
             "List what is known to be in a node. items is null where no list exists.",
-            {"node": _name("Node to look into.", ids)},
+            {"node": name_argument("Node to look into.", ids)},
         ),
         (route, "Give the shortest route between two nodes.", {"a": start, "b": end}),
         (
             feasible,
             "Say whether a body can get from one node to another, and what is in its way.",
-            {"body": _name("Name of the body.", bodies), "a": start, "b": end},
+            {"body": name_argument("Name of the body.", bodies), "a": start, "b": end},
         ),
     )
     return [
@@ -337,9 +337,3 @@ def capnav_tools(places: Places, *, constrain: bool = True) -> list[BaseTool]:
         )
         for function, text, fields in made
     ]
-
-
-def _name(description: str, known: list[str] | None) -> tuple[Any, Any]:
-    # A Literal would refuse an unknown name before the tool could answer it helpfully.
-    held = Annotated[str, WithJsonSchema({"type": "string", "enum": [*known]})] if known else str
-    return held, Field(description=description)

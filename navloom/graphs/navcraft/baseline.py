@@ -167,7 +167,8 @@ def _call(rng: random.Random, text: str, name: str, args: dict[str, Any]) -> AIM
 def _far_errand(
     request: Request, home: Home, rng: random.Random, _: Any
 ) -> tuple[str, str, Triple] | None:
-    least = _least_hops(request)
+    asked = _LEAST.search(str(request.messages[0].content))
+    least = int(asked.group(1)) if asked else 2
     liked = likes(request.json_block("User profile:"))
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     while objects:
@@ -182,11 +183,6 @@ def _far_errand(
             return obj, rng.choice(fit or list(home.assets[end])), (start, target, end)
         objects = [pair for pair in objects if pair[0] != target]
     return None
-
-
-def _least_hops(request: Request) -> int:
-    match = _LEAST.search(str(request.messages[0].content))
-    return int(match.group(1)) if match else 2
 
 
 def _blind_errand(

@@ -26,7 +26,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from pydantic import BaseModel, Field, WithJsonSchema, create_model
+from pydantic import BaseModel, create_model
 
 from navloom.graphs.navcraft.choices import (
     Choices,
@@ -49,7 +49,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.prompt import scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
-from navloom.tools.forms import Violation, listed
+from navloom.tools.forms import Violation, listed, name_argument
 from navloom.tools.navcraft.errand import ErrandAnswer, errand_schema, read_errand
 from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
@@ -229,9 +229,6 @@ def build_graph(
     return builder.compile(checkpointer=checkpointer, name="navcraft_single")
 
 
-graph = build_graph()
-
-
 _PATH = """Say whether two regions are connected and adjacent, and give the shortest path.
 
 Returns connect, adjacency, path_length (links crossed) and path (transitions "A_1 -> B_2")."""
@@ -264,9 +261,9 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
             description=_TWO_PATHS.format(least=least_hops(tau)),
             args_schema=_arguments(
                 "two_paths",
-                start_region=_name("Region robot_1 starts in.", regions),
-                target_region=_name("Region that holds the object.", regions),
-                end_region=_name("Region the object is delivered to.", regions),
+                start_region=name_argument("Region robot_1 starts in.", regions),
+                target_region=name_argument("Region that holds the object.", regions),
+                end_region=name_argument("Region the object is delivered to.", regions),
             ),
         ),
         StructuredTool.from_function(
@@ -275,8 +272,8 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
             description=_PATH,
             args_schema=_arguments(
                 "one_path",
-                region_a=_name("Region to start from.", regions),
-                region_b=_name("Region to reach.", regions),
+                region_a=name_argument("Region to start from.", regions),
+                region_b=name_argument("Region to reach.", regions),
             ),
         ),
     ]
@@ -300,10 +297,12 @@ def relay_tools(task: RelayTask, *, strict: bool = False, constrain: bool = True
             description=_RELAY,
             args_schema=_arguments(
                 "relay",
-                robot_2_start_region=_name("Region robot_2 starts in.", regions),
-                transfer_region=_name("Region where the object is handed over.", regions),
-                transfer_asset=_name("Asset of that region to put it on.", [*dict.fromkeys(names)]),
-                collab_type=_name(
+                robot_2_start_region=name_argument("Region robot_2 starts in.", regions),
+                transfer_region=name_argument("Region where the object is handed over.", regions),
+                transfer_asset=name_argument(
+                    "Asset of that region to put it on.", [*dict.fromkeys(names)]
+                ),
+                collab_type=name_argument(
                     "Type-A1: robot_2 fetches, robot_1 delivers. Type-A2: the other way round.",
                     list(COLLAB_TYPES),
                 ),
@@ -312,13 +311,9 @@ def relay_tools(task: RelayTask, *, strict: bool = False, constrain: bool = True
     ]
 
 
-def _name(description: str, known: list[str] | None) -> tuple[Any, Any]:
-    # A Literal would refuse an unknown name before the tool could answer it helpfully; and of a
-    # field LangChain hands on only what stands in its annotation.
-    held = Annotated[str, WithJsonSchema({"type": "string", "enum": [*known]})] if known else str
-    return held, Field(description=description)
-
-
 def _arguments(name: str, **fields: tuple[Any, Any]) -> type[BaseModel]:
     model: type[BaseModel] = create_model(name, **fields)  # type: ignore[call-overload]
     return model
+
+
+graph = build_graph()

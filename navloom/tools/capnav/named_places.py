@@ -173,7 +173,13 @@ def truth_of(scene: Scene | str) -> Traversability:
     folder = _folder(loaded.origin)
     name = f"{loaded.id}-traverse.json"
     if folder is None or not any((each / name).is_file() for each in (folder / "traverse", folder)):
-        return _unlabelled(loaded)
+        label = {str(v.region): v.id for v in loaded.viewpoints}
+        return Traversability(
+            nodes=tuple(v.id for v in loaded.viewpoints),
+            edges=tuple((edge.a, edge.b) for edge in loaded.edges),
+            names={node: loaded.region_by_id[region].label for region, node in label.items()},
+            cells={canonical(name): {} for name in body_names()},
+        )
     return per_scene(loaded, f"truth_{folder}", lambda: annotated(folder, loaded))
 
 
@@ -187,16 +193,6 @@ def _folder(uri: str) -> Path | None:
     if "/" in rest:
         return Path(rest.rpartition("/")[0] or "/").expanduser()
     return Path(os.environ.get(DATA_VARIABLE, "")).expanduser() / "capnav"
-
-
-def _unlabelled(scene: Scene) -> Traversability:
-    label = {str(v.region): v.id for v in scene.viewpoints}
-    return Traversability(
-        nodes=tuple(v.id for v in scene.viewpoints),
-        edges=tuple((edge.a, edge.b) for edge in scene.edges),
-        names={node: scene.region_by_id[region].label for region, node in label.items()},
-        cells={canonical(name): {} for name in body_names()},
-    )
 
 
 _MOST_BYTES = 100_000

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, Literal
 
 from navloom.errors import UsageError
@@ -216,7 +216,9 @@ def overlaps(
     met: list[Overlap] = []
     together: list[Spell] = []
     for place in sorted(spells_1.keys() & spells_2.keys()):
-        shared = _shared(spells_1[place], spells_2[place])
+        both = product(spells_1[place], spells_2[place])
+        spells = [(max(a[0], b[0]), min(a[1], b[1])) for a, b in both]
+        shared = [(begin, end) for begin, end in spells if end > begin]
         seconds = sum(end - begin for begin, end in shared)
         if seconds > 0:
             kind, a, b, _ = place
@@ -305,11 +307,6 @@ def _doorway(scene: Scene, here: Stop, there: Stop) -> int | None:
 
     links = [(i, link) for i, link in enumerate(scene.links) if {link.a, link.b} == regions]
     return min(links, key=off)[0] if links else None
-
-
-def _shared(first: list[Spell], second: list[Spell]) -> list[Spell]:
-    both = [(max(a[0], b[0]), min(a[1], b[1])) for a in first for b in second]
-    return [(begin, end) for begin, end in both if end > begin]
 
 
 def _covered(spells: list[Spell]) -> float:
