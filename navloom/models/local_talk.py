@@ -109,7 +109,12 @@ class Forms:
             blank = ", ".join(f'"{field}": ...' for field in fields)
             lines.append(f'{{"tool": "{name}", "arguments": {{{blank}}}}}')
             lines += [f"  {line}" for line in _told(function.get("description")).splitlines()]
-            lines += [f"  {field}: {_about(told)}" for field, told in fields.items()]
+            for field, told in fields.items():
+                names = told.get("enum") or ()
+                few = 0 < len(names) <= _FEW_NAMES
+                listed = f"One of {', '.join(map(str, names))}." if few else ""
+                about = _told(told.get("description")) or told.get("type", "any")
+                lines.append(f"  {field}: {f'{about} {listed}'.strip()}")
         lines.append("Its result is the next message.")
         if self.answers:
             keys = ["answer"] if self.wraps else list((self.schema or {})["properties"])
@@ -155,12 +160,6 @@ def _closed(schema: Any, shared: dict[str, Any], depth: int = 0) -> Any:
     return new
 
 
-def _about(field: Mapping[str, Any]) -> str:
-    names = field.get("enum") or ()
-    listed = f"One of {', '.join(map(str, names))}." if 0 < len(names) <= _FEW_NAMES else ""
-    return f"{_told(field.get('description')) or field.get('type', 'any')} {listed}".strip()
-
-
 def _told(text: Any) -> str:
     return "\n".join(
         " ".join(line.split()) for line in str(text or "").strip().splitlines() if line
@@ -189,7 +188,11 @@ def chat(name: str, messages: Sequence[BaseMessage], note: str = "") -> list[dic
             continue
         if isinstance(message, AIMessage):
             called |= {call["id"]: call["name"] for call in message.tool_calls}
-            role, text = "assistant", _said(name, message)
+            calls = [
+                _dumps({"tool": c["name"], "arguments": c["args"]}) for c in message.tool_calls
+            ]
+            broken = [str(call["args"] or "") for call in message.invalid_tool_calls]
+            role, text = "assistant", "\n".join([*calls, *broken]) or _text(name, message)
         elif isinstance(message, ToolMessage):
             tool = message.name or called.get(message.tool_call_id, "the tool")
             role, text = "user", f"Result of {tool}:\n{_text(name, message)}"
@@ -215,12 +218,6 @@ def _text(name: str, message: BaseMessage) -> str:
                 "takes images, such as one of vllm, openai or anthropic."
             )
     return message_text(content)
-
-
-def _said(name: str, message: AIMessage) -> str:
-    calls = [_dumps({"tool": c["name"], "arguments": c["args"]}) for c in message.tool_calls]
-    broken = [str(call["args"] or "") for call in message.invalid_tool_calls]
-    return "\n".join([*calls, *broken]) or _text(name, message)
 
 
 def _dumps(value: Any) -> str:

@@ -109,17 +109,7 @@ def _open_ai_client(
 
 def _built(spec: str, kind: Any, further: Mapping[str, Any] | None, **own: Any) -> BaseChatModel:
     extra = dict(further or {})
-    _check_known(spec, kind, extra, own)
-    try:
-        model: BaseChatModel = kind(**own, **extra)
-    except (ValueError, TypeError) as error:
-        told = " ".join(str(error).split())[:300]
-        raise ModelError(f"{spec} cannot be made with these options: {told}") from error
-    return model
-
-
-def _check_known(spec: str, kind: Any, extra: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """Refuse what the client would send on unread, and a second name for what is set already."""
+    # What the client would send on unread is refused, and a second name for what is set already.
     field_of = {each.alias: name for name, each in kind.model_fields.items() if each.alias}
     field_of |= {name: name for name in kind.model_fields}
     taken = {field_of.get(name, name) for name in (*own, "base_url")} | _OURS
@@ -135,6 +125,12 @@ def _check_known(spec: str, kind: Any, extra: Mapping[str, Any], own: Mapping[st
                 f"{spec} takes no option '{option}'.{hint} {kind.__name__} of LangChain has the"
                 " list; fields of a server's own go into extra={'extra_body': {...}}, from Python."
             )
+    try:
+        model: BaseChatModel = kind(**own, **extra)
+    except (ValueError, TypeError) as error:
+        told = " ".join(str(error).split())[:300]
+        raise ModelError(f"{spec} cannot be made with these options: {told}") from error
+    return model
 
 
 def _key(spec: str, variable: str, options: Options) -> str:

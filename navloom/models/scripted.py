@@ -132,15 +132,6 @@ class ScriptedChatModel(InProcessModel):
 
     def said(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> AIMessage:
         """What the script says next."""
-        reply = self._next(messages, bound)
-        if callable(reply):
-            reply = reply(messages)
-        if isinstance(reply, BaseException):
-            raise reply
-        # A copy, since LangChain writes the run's id into the message it is given.
-        return with_usage(as_message(reply).model_copy(), messages, self.script_name)
-
-    def _next(self, messages: list[BaseMessage], bound: Mapping[str, Any]) -> Reply:
         rest = dict(bound)
         call = Call(list(messages), rest.pop("tools", []), rest.pop("response_format", None), rest)
         with self._lock:
@@ -152,7 +143,13 @@ class ScriptedChatModel(InProcessModel):
                     f"has {len(self._replies)} replies; it was asked {asked[:120]!r}."
                 )
             self._calls.append(call)
-            return self._always if self._always is not None else self._replies[number]
+            reply = self._always if self._always is not None else self._replies[number]
+        if callable(reply):
+            reply = reply(messages)
+        if isinstance(reply, BaseException):
+            raise reply
+        # A copy, since LangChain writes the run's id into the message it is given.
+        return with_usage(as_message(reply).model_copy(), messages, self.script_name)
 
 
 _SCRIPTS: dict[str, ScriptedChatModel] = {}

@@ -182,16 +182,10 @@ def read_yaml(path: Path, adapter: TypeAdapter[T], *, most: int = MOST_BYTES) ->
         SceneError: where the file is not there, too large, not plain YAML, or not as expected:
             path, line or field, and what was found.
     """
-    content = _plain(path, most)
-    with checked(path):
-        return adapter.validate_python(content)
-
-
-def _plain(path: Path, most: int) -> Any:
     raw = read_bytes(path, most=most)
     try:
         # A SafeLoader underneath: it builds plain values alone.
-        return yaml.load(raw, Loader=_PlainLoader)  # noqa: S506
+        content = yaml.load(raw, Loader=_PlainLoader)  # noqa: S506
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}" if error.problem_mark else "the file"
         raise SceneError(f"{path}: {line}: expected plain YAML: {error.problem}.") from error
@@ -200,6 +194,8 @@ def _plain(path: Path, most: int) -> Any:
         raise SceneError(f"{path}: expected plain YAML: {text}.") from error
     except RecursionError as error:
         raise SceneError(f"{path}: expected plain YAML, and it is nested beyond reason.") from error
+    with checked(path):
+        return adapter.validate_python(content)
 
 
 def first_problem(error: ValidationError) -> str:

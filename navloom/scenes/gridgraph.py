@@ -69,7 +69,12 @@ def build_viewpoints(
         members[region.id], inner = _fill(region, taken)
         edges.update(dict.fromkeys(inner))
     for link in links:
-        edges.update(dict.fromkeys(_cross(link, members[link.a], members[link.b])))
+        sides = members[link.a], members[link.b]
+        if link.point is not None:
+            across = list(product(*(_around(link.point, side) for side in sides)))
+        else:
+            across = [min(product(*sides), key=lambda v: distance_2d(v[0].position, v[1].position))]
+        edges.update(dict.fromkeys((a.id, b.id) for a, b in across))
     viewpoints = tuple(viewpoint for group in members.values() for viewpoint in group)
     return viewpoints, tuple(Edge(a=a, b=b) for a, b in edges)
 
@@ -79,7 +84,10 @@ def _fill(
 ) -> tuple[list[Viewpoint], list[Segment]]:
     polygon = _polygon(region)
     height = region.center[1] if region.box is None else region.box.bottom
-    cells = _free_grid(region, polygon, height, taken)
+    # Moved by a fraction of a cell where another room has the same places.
+    grids = [_grid(region, polygon, height, shift / 8) for shift in range(4)]
+    free = (g for g in grids if not any(_key(point) in taken for point in g.values()))
+    cells = next(free, grids[0])
     taken.update(_key(point) for point in cells.values())
     named = {cell: f"{region.number}_{i}" for i, cell in enumerate(cells)}
     viewpoints = [
@@ -92,7 +100,14 @@ def _fill(
         if other in cells and (polygon is None or _straight(polygon, cells[i, j], cells[other]))
     ]
     if polygon is not None:
-        joined += _mend(cells, joined)
+        # The nearest pairs between parts of a room that a crooked outline has torn apart.
+        graph: nx.Graph[Cell] = nx.Graph(joined)
+        graph.add_nodes_from(cells)
+        parts = [sorted(part) for part in nx.connected_components(graph)]
+        joined += [
+            min(product(one, other), key=lambda pair: distance_2d(cells[pair[0]], cells[pair[1]]))
+            for one, other in pairwise(parts)
+        ]
     return viewpoints, [(named[a], named[b]) for a, b in joined]
 
 
@@ -113,20 +128,6 @@ def _straight(polygon: Polygon, a: Point3, b: Point3) -> bool:
     from shapely import LineString
 
     return bool(polygon.covers(LineString([(a[0], a[2]), (b[0], b[2])])))
-
-
-def _free_grid(
-    region: Region,
-    polygon: Polygon | None,
-    height: float,
-    taken: set[tuple[int, int, int]],
-) -> dict[Cell, Point3]:
-    """The room's grid, moved by a fraction of a cell where another room has the same places."""
-    grids = [_grid(region, polygon, height, shift / 8) for shift in range(4)]
-    for grid in grids:
-        if not any(_key(point) in taken for point in grid.values()):
-            return grid
-    return grids[0]
 
 
 def _key(point: Point3) -> tuple[int, int, int]:
@@ -178,25 +179,6 @@ def _from_box(box: Box) -> Callable[[float, float], Point2]:
 
 def _count(length: float) -> int:
     return min(_MOST_CELLS, max(1, round(length / SPACING)))
-
-
-def _mend(cells: dict[Cell, Point3], joined: list[tuple[Cell, Cell]]) -> list[tuple[Cell, Cell]]:
-    """The nearest pairs between parts of a room that a crooked outline has torn apart."""
-    graph: nx.Graph[Cell] = nx.Graph(joined)
-    graph.add_nodes_from(cells)
-    parts = [sorted(part) for part in nx.connected_components(graph)]
-    return [
-        min(product(one, other), key=lambda pair: distance_2d(cells[pair[0]], cells[pair[1]]))
-        for one, other in pairwise(parts)
-    ]
-
-
-def _cross(link: Link, side_a: list[Viewpoint], side_b: list[Viewpoint]) -> list[Segment]:
-    if link.point is not None:
-        around = _around(link.point, side_a), _around(link.point, side_b)
-        return [(a.id, b.id) for a, b in product(*around)]
-    a, b = min(product(side_a, side_b), key=lambda v: distance_2d(v[0].position, v[1].position))
-    return [(a.id, b.id)]
 
 
 def _around(point: Point3, side: list[Viewpoint]) -> list[Viewpoint]:

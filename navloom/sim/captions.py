@@ -140,17 +140,13 @@ class MatterportCaptions:
         places = self._scene.viewpoint_by_id
         here, there = places[viewpoint], places[neighbour]
         caption = seen.sectors[sector_of(heading_to(here.position, there.position))]
-        tail = self._tail(
-            up_or_down(elevation_to(here.position, there.position)), here.region, there.region
-        )
+        steep = up_or_down(elevation_to(here.position, there.position))
+        tail = f"; goes {steep}" if steep else ""
+        if there.region is not None and there.region != here.region:
+            region = self._scene.region_by_id[there.region]
+            if region.label != UNKNOWN:
+                tail = f"; leads{f' {steep}' if steep else ''} to the {label_words(region)}"
         return briefly(caption, MOST_DESCRIPTION - len(tail)) + tail
-
-    def _tail(self, steep: str, here: str | None, there: str | None) -> str:
-        region = self._scene.region_by_id[there] if there is not None else None
-        if region is not None and there != here and region.label != UNKNOWN:
-            way = f"leads {steep} to" if steep else "leads to"
-            return f"; {way} the {label_words(region)}"
-        return f"; goes {steep}" if steep else ""
 
 
 def _sentence(text: str) -> str:

@@ -9,6 +9,7 @@ of where it is within 3 m on the same storey. Structure (walls, beams) is left o
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -187,7 +188,9 @@ class ComposedCaptions:
                 sector = sector_of(heading_to(here.position, item.position))
                 things[sector].append(with_article(_name(item)))
         for link in self._links.get(here.region or "", ()):
-            sector = sector_of(heading_to(here.position, self._point(link, here.region)))
+            beyond = link.b if link.a == here.region else link.a
+            point = self._scene.region_by_id[beyond].center if link.point is None else link.point
+            sector = sector_of(heading_to(here.position, point))
             ways[sector].append(self._link_words(link, here.region))
         return tuple(
             one_line(
@@ -218,8 +221,13 @@ class ComposedCaptions:
         room = label_words(self._scene.region_by_id[there.region])
         if there.region != here.region:
             return f"leads{steep} to {'another' if room == 'room' else 'the'} {room}{tail}"
-        door = self._door_at(there)
-        if door is not None:
+        near = [
+            (distance_3d(_floor(there), link.point), link)
+            for link in self._links.get(there.region, ())
+            if link.point is not None
+        ]
+        metres, door = min(near, key=lambda each: each[0], default=(math.inf, None))
+        if door is not None and metres <= _AT_LINK_M:
             return f"leads{steep} to {with_article(self._link_words(door, there.region))}{tail}"
         return f"further{steep} in the {room}{tail}"
 
@@ -239,39 +247,22 @@ class ComposedCaptions:
         others = [item for item in chosen.values() if item.kind == "object"]
         return [*assets, *others][:3]
 
-    def _door_at(self, there: Viewpoint) -> Link | None:
-        near = [
-            (distance_3d(_floor(there), link.point), link)
-            for link in self._links.get(there.region or "", ())
-            if link.point is not None
-        ]
-        metres, link = min(near, key=lambda each: each[0], default=(_AT_LINK_M + 1, None))
-        return link if metres <= _AT_LINK_M else None
-
     def _link_words(self, link: Link, region: str | None) -> str:
         """``door to the hallway``, ``closed door to the study``, ``stairs up to the landing``."""
         kind: str = link.kind
         if link.kind == "door" and link.door in ("closed", "locked"):
             kind = f"{link.door} door"
         if link.kind == "stairs":
-            rise = self._rise(link, region)
+            rise = link.step
+            if rise is None:
+                regions = self._scene.region_by_id
+                rise = regions[link.b].center[1] - regions[link.a].center[1]
+            rise = rise if link.a == region else -rise
             kind += " up" if rise > _STEP_M else " down" if rise < -_STEP_M else ""
         return f"{kind} to the {self._beyond(link, region)}"
 
     def _beyond(self, link: Link, region: str | None) -> str:
         return label_words(self._scene.region_by_id[link.b if link.a == region else link.a])
-
-    def _rise(self, link: Link, region: str | None) -> float:
-        regions = self._scene.region_by_id
-        rise = link.step
-        if rise is None:
-            rise = regions[link.b].center[1] - regions[link.a].center[1]
-        return rise if link.a == region else -rise
-
-    def _point(self, link: Link, region: str | None) -> Point3:
-        if link.point is not None:
-            return link.point
-        return self._scene.region_by_id[link.b if link.a == region else link.a].center
 
 
 def _name(item: Item) -> str:

@@ -87,8 +87,23 @@ def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     grid = np.meshgrid(xs, ys)
     corners = _rooms_at(shapes, *grid)
     middles = _rooms_at(shapes, grid[0][1:, 1:] - step / 2, grid[1][1:, 1:] + step * _ASPECT / 2)
-    made = TermMap(floor, _outlines(corners), middles, tuple(shapes), left, top, step)
-    return _named(scene, _with_doors(scene, made))
+    upper_left, upper_right = corners[:-1, :-1], corners[:-1, 1:]
+    lower_left, lower_right = corners[1:, :-1], corners[1:, 1:]
+    arms = (
+        (upper_left != upper_right) * 1
+        + (upper_right != lower_right) * 2
+        + (lower_left != lower_right) * 4
+        + (upper_left != lower_left) * 8
+    )
+    lines = tuple("".join(_BOX[arm] for arm in row) for row in arms)
+    made = TermMap(floor, lines, middles, tuple(shapes), left, top, step)
+    marks = {}
+    for link in scene.links:
+        ends = {scene.region_by_id[end].floor for end in (link.a, link.b)}
+        if link.point is not None and floor in ends:
+            mark = STAIRS if link.kind in ("stairs", "elevator") else DOOR
+            marks[made.cell(link.point[0], link.point[2])] = mark
+    return _named(scene, _put(made, marks))
 
 
 def _rooms_at(
@@ -100,30 +115,6 @@ def _rooms_at(
     for index, shape in order:
         found[shapely.contains_xy(shape, xs, ys)] = index
     return found
-
-
-def _outlines(corners: NDArray[np.int32]) -> tuple[str, ...]:
-    upper_left, upper_right = corners[:-1, :-1], corners[:-1, 1:]
-    lower_left, lower_right = corners[1:, :-1], corners[1:, 1:]
-    arms = (
-        (upper_left != upper_right) * 1
-        + (upper_right != lower_right) * 2
-        + (lower_left != lower_right) * 4
-        + (upper_left != lower_left) * 8
-    )
-    return tuple("".join(_BOX[arm] for arm in row) for row in arms)
-
-
-def _with_doors(scene: Scene, drawn: TermMap) -> TermMap:
-    marks = {}
-    for link in scene.links:
-        if link.point is None:
-            continue
-        floors = {scene.region_by_id[end].floor for end in (link.a, link.b)}
-        if drawn.floor in floors:
-            mark = STAIRS if link.kind in ("stairs", "elevator") else DOOR
-            marks[drawn.cell(link.point[0], link.point[2])] = mark
-    return _put(drawn, marks)
 
 
 def _put(drawn: TermMap, marks: Mapping[tuple[int, int], str]) -> TermMap:

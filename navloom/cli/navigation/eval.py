@@ -209,22 +209,17 @@ def _model(context: typer.Context) -> str:
     return own or typed or HEURISTIC
 
 
-def _check_idle(request: EvalRequest, context: typer.Context) -> None:
-    """Refuse a flag that was typed and would do nothing."""
-    idle = request.idle()
-    for name, (flag, needed) in _NEEDS.items():
-        source = context.get_parameter_source("model_role" if name == "oracle_model" else name)
-        typed = source is not None and source.name == "COMMANDLINE"
-        if typed and name in idle and getattr(request, name) is not None:
-            raise UsageError(f"{flag} does nothing without {needed}: add that, or leave it out")
-
-
 def _add(task: str, words: str, *taken: Option) -> None:
     """A command of one run."""
 
     def go(context: typer.Context, session: Session, **given: Any) -> None:
         request = request_of(task, context)
-        _check_idle(request, context)
+        idle = request.idle()
+        for name, (flag, needed) in _NEEDS.items():
+            source = context.get_parameter_source("model_role" if name == "oracle_model" else name)
+            typed = source is not None and source.name == "COMMANDLINE"
+            if typed and name in idle and getattr(request, name) is not None:
+                raise UsageError(f"{flag} does nothing without {needed}: add that, or leave it out")
         out, dry = _folder(request, given["out"]), given["dry_run"]
         carry_out(request, out, session, dry_run=dry, as_json=given["as_json"])
 

@@ -155,7 +155,13 @@ def _sentence(result: ToolResult, intent: Intent) -> str:
     told: Mapping[str, Any] = result.result
     match result.name:
         case "look":
-            return _seen(told, intent.words)
+            sides = told.get("sides") or {}
+            if side := intent.words:
+                return f"{_SIDE_WORDS[side]}: {sides.get(side, _NOTHING)}."
+            parts = [
+                f"{_SIDE_WORDS[s]}: {text}." for s, text in sides.items() if "nothing" not in text
+            ]
+            return " ".join([str(told.get("summary", "")), *parts]).strip()
         case "where":
             floor = f", on floor {told.get('floor')}" if told.get("floors", 1) > 1 else ""
             beside = [f"the {room} ({side})" for room, side in (told.get("next_to") or {}).items()]
@@ -185,16 +191,6 @@ def _arrived(told: Mapping[str, Any], tool: str) -> str:
         return f"I went {told.get('metres')} m on; I am in the {room}."
     at = f"at the {place} in the {room}" if place not in (room, "") and tool == "go_to" else ""
     return f"I am {at or f'in the {room}'} now{note}."
-
-
-def _seen(told: Mapping[str, Any], side: str) -> str:
-    sides = told.get("sides") or {}
-    if side:
-        return f"{_SIDE_WORDS[side]}: {sides.get(side, _NOTHING)}."
-    parts = [
-        f"{_SIDE_WORDS[name]}: {text}." for name, text in sides.items() if "nothing" not in text
-    ]
-    return " ".join([str(told.get("summary", "")), *parts]).strip()
 
 
 _SIDE_WORDS = {

@@ -147,23 +147,19 @@ class Nodes:
             return Resolved(node, "name")
         if (both := _SPLIT.match(text)) and (node := self._by_id.get(both[1].casefold())):
             return Resolved(node, "id-name")
-        node = self._near(_plain(text))
+        scored = sorted(
+            ((SequenceMatcher(None, _plain(text), n).ratio(), n) for n in self._by_name),
+            reverse=True,
+        )
+        alike = bool(scored) and scored[0][0] >= NEAR
+        if not alike or (len(scored) > 1 and scored[1][0] == scored[0][0]):
+            return Resolved(None, None)
+        node = self._only(scored[0][1])
         return Resolved(node, None if node is None else "near")
 
     def _only(self, plain: str) -> str | None:
         nodes = self._by_name.get(plain, [])
         return nodes[0] if len(nodes) == 1 else None
-
-    def _near(self, plain: str) -> str | None:
-        scored = sorted(
-            ((SequenceMatcher(None, plain, name).ratio(), name) for name in self._by_name),
-            reverse=True,
-        )
-        if not scored or scored[0][0] < NEAR:
-            return None
-        if len(scored) > 1 and scored[1][0] == scored[0][0]:
-            return None
-        return self._only(scored[0][1])
 
 
 def list_ids(folder: Path) -> list[str]:

@@ -117,7 +117,15 @@ def _objects(path: Path) -> list[dict[str, Any]]:
         if match := _REGION.fullmatch(line.strip()):
             region = int(match[1])
         elif match := _THING.fullmatch(line.strip()):
-            position = _position(match[3], path, number)
+            try:
+                position = [float(part) for part in match[3].replace(",", " ").split()]
+            except ValueError:
+                position = []
+            if len(position) != 3:
+                raise SceneError(
+                    f"{path}: line {number}: position: expected three numbers, found "
+                    f"'[{match[3][:60]}]'."
+                )
             things.append(
                 {
                     "id": int(match[1]),
@@ -132,18 +140,6 @@ def _objects(path: Path) -> list[dict[str, Any]]:
                 f"'Region id:_0, position:[x y z]', found {line.strip()[:60]!r}."
             )
     return things
-
-
-def _position(text: str, path: Path, number: int) -> list[float]:
-    try:
-        position = [float(part) for part in text.replace(",", " ").split()]
-    except ValueError:
-        position = []
-    if len(position) != 3:
-        raise SceneError(
-            f"{path}: line {number}: position: expected three numbers, found '[{text[:60]}]'."
-        )
-    return position
 
 
 def import_folder(

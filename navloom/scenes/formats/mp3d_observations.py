@@ -211,7 +211,18 @@ def read_observations(folder: Path, scan: str, viewpoints: Collection[str]) -> d
     where = folder / "observations"
     captions = _read(where / "observations_list_summarized" / name, _CAPTIONS)
     sentences = _read(where / "observations_summarized" / name, _SENTENCES)
-    near = _near(where / "objects_list" / name, viewpoints)
+    found: dict[str, list[Near]] = {}
+    listed = where / "objects_list" / name
+    if listed.is_file():
+        # Seen from the origin, a sighting's place is nothing but its heading and its distance.
+        for seen in read_sightings(listed, dict.fromkeys(viewpoints, (0.0, 0.0, 0.0))):
+            x, _, z = seen.position
+            heading = math.atan2(x, -z) % (2 * math.pi) if x or z else 0.0
+            found.setdefault(seen.viewpoint, []).append(Near(seen.name, heading, seen.metres))
+    near = {
+        viewpoint: tuple(sorted(things, key=lambda n: (n.metres, n.name, n.heading)))
+        for viewpoint, things in found.items()
+    }
     return {
         each: Seen(tuple(captions.get(each, ())), sentences.get(each, ""), near.get(each, ()))
         for each in viewpoints
@@ -221,18 +232,3 @@ def read_observations(folder: Path, scan: str, viewpoints: Collection[str]) -> d
 
 def _read(path: Path, adapter: TypeAdapter[dict[str, T]]) -> dict[str, T]:
     return read_json(path, adapter) if path.is_file() else {}
-
-
-def _near(path: Path, viewpoints: Collection[str]) -> dict[str, tuple[Near, ...]]:
-    if not path.is_file():
-        return {}
-    found: dict[str, list[Near]] = {}
-    # Seen from the origin, a sighting's place is nothing but its heading and its distance.
-    for each in read_sightings(path, dict.fromkeys(viewpoints, (0.0, 0.0, 0.0))):
-        x, _, z = each.position
-        heading = math.atan2(x, -z) % (2 * math.pi) if x or z else 0.0
-        found.setdefault(each.viewpoint, []).append(Near(each.name, heading, each.metres))
-    return {
-        viewpoint: tuple(sorted(near, key=lambda n: (n.metres, n.name, n.heading)))
-        for viewpoint, near in found.items()
-    }

@@ -244,7 +244,9 @@ def _straight(now: Now, side: str, metres: float) -> Place | dict[str, Any]:
         if walked >= metres:
             break
     if len(way) == 1:
-        return {"error": f"There is no way on {_to(side)} from here. {_ways_on(now)}"}
+        sides = dict.fromkeys(side_of(now, each.heading) for each in now.observation.candidates)
+        ways = f"There are ways on: {', '.join(sides)}." if sides else "There is no way on at all."
+        return {"error": f"There is no way on {_to(side)} from here. {ways}"}
     region = now.scene.viewpoint_by_id[way[-1]].region
     return Place("spot", way[-1], f"a place {_to(side)}", region, way[-1], walked)
 
@@ -263,11 +265,6 @@ def _step(scene: Scene, here: str, heading: float, wide: float) -> str | None:
 
 def _to(side: str) -> str:
     return {"left": "to the left", "right": "to the right"}.get(side, side)
-
-
-def _ways_on(now: Now) -> str:
-    sides = list(dict.fromkeys(side_of(now, way.heading) for way in now.observation.candidates))
-    return f"There are ways on: {', '.join(sides)}." if sides else "There is no way on at all."
 
 
 def _storey(now: Now, *, up: bool) -> Place | dict[str, Any]:
