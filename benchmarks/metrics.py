@@ -26,7 +26,6 @@ import networkx as nx
 import numpy as np
 
 from benchmarks import Claim
-from navloom.evals.navigation.bootstrap import intervals
 from navloom.evals.navigation.ground import (
     Batch,
     Ground,
@@ -38,6 +37,7 @@ from navloom.evals.navigation.ground import (
     without_repeats,
 )
 from navloom.evals.navigation.metrics import Scorer, cluster_of
+from navloom.evals.report.intervals import intervals
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene

@@ -61,11 +61,7 @@ def list_(spec: str, as_json: bool) -> None:
 @takes(
     URI,
     option(
-        "prompt",
-        bool,
-        False,
-        "Print the JSON that a model reads, and nothing else.",
-        envvar=None,
+        "prompt", bool, False, "Print the JSON that a model reads, and nothing else.", envvar=None
     ),
     option(
         "plan", Path | None, None, "Draw the plan to this file (.png, .svg, .pdf).", envvar=None

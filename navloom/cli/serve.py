@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -14,9 +16,13 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import typer
+import yaml
 
 from navloom.cli.common import say
 from navloom.cli.options import argument, option, takes
@@ -87,7 +93,7 @@ def serve(
 
     The flags come from a table by model family (docs/models.md). Ctrl-C ends the server.
     """
-    from navloom.models.families import serve_flags
+    from navloom.cli.serve import serve_flags
 
     if model.startswith("-"):
         raise UsageError(f"'{model}' is no model: write navloom serve MODEL -- FLAGS.")
@@ -162,7 +168,7 @@ class _Server:
         self._last: deque[str] = deque(maxlen=_LAST_LINES)
 
     def __enter__(self) -> _Server:
-        self._before = signal.signal(signal.SIGTERM, _interrupt)
+        self._before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             self._process = subprocess.Popen(  # noqa: S603
                 self._words,
@@ -250,10 +256,6 @@ class _Server:
         return True
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 def _healthy(url: str) -> bool:
     # Imported here: it brings ssl and email, and every command reads this file.
     from urllib.request import ProxyHandler, build_opener
@@ -265,3 +267,110 @@ def _healthy(url: str) -> bool:
             return bool(reply.status == 200)
     except (OSError, ValueError):
         return False
+
+
+TEMPLATE_FOLDERS = (Path("/vllm-workspace/examples"), Path("examples"))
+"""Where vLLM's own chat templates lie: in its container, or in a checkout of its sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models that are served alike.
+
+    Attributes:
+        name: what people call it.
+        pattern: matches the last part of a model's name, in lower case.
+        parser: vLLM's tool-call parser; None where there is none that fits.
+        reasoning: vLLM's reasoning parser, for models that think aloud first.
+        template: the chat template in vLLM's ``examples`` that makes tools work better.
+        images: whether it takes images.
+        note: what to know about it.
+    """
+
+    name: str
+    pattern: str
+    parser: str | None = None
+    reasoning: str | None = None
+    template: str | None = None
+    images: bool = False
+    note: str = ""
+
+
+FAMILIES: tuple[Family, ...] = tuple(
+    Family(**each)
+    for each in yaml.safe_load(files("navloom.models").joinpath("families.yaml").read_text("utf-8"))
+)
+"""The first that matches counts."""
+
+
+def family_of(model: str) -> Family | None:
+    """The family that a model belongs to by its name, such as ``Qwen/Qwen2.5-7B-Instruct``."""
+    last = model.rstrip("/").rpartition("/")[2].casefold()
+    return next((family for family in FAMILIES if re.search(family.pattern, last)), None)
+
+
+def serve_flags(
+    model: str, *, images: int = 16, chat_template: str | None = None, given: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
+    """The flags after ``vllm serve MODEL`` that agents need.
+
+    Args:
+        model: the model's name or folder.
+        images: the most images in one prompt, where the model takes any; 0 turns them off.
+        chat_template: a chat template, before the family's own.
+        given: flags of the user's, which come last; one that is given here is not set twice.
+
+    Returns:
+        The flags, and one line for each thing to know.
+
+    Raises:
+        UsageError: for a chat template that is not there.
+    """
+    family, notes, flags = family_of(model), [], list[tuple[str, ...]]()
+    if family is None:
+        notes.append(
+            f"{model} is in no family that Navloom knows: it is served without a tool-call parser,"
+            " so tools may not work; add -- --enable-auto-tool-choice --tool-call-parser NAME"
+        )
+    else:
+        flags += _of_family(family, images)
+        notes += [f"{family.name}: {family.note}"] if family.note else []
+    template = _template(family, chat_template, given, notes)
+    if template is not None:
+        flags.append(("--chat-template", template))
+    theirs = {flag.partition("=")[0].replace("_", "-") for flag in given if flag.startswith("--")}
+    kept = [part for flag in flags if flag[0] not in theirs for part in flag]
+    return [*kept, *given], notes
+
+
+def _of_family(family: Family, images: int) -> list[tuple[str, ...]]:
+    flags: list[tuple[str, ...]] = []
+    if family.parser:
+        flags += [("--enable-auto-tool-choice",), ("--tool-call-parser", family.parser)]
+    if family.reasoning:
+        flags.append(("--reasoning-parser", family.reasoning))
+    if family.images:
+        flags.append(("--limit-mm-per-prompt", json.dumps({"image": images})))
+    return flags
+
+
+def _template(
+    family: Family | None, wanted: str | None, given: Sequence[str], notes: list[str]
+) -> str | None:
+    if wanted is not None:
+        # A name without a folder or an ending is one of the model's own templates, "tool_use".
+        if ("/" in wanted or "." in wanted) and not Path(wanted).is_file():
+            raise UsageError(f"There is no chat template {wanted}: give a file.")
+        return wanted
+    if family is None or family.template is None or any("chat-template" in f for f in given):
+        return None
+    here = next(
+        (f / family.template for f in TEMPLATE_FOLDERS if (f / family.template).is_file()), None
+    )
+    if here is not None:
+        return str(here)
+    notes.append(
+        f"{family.name}: tools work better with vLLM's own examples/{family.template}; give it"
+        " with --chat-template FILE (the wheel does not carry it)"
+    )
+    return None

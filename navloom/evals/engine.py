@@ -65,10 +65,7 @@ def one_line(error: BaseException) -> str:
 
 
 async def run_batch(
-    folder: RunFolder,
-    samples: Sequence[Sample],
-    job: Job,
-    session: Session | None = None,
+    folder: RunFolder, samples: Sequence[Sample], job: Job, session: Session | None = None
 ) -> Summary:
     """Run what is left of a run: call it again after anything at all, and it goes on.
 

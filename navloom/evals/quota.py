@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-__all__ = ["balanced", "proportional"]
-
 _NEARLY = 1e-9
 
 

@@ -13,8 +13,6 @@ from navloom.evals.run_folder import read_errors
 from navloom.evals.session import Session
 from navloom.models.usage import Limits
 
-__all__ = ["Study", "check_free"]
-
 
 def check_free(out: Path) -> None:
     """Refuse a folder that is a run itself: a study keeps its runs in folders of its own."""

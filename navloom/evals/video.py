@@ -17,8 +17,6 @@ from PIL import Image
 
 from navloom.errors import DataError, UsageError
 
-__all__ = ["LONGEST_SIDE", "MOST_FRAMES", "check_video", "sample_frames", "video_digest"]
-
 MOST_FRAMES = 512
 LONGEST_SIDE = 512
 """Pixels of the longer side of a frame as it is given on; larger ones are made smaller."""

@@ -85,11 +85,7 @@ def reasoning_schema(barriers: int) -> dict[str, Any]:
         "properties": {
             "explanation": {"type": "string", "description": "One sentence.", "maxLength": 300},
             "named": {"type": "array", "items": numbers, "maxItems": max(barriers, 1)},
-            "false": {
-                "type": "array",
-                "items": {"type": "string", "maxLength": 80},
-                "maxItems": 3,
-            },
+            "false": {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 3},
             "correct": {"type": "boolean"},
         },
         "required": ["explanation", "named", "false", "correct"],

@@ -155,10 +155,8 @@ def read_refusal(status: int | None, text: str) -> str | None:
     """
     if status not in (400, 404, 422, 500, 501):
         return None
-    for ability, pattern in _REFUSALS.items():
-        if pattern.search(text):
-            return _FIXES[ability]
-    return None
+    found = (_FIXES[ability] for ability, words in _REFUSALS.items() if words.search(text))
+    return next(found, None)
 
 
 def read_too_long(status: int | None, text: str) -> str | None:

@@ -111,10 +111,7 @@ class Engine:
         """Stop what is being said and give the memory back; the next question loads it again."""
         for stop in list(self._running):
             stop.set()
-        self._worker.submit(self._unload).result()
-
-    def _unload(self) -> None:
-        self._server = None
+        self._worker.submit(setattr, self, "_server", None).result()
 
     def _answer(self, request: Mapping[str, Any], stop: threading.Event) -> Completion:
         self._running.add(stop)

@@ -293,10 +293,7 @@ def _apply(scene: Scene, labels: Mapping[str, str | None]) -> Scene:
 
 
 def _both_ways(pairs: Pairs) -> tuple[Labels, Labels]:
-    return (
-        np.concatenate([pairs[:, 0], pairs[:, 1]]),
-        np.concatenate([pairs[:, 1], pairs[:, 0]]),
-    )
+    return (np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([pairs[:, 1], pairs[:, 0]]))
 
 
 def _with(model: M, **changes: Any) -> M:

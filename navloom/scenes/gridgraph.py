@@ -20,16 +20,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from navloom.scenes.scene import (
-    Box,
-    Edge,
-    Link,
-    Point2,
-    Point3,
-    Region,
-    Viewpoint,
-    distance_2d,
-)
+from navloom.scenes.scene import Box, Edge, Link, Point2, Point3, Region, Viewpoint, distance_2d
 
 if TYPE_CHECKING:
     from shapely import Polygon

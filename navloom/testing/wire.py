@@ -168,11 +168,7 @@ class OpenAI(Wire):
 
     def _usage(self, body: Mapping[str, Any], said: AIMessage) -> dict[str, int]:
         read, written = self.usage(body, said)
-        return {
-            "prompt_tokens": read,
-            "completion_tokens": written,
-            "total_tokens": read + written,
-        }
+        return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 class Anthropic(Wire):
@@ -375,10 +371,7 @@ def _told(asked: Asked, job: str | None) -> dict[str, Any]:
     text = "" if first is None else message_text(first.content)
     named, seed = _JOB.search(text), _SEED.search(text)
     title = (asked.schema or {}).get("title")
-    return {
-        "job": job or title or (named and named[1]),
-        "seed": int(seed[1]) if seed else 0,
-    }
+    return {"job": job or title or (named and named[1]), "seed": int(seed[1]) if seed else 0}
 
 
 def _by_tool(reply: AIMessage, tool: str, id_: str) -> AIMessage:

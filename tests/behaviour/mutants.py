@@ -43,10 +43,10 @@ from queue import SimpleQueue
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "navloom"
 RULES = {
-    "tools": "untrusted",
+    "tools": "forms",
     "tools/capnav": "[a-s]*",
-    "tools/navcraft": "choices errand optimum paths relay schedule task",
-    "tools/navigation": "guide leaks options parse_action remarks steps",
+    "tools/navcraft": "errand optimum paths relay schedule task",
+    "tools/navigation": "guide leaks options parse_action steps",
     "graphs/captions": "captioner",
     "graphs/judging": "reasoning rubric",
     "evals": "quota",
@@ -54,9 +54,9 @@ RULES = {
     "evals/capnav": "collect official* rules scores",
     "evals/judging": "calibration_scores",
     "evals/navcraft": "rules scores dataset",
-    "evals/navigation": "bootstrap failure_[bc]* failures metrics scores subset",
+    "evals/navigation": "failure_[bc]* failures metrics scores subset",
     "judges": "fence traversability verdict",
-    "models": "binding call failure families usage",
+    "models": "binding call failure usage",
     "scenes": "annotate bodies distances gridgraph",
     "sim": "words",
 }

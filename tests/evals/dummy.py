@@ -79,10 +79,7 @@ class DummyJob:
     model = "builtin/heuristic"
 
     def __init__(
-        self,
-        log: Path | None = None,
-        delay: float = 0.0,
-        breaks: Mapping[str, int] | None = None,
+        self, log: Path | None = None, delay: float = 0.0, breaks: Mapping[str, int] | None = None
     ) -> None:
         self.log = log
         self.delay = delay

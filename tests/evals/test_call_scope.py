@@ -88,12 +88,7 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
     made = len(server.calls)
     second = run_kind(asked(kind="collab"), tmp_path / "b", Session(settings=settings))
     assert len(server.calls) == made == first.usage["calls"]
-    assert second.usage == {
-        "calls": 0,
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "cached_calls": made,
-    }
+    assert second.usage == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cached_calls": made}
     assert first.cost_usd
     assert second.cost_usd == 0
     assert [row["result"] for row in read_samples(tmp_path / "a")] == [
@@ -373,10 +368,7 @@ def written(folder: Path) -> str:
 
 @pytest.mark.parametrize("name", [*FAULTS, "refused", "said", "raised"])
 def test_a_canary_is_in_nothing_that_is_written(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     monkeypatch.setenv("TMPDIR", str(tmp_path))

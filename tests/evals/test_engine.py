@@ -49,12 +49,7 @@ def threads(path: Path) -> set[str]:
     return {row[0] for row in rows}
 
 
-async def finish(
-    path: Path,
-    count: int = 6,
-    job: DummyJob | None = None,
-    **more: Any,
-) -> Any:
+async def finish(path: Path, count: int = 6, job: DummyJob | None = None, **more: Any) -> Any:
     with open_folder(path) as folder:
         return await run_batch(folder, make_samples(count), job or DummyJob(), Session(**more))
 

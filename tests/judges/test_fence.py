@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from navloom.evals.judging.calibration import GullibleJudge
 from navloom.judges.fence import MOST_EXPLANATION, fence, is_blank, neutralise, payloads
-from navloom.testing.gullible import GullibleJudge
 
 BLIND = GullibleJudge(honest=True, blind=True)
 

@@ -79,11 +79,7 @@ def test_what_cannot_be_enforced_is_told_in_the_description() -> None:
     schema = {"type": "array", "items": {"type": "string"}, "minItems": 2, "description": "a path"}
     assert strict_schema({"type": "object", "properties": {"p": schema}, "required": ["p"]})[
         "properties"
-    ]["p"] == {
-        "type": "array",
-        "items": {"type": "string"},
-        "description": "a path (minItems: 2)",
-    }
+    ]["p"] == {"type": "array", "items": {"type": "string"}, "description": "a path (minItems: 2)"}
 
 
 def test_definitions_are_made_strict_and_references_stand_alone() -> None:

@@ -83,8 +83,7 @@ def test_the_strip_takes_level_views_from_a_sweep() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "apart", "elevations"),
-    [(12, 30, (0,)), (24, 45, (30, 0, -30)), (36, 30, (30, 0, -30))],
+    ("n", "apart", "elevations"), [(12, 30, (0,)), (24, 45, (30, 0, -30)), (36, 30, (30, 0, -30))]
 )
 def test_single_views_go_clockwise_from_the_agent(
     n: int, apart: int, elevations: tuple[int, ...]

@@ -103,12 +103,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(7, "refused", "restarts; connections are refused", lambda *_: Outage(_OUTAGE_S)),
     Kind(8, "silent", "no answer in time", lambda *_: Silence(_SILENT_S), silent=True),
     Kind(
-        9,
-        "stall",
-        "stalls in mid-stream",
-        lambda *_: Stall(_SILENT_S),
-        streamed=True,
-        silent=True,
+        9, "stall", "stalls in mid-stream", lambda *_: Stall(_SILENT_S), streamed=True, silent=True
     ),
     Kind(
         10,

@@ -138,13 +138,7 @@ async def _model(rest: str, talk: Talk, view: View) -> None:
     view.said("note", f"{talk.model} thinks.")
 
 
-_COMMANDS = {
-    "undo": _undo,
-    "map": _map,
-    "save": _save,
-    "replay": _replay,
-    "model": _model,
-}
+_COMMANDS = {"undo": _undo, "map": _map, "save": _save, "replay": _replay, "model": _model}
 
 
 FORMAT: Literal["navloom.chat/1"] = "navloom.chat/1"

@@ -85,10 +85,7 @@ def single(session: Session, **given: Any) -> None:
 @takes(
     options.OUT,
     argument(
-        "spec",
-        str | None,
-        "[SPEC]",
-        "Which homes, as for single; with --from those of RUN.",
+        "spec", str | None, "[SPEC]", "Which homes, as for single; with --from those of RUN."
     ).but(default=None),
     SOURCE,
     options.N.but(

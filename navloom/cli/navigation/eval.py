@@ -83,17 +83,11 @@ AGENT = (
         _AGENT,
         option("cot", bool, False, "Ask for reasoning before the action."),
         option(
-            "reflect",
-            bool,
-            False,
-            "Let the agent look at its action again and revise it once.",
+            "reflect", bool, False, "Let the agent look at its action again and revise it once."
         ),
         option("plan", bool, False, "Keep a plan of several steps, and name places left out."),
         option(
-            "act",
-            Literal["text", "tool"],
-            "text",
-            "Choose by a line of text or by a tool call.",
+            "act", Literal["text", "tool"], "text", "Choose by a line of text or by a tool call."
         ),
     ),
 )

@@ -22,11 +22,7 @@ app = typer.Typer(no_args_is_help=True)
 @takes(
     argument("task", str, "TASK", "r2r, reverie, objectnav, dialogue or scene."),
     argument(
-        "more",
-        list[Path] | None,
-        "[RUN...]",
-        "Further runs of --failed-by.",
-        show_default=False,
+        "more", list[Path] | None, "[RUN...]", "Further runs of --failed-by.", show_default=False
     ).but(default=None),
     options.OUT.but("The index file to write (.json).", kind=Path | None, default=None),
     options.N.but("How many episodes.", kind=int | None, default=None),

@@ -24,17 +24,7 @@ from navloom.evals.run_folder import fold_samples, read_run
 from navloom.scenes.bodies import body_names
 from navloom.tools.capnav.feasible import KINDS
 
-METRICS = (
-    "precision",
-    "recall",
-    "F1",
-    "accuracy",
-    "balanced",
-    "PV",
-    "RTA",
-    "RV",
-    "composite",
-)
+METRICS = ("precision", "recall", "F1", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
 
 _COUNTS = ("TP", "FP", "FN", "TN", "pv", "pv_n", "rta", "rta_n", "rv", "rv_n")
 

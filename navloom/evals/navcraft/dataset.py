@@ -28,9 +28,9 @@ from jsonschema.exceptions import ValidationError
 from navloom.errors import RunError, SceneError, UsageError, did_you_mean
 from navloom.evals.navcraft.rules import broken_rules
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.evals.scene_names import SceneNames
 from navloom.files import make_folder, write_whole
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import SceneNames
 from navloom.tools.navcraft.errand import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
 

@@ -30,9 +30,9 @@ from navloom.evals.report.document import (
     png,
 )
 from navloom.evals.run_folder import read_run
-from navloom.evals.scene_names import SceneNames
 from navloom.files import write_whole
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import SceneNames
 
 SHOWN = 10
 """Tasks that are shown with their plans."""

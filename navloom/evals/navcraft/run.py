@@ -17,16 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.kinds import (
-    RESULT_TOKENS,
-    Calls,
-    Kind,
-    Note,
-    Plan,
-    Request,
-    later,
-    reply_tokens,
-)
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, Request, later, reply_tokens
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.graphs.navcraft import collab as navcraft_collab
@@ -333,11 +324,7 @@ def _kind(why: str) -> str:
 
 
 def survey(
-    spec: str,
-    *,
-    tau: int,
-    homes: int | None = None,
-    note: Callable[[str], None] = lambda _: None,
+    spec: str, *, tau: int, homes: int | None = None, note: Callable[[str], None] = lambda _: None
 ) -> Survey:
     """Look at every scene of a spec.
 

@@ -2,7 +2,7 @@
 
 Samples are paired by id, so that what differs between episodes cancels out. Differences are B minus
 A; their intervals are bootstrapped over the paths of the pairs
-(:mod:`navloom.evals.navigation.bootstrap`). Pairs in which only one of both succeeded are counted
+(:mod:`navloom.evals.report.intervals`). Pairs in which only one of both succeeded are counted
 beside (McNemar), with the exact two-sided p-value of a fair coin; it takes pairs as independent,
 which the instructions of one path are not, so where the two disagree believe the interval.
 """
@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import RunError
-from navloom.evals.navigation.bootstrap import (
+from navloom.evals.navigation.metrics import METRICS
+from navloom.evals.navigation.scores import EFFORT, effort_of
+from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.intervals import (
     LEVEL,
     RESAMPLES,
     By,
@@ -27,9 +30,6 @@ from navloom.evals.navigation.bootstrap import (
     columns_of,
     rows_of,
 )
-from navloom.evals.navigation.metrics import METRICS
-from navloom.evals.navigation.scores import EFFORT, effort_of
-from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.run_folder import read_run
 from navloom.files import read_lines
 

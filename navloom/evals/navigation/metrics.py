@@ -41,6 +41,7 @@ from navloom.evals.navigation.ground import (
     padded,
     without_repeats,
 )
+from navloom.evals.report.intervals import RESAMPLES, By, Row, clusters_of, columns_of, rows_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 
@@ -391,3 +392,30 @@ def _why(name: str, episode: Episode, fault: Invalid | None) -> str:
     if name in ("TL", "NE"):
         return "invalid"
     return "the reference path has a gap" if episode.path else "there is no reference path"
+
+
+def summarise(
+    records: Sequence[Mapping[str, Any]],
+    metrics: Sequence[str] | None = None,
+    *,
+    by: By = "path",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Row]:
+    """The mean of each metric over episodes, with its 95 % interval.
+
+    Args:
+        records: as ``EpisodeScore.record()`` gives them; a value that is None or missing is left
+            out of that metric's mean, and ``n`` says so.
+        metrics: which, in order; every metric of ``METRICS`` that any record has unless given.
+        by: draw whole paths (records' ``cluster``), or single episodes.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+    """
+    names = [
+        name
+        for name in (METRICS if metrics is None else metrics)
+        if metrics is not None or any(record.get(name) is not None for record in records)
+    ]
+    clusters = clusters_of(records) if by == "path" else None
+    return rows_of(names, columns_of(records, names), clusters, resamples=resamples, seed=seed)

@@ -24,10 +24,10 @@ from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, erro
 from navloom.evals.navigation.tables import headline, request_table, run_tables
 from navloom.evals.report.document import Document, Shown, Table, data_uri, drawn_or_why, png
 from navloom.evals.run_folder import read_errors, read_run, read_samples
-from navloom.evals.scene_names import SceneNames
 from navloom.evals.tasks.episode import Episode
 from navloom.files import write_whole
 from navloom.scenes.scene import Scene
+from navloom.scenes.uri import SceneNames
 from navloom.tools.navigation.parse_action import ParsedAction
 from navloom.tools.navigation.steps import Step, Walk
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError, RunError, UsageError, did_you_mean
-from navloom.evals.navigation.bootstrap import LEVEL, RESAMPLES, By, Row, summarise
 from navloom.evals.navigation.ground import Invalid
-from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of
+from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
 from navloom.evals.navigation.scores import EFFORT, Fault, read_submission, read_trials
 from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
 from navloom.evals.run_folder import read_run
 from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.scenes.scene import Scene
@@ -68,12 +68,7 @@ class Sheet:
             **means,
             "intervals": {row.metric: row.interval for row in self.rows},
             "defined": {row.metric: row.n for row in self.rows},
-            "bootstrap": {
-                "by": self.by,
-                "resamples": RESAMPLES,
-                "level": LEVEL,
-                "seed": self.seed,
-            },
+            "bootstrap": {"by": self.by, "resamples": RESAMPLES, "level": LEVEL, "seed": self.seed},
             "invalid_count": len(self.faults),
             "invalid": [fault.record() for fault in self.faults[:_MOST_LISTED]],
         }

@@ -23,7 +23,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import DataError, RunError
-from navloom.evals.navigation.bootstrap import summarise
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.evals.navigation.metrics import (
@@ -31,6 +30,7 @@ from navloom.evals.navigation.metrics import (
     Contacts,
     EpisodeScore,
     score_episodes,
+    summarise,
 )
 from navloom.evals.run_folder import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode

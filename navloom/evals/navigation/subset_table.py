@@ -145,10 +145,7 @@ def spread_table(spreads: Sequence[Spread]) -> Table:
 
 
 def _axis(
-    name: str,
-    full: Sequence[Episode],
-    part: Sequence[Episode],
-    value: Callable[[Episode], str],
+    name: str, full: Sequence[Episode], part: Sequence[Episode], value: Callable[[Episode], str]
 ) -> Axis:
     whole, some = Counter(map(value, full)), Counter(map(value, part))
     return Axis(name, tuple((each, whole[each], some[each]) for each in sorted(whole, key=_key)))

@@ -112,9 +112,7 @@ class Document:
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
         pages = Environment(
-            loader=PackageLoader("navloom.evals", "."),
-            autoescape=True,
-            undefined=StrictUndefined,
+            loader=PackageLoader("navloom.evals", "."), autoescape=True, undefined=StrictUndefined
         )
         return pages.get_template(template).render(document=self, **{"pictures": {}, **more})
 

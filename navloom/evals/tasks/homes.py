@@ -45,13 +45,7 @@ _MOST = 1_000_000
 
 
 def load(
-    data: Path,
-    split: str,
-    *,
-    spec: str = "demo:",
-    kind: str = "mixed",
-    n: int = 60,
-    seed: int = 0,
+    data: Path, split: str, *, spec: str = "demo:", kind: str = "mixed", n: int = 60, seed: int = 0
 ) -> TaskData:
     """Make episodes.
 

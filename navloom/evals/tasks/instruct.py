@@ -186,11 +186,7 @@ class _Writer:
         """The easiest to tell: the only one of its name in its room, furniture first."""
         return min(
             enumerate(seen),
-            key=lambda pair: (
-                not self._only(pair[1].item),
-                pair[1].item.kind != "asset",
-                pair[0],
-            ),
+            key=lambda pair: (not self._only(pair[1].item), pair[1].item.kind != "asset", pair[0]),
         )[1]
 
     def _fit(self, item: Item) -> bool:

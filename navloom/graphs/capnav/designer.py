@@ -47,15 +47,7 @@ from navloom.graphs.capnav.designer_text import (
     mend,
     shortened,
 )
-from navloom.graphs.turns import (
-    TurnLimits,
-    add_turns,
-    calls_made,
-    given_up,
-    said,
-    tool_turn,
-    turns,
-)
+from navloom.graphs.turns import TurnLimits, add_turns, calls_made, given_up, said, tool_turn, turns
 from navloom.models.answer import AnswerError, message_text, opening, with_pictures
 from navloom.models.binding import bind
 from navloom.models.call import acall
@@ -248,11 +240,7 @@ async def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _go_on(
-    state: State,
-    context: Context,
-    good: list[dict[str, Any]],
-    bad: list[dict[str, Any]],
-    text: str,
+    state: State, context: Context, good: list[dict[str, Any]], bad: list[dict[str, Any]], text: str
 ) -> dict[str, Any]:
     """Keep what is good, and end, or send the rest back."""
     rejected = [

@@ -1,11 +1,7 @@
 """The robot that is talked through a home, and its rule-based baseline."""
 
 POLICIES = {
-    "heuristic": {
-        "chat": "navloom.graphs.chat.baseline:heuristic_chat",
-    },
-    "random": {
-        "chat": "navloom.graphs.chat.baseline:random_chat",
-    },
+    "heuristic": {"chat": "navloom.graphs.chat.baseline:heuristic_chat"},
+    "random": {"chat": "navloom.graphs.chat.baseline:random_chat"},
 }
 """What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

@@ -28,12 +28,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel, create_model
 
-from navloom.graphs.navcraft.choices import (
-    Choices,
-    ChoiceSettings,
-    chosen_errand,
-    errand_question,
-)
+from navloom.graphs.navcraft.choices import Choices, ChoiceSettings, chosen_errand, errand_question
 from navloom.graphs.turns import (
     Call,
     Conversation,

@@ -274,11 +274,7 @@ async def ask(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     said, messages = await ask_for(state, runtime.context, simulator, question, None)
     asked = Answer(question=question, answer=said["answer"], leaked=said["leaked"])
     record = draft.but(asked=asked).record()
-    return {
-        "dialogue": [{**said, **asked.record()}],
-        "steps": [record],
-        "messages": messages,
-    }
+    return {"dialogue": [{**said, **asked.record()}], "steps": [record], "messages": messages}
 
 
 async def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

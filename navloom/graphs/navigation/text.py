@@ -314,10 +314,7 @@ def _guidance(state: Mapping[str, Any]) -> list[str]:
 
 def _dialogue(state: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
-        {
-            "question": f"{said['question']}{_ago(moves)}",
-            "answer": said["answer"] or "(no answer)",
-        }
+        {"question": f"{said['question']}{_ago(moves)}", "answer": said["answer"] or "(no answer)"}
         for said in state.get("dialogue", [])
         if (moves := _moves_since(state, said)) == 0 or not said["exact"]
     ]

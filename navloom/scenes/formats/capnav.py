@@ -18,14 +18,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import (
-    checked,
-    checked_id,
-    find_in,
-    ids_in,
-    read_json,
-    short,
-)
+from navloom.scenes.checked_files import checked, checked_id, find_in, ids_in, read_json, short
 from navloom.scenes.scene import UNKNOWN, Edge, Floor, Link, Region, Scene, Viewpoint, region_id
 
 _ENDING = "-graph.json"

@@ -22,14 +22,7 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import (
-    checked,
-    checked_id,
-    find_in,
-    ids_in,
-    read_json,
-    short,
-)
+from navloom.scenes.checked_files import checked, checked_id, find_in, ids_in, read_json, short
 from navloom.scenes.formats.mp3d_house import House, read_house, y_up
 from navloom.scenes.formats.mp3d_regions import (
     Rooms,

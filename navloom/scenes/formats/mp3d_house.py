@@ -200,7 +200,8 @@ class _Reader:
 
     def _oriented_box(self) -> Box:
         first, second = self._point(7), self._point(10)
-        axes = (first, second, _cross(first, second))
+        (a, b, c), (d, e, f) = first, second
+        axes = (first, second, (b * f - c * e, c * d - a * f, a * e - b * d))
         half = [self._number(i) for i in (13, 14, 15)]
         if min(half) < 0:
             raise self._broken(13, "half extents that are not negative")
@@ -244,7 +245,3 @@ class _Reader:
             f"{self.path}: line {self.line} ({self.words[0]}), word {at + 1}: "
             f"expected {expected}{got}."
         )
-
-
-def _cross(a: Point3, b: Point3) -> Point3:
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])

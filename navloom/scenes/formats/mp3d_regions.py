@@ -13,16 +13,7 @@ import numpy as np
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.mp3d_house import House, HouseRoom
-from navloom.scenes.scene import (
-    UNKNOWN,
-    Box,
-    Floor,
-    Link,
-    Point3,
-    Region,
-    distance_3d,
-    region_id,
-)
+from navloom.scenes.scene import UNKNOWN, Box, Floor, Link, Point3, Region, distance_3d, region_id
 
 STOREY = 2.0
 """Rooms whose floors are at most this far apart in height are one storey, in metres. A rule of
@@ -115,10 +106,7 @@ def _storey(house: House, room: HouseRoom) -> float:
 
 
 def rooms_without_types(
-    panoramas: Mapping[str, Sequence[str]],
-    viewpoints: Mapping[str, Point3],
-    path: Path,
-    scan: str,
+    panoramas: Mapping[str, Sequence[str]], viewpoints: Mapping[str, Point3], path: Path, scan: str
 ) -> Rooms:
     """Rooms as ``house_region_to_panorama.json`` has them: numbers and viewpoints, no types.
 

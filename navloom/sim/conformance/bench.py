@@ -14,17 +14,7 @@ import numpy as np
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import turn_between
-from navloom.scenes.scene import (
-    Box,
-    Edge,
-    Floor,
-    Item,
-    Point3,
-    Region,
-    Scene,
-    Viewpoint,
-    Wall,
-)
+from navloom.scenes.scene import Box, Edge, Floor, Item, Point3, Region, Scene, Viewpoint, Wall
 from navloom.sim.protocol import Action, Observation, Pose, Simulator, View
 
 Make = Callable[[Scene], Simulator]

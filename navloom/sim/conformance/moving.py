@@ -104,12 +104,7 @@ def frame(bench: Bench) -> None:
 
 def compass(bench: Bench) -> None:
     """Heading 0 is -z and grows clockwise seen from above; up is positive; distances are metres."""
-    known = {
-        "north": (0.0, 2.0),
-        "east": (90.0, 3.0),
-        "south": (180.0, 4.0),
-        "west": (270.0, 1.5),
-    }
+    known = {"north": (0.0, 2.0), "east": (90.0, 3.0), "south": (180.0, 4.0), "west": (270.0, 1.5)}
     with bench.made() as simulator:
         needs(simulator, "hop")
         for way in put(simulator, "hub").candidates:

@@ -6,14 +6,7 @@ import math
 
 import numpy as np
 
-from navloom.sim.conformance.bench import (
-    Bench,
-    SkippedError,
-    act,
-    expect,
-    needs,
-    put,
-)
+from navloom.sim.conformance.bench import Bench, SkippedError, act, expect, needs, put
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,

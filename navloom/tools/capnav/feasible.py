@@ -73,12 +73,7 @@ class Feasibility:
 
 
 def feasible(
-    traversability: Traversability,
-    body: str,
-    start: str,
-    end: str,
-    *,
-    compat_edges: bool = False,
+    traversability: Traversability, body: str, start: str, end: str, *, compat_edges: bool = False
 ) -> Feasibility:
     """Whether a body can get from one node to another.
 

@@ -36,14 +36,7 @@ from navloom.scenes.distances import (
     turn_between,
     up_or_down,
 )
-from navloom.scenes.scene import (
-    UNKNOWN,
-    Point3,
-    Scene,
-    distance_2d,
-    distance_3d,
-    prompt_name,
-)
+from navloom.scenes.scene import UNKNOWN, Point3, Scene, distance_2d, distance_3d, prompt_name
 from navloom.sim.protocol import CaptionSource
 from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import Direction, direction_of

@@ -63,10 +63,7 @@ FINDINGS = {
         [PATH],
         "it has 9 steps and the shortest has 7 (4 to Office_5, 3 on to Living_room_7)",
     ),
-    "path_stops_short": (
-        [PATH],
-        "it ends in Kitchen_3 and not in the end region Living_room_7",
-    ),
+    "path_stops_short": ([PATH], "it ends in Kitchen_3 and not in the end region Living_room_7"),
     "path_misses_the_object": (
         [PATH],
         "it has 5 steps and the shortest has 7 (4 to Office_5, 3 on to Living_room_7)",
@@ -94,10 +91,7 @@ FINDINGS = {
         [STARTS],
         "robot_1 starts in Garage_8 here and in Bedroom_1 in phase_1",
     ),
-    "helper_starts_with_robot_1": (
-        [STARTS],
-        "robot_2 starts in robot_1's own region Bedroom_1",
-    ),
+    "helper_starts_with_robot_1": ([STARTS], "robot_2 starts in robot_1's own region Bedroom_1"),
     "helper_starts_next_to_robot_1": (
         [STARTS],
         "robot_2's Hallway_2 is next to robot_1's Bedroom_1",
@@ -207,7 +201,7 @@ def test_where_no_way_leads_the_robot_that_cannot_come_is_named(tmp_path):
     links = tuple(link for link in home.links if {link.a, link.b} != cut)
     found = check(tmp_path, row, home.replace(links=links))
     assert [(finding.where, finding.problem) for finding in found] == [
-        (STARTS, "robot_2 cannot reach the target region Office_5 from Garage_8"),
+        (STARTS, "robot_2 cannot reach the target region Office_5 from Garage_8")
     ]
 
 

@@ -275,10 +275,7 @@ def test_where_the_question_was_to_stop_the_things_at_the_goal_count():
 
 
 def test_a_region_is_blamed_where_only_the_right_way_enters_a_named_one():
-    kitchen, bedroom = (
-        stand("k", 0, -5, region="Kitchen_2"),
-        stand("b", 5, 0, region="Bedroom_3"),
-    )
+    kitchen, bedroom = (stand("k", 0, -5, region="Kitchen_2"), stand("b", 5, 0, region="Bedroom_3"))
     said = "Walk into the kitchen."
     found = because((kitchen,), (bedroom,), said)
     assert found == {"region": {"named": ["Kitchen"], "by": "label", "within": 1}}

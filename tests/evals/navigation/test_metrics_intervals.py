@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from navloom.evals.navigation import bootstrap
-from navloom.evals.navigation.bootstrap import intervals, summarise
+from navloom.evals.navigation.metrics import summarise
+from navloom.evals.report import intervals as bootstrap
+from navloom.evals.report.intervals import intervals
 
 
 def record(

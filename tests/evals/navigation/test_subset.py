@@ -63,9 +63,7 @@ DATA = made({"A": 50, "B": 31, "C": 12, "D": 3})
 @given(
     st.integers(1, 6).flatmap(
         lambda columns: st.lists(
-            st.lists(st.integers(0, 60), min_size=columns, max_size=columns),
-            min_size=1,
-            max_size=8,
+            st.lists(st.integers(0, 60), min_size=columns, max_size=columns), min_size=1, max_size=8
         )
     ),
     st.floats(0, 1),

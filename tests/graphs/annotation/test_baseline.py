@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from navloom.graphs.annotation.baseline import heuristic_room, random_room
+from navloom.graphs.annotation.room_typing import heuristic_room, random_room
 from navloom.models.builtin import Request
 
 KEY = "Unknown room type"

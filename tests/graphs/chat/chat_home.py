@@ -27,13 +27,7 @@ def home() -> Scene:
         ("s", (0.0, 0.0, 6.0), "Shed_6"),
     ]
     names = [v for v, _, _ in corridor]
-    edges = [
-        *pairwise(names),
-        ("c0", "b"),
-        ("c5", "d"),
-        ("c2", "k"),
-        ("c3", "a"),
-    ]
+    edges = [*pairwise(names), ("c0", "b"), ("c5", "d"), ("c2", "k"), ("c3", "a")]
     things = [
         ("i1", "double bed", "Bedroom_2", (-2.5, 0.5, 0.5)),
         ("i2", "bunk bed", "Bedroom_3", (12.5, 0.5, 0.5)),

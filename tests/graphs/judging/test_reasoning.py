@@ -9,13 +9,13 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import DataError
+from navloom.evals.judging.calibration import GullibleJudge
 from navloom.graphs.judging import reasoning
 from navloom.graphs.judging.reasoning import MOST_BARRIERS, NOTHING_SAID, judge_reason
 from navloom.judges.fence import inject, payloads
 from navloom.judges.verdict import last_object
 from navloom.models.answer import AnswerError, message_text
 from navloom.models.scripted import ScriptedChatModel
-from navloom.testing.gullible import GullibleJudge
 from tests.judges.paths import NODES, RIGHT, WRONG, record
 
 

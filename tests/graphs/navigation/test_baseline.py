@@ -160,8 +160,7 @@ def test_places_that_the_map_calls_visited_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "answer"),
-    [("option 3", "Action: 3. "), ("stop here", "Action: Stop.")],
+    ("line", "answer"), [("option 3", "Action: 3. "), ("stop here", "Action: Stop.")]
 )
 def test_a_shortest_path_is_followed_to_the_letter(line: str, answer: str) -> None:
     assert decided(prompt(before=f"Shortest path: {line}")).startswith(answer)

@@ -199,11 +199,7 @@ def test_merging_by_name_and_nearness() -> None:
             seen("chair", "c", 9.0),
         ]
     )
-    assert [(o.name, o.viewpoint) for o in found] == [
-        ("chair", "a"),
-        ("chair", "c"),
-        ("lamp", "b"),
-    ]
+    assert [(o.name, o.viewpoint) for o in found] == [("chair", "a"), ("chair", "c"), ("lamp", "b")]
     assert 0 < found[0].position[0] < MERGE / 2, "the nearer sighting counts more"
 
 

@@ -45,14 +45,7 @@ def test_an_answer_that_hangs_on_an_unlabelled_passage() -> None:
 
 
 def test_why_not_names_every_route() -> None:
-    world = table(
-        {
-            ("a", "b"): False,
-            ("b", "z"): False,
-            ("a", "c"): True,
-            ("c", "z"): False,
-        }
-    )
+    world = table({("a", "b"): False, ("b", "z"): False, ("a", "c"): True, ("c", "z"): False})
     found = feasible(world, "B", "a", "z")
     assert len(found.blocking) == 2
     assert [[(p.a, p.b) for p in one] for one in found.alternatives] == [

@@ -10,17 +10,9 @@ from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.errand import admissible_triples, count_admissible_triples
-from navloom.tools.navcraft.optimum import (
-    Measure,
-    all_relays,
-    recommend,
-)
+from navloom.tools.navcraft.optimum import Measure, all_relays, recommend
 from navloom.tools.navcraft.paths import check_two_path_and_adjacency
-from navloom.tools.navcraft.relay import (
-    COLLAB_TYPES,
-    check_collab_path_efficient,
-    guard_violations,
-)
+from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient, guard_violations
 from navloom.tools.navcraft.schedule import Speeds, schedule_relay
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import cut_off, row_task

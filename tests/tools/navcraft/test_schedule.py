@@ -185,12 +185,7 @@ def test_schedules_agree_with_the_costs(
         return
     task = relays.task
     even = relays.relay(random.randrange(len(relays)))
-    names = (
-        even.robot_2_start_region,
-        even.transfer_region,
-        even.transfer_asset,
-        even.collab_type,
-    )
+    names = (even.robot_2_start_region, even.transfer_region, even.transfer_asset, even.collab_type)
     info = check_collab_path_efficient(task, *names)["path_info"]
     schedule = schedule_relay(task, *names)
     assert schedule.makespan_s == near(info["parallel_leg"] + info["transfer_to_end"])

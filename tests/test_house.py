@@ -1,0 +1,111 @@
+"""The shape of the house: no import circle, subjects apart, and names that mean one thing.
+
+Floors and subjects are import-linter's contracts (``pyproject.toml``, run by ``make lint``); what
+it has no contract for is checked here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import grimp
+import networkx as nx
+
+import navloom
+
+PACKAGE = Path(navloom.__file__).parent
+CONTRIBUTING = PACKAGE.parent / "CONTRIBUTING.md"
+_COMMANDS_FOLDER = "cli"
+
+
+def circles(package: str) -> list[list[str]]:
+    """Modules that import each other, imports under ``TYPE_CHECKING`` and in functions counted."""
+    graph = grimp.build_graph(package, exclude_type_checking_imports=False, cache_dir=None)
+    arrows = nx.DiGraph(
+        (one, other)
+        for one in graph.modules
+        for other in graph.find_modules_directly_imported_by(one)
+    )
+    return sorted(
+        sorted(each) for each in nx.strongly_connected_components(arrows) if len(each) > 1
+    )
+
+
+def repeated(package: Path) -> dict[str, list[str]]:
+    """Basenames that stand in several places, each with its places; a command's file is its own."""
+    places = defaultdict(list)
+    for file in sorted(package.rglob("*.py")):
+        where = file.relative_to(package)
+        if file.name != "__init__.py" and where.parts[0] != _COMMANDS_FOLDER:
+            places[file.stem].append(str(where))
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def vocabulary(page: str) -> dict[str, str]:
+    """The table under "Words for files" of CONTRIBUTING: a basename, and what it means."""
+    section = page.split("## Words for files", 1)[1].split("\n## ", 1)[0]
+    return dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", section, re.MULTILINE))
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    assert circles("navloom") == []
+
+
+def test_a_circle_would_be_seen(tmp_path: Path, monkeypatch) -> None:
+    made = tmp_path / "ringed"
+    made.mkdir()
+    (made / "__init__.py").touch()
+    (made / "one.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import ringed.two\n"
+    )
+    (made / "two.py").write_text("def late():\n    import ringed.one\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert circles("ringed") == [["ringed.one", "ringed.two"]]
+
+
+def test_a_basename_that_repeats_is_in_the_vocabulary() -> None:
+    known = vocabulary(CONTRIBUTING.read_text(encoding="utf-8"))
+    strangers = {name: found for name, found in repeated(PACKAGE).items() if name not in known}
+    assert strangers == {}
+
+
+def test_the_vocabulary_defines_each_word_and_only_words_in_use() -> None:
+    known = vocabulary(CONTRIBUTING.read_text(encoding="utf-8"))
+    stems = Counter(file.stem for file in PACKAGE.rglob("*.py"))
+    assert all(meaning.strip() for meaning in known.values())
+    assert [word for word in known if stems[word] < 2] == []
+
+
+def test_a_stranger_among_the_basenames_would_be_seen(tmp_path: Path) -> None:
+    for folder in ("tools/one", "graphs/two"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "helpers.py").touch()
+    assert repeated(tmp_path) == {"helpers": ["graphs/two/helpers.py", "tools/one/helpers.py"]}
+
+
+def test_no_file_and_no_function_outgrows_a_reader() -> None:
+    """A file that passes 450 lines holds two ideas, and a function of 110 is no screen."""
+    long = [str(f) for f in PACKAGE.rglob("*.py") if len(f.read_text().splitlines()) > 450]
+    assert long == []
+    assert [f"{name}: {lines}" for name, lines in _functions() if lines > 110] == []
+
+
+def _functions() -> Iterator[tuple[str, int]]:
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                yield f"{file.relative_to(PACKAGE)} {node.name}", lines
+
+
+def test_every_folder_says_what_it_is_for() -> None:
+    silent = [
+        str(file)
+        for file in PACKAGE.rglob("__init__.py")
+        if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+    assert silent == []
