@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from navloom.cli import serve as families
 from navloom.cli.serve import FAMILIES, family_of, serve_flags
 from navloom.errors import UsageError
-from navloom.models import families
 
 # What the server registers: vllm/tool_parsers/__init__.py and vllm/reasoning/__init__.py, 2026.
 TOOL_PARSERS = {
