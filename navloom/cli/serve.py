@@ -298,7 +298,7 @@ class Family:
 
 FAMILIES: tuple[Family, ...] = tuple(
     Family(**each)
-    for each in yaml.safe_load(files("navloom.models").joinpath("families.yaml").read_text("utf-8"))
+    for each in yaml.safe_load(files("navloom.cli").joinpath("families.yaml").read_text("utf-8"))
 )
 """The first that matches counts."""
 
