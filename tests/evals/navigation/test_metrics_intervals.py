@@ -76,3 +76,7 @@ def test_nothing_to_draw_from_gives_no_interval() -> None:
 def test_what_is_no_number_is_undefined() -> None:
     (row,) = summarise([{"SR": "1"}, {"SR": math.inf}, {"SR": 1}], ["SR"])
     assert (row.mean, row.n) == (1, 1)
+
+
+def test_percentiles_leave_two_and_a_half_per_cent_out_at_either_end() -> None:
+    assert bootstrap.percentiles(np.arange(1001.0)) == (25.0, 975.0)
