@@ -74,7 +74,7 @@ def test_doctor_counts_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_doctor_fails_where_a_package_is_not_there(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "_required", lambda: ["no-such-package-9"])
+    monkeypatch.setattr(doctor, "requires", lambda _: ["no-such-package-9"])
     assert main(["doctor"]) == 1
     assert "pip install 'no-such-package-9'" in capsys.readouterr().out
 
