@@ -176,7 +176,7 @@ COMPACT = option(
 )
 MAX_TURNS = option("max_turns", int, 12, "Model calls a task at most.", min=1)
 MAX_REPAIRS = option(
-    "max_repairs", int, 3, "How often a wrong answer is sent back with what is wrong.", min=0
+    "max_reasks", int, 3, "How often a wrong answer is sent back with what is wrong.", min=0
 )
 MAX_REASKS = option(
     "max_reasks",

@@ -69,7 +69,7 @@ class TurnLimits:
 
     max_turns: int = 12
     """Model calls at most."""
-    max_repairs: int = 3
+    max_reasks: int = 3
     """Answers sent back at most."""
     precise_repairs: bool = True
     """Say what is wrong with an answer that is sent back, not only that it is."""
@@ -210,7 +210,7 @@ def sent_back(
     state: Mapping[str, Any], wrong: Sequence[Violation], limits: TurnLimits
 ) -> dict[str, Any]:
     """The update that tells the model what is wrong, one line a violation, or gives up."""
-    if state.get("repairs", 0) >= limits.max_repairs:
+    if state.get("repairs", 0) >= limits.max_reasks:
         return given_up(wrong[0].code, wrong[0].message)
     lines = "\n".join(f"- {violation.message}" for violation in wrong)
     text = f"{REJECTED}\n{lines}\nMend it and answer again." if limits.precise_repairs else AGAIN

@@ -121,7 +121,7 @@ LIMITS = (
         _AGENT,
         option("max_steps", int, 15, "Steps an episode at most.", min=1),
         option(
-            "max_reprompts",
+            "max_reasks",
             int,
             2,
             "How often a reply that is no action is sent back, each step.",

@@ -43,7 +43,7 @@ class CapnavSynthRequest(Request):
         "min_questions": (1, MOST_QUESTIONS),
         "frames": (1, _MOST_FRAMES),
         "max_turns": (1, _MOST),
-        "max_repairs": (0, _MOST),
+        "max_reasks": (0, _MOST),
         "max_rounds": (1, 100),
     }
 
@@ -65,7 +65,7 @@ class CapnavSynthRequest(Request):
     precise_repairs: bool = True
     seed: int = 0
     max_turns: int = 12
-    max_repairs: int = 3
+    max_reasks: int = 3
     max_rounds: int = 3
     """Sessions of asking: after the first, only for what is missing yet."""
     qa: str | None = None

@@ -68,7 +68,7 @@ class DesignJob(Job):
             compact=request.compact,
             precise_repairs=request.precise_repairs,
             max_turns=request.max_turns,
-            max_repairs=request.max_repairs,
+            max_reasks=request.max_reasks,
         )
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class SynthRequest(Request):
         "n": (1, MOST_ATTEMPTS),
         "tau": (1, MOST_ATTEMPTS),
         "max_turns": (1, MOST_ATTEMPTS),
-        "max_repairs": (0, MOST_ATTEMPTS),
+        "max_reasks": (0, MOST_ATTEMPTS),
     }
 
     kind: Literal["single", "collab"] = "single"
@@ -74,7 +74,7 @@ class SynthRequest(Request):
     strict_helper: bool = False
     seed: int = 0
     max_turns: int = 12
-    max_repairs: int = 3
+    max_reasks: int = 3
     homes: int | None = None
     """Only the first so many scenes of the spec."""
     source: str | None = None
@@ -158,7 +158,7 @@ class SynthJob(Job):
             "tau": request.tau,
             **{name: getattr(request, name) for name in _HELP},
             "max_turns": request.max_turns,
-            "max_repairs": request.max_repairs,
+            "max_reasks": request.max_reasks,
         }
         if request.kind == "single":
             return navcraft_single.Context(**common)

@@ -276,7 +276,7 @@ def study_ablation(
             kind="collab",
             n=n_full if arm == FULL else n,
             max_turns=TURNS,
-            max_repairs=REPAIRS,
+            max_reasks=REPAIRS,
             **{"compact": True, **ARMS[arm]},
         )
         whole_run(asked, folder, study)

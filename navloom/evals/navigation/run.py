@@ -60,7 +60,7 @@ _COPIED = (
     "oracle_budget",
     "max_questions",
     "max_steps",
-    "max_reprompts",
+    "max_reasks",
     "max_revisions",
     "views",
 )
@@ -84,7 +84,7 @@ class EvalRequest(Request):
     )
     RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
         "max_steps": (1, 1000),
-        "max_reprompts": (0, 100),
+        "max_reasks": (0, 100),
         "max_revisions": (0, 100),
         "max_questions": (0, 1000),
         "oracle_budget": (0, 1000),
@@ -122,7 +122,7 @@ class EvalRequest(Request):
     failures_from: str | None = None
     """A run to take them from; never those of the episode itself, its path or its goal."""
     max_steps: int = 15
-    max_reprompts: int = 2
+    max_reasks: int = 2
     max_revisions: int = 1
     captions: str | None = None
     """A run of `navloom caption`, or a file of captions; they go before the dataset's own."""
@@ -402,8 +402,8 @@ def _calls(made: EvalPlan) -> Calls:
     told = request.dialogue * request.max_questions
     told += request.oracle_budget if request.oracle == "assistant" else 0
     return Calls(
-        most=request.max_steps * (1 + request.max_reprompts) * (1 + revised),
-        each=request.max_steps * STEP_TOKENS + (request.max_reprompts + revised) * reply,
+        most=request.max_steps * (1 + request.max_reasks) * (1 + revised),
+        each=request.max_steps * STEP_TOKENS + (request.max_reasks + revised) * reply,
         # An answer that gives a place away is sent back once.
         beside=2 * told,
         in_all=2 * told * (_ORACLE_TOKENS + reply),

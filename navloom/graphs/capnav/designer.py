@@ -258,7 +258,7 @@ def _go_on(
         return {**update, **_ended(after, context, {})}
     if context.compact and good:
         return {**update, "messages": [HumanMessage(text)]}
-    if state.get("repairs", 0) >= context.max_repairs:
+    if state.get("repairs", 0) >= context.max_reasks:
         first = bad[0]["violations"][0] if bad else Violation("too_few", "too few questions")
         return {**update, **_ended(after, context, given_up(first.code, first.message))}
     return {**update, "messages": [HumanMessage(text)], "repairs": 1}

@@ -85,7 +85,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 }
 _LEAST = {
     "max_steps": 1,
-    "max_reprompts": 0,
+    "max_reasks": 0,
     "max_revisions": 0,
     "max_questions": 0,
     "oracle_budget": 0,
@@ -139,7 +139,7 @@ class Context:
     """Accounts of failed walks, shown in the system prompt."""
     max_steps: int = 15
     """Moves and the stop, at most; questions are counted apart."""
-    max_reprompts: int = 2
+    max_reasks: int = 2
     """Bad replies told back at one step, at most."""
     max_revisions: int = 1
     """Revisions at one step, at most."""

@@ -2,7 +2,7 @@
 
     START -> begin -> observe -> think -> act -> move -----> observe ... (one hop)
                       |   |       ^ ^      |
-                      |   v       | |      +-- a bad reply: the exact fault, max_reprompts times
+                      |   v       | |      +-- a bad reply: the exact fault, max_reasks times
                       | consult --+ +------+-- reflect: "revise", max_revisions times
                       |                    +-- ask (dialogue) -> observe
                       +-> finish -> END    <-- stop, out of steps, dead end, no action to be had
@@ -248,7 +248,7 @@ async def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         update["plan"] = paragraph(step.plan, MOST_PLAN)
     if isinstance(found, ParsedAction):
         return update
-    if len(step.faults) > context.max_reprompts:
+    if len(step.faults) > context.max_reasks:
         return {**update, "steps": [update["draft"]], "ending": "unparsed"}
     told = told_back(reply, f"{found} {_RESPOND}")
     return {**update, "conversation": [*conversation, *told]}

@@ -53,7 +53,7 @@ def test_every_option_reaches_the_request() -> None:
     assert run(
         "eval r2r --data data --out r --agent mapgpt --model builtin/heuristic"
         " --model-role oracle=builtin/random --cot --reflect --plan --act tool --dialogue"
-        " --oracle assistant --oracle-budget 2 --max-questions 1 --max-steps 7 --max-reprompts 1"
+        " --oracle assistant --oracle-budget 2 --max-questions 1 --max-steps 7 --max-reasks 1"
         " --views 0 --epochs 2 --seed 5 --limit 1"
     ) == 0  # fmt: skip
     asked = read_run("r")["request"]
@@ -61,7 +61,7 @@ def test_every_option_reaches_the_request() -> None:
         "agent": "mapgpt", "model": "builtin/heuristic", "oracle_model": "builtin/random",
         "cot": True, "reflect": True, "plan": True, "act": "tool", "dialogue": True,
         "oracle": "assistant", "oracle_budget": 2, "max_questions": 1, "max_steps": 7,
-        "max_reprompts": 1, "views": 0, "epochs": 2, "seed": 5, "backend": "graph",
+        "max_reasks": 1, "views": 0, "epochs": 2, "seed": 5, "backend": "graph",
         "task": "r2r", "split": "val_unseen",
     }  # fmt: skip
     assert told.items() <= asked.items()

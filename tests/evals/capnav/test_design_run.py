@@ -128,7 +128,7 @@ def scripted(replies: Any, tmp_path: Path, **given: Any) -> Summary:
     register(name, replies)
     try:
         request = CapnavSynthRequest(
-            spec="demo:villa", model=f"scripted/{name}", max_repairs=0, **given
+            spec="demo:villa", model=f"scripted/{name}", max_reasks=0, **given
         )
         return run_kind(request, tmp_path)
     finally:

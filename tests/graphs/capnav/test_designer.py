@@ -60,13 +60,13 @@ def test_only_the_bad_ones_are_asked_for_again_with_every_fault_named() -> None:
 
 def test_what_stays_wrong_is_given_up_and_what_is_good_is_kept() -> None:
     wrong = {"questions": [other("piano")]}
-    end, _ = answered([{"questions": [question()]}, wrong, wrong], min_questions=2, max_repairs=2)
+    end, _ = answered([{"questions": [question()]}, wrong, wrong], min_questions=2, max_reasks=2)
     assert (end["status"], end["result"]["short"], end["result"]["why"]) == (
         "ok",
         1,
         "detail_not_there",
     )
-    end, _ = answered(["I would rather not.", "No."], min_questions=1, max_repairs=1)
+    end, _ = answered(["I would rather not.", "No."], min_questions=1, max_reasks=1)
     assert (end["status"], end["reason"]) == ("failed", "not_json")
     assert end["result"]["questions"] == []
 

@@ -114,7 +114,7 @@ def test_it_crafts_its_own_errand() -> None:
 
 def test_failed_errand_is_counted_as_such() -> None:
     with ScriptedChatModel(["no"] * 2) as model:
-        end = lift(model, None, max_repairs=1)
+        end = lift(model, None, max_reasks=1)
     assert (end["status"], end["reason"]) == ("failed", "phase_1:not_json")
     assert end.get("result") is None
 
@@ -127,7 +127,7 @@ def test_an_invalid_errand_is_the_callers_mistake() -> None:
 def test_strict_helper_forbids_what_the_listing_allows() -> None:
     # From the target region itself the helper is one hop from the transfer region.
     with ScriptedChatModel([CHECK_RELAY, "stop"]) as model:
-        end = lift(model, phase_1(), strict_helper=True, max_repairs=0)
+        end = lift(model, phase_1(), strict_helper=True, max_reasks=0)
     assert end["status"] == "failed" or end["result"]["verdict"] == "not worth it"
 
 

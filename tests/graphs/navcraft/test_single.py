@@ -114,7 +114,7 @@ def test_call_ids_that_start_over_each_turn_are_told_apart() -> None:
 )
 def test_wrong_answers_are_sent_back_and_then_given_up(answer: Any, code: str) -> None:
     with ScriptedChatModel([answer, answer, answer]) as model:
-        end = craft(model, max_repairs=2)
+        end = craft(model, max_reasks=2)
     assert (end["status"], end["reason"]) == ("failed", code)
     assert code in end["violations"]
     told = model.calls[1].messages[-1].content
@@ -209,6 +209,6 @@ def test_objects_that_cannot_be_walked_to_are_no_errand() -> None:
     scene = row_house()
     cut = scene.replace(edges=tuple(e for e in scene.edges if "vStudy_4" not in (e.a, e.b)))
     with ScriptedChatModel([phase_1()]) as model:
-        end = craft(model, scene=cut, max_repairs=0)
+        end = craft(model, scene=cut, max_reasks=0)
     assert (end["status"], end["reason"]) == ("failed", "not_walkable")
     assert PATH[0] in str(end["messages"][-1].content)

@@ -137,7 +137,7 @@ SWITCHES = (
     ),
     Switch(
         "a reply without an action",
-        "No switch: what is told back, at most `max_reprompts` times.",
+        "No switch: what is told back, at most `max_reasks` times.",
         {},
         ("I would stop here.", "Action: 99", "Action: Stop. I have arrived."),
     ),

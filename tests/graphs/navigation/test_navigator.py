@@ -109,7 +109,7 @@ def test_the_exact_fault_is_told_back() -> None:
 
 @pytest.mark.parametrize("most", [0, 2])
 def test_a_model_that_names_no_action_ends_the_walk_and_never_stops_it(most: int) -> None:
-    state, _ = walk(["I stop."] * (most + 1), max_reprompts=most)
+    state, _ = walk(["I stop."] * (most + 1), max_reasks=most)
     assert (state["status"], state["reason"]) == ("failed", "unparsed")
     assert 'no "Action:" field' in state["message"]
     result = state["result"]
@@ -319,7 +319,7 @@ def test_a_bad_call_is_answered_and_told_back() -> None:
     state, model = walk(
         ["Action: 1", call("move", option=7), [call("stop"), call("stop")], call("stop")],
         act="tool",
-        max_reprompts=3,
+        max_reasks=3,
     )
     assert state["status"] == "ok"
     told = model.calls[3].messages
