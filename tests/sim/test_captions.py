@@ -199,6 +199,15 @@ def test_items_of_no_region_are_seen_where_they_are_near() -> None:
     assert composed(scene.replace(items=(near,))).at("hub").objects == ()
 
 
+@pytest.mark.parametrize(
+    ("height", "seen"), [(2.4, True), (2.8, False), (-0.4, True), (-0.6, False)]
+)
+def test_items_of_no_region_are_told_of_on_their_own_storey(height: float, seen: bool) -> None:
+    lamp = Item(id="lantern", name="lantern", kind="object", position=(20.5, height, 0.0))
+    words = composed(made_scene().replace(items=(lamp,))).at("shed")
+    assert [o.name for o in words.objects] == ["lantern"] * seen
+
+
 @pytest.mark.parametrize("uri", ["demo:flat", "demo:house", "demo:villa"])
 def test_every_way_of_a_home_is_described(uri: str) -> None:
     scene = load_scene(uri)
@@ -278,6 +287,11 @@ def test_words() -> None:
         "a glass",
         "stairs",
     ]
+
+
+def test_what_lies_beyond_four_times_the_bound_is_dropped() -> None:
+    assert one_line("a" + " " * 38 + "b", 10) == "a b"
+    assert one_line("a" + " " * 39 + "b", 10) == "a"
 
 
 @given(st.text(max_size=500), st.integers(20, 120))

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from navloom.cli.main import main
 from navloom.cli.navigation.subset import app
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.navigation.subset import load_subset
+from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.registry import load_task
 from tests.evals.navigation.test_subset import run_of
 from tests.evals.tasks.folder import folder
@@ -63,6 +65,21 @@ def test_hard_negatives_of_one_run_and_of_two(tmp_path: Path) -> None:
         typed("reverie", "--data", data, "--failed-by", a)
     with pytest.raises(UsageError, match="runs are over r2r val_unseen"):
         typed("r2r", "--data", data, "--split", "train", "--failed-by", a)
+
+
+@pytest.mark.parametrize("files", ["scene demo:flat --n 2", "r2r --data data --limit 2"])
+def test_failures_are_looked_up_where_their_run_had_its_files(
+    files: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NAVLOOM_DATA", raising=False)
+    folder(tmp_path / "data")
+    assert main(["eval", *files.split(), "--agent", "random", "--out", "run"]) == 0
+    failed = [line["id"] for line in read_samples("run") if line["status"] == "failed"]
+    assert failed
+    # Neither --scenes nor --data: the run knows.
+    typed(files.split()[0], "--failed-by", "run", "--out", "hard.json")
+    assert list(load_subset(tmp_path / "hard.json").ids) == failed
 
 
 def test_nothing_failed_is_said(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation import rescore as scoring
+from navloom.evals.navigation import scores
 from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.evals.navigation.rescore import score_run, score_submission
 from navloom.evals.navigation.scores import read_submission, viewpoints_of
@@ -183,6 +184,18 @@ def test_no_submission_at_all(task: TaskData, submit: Submit, content: Any, said
         score_submission(submit(content))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_one_byte_too_large_is_refused(
+    task: TaskData, submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = submit(WHOLE)
+    size = file.stat().st_size
+    monkeypatch.setattr(scores, "MOST_BYTES", size)
+    assert score_submission(file).record()["n"] == 4
+    monkeypatch.setattr(scores, "MOST_BYTES", size - 1)
+    with pytest.raises(DataError, match=f"at most {size - 1} bytes, and the file is larger"):
+        score_submission(file)
 
 
 def test_no_such_file_and_no_such_format(tmp_path: Path) -> None:

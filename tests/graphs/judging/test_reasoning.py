@@ -11,7 +11,7 @@ from langchain_core.messages import HumanMessage
 from navloom.errors import DataError
 from navloom.evals.judging.calibration import GullibleJudge
 from navloom.graphs.judging import reasoning
-from navloom.graphs.judging.reasoning import MOST_BARRIERS, NOTHING_SAID, judge_reason
+from navloom.graphs.judging.reasoning import MOST_BARRIERS, MOST_OTHERS, NOTHING_SAID, judge_reason
 from navloom.judges.fence import inject, payloads
 from navloom.judges.verdict import last_object
 from navloom.models.answer import AnswerError, message_text
@@ -113,6 +113,13 @@ async def test_a_huge_explanation_and_a_long_path_stay_short() -> None:
     assert len(text) < 8_000
     assert f"- {399 - MOST_BARRIERS} more, not shown" in text
     assert found.partial == pytest.approx(1 / 399)
+
+
+async def test_of_many_open_passages_the_first_are_shown_and_the_others_counted() -> None:
+    _, model = await judged(verdict(), record=record(("node_1", *("node_2", "node_3") * 16)))
+    text = message_text(model.calls[0].messages[1].content)
+    assert text.count(": open") == MOST_OTHERS
+    assert f"- {31 - MOST_OTHERS} more, not shown" in text
 
 
 async def test_a_record_that_is_none_is_refused() -> None:

@@ -65,6 +65,12 @@ def test_stairs_and_unknown_rooms() -> None:
     assert facts["turns"] == ["straight on and go up, 4 m"]
 
 
+def test_metres_keep_a_decimal() -> None:
+    # Up to the study it is 3 m ahead and 3 m of height: 4.243 m.
+    assert guide(home(), STAIRS, SOUTH, [STUDY])["next_m"] == 4.2
+    assert guide(home(), HALL, SOUTH, [STUDY])["distance_m"] == 6.2
+
+
 def test_landmark_is_furniture_before_things_and_never_structure() -> None:
     assert guide(home(), CORNER, NORTH, [KITCHEN])["landmark"] == "round table"
 

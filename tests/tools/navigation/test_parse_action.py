@@ -239,6 +239,14 @@ def test_remarks_are_kept_beside_the_action() -> None:
     assert (said.plan, said.decision) == ("hall, then kitchen", "keep")
 
 
+def test_a_tag_is_closed_by_its_own_name_alone() -> None:
+    slip = "<Plan>hall</Reflection> Action: 1"
+    assert (read_remarks(slip).plan, read_remarks(slip).reflection) == (None, None)
+    assert outside(slip) == slip
+    assert read_remarks("<Plan>hall</Reflection> kitchen</Plan>").plan == "hall kitchen"
+    assert read("<think>Not Action: 1</Plan> nor Action: 2</think> Action: 3") == 3
+
+
 @pytest.mark.parametrize(
     ("text", "decision"),
     [
