@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks import Claim
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import make_id, sample_seed
 from navloom.graphs.navcraft import single as navcraft_single

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from benchmarks import Claim
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.run import SynthRequest
-from navloom.evals.navigation.run import EvalRequest
+from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.navigation.request import EvalRequest
 
 TASKS, EPISODES, PROMISED_MB = 5_000, 2_349, 500.0
 GROWTH = 1.1

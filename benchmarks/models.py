@@ -28,7 +28,7 @@ from langgraph.runtime import Runtime
 from benchmarks import Claim
 from navloom.evals.engine import open_checkpoints
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.graphs.navcraft import single as navcraft_single

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypedDict
 
@@ -21,7 +21,9 @@ from navloom.cli.main import main
 from navloom.errors import RunError
 from navloom.evals import kinds
 from navloom.evals.engine import run_sample
-from navloom.evals.kinds import Calls, Kind, Plan, Request, Shown, get_kind, run_kind
+from navloom.evals.kinds import Calls, Kind, Plan, Shown, get_kind, run_kind
+from navloom.evals.option import Opt
+from navloom.evals.request import Model, Request, Seed
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, Session, Stop, make_id, sample_seed
 from navloom.models import scripted
@@ -36,13 +38,12 @@ class RhymeRequest(Request):
     """What a run of rhymes is asked to be."""
 
     KIND: ClassVar[str] = "rhyme"
-    RANGES: ClassVar[dict[str, tuple[int, int]]] = {"n": (1, 100)}
 
-    word: str = field(metadata={"help": "The word to find rhymes for."})
-    n: int = field(default=3, metadata={"help": "How many."})
-    loud: bool = field(default=True, metadata={"help": "Ask with an exclamation mark."})
-    model: str = "scripted/rhymer"
-    seed: int = 0
+    word: Annotated[str, Opt("The word to find rhymes for.", argument=True)]
+    n: Annotated[int, Opt("How many.", min=1, max=100)] = 3
+    loud: Annotated[bool, Opt("Ask with an exclamation mark.")] = True
+    model: Model = "scripted/rhymer"
+    seed: Seed = 0
 
 
 class State(TypedDict, total=False):
@@ -149,13 +150,13 @@ def test_the_command_is_made_from_the_request(
 ) -> None:
     assert main(["rhyme", "--help"]) == 0
     told = capsys.readouterr().out
-    for words in ("Find rhymes.", "WORD", "--no-loud", "How many.", "--token-limit", "--dry-run"):
+    for words in ("Find rhymes.", "WORD", "--[no-]loud", "How many.", "--token-limit", "--dry-run"):
         assert words in told
     out = str(tmp_path / "r")
     assert main(["rhyme", "mouse", "--n", "2", "--no-loud", "--out", out, "--display", "none"]) == 0
     assert sorted(rhymer.asked) == ["0: what rhymes with mouse?", "1: what rhymes with mouse?"]
     assert main(["rhyme", "mouse", "--n", "0", "--out", out]) == 1
-    assert "n is 0: expected 1 to 100" in capsys.readouterr().err
+    assert "greater than or equal to 1" in capsys.readouterr().err
     assert main(["rhyme", "mouse", "--n", "3", "--out", out]) == 1
     assert "n was 2, now 3" in capsys.readouterr().err
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Annotated
 
-import typer
-
-from navloom.cli import options
 from navloom.cli.common import print_json
-from navloom.cli.options import option, takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, takes
 from navloom.errors import UsageError
+from navloom.evals.option import Opt
 
-app = typer.Typer(no_args_is_help=True, help="The replies of models that are kept on disk.")
+app = Commands("The replies of models that are kept on disk.")
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-FOLDER = options.CACHE.but("The folder.", rich_help_panel=None)
+Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the user's cache folder")]
 
 
 @app.command()
-@takes(FOLDER, options.JSON)
-def info(cache: Path | None, as_json: bool) -> None:
+@takes()
+def info(cache: Folder = None, as_json: Json = False) -> None:
     """How many replies are kept, how large, since when."""
     from dataclasses import asdict
 
@@ -38,17 +38,13 @@ def info(cache: Path | None, as_json: bool) -> None:
 
 
 @app.command()
-@takes(
-    FOLDER,
-    option(
-        "older_than",
-        str | None,
-        None,
-        "Only replies older than this: 12h, 30d, 8w. Without it, all.",
-        metavar="AGE",
-    ),
-)
-def prune(cache: Path | None, older_than: str | None) -> None:
+@takes()
+def prune(
+    cache: Folder = None,
+    older_than: Annotated[
+        str | None, Opt("Only replies older than this: 12h, 30d, 8w.", metavar="AGE", shown="all")
+    ] = None,
+) -> None:
     """Delete replies."""
     from navloom.models.cache import ResponseCache, cache_folder
 

@@ -14,8 +14,9 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from navloom.evals.kinds import Request, Shown
+    from navloom.evals.kinds import Shown
     from navloom.evals.progress import Summary
+    from navloom.evals.request import Request
     from navloom.evals.session import Session
 
 _MOST_ERRORS = 3

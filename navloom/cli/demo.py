@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import typer
-
-from navloom.cli import options
 from navloom.cli.common import end_session, say
+from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
+from navloom.evals.option import Opt
+from navloom.evals.progress import DisplayName
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands()
 
 ERRANDS = 30
 
 
 @app.command()
-@takes(
-    options.OUT.but(
-        "Where to put the runs, the dataset and the pictures.", default=Path("demo"), envvar=None
-    ),
-    options.DISPLAY,
-)
-def demo(out: Path, display: Any) -> None:
+@takes()
+def demo(
+    out: Annotated[
+        Path, Opt("Where to put the runs, the dataset and the pictures.", metavar="DIR", env="")
+    ] = Path("demo"),
+    display: Annotated[
+        DisplayName | None, Opt("Progress on stderr.", shown="rich on a terminal, else plain")
+    ] = None,
+) -> None:
     """Craft errands and relays in the demo homes, check them, and report with pictures.
 
     The generator is builtin/heuristic, a rule-based baseline in the place of a language model: the
@@ -33,14 +35,14 @@ def demo(out: Path, display: Any) -> None:
     from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.dataset import check_file, export_run
     from navloom.evals.navcraft.report import document, write_report
-    from navloom.evals.navcraft.run import SynthRequest
+    from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.progress import make_display
     from navloom.evals.session import Session
     from navloom.prompts.navcraft.profiles import profile_names
 
     run, tasks = out / "run", out / "tasks.jsonl"
     say(f"1. {ERRANDS} errands in three homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
-    asked = SynthRequest(kind="collab", spec="demo:", n=ERRANDS, profiles=profile_names())
+    asked = SynthRequest(kind="collab", spec="demo:", n=ERRANDS, profile=profile_names())
     made = run_kind(asked, run, Session(display=make_display(display)))
     if made.interrupted or made.error:
         end_session(made, run)

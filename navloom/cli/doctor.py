@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from navloom.cli import options
 from navloom.cli.common import print_json
-from navloom.cli.options import takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, takes
 
 if TYPE_CHECKING:
     from navloom.models.spec import Provider
 
-app = typer.Typer()
+app = Commands()
 
 _LEAST_SQLITE = (3, 24, 0)
 _LEAST_FREE_GB = 1.0
@@ -48,8 +48,8 @@ class Finding:
 
 
 @app.command("doctor")
-@takes(options.JSON)
-def doctor(as_json: bool) -> None:
+@takes()
+def doctor(as_json: Json = False) -> None:
     """Check Python, packages, data, disk and keys, and say what to do about what is missing."""
     found = list(findings(Path.cwd()))
     if as_json:

@@ -14,17 +14,17 @@ import os
 import sys
 import tempfile
 import traceback
+from collections import UserDict
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import entry_points, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from navloom.cli.help_pages import Commands, Group
 from navloom.errors import NavloomError
 from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces
 
@@ -32,8 +32,52 @@ MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 
 
-class _Door(TyperGroup):
+_COMMANDS = {
+    "scenes": "scenes",
+    "demo": "demo",
+    "synth": "navcraft.synth",
+    "eval": "navigation.eval",
+    "subset": "navigation.subset",
+    "score": "navigation.score",
+    "compare": "navigation.score",
+    "caption": "captions.caption",
+    "chat": "chat.chat",
+    "judge": "judging.judge",
+    "retry": "retry",
+    "study": "study",
+    "export": "report",
+    "validate": "report",
+    "report": "report",
+    "models": "models",
+    "serve": "serve",
+    "cache": "cache",
+    "doctor": "doctor",
+}
+"""Each command, or word before commands, and the file that it stands in."""
+
+
+class _Late(UserDict[str, Any]):
+    """Commands by name, each imported and made when it is first asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        if isinstance(self.data[name], str):
+            file = self.data[name]
+            app = import_module(f"navloom.cli.{file}").app
+            made = typer.main.get_group(app)
+            if name in made.commands:
+                self.data[name] = made.commands[name]
+            else:
+                made.name = name
+                self.data[name] = made
+        return self.data[name]
+
+
+class _Door(Group):
     """Our commands, and one for each kind of run that others add (`navloom.evals.kinds`)."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self.commands = _Late(_COMMANDS)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, for the help; a package whose kind cannot be imported spoils it for nobody."""
@@ -41,7 +85,7 @@ class _Door(TyperGroup):
         for each in entry_points(group="navloom.kinds"):
             with contextlib.suppress(NavloomError):
                 others += [each.name] if self.get_command(ctx, each.name) else []
-        return [*super().list_commands(ctx), *others]
+        return [*self.commands, *others]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a name; one of another's kind of run is made when it is called."""
@@ -55,40 +99,17 @@ def _made(name: str) -> Any:
 
     if name in OURS or name not in known_kinds():
         return None
-    single = typer.Typer()
+    single = Commands()
     single.command(name)(command_of(get_kind(name)))
-    return typer.main.get_command(single)
+    return typer.main.get_group(single).commands[name]
 
 
-app = typer.Typer(
+app = Commands(
+    "Language-model agents woven with indoor scenes: generate, drive and grade navigation.",
     name="navloom",
     cls=_Door,
-    help="Language-model agents woven with indoor scenes: generate, drive and grade navigation.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
     add_completion=True,
 )
-
-_GROUPS = {
-    "navloom.cli.scenes": "scenes",
-    "navloom.cli.demo": None,
-    "navloom.cli.navcraft.synth": "synth",
-    "navloom.cli.navigation.eval": "eval",
-    "navloom.cli.navigation.subset": None,
-    "navloom.cli.navigation.score": None,
-    "navloom.cli.captions.caption": None,
-    "navloom.cli.chat.chat": None,
-    "navloom.cli.judging.judge": "judge",
-    "navloom.cli.retry": None,
-    "navloom.cli.study": "study",
-    "navloom.cli.report": None,
-    "navloom.cli.models": None,
-    "navloom.cli.serve": None,
-    "navloom.cli.cache": "cache",
-    "navloom.cli.doctor": None,
-}
-"""Modules with an ``app``, and the word before its commands (None: they stand alone)."""
 
 
 def _show_version(asked: bool) -> None:
@@ -105,12 +126,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-for _module, _name in _GROUPS.items():
-    if find_spec(_module) is None:
-        continue
-    app.add_typer(import_module(_module).app, name=_name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import typer
-
-from navloom.cli import options
 from navloom.cli.common import print_json, print_table
-from navloom.cli.options import takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, takes
 
-app = typer.Typer()
+app = Commands()
 
 
 @app.command("models")
-@takes(options.JSON)
-def models(as_json: bool) -> None:
+@takes()
+def models(as_json: Json = False) -> None:
     """List the providers of models, what each needs, and which are ready."""
     from rich.markup import escape
     from rich.table import Table

@@ -1,311 +1,213 @@
-"""Every option that commands share, once, and how a command takes some of them.
+"""How a command gets its options: its own parameters, and the fields of requests among them.
 
-A flag, its keyword in Python and its environment variable share one name: ``--max-connections``,
-``max_connections=``, ``NAVLOOM_MAX_CONNECTIONS``. A command names the options it takes, in the
-order of its help, and is called with what was typed. Only light imports here, as in every file of
-commands: ``navloom --help`` reads them all.
+    @app.command()
+    @takes(kind="single")
+    def single(request: SynthRequest, out: Out, session: Session) -> None: ...
+
+The fields of ``request`` and ``session`` are options (`navloom.evals.option.Opt`). The command is
+called with both, made of what was typed, of ``NAVLOOM_`` variables and of a file of
+``--run-config``. Typer reads a signature that is made here; nothing heavy is imported.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, get_args
 
 import typer
 
-PICKS, CALLS, LIMITS = "Which samples", "Calling models", "Limits"
-"""Where options that most commands share stand in the help: after the command's own."""
-HEURISTIC = "builtin/heuristic"
-_SAME = object()
+from navloom.cli.help_pages import HelpAll
+from navloom.cli.session import RunConfig, session_of
+from navloom.errors import UsageError, did_you_mean
+from navloom.evals.option import Opt, Option, options_of, read_hint
+from navloom.evals.session import Session
+
+RunFolder = Annotated[
+    Path, Opt("The folder of a run, as --out made it.", metavar="RUN", argument=True)
+]
+_OUT = "The run's folder. The same command on the same folder goes on where it stopped."
+Out = Annotated[Path, Opt(_OUT, metavar="DIR")]
+OutOrMade = Annotated[
+    Path | None, Opt(_OUT, metavar="DIR", shown="runs/NAME-HASH of what is asked")
+]
+SceneUri = Annotated[
+    str, Opt("One home: demo:flat, hm3d:DIR/ID, a scene.json, ...", metavar="URI", argument=True)
+]
+DryRun = Annotated[
+    bool,
+    Opt("Show prompts, count the calls and bound the cost. Nobody is called, nothing is written."),
+]
+Json = Annotated[bool, Opt("Print the result as JSON on stdout, for programs.", flag="--json")]
+Command = Callable[..., None]
 
 
-@dataclass(frozen=True)
-class Option:
-    """An option of a command, or an argument.
-
-    Attributes:
-        name: the keyword that the command is called with.
-        kind: the type of the value.
-        default: ``...`` where one must be given.
-        words: what the help says.
-        flag: None for an argument.
-        more: what else typer is told.
-    """
-
-    name: str
-    kind: Any
-    default: Any
-    words: str
-    flag: str | None
-    more: Mapping[str, Any]
-
-    def but(
-        self, words: str = "", *, kind: Any = None, default: Any = _SAME, **more: Any
-    ) -> Option:
-        """The same option as one command has it: other words, another default, other bounds."""
-        return replace(
-            self,
-            words=words or self.words,
-            kind=kind or self.kind,
-            default=self.default if default is _SAME else default,
-            more={**self.more, **more},
-        )
-
-    @property
-    def info(self) -> Any:
-        """As typer has it, for ``Annotated``."""
-        if self.flag is None:
-            return typer.Argument(help=self.words, **self.more)
-        variable = self.flag.split("/")[0].lstrip("-").upper().replace("-", "_")
-        more = {"envvar": f"NAVLOOM_{variable}", **self.more}
-        return typer.Option(self.flag, help=self.words, **more)
-
-    @property
-    def parameter(self) -> inspect.Parameter:
-        """As a command's signature has it."""
-        return inspect.Parameter(
-            self.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if self.default is ... else self.default,
-            annotation=Annotated[self.kind, self.info],
-        )
-
-
-def option(
-    name: str, kind: Any, default: Any, words: str, *, flag: str | None = None, **more: Any
-) -> Option:
-    """An option with the flag and the environment variable of its name.
+def takes(
+    *without: str, usual: Mapping[str, Any] | None = None, **settled: Any
+) -> Callable[[Command], Command]:
+    """Give a command its options, in the order of its parameters.
 
     Args:
-        name: of the keyword.
-        kind: of the value.
-        default: ``...`` where one must be given.
-        words: what the help says.
-        flag: where it is not ``--name``.
-        more: what else typer is told; ``envvar=None`` for no variable.
-    """
-    return Option(name, kind, default, words, flag or f"--{name.replace('_', '-')}", more)
-
-
-def argument(name: str, kind: Any, metavar: str, words: str, **more: Any) -> Option:
-    """An argument; one must be given unless ``but(default=...)`` says otherwise."""
-    return Option(name, kind, ..., words, None, {"metavar": metavar, **more})
-
-
-def takes(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command its options, in the order of its help.
-
-    The command is called with each by its name; with the `typer.Context`, where it has a parameter
-    ``context``; and with a session, where it has one and `with_session` stands above.
+        without: fields of its dataclasses that are no options here.
+        usual: the defaults of some, where they are not the fields' own.
+        settled: fields that this command sets itself, and their values.
     """
 
-    def give(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command).parameters
-        parameters = [each.parameter for each in options]
-        for name, kind in (("context", typer.Context), ("session", Any)):
-            if name in own:
-                parameters.insert(
-                    0, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
-                )
+    def give(command: Command) -> Command:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parts = [_part(each, {*without, *settled}, usual or {}) for each in own]
+        known = {name for part in parts for name in part.fields} | {"run_config"}
+        if strange := {*without, *settled, *(usual or {})} - known:
+            raise TypeError(f"{command.__name__} has no {', '.join(sorted(strange))}")
+        signature = [each for part in parts for each in part.signature()]
+        if any(part.kind is Session for part in parts) and "run_config" not in without:
+            signature.append(_parameter("run_config", RunConfig, None))
+        signature.append(_parameter("help_all", HelpAll, False))
+
+        @wraps(command)
+        def made(**given: Any) -> None:
+            values = {part.name: part.value(given, settled) for part in parts}
+            made.__wrapped__(**values)
+
         # Typer reads a command's options from here.
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
-        return command
+        made.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+        made.__annotations__ = {}
+        return made
 
     return give
 
 
-SPEC = argument(
-    "spec",
-    str,
-    "SPEC",
-    "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, capnav:DIR, a"
-    " scene.json or a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in $NAVLOOM_DATA.",
-)
-SCENE = argument("scene", str, "URI", "One home: demo:flat, hm3d:DIR/ID, a scene.json, ...")
-RUN = argument("run", Path, "RUN", "The folder of a run, as --out made it.")
-OUT = option(
-    "out",
-    Path,
-    ...,
-    "The run's folder. The same command on the same folder goes on where it stopped.",
-)
-OUT_OR_DEFAULT = OUT.but(
-    kind=Path | None,
-    default=None,
-    show_default="runs/NAME-HASH, the hash being that of what is asked",
-)
-MODEL = option(
-    "model",
-    str,
-    HEURISTIC,
-    "The model that thinks: builtin/heuristic needs no key; see `navloom models`. Options may"
-    " follow: openai/gpt-4o-mini,temperature=0,max_tokens=500.",
-    metavar="PROVIDER/NAME",
-)
-MODEL_ROLE = option(
-    "model_role",
-    list[str] | None,
-    None,
-    "The model of one role, in place of --model; may be given several times.",
-    metavar="ROLE=PROVIDER/NAME",
-)
-SEED = option(
-    "seed",
-    int,
-    0,
-    "Seed of everything random; each sample's own seed is a hash of this and its id.",
-)
-N = option("n", int, 20, "Attempts in all, spread evenly over homes.", min=1)
-CONSTRAIN = option(
-    "constrain",
-    bool,
-    True,
-    "List the home's names in the schema that the model is held to.",
-    flag="--constrain/--no-constrain",
-)
-COMPACT = option(
-    "compact",
-    bool,
-    False,
-    "For small models: show the home in one line a room and ask for one choice at a time; paths and"
-    " sentences are filled in, and checked like any.",
-)
-MAX_TURNS = option("max_turns", int, 12, "Model calls a task at most.", min=1)
-MAX_REPAIRS = option(
-    "max_reasks", int, 3, "How often a wrong answer is sent back with what is wrong.", min=0
-)
-MAX_REASKS = option(
-    "max_reasks",
-    int,
-    1,
-    "How often an answer that cannot be read is asked for again.",
-    min=0,
-    max=100,
-)
-FRAMES = option("frames", int, 16, "Frames of a video, evenly spaced.", min=1)
-DATA = option(
-    "data",
-    Path | None,
-    None,
-    "The dataset's folder, laid out as docs/real-data.md says.",
-    metavar="DIR",
-    envvar="NAVLOOM_DATA_DIR",
-)
-SPLIT = option("split", str | None, None, "Which part of the dataset.")
-CAPTIONS = option(
-    "captions",
-    Path | None,
-    None,
-    "A run of `navloom caption`, or a file of it: its captions go before the home's own.",
-    metavar="RUN",
-)
-BACKEND = option("backend", str, "graph", "The simulator it moves in.")
-DRY_RUN = option(
-    "dry_run",
-    bool,
-    False,
-    "Show prompts, count the calls and bound the cost; call nobody, write nothing.",
-    envvar=None,
-)
-JSON = option(
-    "as_json", bool, False, "Print the result as JSON on stdout, for programs.", flag="--json"
-)
-DISPLAY = option(
-    "display",
-    Literal["rich", "plain", "none"] | None,
-    None,
-    "Progress on stderr; unless told, rich on a terminal and plain elsewhere.",
-    show_default=False,
-)
+@dataclass(frozen=True)
+class _Part:
+    """A parameter of a command.
 
-LIMIT = option(
-    "limit",
-    int | None,
-    None,
-    "Run only the first so many samples; without it the rest of the run follows.",
-    min=1,
-    rich_help_panel=PICKS,
-)
-SAMPLE_ID = option(
-    "sample_id",
-    list[str] | None,
-    None,
-    "Run only this sample; may be given several times.",
-    rich_help_panel=PICKS,
-)
-RETRY = option(
-    "retry",
-    bool,
-    False,
-    "Try the samples that ended in an error again.",
-    envvar=None,
-    rich_help_panel=PICKS,
-)
-MAX_CONNECTIONS = option(
-    "max_connections",
-    int,
-    8,
-    "Samples under way at once. Changes the speed, never the outcome.",
-    min=1,
-    max=1000,
-    rich_help_panel=CALLS,
-)
-MAX_RETRIES = option(
-    "max_retries",
-    int | None,
-    None,
-    "Further attempts at a call that failed, where trying again may help.",
-    min=0,
-    max=100,
-    show_default="3",
-    rich_help_panel=CALLS,
-)
-ATTEMPT_TIMEOUT = option(
-    "attempt_timeout",
-    float | None,
-    None,
-    "Seconds that one attempt at a call may take.",
-    min=0.1,
-    max=600,
-    show_default="600",
-    rich_help_panel=CALLS,
-)
-TOKEN_LIMIT = option(
-    "token_limit",
-    int | None,
-    None,
-    "Tokens that the whole run may use, in and out. Reaching it ends the session with exit code 2;"
-    " the same command with a higher limit goes on.",
-    min=1,
-    rich_help_panel=LIMITS,
-)
-TIME_LIMIT = option(
-    "time_limit",
-    float | None,
-    None,
-    "Seconds that this session may take; samples under way finish their step.",
-    min=0.001,
-    rich_help_panel=LIMITS,
-)
-COST_LIMIT = option(
-    "cost_limit",
-    float | None,
-    None,
-    "US dollars that the whole run may cost; overshot by one call a sample under way at most.",
-    min=0.000001,
-    rich_help_panel=LIMITS,
-)
-CACHE = option(
-    "cache",
-    Path | None,
-    None,
-    "Where replies of remote models are kept; runs share them.",
-    metavar="DIR",
-    show_default="the user's cache folder",
-    rich_help_panel=CALLS,
-)
-NO_CACHE = option("no_cache", bool, False, "Keep and use no replies.", rich_help_panel=CALLS)
+    Attributes:
+        name: its name.
+        kind: a dataclass whose fields are options, or what else it is.
+        options: those fields; the parameter itself where it is one option.
+    """
+
+    name: str
+    kind: Any
+    options: tuple[Option, ...]
+
+    @property
+    def fields(self) -> set[str]:
+        """All fields of its dataclass, options or not."""
+        return {each.name for each in fields(self.kind)} if is_dataclass(self.kind) else set()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The field that names the model of each role."""
+        return {each.opt.role: each.name for each in self.options if each.opt.role}
+
+    def signature(self) -> Iterator[inspect.Parameter]:
+        """What typer is to ask for."""
+        if self.kind is typer.Context:
+            yield _parameter(self.name, typer.Context, MISSING)
+        for option in self.options:
+            if option.opt.help:
+                yield _asked(option)
+            if option.name == "model" and self.roles:
+                yield _asked(_model_role(list(self.roles)))
+
+    def value(self, given: Mapping[str, Any], settled: Mapping[str, Any]) -> Any:
+        """What the command is called with."""
+        if not is_dataclass(self.kind):
+            value = given.get(self.name)
+            if not self.options:
+                return value
+            (option,) = self.options
+            unsaid = value in (None, []) and option.default is not MISSING
+            return option.default if unsaid else _as_field(option, value)
+        typed = {
+            option.name: _as_field(option, value)
+            for option in self.options
+            if (value := given.get(option.name)) not in (None, [])
+        }
+        if self.roles:
+            typed |= _models(given.get("model_role") or (), self.roles)
+        typed |= {name: value for name, value in settled.items() if name in self.fields}
+        if self.kind is Session:
+            return session_of(typed, calls=not given.get("dry_run"))
+        kind: Any = self.kind
+        return kind(**typed)
+
+
+def _part(given: inspect.Parameter, left_out: set[str], usual: Mapping[str, Any]) -> _Part:
+    opt, kind = read_hint(given.annotation, {})
+    if opt is not None:
+        default = MISSING if given.default is inspect.Parameter.empty else given.default
+        return _Part(given.name, kind, (Option(given.name, kind, default, opt),))
+    if not is_dataclass(kind):
+        return _Part(given.name, kind, ())
+    options = [each for each in options_of(kind) if each.name not in left_out]  # type: ignore[arg-type]
+    options = [
+        replace(each, default=usual[each.name], opt=replace(each.opt, shown=None))
+        if each.name in usual
+        else each
+        for each in options
+    ]
+    return _Part(given.name, kind, tuple(options))
+
+
+def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if default is MISSING else default
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=kind)
+
+
+def _asked(option: Option) -> inspect.Parameter:
+    """An option as typer has it; a default that is said in words is left to the field."""
+    opt, default = option.opt, option.default
+    if option.many or opt.shown is not None or default is None:
+        default = MISSING if default is MISSING else None
+    kind = opt.kind or option.bare
+    if option.many:
+        # Typer has no list of choices: they are checked with the request.
+        kind = list[str] if option.choices else list[get_args(kind)[0]]  # type: ignore[misc]
+    metavar = opt.metavar or ("|".join(option.choices) if option.many else None)
+    more: dict[str, Any] = {"help": opt.help, "metavar": metavar, "rich_help_panel": opt.panel}
+    more |= {"min": opt.min, "max": opt.max, "show_default": opt.shown or True}
+    if opt.argument:
+        info: Any = typer.Argument(**more)
+    else:
+        flag = f"--{option.key}/--no-{option.key}" if default is True else f"--{option.key}"
+        info = typer.Option(flag, envvar=option.variable or None, **more)
+    kind = kind if default is not None else kind | None
+    return _parameter(option.name, Annotated[kind, info], default)
+
+
+def _as_field(option: Option, value: Any) -> Any:
+    """What typer gives, as the field has it: places are text, and several are a tuple."""
+    if isinstance(value, list):
+        return tuple(value)
+    return str(value) if isinstance(value, Path) and option.bare is str else value
+
+
+def _model_role(roles: list[str]) -> Option:
+    words = f"The model of one role ({', '.join(roles)}). May be given several times."
+    opt = Opt(words, metavar="ROLE=PROVIDER/NAME")
+    return Option("model_role", tuple[str, ...], None, opt)
+
+
+def _models(said: list[str] | tuple[()], roles: Mapping[str, str]) -> dict[str, str]:
+    """The fields of models that ``ROLE=PROVIDER/NAME`` set.
+
+    Raises:
+        UsageError: no such role, or no model behind it.
+    """
+    found = {}
+    for text in said:
+        role, equals, name = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            first = next(iter(roles))
+            raise UsageError(f"--model-role {text}: write ROLE=PROVIDER/NAME, such as {first}=…")
+        if role not in roles:
+            hint = did_you_mean(role, roles)
+            raise UsageError(f"no role '{role}' here.{hint} Roles: {', '.join(roles)}.")
+        found[roles[role]] = name
+    return found

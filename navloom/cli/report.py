@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import typer
 
 from navloom.cli.common import print_json, say, show
-from navloom.cli.options import JSON, RUN, argument, option, takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, RunFolder, takes
 from navloom.errors import UsageError
+from navloom.evals.option import Opt
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands()
 
 
 @app.command()
-@takes(
-    RUN,
-    option("out", Path, ..., "The file to write: one JSON object a line."),
-    option("format", Literal["navcraft"], "navcraft", "The form of a line."),
-    JSON,
-)
-def export(run: Path, out: Path, format: str, as_json: bool) -> None:  # noqa: A002
+@takes()
+def export(
+    run: RunFolder,
+    out: Annotated[Path, Opt("The file to write: one JSON object a line.", metavar="FILE")],
+    form: Annotated[Literal["navcraft"], Opt("The form of a line.", flag="--format")] = "navcraft",
+    as_json: Json = False,
+) -> None:
     """Write a run's valid tasks as a dataset.
 
     Lines are sorted by sample id and never vary: an interrupted run gives the same bytes.
@@ -31,7 +33,7 @@ def export(run: Path, out: Path, format: str, as_json: bool) -> None:  # noqa: A
     kind = kind_of(run)
     if kind.export is None:
         raise UsageError(f"{run} is a run of `navloom {kind.command}`, which makes no dataset")
-    count = kind.export(run, out, format)
+    count = kind.export(run, out, form)
     if as_json:
         print_json({"file": str(out), "tasks": count})
         return
@@ -41,19 +43,21 @@ def export(run: Path, out: Path, format: str, as_json: bool) -> None:  # noqa: A
 
 
 @app.command()
-@takes(
-    argument("file", Path, "FILE", "A dataset, such as navloom export writes."),
-    option(
-        "scenes",
-        list[str] | None,
-        None,
-        "Where its homes are: hm3d:DIR, a folder of scene.json, ...; may be given several times."
-        " Without it: the package and $NAVLOOM_DATA.",
-        metavar="SPEC",
-    ),
-    JSON,
-)
-def validate(file: Path, scenes: list[str] | None, as_json: bool) -> None:
+@takes()
+def validate(
+    file: Annotated[
+        Path, Opt("A dataset, such as navloom export writes.", metavar="FILE", argument=True)
+    ],
+    scenes: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Where its homes are: hm3d:DIR, a folder of scene.json. May be given several times.",
+            metavar="SPEC",
+            shown="the package and $NAVLOOM_DATA",
+        ),
+    ] = (),
+    as_json: Json = False,
+) -> None:
     """Check a dataset, anyone's, against the published schema and its scenes.
 
     One line a finding; exit code 1 where there is any.
@@ -78,18 +82,22 @@ def validate(file: Path, scenes: list[str] | None, as_json: bool) -> None:
 
 
 @app.command()
-@takes(
-    argument("runs", list[Path], "RUN...", "Folders of runs, as --out made them."),
-    option(
-        "out",
+@takes()
+def report(
+    runs: Annotated[
+        tuple[Path, ...],
+        Opt("Folders of runs, as --out made them.", metavar="RUN...", argument=True),
+    ],
+    out: Annotated[
         Path | None,
-        None,
-        "Folder for report.md, report.html and pictures; else the first run's.",
-        show_default=False,
-    ),
-    JSON,
-)
-def report(runs: list[Path], out: Path | None, as_json: bool) -> None:
+        Opt(
+            "Folder for report.md, report.html and pictures.",
+            metavar="DIR",
+            shown="the first run's",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Say how good runs are, with some of their samples to look at.
 
     Runs of `navloom synth` stand together, beside CoNavBench's Table 4; each run of `navloom eval`
@@ -109,7 +117,7 @@ def report(runs: list[Path], out: Path | None, as_json: bool) -> None:
         made.add(kind.report)
     if len(made) > 1:
         raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
-    shown = made.pop()(runs, out)
+    shown = made.pop()(list(runs), out)
     if as_json:
         print_json(shown.record)
         return

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
-
 from navloom.cli.common import carry_out, say
-from navloom.cli.options import JSON, RUN, takes
-from navloom.cli.session import with_session
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, RunFolder, takes
 from navloom.errors import UsageError
+from navloom.evals.session import Session
 
-if TYPE_CHECKING:
-    from navloom.evals.session import Session
-
-app = typer.Typer()
+app = Commands()
 
 
 @app.command()
-@with_session(picks=(), config=False)
-@takes(RUN, JSON)
-def retry(run: Path, as_json: bool, session: Session) -> None:
+@takes("limit", "sample_id", "retry", "run_config")
+def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
     """Try the samples of a run that ended in an error again; everything else is left as it is.
 
     What the run is stands in its run.json. Each sample goes on from its last good step.
@@ -41,6 +33,6 @@ def retry(run: Path, as_json: bool, session: Session) -> None:
     if not broken:
         say(f"{run}: no errors to try again; the command that made it goes on with what is left")
         return
-    only = broken if kind.broken_alone else None
-    again = replace(session, retry=True, sample_ids=only)
+    only = tuple(broken) if kind.broken_alone else ()
+    again = replace(session, retry=True, sample_id=only)
     carry_out(kind.request.read(run), run, again, as_json=as_json)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli import options
 from navloom.cli.common import print_json, print_table, say
-from navloom.cli.options import option, takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, SceneUri, takes
+from navloom.evals.option import Opt
+from navloom.evals.request import HEURISTIC, Model, Seed, Spec
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
 
-app = typer.Typer(no_args_is_help=True, help="Look at homes, convert them, complete them.")
-importer = typer.Typer(no_args_is_help=True, help="Make homes from files that you own.")
+app = Commands("Look at homes, convert them, complete them.")
+importer = Commands("Make homes from files that you own.")
 app.add_typer(importer, name="import")
 
-URI = replace(options.SCENE, name="uri")
 _COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
 
 
 @app.command("list")
-@takes(options.SPEC.but(default="demo:"), options.JSON)
-def list_(spec: str, as_json: bool) -> None:
+@takes()
+def list_(spec: Spec = "demo:", as_json: Json = False) -> None:
     """List the homes of SPEC with their sizes.
 
     components counts the parts of the graph of rooms that no link joins. A broken home is said and
@@ -58,24 +58,24 @@ def list_(spec: str, as_json: bool) -> None:
 
 
 @app.command()
-@takes(
-    URI,
-    option(
-        "prompt", bool, False, "Print the JSON that a model reads, and nothing else.", envvar=None
-    ),
-    option(
-        "plan", Path | None, None, "Draw the plan to this file (.png, .svg, .pdf).", envvar=None
-    ),
-    options.JSON,
-)
-def show(uri: str, prompt: bool, plan: Path | None, as_json: bool) -> None:
+@takes()
+def show(
+    uri: SceneUri,
+    prompt: Annotated[
+        bool, Opt("Print the JSON that a model reads, and nothing else.", env="")
+    ] = False,
+    picture: Annotated[
+        Path | None, Opt("Draw the floors to this file (.png, .svg, .pdf).", metavar="FILE", env="")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Show a home: its rooms, what they lead to, and what is in them."""
     from navloom.scenes.prompt import scene_prompt
     from navloom.scenes.uri import load_scene
 
     scene = load_scene(uri)
-    if plan is not None:
-        _draw(scene, plan)
+    if picture is not None:
+        _draw(scene, picture)
     if prompt:
         print_json(scene_prompt(scene))
     elif as_json:
@@ -85,8 +85,13 @@ def show(uri: str, prompt: bool, plan: Path | None, as_json: bool) -> None:
 
 
 @app.command()
-@takes(URI, options.OUT.but("The scene.json to write; it opens again as a URI.", envvar=None))
-def export(uri: str, out: Path) -> None:
+@takes()
+def export(
+    uri: SceneUri,
+    out: Annotated[
+        Path, Opt("The scene.json to write; it opens again as a URI.", metavar="FILE", env="")
+    ],
+) -> None:
     """Write a home as a scene.json, which holds all of it and opens again."""
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import load_scene
@@ -95,27 +100,20 @@ def export(uri: str, out: Path) -> None:
 
 
 @app.command()
-@takes(
-    options.SPEC,
-    options.OUT.but(
-        "The scene.json to write; a folder where SPEC is many homes.",
-        kind=Path | None,
-        default=None,
-        envvar=None,
-    ),
-    options.MODEL,
-    option(
-        "evaluate",
-        bool,
-        False,
-        "Hide what is known, find it again, and print the accuracy after each stage.",
-        envvar=None,
-    ),
-    options.SEED,
-    options.JSON,
-)
+@takes()
 def annotate(
-    spec: str, out: Path | None, model: str, evaluate: bool, seed: int, as_json: bool
+    spec: Spec,
+    out: Annotated[
+        Path | None,
+        Opt("The scene.json to write; a folder where SPEC is many homes.", metavar="PATH", env=""),
+    ] = None,
+    model: Model = HEURISTIC,
+    evaluate: Annotated[
+        bool,
+        Opt("Hide what is known, find it again, and print the accuracy after each stage.", env=""),
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
 ) -> None:
     """Find each viewpoint's room from the things around it, then name rooms of unknown type.
 
@@ -133,13 +131,13 @@ def annotate(
 
 
 @importer.command("hm3d")
-@takes(
-    option("rooms", Path, ..., "DomestiGraph's folder of YAML files.", envvar=None),
-    option("objects", Path, ..., "LH-VLN's folder of scene texts.", envvar=None),
-    options.OUT.but("Where to write one ID.json per home.", envvar=None),
-    option("overwrite", bool, False, "Replace files that are there already.", envvar=None),
-)
-def import_hm3d(rooms: Path, objects: Path, out: Path, overwrite: bool) -> None:
+@takes()
+def import_hm3d(
+    rooms: Annotated[Path, Opt("DomestiGraph's folder of YAML files.", metavar="DIR", env="")],
+    objects: Annotated[Path, Opt("LH-VLN's folder of scene texts.", metavar="DIR", env="")],
+    out: Annotated[Path, Opt("Where to write one ID.json per home.", metavar="DIR", env="")],
+    overwrite: Annotated[bool, Opt("Replace files that are there already.", env="")] = False,
+) -> None:
     """Make homes for hm3d: from DomestiGraph's rooms and LH-VLN's objects.
 
     A broken home is said and skipped; the exit code is then 1.

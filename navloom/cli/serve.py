@@ -20,15 +20,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
-import typer
 import yaml
 
 from navloom.cli.common import say
-from navloom.cli.options import argument, option, takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import takes
 from navloom.errors import ModelError, UsageError
+from navloom.evals.option import Opt
 
-app = typer.Typer()
+app = Commands()
 
 _LAST_LINES, _MOST_LINE = 12, 300
 _POLL_S, _HEALTH_S = 0.5, 2.0
@@ -42,52 +44,40 @@ _MISSING = (
 
 
 @app.command("serve")
-@takes(
-    argument("model", str, "MODEL", "The model as vLLM knows it: Qwen/Qwen3-8B, or a folder."),
-    argument("flags", list[str] | None, "-- FLAGS", "Further flags of `vllm serve`, after --.").but(
-        default=None
-    ),
-    option("host", str, "127.0.0.1", "The address to listen on."),
-    option("port", int, 8000, "The port.", min=1, max=65535),
-    option(
-        "images",
-        int,
-        16,
-        "The most images in one prompt, where the model takes any.",
-        min=0,
-        max=1000,
-    ),
-    option(
-        "chat_template",
-        str | None,
-        None,
-        "A chat template instead of the model's own: a file, or tool_use.",
-    ),
-    option(
-        "start_timeout",
-        float,
-        1800.0,
-        "Seconds that the server may take until it is healthy, downloads included.",
-        min=1,
-    ),
-    option(
-        "only_print",
-        bool,
-        False,
-        "Print the command and start nothing.",
-        flag="--print",
-        envvar=None,
-    ),
-)
+@takes()
 def serve(
-    model: str,
-    flags: list[str] | None,
-    host: str,
-    port: int,
-    images: int,
-    chat_template: str | None,
-    start_timeout: float,
-    only_print: bool,
+    model: Annotated[
+        str,
+        Opt(
+            "The model as vLLM knows it: Qwen/Qwen3-8B, or a folder.",
+            metavar="MODEL",
+            argument=True,
+        ),
+    ],
+    flags: Annotated[
+        tuple[str, ...],
+        Opt("Further flags of `vllm serve`, after --.", metavar="-- FLAGS", argument=True),
+    ] = (),
+    host: Annotated[str, Opt("The address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, Opt("The port.", min=1, max=65535)] = 8000,
+    images: Annotated[
+        int, Opt("The most images in one prompt, where the model takes any.", min=0, max=1000)
+    ] = 16,
+    chat_template: Annotated[
+        str | None,
+        Opt("A chat template instead of the model's own: a file, or tool_use.", metavar="FILE"),
+    ] = None,
+    start_timeout: Annotated[
+        float,
+        Opt(
+            "Seconds that the server may take until it is healthy, downloads included.",
+            min=1,
+            metavar="SECONDS",
+        ),
+    ] = 1800.0,
+    only_print: Annotated[
+        bool, Opt("Print the command and start nothing.", flag="--print", env="")
+    ] = False,
 ) -> None:
     """Start `vllm serve` with the flags that tools, schemas and images need, and wait for it.
 
@@ -97,13 +87,11 @@ def serve(
 
     if model.startswith("-"):
         raise UsageError(f"'{model}' is no model: write navloom serve MODEL -- FLAGS.")
-    if any(flag.startswith("--api-key") for flag in flags or ()):
+    if any(flag.startswith("--api-key") for flag in flags):
         # Everyone on the machine sees a command line.
         raise UsageError("Give the server its key by the variable VLLM_API_KEY, not by --api-key.")
     name = model.removeprefix("vllm/")
-    given, notes = serve_flags(
-        name, images=images, chat_template=chat_template, given=tuple(flags or ())
-    )
+    given, notes = serve_flags(name, images=images, chat_template=chat_template, given=flags)
     words = ["vllm", "serve", name, "--host", host, "--port", str(port), *given]
     for note in notes:
         say(f"note: {note}")

@@ -2,67 +2,74 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli import options
 from navloom.cli.common import say
-from navloom.cli.navigation.eval import AGENT, LIMITS, SOURCE, TASK, print_study, request_of
-from navloom.cli.options import JSON, OUT, option, takes
-from navloom.cli.session import with_session
+from navloom.cli.help_pages import Commands
+from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
+from navloom.cli.navigation.eval import check_flags, print_study
+from navloom.cli.options import Json, Out, takes
+from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.option import Opt
+from navloom.evals.request import HEURISTIC, MOST, Model, Seed, Spec
+from navloom.evals.session import Session
 
-if TYPE_CHECKING:
-    from navloom.evals.session import Session
+app = Commands("Answer a question about generators or navigators.")
 
-app = typer.Typer(no_args_is_help=True, help="Answer a question about generators or navigators.")
+Study = Annotated[
+    Path,
+    Opt("The study's folder, which holds its runs. The same command on it goes on.", metavar="DIR"),
+]
 
-STUDY = OUT.but("The study's folder, which holds its runs. The same command on it goes on.")
+Task = Annotated[
+    Literal["r2r", "reverie", "objectnav"],
+    Opt("r2r, reverie or objectnav.", metavar="TASK", argument=True),
+]
 
 
 @app.command()
-@with_session(picks=())
-@takes(
-    options.SPEC,
-    STUDY,
-    option("n", int, 200, "Attempts a model.", min=1, envvar=None),
-    option(
-        "model",
-        list[str] | None,
-        None,
-        "A model; may be given several times. Without it: heuristic and random.",
-        metavar="PROVIDER/NAME",
-        envvar=None,
-    ),
-    options.SEED,
-)
+@takes("limit", "sample_id", "retry")
 def relays(
-    spec: str, out: Path, n: int, model: list[str] | None, seed: int, session: Session
+    spec: Spec,
+    out: Study,
+    session: Session,
+    n_each: Annotated[int, Opt("Attempts of each model.", min=1, max=MOST)] = 200,
+    model: Annotated[
+        tuple[str, ...] | None,
+        Opt(
+            "A model; may be given several times.",
+            metavar="PROVIDER/NAME",
+            shown="builtin/heuristic and builtin/random",
+        ),
+    ] = None,
+    seed: Seed = 0,
 ) -> None:
     """How far are relays from the best there is? Gain and regret of several models."""
-    from navloom.evals.navcraft.run import SynthRequest
     from navloom.evals.navcraft.studies import study_relays
 
-    request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
-    models = model or ["builtin/heuristic", "builtin/random"]
+    request = SynthRequest(kind="collab", spec=spec, n=n_each, seed=seed)
+    models = model or (HEURISTIC, "builtin/random")
     for table in study_relays(request, models, out, session):
         print(table.markdown())
     say(f"wrote {out / 'report.html'}")
 
 
 @app.command()
-@with_session(picks=())
-@takes(
-    options.SPEC,
-    STUDY,
-    option("homes", int, 20, "How many homes, the first of SPEC.", min=1, envvar=None),
-    options.MODEL,
-    options.SEED,
-)
-def profiles(spec: str, out: Path, homes: int, model: str, seed: int, session: Session) -> None:
+@takes("limit", "sample_id", "retry")
+def profiles(
+    spec: Spec,
+    out: Study,
+    session: Session,
+    homes: Annotated[int, Opt("How many homes, the first of SPEC.", min=1)] = 20,
+    model: Model = HEURISTIC,
+    seed: Seed = 0,
+) -> None:
     """Do profiles make tasks more varied? The same attempts with none and with the five roles."""
-    from navloom.evals.navcraft.run import SynthRequest
     from navloom.evals.navcraft.studies import study_profiles
     from navloom.scenes.uri import list_scenes
 
@@ -73,29 +80,25 @@ def profiles(spec: str, out: Path, homes: int, model: str, seed: int, session: S
 
 
 @app.command()
-@with_session(1, picks=())
-@takes(
-    options.SPEC,
-    STUDY,
-    options.MODEL.but(default=...),
-    option("n", int, 15, "Attempts of an arm.", min=1, envvar=None),
-    option("n_full", int, 40, "Of the full setting.", min=1, envvar=None),
-    option(
-        "arm",
-        list[str] | None,
-        None,
-        "Only this arm; may be given several times. Without it: all.",
-        envvar=None,
-    ),
-    options.SEED,
-)
-def ablation(session: Session, arm: list[str] | None, **given: Any) -> None:
+@takes("limit", "sample_id", "retry", usual={"max_connections": 1})
+def ablation(
+    spec: Spec,
+    out: Study,
+    model: Model,
+    session: Session,
+    n_each: Annotated[int, Opt("Attempts of each arm.", min=1, max=MOST)] = 15,
+    n_full: Annotated[int, Opt("Attempts of the full setting.", min=1, max=MOST)] = 40,
+    arm: Annotated[
+        tuple[str, ...] | None,
+        Opt("Only this arm; may be given several times.", metavar="NAME", shown="all"),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
     """Which help does a small model need? One run an arm: names held, scene, adjacency, repairs.
 
     Made for a night: stop it at any moment, and the same command goes on.
     """
     from navloom.errors import UsageError, did_you_mean
-    from navloom.evals.navcraft.run import SynthRequest
     from navloom.evals.navcraft.studies import ARMS, study_ablation
 
     for name in arm or ():
@@ -103,28 +106,35 @@ def ablation(session: Session, arm: list[str] | None, **given: Any) -> None:
             raise UsageError(
                 f"no arm '{name}': choose {', '.join(ARMS)}.{did_you_mean(name, ARMS)}"
             )
-    told = {name: given[name] for name in ("spec", "model", "seed")}
     table = study_ablation(
-        SynthRequest(kind="collab", n=1, **told),
-        given["out"],
-        n=given["n"],
-        n_full=given["n_full"],
+        SynthRequest(kind="collab", n=1, spec=spec, model=model, seed=seed),
+        out,
+        n=n_each,
+        n_full=n_full,
         arms=arm or tuple(ARMS),
         session=session,
     )
     print(table.markdown())
 
 
-@app.command(
-    help="What is help worth to a navigator? Its failures once more: with an oracle assistant, with"
-    " one to three failures as examples and with questions, beside oracles that know the path"
-    " (VLN-MME 4.4).\n\nOne run an arm and one table. The same command on the same folder goes on."
-)
-@with_session(picks=("limit",))
-@takes(TASK, OUT, *SOURCE, *AGENT, *LIMITS, JSON)
-def oracle(context: typer.Context, session: Session, **given: Any) -> None:
-    """``navloom study oracle``."""
+@app.command()
+@takes(*ORACLE_ARMS, "sample_id", "retry", task="r2r")
+def oracle(
+    context: typer.Context,
+    task: Task,
+    request: EvalRequest,
+    out: Out,
+    session: Session,
+    as_json: Json = False,
+) -> None:
+    """What is help worth to a navigator? Its failures once more, with it (VLN-MME 4.4).
+
+    With an oracle assistant, with one to three failures as examples and with questions, beside
+    oracles that know the path. One run an arm and one table. The same command on the same folder
+    goes on.
+    """
     from navloom.evals.navigation.studies import study_oracle
 
-    table = study_oracle(request_of(given["task"], context), given["out"], session)
-    print_study(table, as_json=given["as_json"])
+    check_flags(context, request, study=True)
+    table = study_oracle(replace(request, task=task), out, session)
+    print_study(table, as_json=as_json)

@@ -17,7 +17,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from navloom.errors import ModelError
-from navloom.evals.kinds import Calls, Plan, Request, get_kind, reply_tokens
+from navloom.evals.kinds import Calls, Plan, get_kind, reply_tokens
+from navloom.evals.request import Request
 from navloom.evals.session import Job, Sample, Session
 from navloom.models.answer import message_text
 from navloom.models.call import call_settings
@@ -99,7 +100,7 @@ def dry_run(request: Request, session: Session | None = None) -> DryRun:
 
     Args:
         request: what it is to be. Its models need no key for this.
-        session: whose ``limit`` and ``sample_ids`` say of which samples.
+        session: whose ``limit`` and ``sample_id`` say of which samples.
 
     Raises:
         ModelError: a model cannot be named.

@@ -9,10 +9,12 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.models.usage import ModelUsage, merged
+
+if TYPE_CHECKING:
+    from navloom.models.usage import ModelUsage
 
 DisplayName = Literal["rich", "plain", "none"]
 _NAMES = ("rich", "plain", "none")
@@ -217,9 +219,13 @@ class Tally:
         self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
         self.seconds += record.get("seconds") or 0.0
         if parts := record.get("models"):
+            from navloom.models.usage import ModelUsage, merged
+
             self.models = merged([*self.models, *map(ModelUsage.read, parts)])
 
     def __add__(self, other: Tally) -> Tally:
+        from navloom.models.usage import merged
+
         keys = [*self.counts, *(key for key in other.counts if key not in self.counts)]
         known = self.cost_usd is not None and other.cost_usd is not None
         return Tally(

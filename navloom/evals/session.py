@@ -13,15 +13,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.errors import RunError, UsageError, did_you_mean
-from navloom.evals.progress import Display, NoDisplay, Tally
-from navloom.models.call import CallSettings, Retry
-from navloom.models.registry import model_of
-from navloom.models.usage import Budget, Limits
+from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_all
+from navloom.evals.progress import Display, DisplayName, NoDisplay, Tally
 
-MAX_CONNECTIONS = 8
+if TYPE_CHECKING:
+    from navloom.models.call import CallSettings, Retry
+    from navloom.models.usage import Budget, Limits
+
 RETRIES_SAID_S = 5.0
 """Seconds between two lines about retries at least."""
 
@@ -67,34 +69,145 @@ class Stop:
                 signal.signal(number, before or signal.SIG_DFL)
 
 
+def _plain() -> CallSettings:
+    from navloom.models.call import CallSettings
+
+    return CallSettings()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Session:
     """One sitting over a run; another may go on with other values, and the run is the same.
 
+    From Python nothing is kept and nothing is shown unless told.
+
     Attributes:
-        display: told of progress; silent unless given.
-        max_connections: samples under way at once.
-        settings: what stands around each model call, such as a response cache.
-        limits: when to end; a later session with higher ones goes on.
-        limit: do only the first so many samples; a later session may do the others.
-        sample_ids: do only these samples.
-        retry: try samples that ended in an error again.
+        settings: what else stands around each model call, such as `on_retry`.
         stop: to end early from another thread or a test; it serves once.
     """
 
-    display: Display = field(default_factory=NoDisplay)
-    max_connections: int = MAX_CONNECTIONS
-    settings: CallSettings = field(default_factory=CallSettings)
-    limits: Limits = field(default_factory=Limits)
-    limit: int | None = None
-    sample_ids: Sequence[str] | None = None
-    retry: bool = False
+    limit: Annotated[
+        int | None,
+        Opt(
+            "Run only the first so many samples; without it the rest of the run follows.",
+            min=1,
+            panel=PICKS,
+        ),
+    ] = None
+    sample_id: Annotated[
+        tuple[str, ...],
+        Opt("Run only this sample; may be given several times.", metavar="ID", panel=PICKS),
+    ] = ()
+    retry: Annotated[bool, Opt("Try the samples that ended in an error again.", panel=PICKS)] = (
+        False
+    )
+    max_connections: Annotated[
+        int,
+        Opt(
+            "Samples under way at once. Changes the speed, never the outcome.",
+            min=1,
+            max=1000,
+            panel=CALLS,
+        ),
+    ] = 8
+    max_retries: Annotated[
+        int | None,
+        Opt(
+            "Further attempts at a call that failed, where trying again may help.",
+            min=0,
+            max=100,
+            shown="3",
+            panel=CALLS,
+        ),
+    ] = None
+    attempt_timeout: Annotated[
+        float | None,
+        Opt(
+            "Seconds that one attempt at a call may take.",
+            min=0.1,
+            max=600,
+            shown="600",
+            metavar="SECONDS",
+            panel=CALLS,
+        ),
+    ] = None
+    cache: Annotated[
+        Path | None,
+        Opt(
+            "Where replies of remote models are kept; runs share them.",
+            metavar="DIR",
+            shown="the user's cache folder",
+            panel=CALLS,
+        ),
+    ] = None
+    no_cache: Annotated[bool, Opt("Keep and use no replies.", panel=CALLS)] = False
+    token_limit: Annotated[
+        int | None,
+        Opt(
+            "Tokens that the whole run may use, in and out. Reaching it ends the session with exit"
+            " code 2; the same command with a higher limit goes on.",
+            min=1,
+            panel=LIMITS,
+        ),
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        Opt(
+            "Seconds that this session may take; samples under way finish their step.",
+            min=0.000001,
+            metavar="SECONDS",
+            panel=LIMITS,
+        ),
+    ] = None
+    cost_limit: Annotated[
+        float | None,
+        Opt(
+            "US dollars that the whole run may cost; overshot by one call a sample under way at"
+            " most.",
+            min=0.000001,
+            metavar="DOLLARS",
+            panel=LIMITS,
+        ),
+    ] = None
+    display: Annotated[
+        Display,
+        Opt(
+            "Progress on stderr.",
+            kind=DisplayName,
+            shown="rich on a terminal, else plain",
+            panel=CALLS,
+        ),
+    ] = field(default_factory=NoDisplay)
+    settings: CallSettings = field(default_factory=_plain)
     stop: Stop | None = None
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        told: dict[str, Any] = {}
+        if self.no_cache:
+            told["cache"] = None
+        elif self.cache is not None and self.settings.cache is None:
+            from navloom.models.cache import ResponseCache, cache_folder
+
+            told["cache"] = ResponseCache(cache_folder(self.cache), note=self.display.note)
+        for name in ("max_retries", "attempt_timeout"):
+            if getattr(self, name) is not None:
+                told[name] = getattr(self, name)
+        object.__setattr__(self, "settings", replace(self.settings, **told))
+
+    @property
+    def limits(self) -> Limits:
+        """When to end; a later session with higher ones goes on."""
+        from navloom.models.usage import Limits
+
+        return Limits(
+            token_limit=self.token_limit, time_limit=self.time_limit, cost_limit=self.cost_limit
+        )
 
     @property
     def picks(self) -> bool:
         """Whether it is about some of the samples only."""
-        return self.limit is not None or bool(self.sample_ids)
+        return self.limit is not None or bool(self.sample_id)
 
     def picked(self, samples: Sequence[Sample]) -> set[str]:
         """The ids of the samples of a run that this session is about.
@@ -102,7 +215,7 @@ class Session:
         Raises:
             UsageError: a sample is not in the run.
         """
-        return select(samples, limit=self.limit, ids=self.sample_ids)
+        return select(samples, limit=self.limit, ids=self.sample_id)
 
     def check_models(self, *names: str | None) -> None:
         """Say what is wrong with a model before a folder is made for it.
@@ -110,6 +223,8 @@ class Session:
         Raises:
             ModelError: it cannot be named or used, or a limit of cost needs a price nobody knows.
         """
+        from navloom.models.registry import model_of
+
         for name in dict.fromkeys(names):
             if name is not None:
                 model_of(name)
@@ -140,6 +255,8 @@ class CallScope:
 
     def begin(self, before: Tally) -> Budget:
         """Begin to count towards the limits, with what the run has used already."""
+        from navloom.models.usage import Budget
+
         used = before.usage["input_tokens"] + before.usage["output_tokens"]
         self.budget = Budget(self.limits, tokens=used, cost=before.cost_usd or 0.0)
         return self.budget

@@ -11,7 +11,9 @@ from navloom.errors import RunError, UnfinishedError, UsageError
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors
 from navloom.evals.session import Session
-from navloom.models.usage import Limits
+
+_LEAST = 0.000001
+"""Of any limit."""
 
 
 def check_free(out: Path) -> None:
@@ -58,15 +60,15 @@ class Study:
             "time_limit": _rest(most.time_limit, [each.session_seconds for each in used]),
         }
         for name, left in rest.items():
-            if left is not None and left <= 0:
+            if left is not None and left < _LEAST:
                 flag = f"--{name.replace('_', '-')} {getattr(most, name):g}"
                 raise UnfinishedError(
                     f"{flag} is reached by the runs before; the same command with a higher limit"
                     " goes on",
                     2,
                 )
-        session = replace(self._session, limits=Limits(**rest))
-        return session if part else replace(session, limit=None, sample_ids=None)
+        session = replace(self._session, **rest)
+        return session if part else replace(session, limit=None, sample_id=())
 
     def ended(self, summary: Summary, folder: Path) -> None:
         """Take a run in; refuse to draw conclusions from one that is not whole.

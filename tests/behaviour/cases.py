@@ -100,7 +100,7 @@ FIRST_PROMPTS = [
         )
     ),
     "synth collab demo: --n 5 --profile all --strict-helper --tau 3",
-    "synth capnav capnav:$DATA/capnav --n 4 --balance",
+    "synth capnav capnav:$DATA/capnav --questions 4 --balance",
     *(
         f"eval scene demo: --n 3 --agent {agent} {switch}"
         for agent, switch in product(("navgpt", "mapgpt"), SWITCHES.values())
@@ -136,7 +136,7 @@ def crafted(spec: str, kind: str, n: int, model: str, more: str = "") -> str:
 def asked(spec: str, n: int, model: str, more: str = "") -> str:
     """Make questions for CapNav."""
     return f"""
-        synth capnav {spec} --n {n} {SEVERAL} --model builtin/{model} {more} --out runs/a
+        synth capnav {spec} --questions {n} {SEVERAL} --model builtin/{model} {more} --out runs/a
         report runs/a
     """
 
@@ -165,13 +165,13 @@ CASES: dict[str, str] = {
         scenes list hm3d:$DATA/hm3d
         scenes list mp3d:$DATA/mp3d
         scenes list capnav:$DATA/capnav --json
-        scenes show demo:villa --plan villa.svg
+        scenes show demo:villa --picture villa.svg
         scenes show demo:flat --json
         scenes show hm3d:$DATA/hm3d/00022-gmuS7Wgsbrx
         scenes show mp3d:$DATA/mp3d/2azQ1b91cZZ
         scenes show demo:house --prompt
         scenes show hm3d:$DATA/hm3d/00006-HkseAnWCgqk --prompt
-        scenes show mp3d:$DATA/mp3d/gZ6f7yhEvPG --prompt --plan plan.png
+        scenes show mp3d:$DATA/mp3d/gZ6f7yhEvPG --prompt --picture plan.png
         scenes show capnav:$DATA/capnav/HM3D00010 --prompt
         scenes export demo:house --out house.json
         scenes export hm3d:$DATA/hm3d/00016-qk9eeNeR4vw --out hm3d.json
@@ -295,8 +295,8 @@ CASES: dict[str, str] = {
         eval capnav-truth
         eval capnav-truth --compat-edges --why
         eval capnav-truth --why --json
-        eval capnav-truth --scenes HM3D00010 --scenes MP3D00025
-        eval capnav --scenes HM3D00010 --keep-hallucinated --limit 6 --json --out runs/a
+        eval capnav-truth --scene HM3D00010 --scene MP3D00025
+        eval capnav --scene HM3D00010 --keep-hallucinated --limit 6 --json --out runs/a
     """,
     "judge": """
         eval scene demo: --n 3 --cot --out runs/a
@@ -314,12 +314,12 @@ CASES: dict[str, str] = {
         judge calibrate reasoning demo: --n 24 --seed 3 --json --out runs/b
         judge calibrate reasoning --injections --n 30 --out runs/c
     """,
-    "study-relays": "study relays demo: --n 6 --seed 3 --out relays",
+    "study-relays": "study relays demo: --n-each 6 --seed 3 --out relays",
     "study-profiles": "study profiles demo: --homes 2 --out profiles",
     "study-ablation": """
-        study ablation demo: --model builtin/heuristic --n 2 --n-full 3 --out arms \
+        study ablation demo: --model builtin/heuristic --n-each 2 --n-full 3 --out arms \
             --arm full --arm 'whole scene' --arm 'no adjacency' --arm 'whole answer'
-        study ablation demo: --model builtin/heuristic --n 2 --n-full 3 --out all
+        study ablation demo: --model builtin/heuristic --n-each 2 --n-full 3 --out all
     """,
     "study-oracle": "study oracle r2r --limit 8 --out help",
     "score": """
@@ -396,7 +396,7 @@ CASES: dict[str, str] = {
         eval r2r --split train2
         eval r2r --data nowhere
         eval capnav --data nowhere
-        eval capnav --scenes nobody --out q
+        eval capnav --scene nobody --out q
         eval capnav --bodies reasons.jsonl --out q
         compare nowhere nowhere
         score reasons.jsonl --json
@@ -423,8 +423,8 @@ WIRES: dict[str, tuple[tuple[str | int, ...], str]] = {
         synth collab --from runs/s {SERVED} --out runs/b
         synth collab --from runs/s {SERVED} --compact --out runs/c
         synth collab demo:flat --n 2 --compact {SERVED} --out runs/d
-        synth capnav demo:flat --n 1 --max-rounds 1 {SERVED} --out runs/e
-        synth capnav demo:flat --n 1 --max-rounds 1 --compact {SERVED} --out runs/f
+        synth capnav demo:flat --questions 1 --max-rounds 1 {SERVED} --out runs/e
+        synth capnav demo:flat --questions 1 --max-rounds 1 --compact {SERVED} --out runs/f
         synth single demo:flat --n 2 {TO_ANTHROPIC} --out runs/g
         synth single demo:flat --n 1 {TO_OPENAI} --no-constrain --out runs/h
         synth single demo:flat --n 2 {SERVED} --out runs/i

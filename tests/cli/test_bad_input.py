@@ -151,7 +151,7 @@ SYNTH = [
     ("synth singel demo:", "Did you mean 'single'"),
     ("synth single demo:flat --out q --nn 3", "No such option: --nn"),
     ("synth single demo:flat --out q --n 0", "greater than or equal to 1"),
-    ("synth single demo:flat --out q --n 99999999", "expected 1 to 1000000"),
+    ("synth single demo:flat --out q --n 99999999", "less than or equal to 1000000"),
     ("synth single demo:flat --out q --tau 99", "at least 99 links apart"),
     ("synth single demo:flat --out q --seed x", "--seed"),
     ("synth single demo:flat --out q --display fancy", ": 'fancy' is not one of 'rich'"),
@@ -291,7 +291,7 @@ def test_an_edited_profile_is_another_request(
     mine = put(tmp_path / "mine.yaml", json.dumps({**BLANK, "Lifestyle Description": "x"}))
     words = ["synth", "single", "demo:flat", "--n", "1", "--profile", str(mine), "--out"]
     assert main([*words, "chosen"]) == 0
-    assert read_run("chosen")["request"]["profiles"][0]["Age"] == 1
+    assert read_run("chosen")["request"]["profile"][0]["Age"] == 1
     assert main([*words, "chosen"]) == 0
     put(mine, json.dumps({**BLANK, "Age": 2, "Lifestyle Description": "x"}))
     capsys.readouterr()
@@ -369,9 +369,9 @@ def ended(**changes: Any) -> Summary:
 @pytest.mark.parametrize(
     ("command", "summary", "code"),
     [
-        ("study relays demo:flat --n 4 --out st1", ended(ok=1, left=3, interrupted=True), 130),
+        ("study relays demo:flat --n-each 4 --out st1", ended(ok=1, left=3, interrupted=True), 130),
         ("study profiles demo:flat --out st2", ended(ok=1, left=3, interrupted=True), 130),
-        ("study relays demo:flat --n 4 --out st3", ended(ok=1, error=3), 2),
+        ("study relays demo:flat --n-each 4 --out st3", ended(ok=1, error=3), 2),
         ("demo --out st4", ended(ok=1, left=3, interrupted=True), 130),
     ],
 )

@@ -62,11 +62,11 @@ def test_show_and_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     uri, plan = small_file(tmp_path), tmp_path / "plan.png"
-    assert main(["scenes", "show", uri, "--plan", str(plan)]) == 0
+    assert main(["scenes", "show", uri, "--picture", str(plan)]) == 0
     assert plan.read_bytes().startswith(b"\x89PNG")
     for bad in ("plan.docx", "small.json/plan.png"):
         capsys.readouterr()
-        assert main(["scenes", "show", uri, "--plan", str(tmp_path / bad)]) == 1
+        assert main(["scenes", "show", uri, "--picture", str(tmp_path / bad)]) == 1
         assert capsys.readouterr().err.startswith("navloom: cannot draw to ")
 
 

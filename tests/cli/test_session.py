@@ -41,7 +41,7 @@ def test_a_config_file_fills_in_what_is_not_typed(tmp_path: Path) -> None:
     assert synth("--run-config", "run.yaml", "--n", "2") == 0
     asked = read_run("r")["request"]
     assert (asked["spec"], asked["n"], asked["seed"]) == ("demo:flat", 2, 5)
-    assert (asked["profiles"], asked["constrain"], asked["max_turns"]) == (
+    assert (asked["profile"], asked["constrain"], asked["max_turns"]) == (
         ["child", "none"],
         False,
         9,

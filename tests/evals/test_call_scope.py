@@ -17,7 +17,7 @@ from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
 from navloom.evals.dry import dry_run
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.progress import NoDisplay, Summary
@@ -99,7 +99,7 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
 PROGRAM = """
 import sys
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.models.cache import ResponseCache
 from navloom.evals.session import Session
 from navloom.models.call import CallSettings
@@ -213,8 +213,8 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
     out = tmp_path / "r"
     made: Summary | None = None
     for share in (0.3, 0.6, 2.0):
-        limits = Limits(token_limit=int(used * share))
-        made = run_kind(asked(kind=kind), out, Session(limits=limits, max_connections=flight))
+        most = int(used * share)
+        made = run_kind(asked(kind=kind), out, Session(token_limit=most, max_connections=flight))
         assert read_errors(out) == []
         if share < 1:
             assert (made.exit_code, made.interrupted) == (2, False)
@@ -231,24 +231,19 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
 
 
 def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> None:
-    made = run_kind(
-        asked(), tmp_path / "r", Session(limits=Limits(cost_limit=0.0005), max_connections=1)
-    )
+    made = run_kind(asked(), tmp_path / "r", Session(cost_limit=0.0005, max_connections=1))
     assert made.limit == "--cost-limit $0.0005 is reached"
     assert made.left > 0
     largest = max(row["cost_usd"] for row in read_samples(tmp_path / "r"))
     assert made.cost_usd is not None
     assert made.cost_usd <= 0.0005 + largest
     with pytest.raises(UsageError, match="no price is known for openai/nobody-9"):
-        run_kind(
-            asked(model="openai/nobody-9"), tmp_path / "x", Session(limits=Limits(cost_limit=1))
-        )
+        run_kind(asked(model="openai/nobody-9"), tmp_path / "x", Session(cost_limit=1))
     assert not (tmp_path / "x").exists()
 
 
 def test_what_samples_under_way_have_used_is_counted(server: ModelServer, tmp_path: Path) -> None:
-    limits = Limits(token_limit=3_000)
-    made = run_kind(asked(), tmp_path / "r", Session(limits=limits, max_connections=4))
+    made = run_kind(asked(), tmp_path / "r", Session(token_limit=3_000, max_connections=4))
     assert made.left == 6
     assert (made.usage["calls"], len(read_samples(tmp_path / "r"))) == (len(server.calls), 0)
     assert made.cost_usd
@@ -261,8 +256,7 @@ def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.Monke
     with ModelServer(brain(get_model("builtin/heuristic")), faults=lambda _: Delay(0.15)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-        limits = Limits(time_limit=0.5)
-        made = run_kind(asked(n=20), tmp_path / "r", Session(limits=limits, max_connections=1))
+        made = run_kind(asked(n=20), tmp_path / "r", Session(time_limit=0.5, max_connections=1))
         assert made.limit == "--time-limit 0.5 s is reached"
         assert made.left > 0
 
@@ -270,10 +264,10 @@ def test_a_time_limit_ends_the_session(tmp_path: Path, monkeypatch: pytest.Monke
 def test_limits_and_settings_are_no_part_of_the_request(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    run_kind(asked(n=1), tmp_path / "r", Session(limits=Limits(token_limit=10**9)))
+    run_kind(asked(n=1), tmp_path / "r", Session(token_limit=10**9))
     said = (tmp_path / "r" / "run.json").read_text()
     assert "token_limit" not in said
-    run_kind(asked(n=1), tmp_path / "r", Session(settings=CallSettings(max_retries=9)))
+    run_kind(asked(n=1), tmp_path / "r", Session(max_retries=9))
 
 
 # --- dry run -------------------------------------------------------------------------------------
@@ -300,7 +294,7 @@ def test_a_dry_run_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert dry_run(asked()).cost_usd is not None
     assert dry_run(asked(model="vllm/q/m")).cost_usd is None
-    (prompt,) = dry_run(asked(), Session(sample_ids=["demo-flat-00002"])).prompts
+    (prompt,) = dry_run(asked(), Session(sample_id=["demo-flat-00002"])).prompts
     assert prompt.sample == "demo-flat-00002"
 
 

@@ -29,7 +29,7 @@ from langchain_core.messages import AIMessage
 
 from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.dataset import export_run
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.session import Session
 from navloom.models import get_model
 from navloom.testing.server import ModelServer

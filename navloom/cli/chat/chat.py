@@ -5,85 +5,71 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli import options
 from navloom.cli.common import say
-from navloom.cli.options import option, takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import SceneUri, takes
 from navloom.errors import UsageError
+from navloom.evals.navigation.request import Backend, Captions
+from navloom.evals.option import Opt
+from navloom.evals.progress import DisplayName
+from navloom.evals.request import HEURISTIC, Model, Seed
 
 if TYPE_CHECKING:
     from navloom.graphs.chat.chat import Context
     from navloom.sim.protocol import Simulator
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands()
 _INSTALL = "pip install 'navloom[tui]'"
-Display = Literal["rich", "plain", "none"]
 
 
 @app.command(no_args_is_help=True)
-@takes(
-    options.SCENE,
-    options.MODEL,
-    options.BACKEND,
-    option(
-        "thread",
-        str | None,
-        None,
-        "Keep the conversation under this name, and come back to it by the same name.",
-        metavar="NAME",
-    ),
-    option(
-        "threads",
-        Path | None,
-        None,
-        "Where conversations are kept.",
-        metavar="DIR",
-        show_default="the user's data folder",
-    ),
-    options.DISPLAY.but(
-        "rich: panes with a map (textual); plain: lines; none: the robot's words alone. Unless"
-        " told, rich on a terminal where textual is installed."
-    ),
-    option(
-        "start",
-        str | None,
-        None,
-        "Where a new conversation starts.",
-        metavar="VIEWPOINT",
-        envvar=None,
-    ),
-    option(
-        "pace",
-        float,
-        0.35,
-        "Seconds a hop is shown on a terminal; from a pipe nobody watches.",
-        min=0,
-        max=10,
-    ),
-    options.CAPTIONS,
-    options.TOKEN_LIMIT.but(
-        "Tokens that this sitting may use, in and out; then the robot says so.",
-        rich_help_panel=None,
-    ),
-    options.COST_LIMIT.but("US dollars that this sitting may cost.", rich_help_panel=None),
-    options.SEED,
-)
+@takes()
 def chat(
-    scene: str,
-    model: str,
-    backend: str,
-    thread: str | None,
-    threads: Path | None,
-    display: Display | None,
-    start: str | None,
-    pace: float,
-    captions: Path | None,
-    token_limit: int | None,
-    cost_limit: float | None,
-    seed: int,
+    scene: SceneUri,
+    model: Model = HEURISTIC,
+    thread: Annotated[
+        str | None,
+        Opt(
+            "Keep the conversation under this name. The same name comes back to it.", metavar="NAME"
+        ),
+    ] = None,
+    threads: Annotated[
+        Path | None,
+        Opt("Where conversations are kept.", metavar="DIR", shown="the user's data folder"),
+    ] = None,
+    start: Annotated[
+        str | None, Opt("Where a new conversation starts.", metavar="VIEWPOINT", env="")
+    ] = None,
+    pace: Annotated[
+        float,
+        Opt(
+            "Seconds a hop is shown on a terminal; from a pipe nobody watches.",
+            min=0,
+            max=10,
+            metavar="SECONDS",
+        ),
+    ] = 0.35,
+    captions: Captions = None,
+    backend: Backend = "graph",
+    token_limit: Annotated[
+        int | None,
+        Opt("Tokens that this sitting may use, in and out; then the robot says so.", min=1),
+    ] = None,
+    cost_limit: Annotated[
+        float | None, Opt("US dollars that this sitting may cost.", min=0.000001, metavar="DOLLARS")
+    ] = None,
+    display: Annotated[
+        DisplayName | None,
+        Opt(
+            "rich: panes with a map (textual); plain: lines; none: the robot's words alone. Unless"
+            " told, rich on a terminal where textual is installed."
+        ),
+    ] = None,
+    seed: Seed = 0,
 ) -> None:
     """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
     import asyncio
@@ -108,7 +94,7 @@ def chat(
     raise typer.Exit(code)
 
 
-def _display(asked: Display | None) -> Display:
+def _display(asked: DisplayName | None) -> DisplayName:
     """The display to use.
 
     Raises:
@@ -127,14 +113,14 @@ def _display(asked: Display | None) -> Display:
     return "rich" if terminal and there else "plain"
 
 
-def _context(scene: str, model: str, backend: str, captions: Path | None) -> Context:
+def _context(scene: str, model: str, backend: str, captions: str | None) -> Context:
     from navloom.graphs.chat.chat import Context
     from navloom.models.registry import get_model
 
     return Context(model=get_model(model), simulator=_simulator(backend, scene, captions))
 
 
-def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
+def _simulator(backend: str, uri: str, captions: str | None) -> Simulator:
     """The home to walk in, with a model's captions where there are any.
 
     Raises:
@@ -160,7 +146,7 @@ def _simulator(backend: str, uri: str, captions: Path | None) -> Simulator:
 
 
 async def _talk(
-    context: Context, file: Path | None, display: Display, how: dict[str, Any], start: Any
+    context: Context, file: Path | None, display: DisplayName, how: dict[str, Any], start: Any
 ) -> int:
     from navloom.graphs.chat.talk import Talk, open_thread
 

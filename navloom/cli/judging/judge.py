@@ -2,53 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from navloom.cli import options
 from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
-from navloom.cli.options import argument, option, takes
-from navloom.cli.session import asked, model_of_roles, with_session
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import DryRun, Json, OutOrMade, takes
+from navloom.evals.judging.request import JudgeRequest
+from navloom.evals.option import Opt
+from navloom.evals.session import Session
 
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
-    from navloom.evals.judging.run import JudgeRequest
     from navloom.evals.progress import Summary
     from navloom.evals.report.document import Table
-    from navloom.evals.session import Session
 
-app = typer.Typer(no_args_is_help=True, help="Grade reasons and traces, and measure the grader.")
-calibrate = typer.Typer(no_args_is_help=True, help="Measure a judge on items of known truth.")
+app = Commands("Grade reasons and traces, and measure the grader.")
+calibrate = Commands("Measure a judge on items of known truth.")
 app.add_typer(calibrate, name="calibrate")
 
-ROLES = ("judge",)
-"""What models are used for here."""
 _MOST_SAID = 3
-RUBRIC = option("rubric", str, "trace", "The rubric: trace, or a .yaml file.", metavar="NAME|FILE")
-ITEMS = option("n", int, 320, "Items, about.", min=8, envvar=None)
-_JUDGE = (options.MODEL, options.MODEL_ROLE)
-_HOW = (
-    options.MAX_REASKS.but(
-        "How often a reply without a verdict is asked for again; then it is unscored.", max=10
-    ),
-    options.CONSTRAIN,
-    options.SEED,
-)
-_LAST = (options.DRY_RUN, options.JSON)
 
 
 @app.command()
-@with_session()
-@takes(
-    argument("file", Path, "FILE", "One JSON object a line: id, explanation, record."),
-    options.OUT_OR_DEFAULT,
-    *_JUDGE,
-    *_HOW,
-    *_LAST,
-)
-def reasoning(session: Session, **given: Any) -> None:
+@takes("rubric", "n", kind="judge_reasoning")
+def reasoning(
+    *,
+    out: OutOrMade = None,
+    file: Annotated[
+        Path, Opt("One JSON object a line: id, explanation, record.", metavar="FILE", argument=True)
+    ],
+    request: JudgeRequest,
+    session: Session,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
     """Grade explanations of why a path cannot be used against the truth about it.
 
     Takes anyone's file, and what `navloom eval capnav` wrote. Lines that cannot be judged are named
@@ -60,13 +49,12 @@ def reasoning(session: Session, **given: Any) -> None:
     from navloom.evals.judging.run import totals
     from navloom.evals.kinds import run_kind
 
-    file, as_json = given["file"], given["as_json"]
-    request, answers = _request("judge_reasoning", str(file), given), read_answers(file)
-    if given["dry_run"]:
+    request, answers = replace(request, of=str(file)), read_answers(file)
+    if dry_run:
         _say_left(answers)
         show_dry_run(request, session, as_json=as_json)
         return
-    out = run_folder(given["out"], "judged", [request.record(), str(file.resolve())])
+    out = run_folder(out, "judged", [request.record(), str(file.resolve())])
     summary = run_kind(request, out, session)
     found = totals(out)
     _say_left(answers, out / "left.jsonl")
@@ -84,16 +72,18 @@ def reasoning(session: Session, **given: Any) -> None:
 
 
 @app.command()
-@with_session()
-@takes(
-    argument("where", Path, "RUN|FILE", "A navigation run, or a file of its lines."),
-    options.OUT_OR_DEFAULT,
-    RUBRIC,
-    *_JUDGE,
-    *_HOW,
-    *_LAST,
-)
-def trace(session: Session, **given: Any) -> None:
+@takes("n", kind="judge_trace")
+def trace(
+    *,
+    out: OutOrMade = None,
+    where: Annotated[
+        Path, Opt("A navigation run, or a file of its lines.", metavar="RUN|FILE", argument=True)
+    ],
+    request: JudgeRequest,
+    session: Session,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
     """Grade a navigator's reasoning, step by step, by the criteria of a rubric.
 
     The steps are those of a run that gave reasons (`navloom eval ... --cot`).
@@ -104,15 +94,14 @@ def trace(session: Session, **given: Any) -> None:
     from navloom.evals.kinds import run_kind
     from navloom.evals.run_folder import read_samples
 
-    where, as_json = given["where"], given["as_json"]
-    request = _request("judge_trace", str(where), given)
+    request = replace(request, of=str(where))
     asked = request.record()
     _, faults = read_steps(where)
-    if given["dry_run"]:
+    if dry_run:
         _say_faults(faults)
         show_dry_run(request, session, as_json=as_json)
         return
-    out = run_folder(given["out"], "traces", [asked, str(where.resolve())])
+    out = run_folder(out, "traces", [asked, str(where.resolve())])
     summary = run_kind(request, out, session)
     _say_faults(faults)
     counted: dict[str, Counter[str]] = {}
@@ -129,35 +118,31 @@ def trace(session: Session, **given: Any) -> None:
 
 
 @calibrate.command("reasoning")
-@with_session(picks=("limit", "retry"))
-@takes(
-    options.OUT_OR_DEFAULT,
-    argument(
-        "spec",
+@takes("rubric", "sample_id", kind="calibrate_reasoning")
+def calibrate_reasoning(
+    *,
+    out: OutOrMade = None,
+    request: JudgeRequest,
+    session: Session,
+    spec: Annotated[
         str | None,
-        "[SPEC]",
-        "The scenes whose passages are the truth: capnav:DIR, or any homes.",
-        show_default="capnav: where $NAVLOOM_DATA has it, else demo:",
-    ).but(default=None),
-    *_JUDGE,
-    ITEMS.but(
-        "Items, or payloads.",
-        kind=int | None,
-        default=None,
-        show_default="540; with --injections all",
-    ),
-    option(
-        "injections",
+        Opt(
+            "The scenes whose passages are the truth: capnav:DIR, or any homes.",
+            metavar="[SPEC]",
+            argument=True,
+            shown="capnav: where $NAVLOOM_DATA has it, else demo:",
+        ),
+    ] = None,
+    injections: Annotated[
         bool,
-        False,
-        "Instead: the corpus of injected payloads, with the defences and without, for this judge"
-        " and for two gullible ones.",
-        envvar=None,
-    ),
-    *_HOW,
-    *_LAST,
-)
-def calibrate_reasoning(session: Session, **given: Any) -> None:
+        Opt(
+            "Instead, the corpus of injected payloads. With the defences and without, for this"
+            " judge and for two gullible ones."
+        ),
+    ] = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
     """Measure a judge of reasons on explanations whose deserved verdict is known.
 
     Accuracy, kappa, verdicts by kind and by set of wordings, and how often an injected text turns
@@ -168,14 +153,14 @@ def calibrate_reasoning(session: Session, **given: Any) -> None:
     from navloom.evals.judging.calibration import measured
     from navloom.evals.kinds import run_kind
 
-    as_json, injections = given["as_json"], given["injections"]
-    kind = "calibrate_injections" if injections else "calibrate_reasoning"
-    request = _request(kind, given["spec"] or scored.default_spec(), given)
-    if given["dry_run"]:
+    request = replace(request, of=spec or scored.default_spec())
+    if injections:
+        request = replace(request, kind="calibrate_injections")
+    if dry_run:
         show_dry_run(request, session, as_json=as_json)
         return
     name = "injections" if injections else "calibration"
-    out = run_folder(given["out"], name, [request.record(), request.of, request.n])
+    out = run_folder(out, name, [request.record(), request.of, request.n])
     summary = run_kind(request, out, session)
     if injections:
         found = measured(request, out)
@@ -190,49 +175,40 @@ def calibrate_reasoning(session: Session, **given: Any) -> None:
 
 
 @calibrate.command("trace")
-@with_session(picks=("limit", "retry"))
-@takes(
-    options.OUT_OR_DEFAULT,
-    argument(
-        "where",
+@takes("sample_id", kind="calibrate_trace")
+def calibrate_trace(
+    *,
+    out: OutOrMade = None,
+    request: JudgeRequest,
+    session: Session,
+    where: Annotated[
         Path | None,
-        "[RUN]",
-        "A navigation run with reasons, whose steps are spoiled.",
-        show_default="the baseline's run over demo:, made in OUT/navigation",
-    ).but(default=None),
-    RUBRIC,
-    *_JUDGE,
-    ITEMS,
-    *_HOW,
-    options.JSON,
-)
-def calibrate_trace(session: Session, **given: Any) -> None:
+        Opt(
+            "A navigation run with reasons, whose steps are spoiled.",
+            metavar="[RUN]",
+            argument=True,
+            shown="the baseline's run over demo:, made in OUT/navigation",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Measure a rubric judge on steps that were spoiled in known ways."""
-    from dataclasses import replace
-
     from navloom.evals.judging import calibration as scored
     from navloom.evals.judging import calibration_tables as shown
     from navloom.evals.kinds import run_kind
 
-    request = _request("calibrate_trace", str(given["where"] or ""), given)
+    request = replace(request, of=str(where or ""))
     named = [request.record(), request.of, request.n]
-    out = run = run_folder(given["out"], "trace-calibration", named)
-    if given["where"] is None:
+    out = run = run_folder(out, "trace-calibration", named)
+    if where is None:
         run = out / "judging"
         request = replace(request, of=str(scored.walked(out / "navigation", session)))
     summary = run_kind(request, run, session)
     made = scored.score_trace(run, request.model, summary)
     tables = shown.trace_tables(made)
     shown.write_calibration(out, made.record(), tables)
-    _show(made.record(), tables, given["as_json"])
+    _show(made.record(), tables, as_json)
     _end(summary, out)
-
-
-def _request(kind: str, of: str, given: dict[str, Any]) -> JudgeRequest:
-    from navloom.evals.judging.run import JudgeRequest
-
-    model = model_of_roles(given["model"], given["model_role"], ROLES)["judge"]
-    return asked(JudgeRequest, given, kind=kind, of=of, model=model)
 
 
 def _say_left(answers: Answers, named: Path | None = None) -> None:

@@ -3,68 +3,63 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-import typer
-
-from navloom.cli import options
 from navloom.cli.common import print_json, say
-from navloom.cli.options import argument, option, takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, takes
+from navloom.evals.option import Opt
 
-app = typer.Typer(no_args_is_help=True)
-By = Literal["path", "episode"]
-_BOOTSTRAP = (
-    option(
-        "by",
-        By,
-        "path",
-        "What the bootstrap draws: whole paths (the instructions of one path are no independent"
-        " tries) or episodes one by one.",
+app = Commands()
+By = Annotated[
+    Literal["path", "episode"],
+    Opt(
+        "What the bootstrap draws: whole paths or episodes one by one. The instructions of one path"
+        " are no independent tries."
     ),
-    options.SEED.but("Seed of the bootstrap.", min=0),
-    options.JSON,
-)
+]
+BootstrapSeed = Annotated[int, Opt("Seed of the bootstrap.", min=0)]
 
 
 @app.command()
-@takes(
-    argument(
-        "source",
-        Path,
-        "RUN|FILE",
-        "The folder of a run, or a submission: a JSON list of {instr_id, trajectory}.",
-    ),
-    option(
-        "form",
-        str | None,
-        None,
-        "What a FILE is a submission to: r2r or reverie.",
-        flag="--format",
-        show_default=False,
-    ),
-    options.DATA.but(
-        "The dataset's folder, with connectivity/ and r2r/; $NAVLOOM_DATA/mp3d, or where the run"
-        " had it, unless given.",
-        show_default=False,
-    ),
-    options.SPLIT.but("The split that a FILE is of; val_unseen unless given.", show_default=False),
-    option(
-        "partial",
-        bool,
-        False,
-        "Score only the instructions that a FILE has; otherwise missing ones have failed.",
-    ),
-    *_BOOTSTRAP,
-)
+@takes()
 def score(
-    source: Path,
-    form: str | None,
-    data: Path | None,
-    split: str | None,
-    partial: bool,
-    by: By,
-    seed: int,
-    as_json: bool,
+    source: Annotated[
+        Path,
+        Opt(
+            "The folder of a run, or a submission: a JSON list of {instr_id, trajectory}.",
+            metavar="RUN|FILE",
+            argument=True,
+        ),
+    ],
+    form: Annotated[
+        str | None,
+        Opt(
+            "What a FILE is a submission to: r2r or reverie.",
+            flag="--format",
+            metavar="TASK",
+            shown="r2r",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        Opt(
+            "The dataset's folder, with connectivity/ and r2r/.",
+            metavar="DIR",
+            env="NAVLOOM_DATA_DIR",
+            shown="$NAVLOOM_DATA/mp3d, or where the run had it",
+        ),
+    ] = None,
+    split: Annotated[
+        str | None, Opt("The split that a FILE is of.", metavar="NAME", shown="val_unseen")
+    ] = None,
+    partial: Annotated[
+        bool,
+        Opt("Score only the instructions that a FILE has; otherwise missing ones have failed."),
+    ] = False,
+    by: By = "path",
+    seed: BootstrapSeed = 0,
+    as_json: Json = False,
 ) -> None:
     """Score a submission file, anyone's, or a run's finished trajectories anew.
 
@@ -95,12 +90,14 @@ def score(
 
 
 @app.command()
-@takes(
-    argument("run_a", Path, "RUN_A", "The folder of a run."),
-    argument("run_b", Path, "RUN_B", "Another, of the same episodes."),
-    *_BOOTSTRAP,
-)
-def compare(run_a: Path, run_b: Path, by: By, seed: int, as_json: bool) -> None:
+@takes()
+def compare(
+    run_a: Annotated[Path, Opt("The folder of a run.", metavar="RUN_A", argument=True)],
+    run_b: Annotated[Path, Opt("Another, of the same episodes.", metavar="RUN_B", argument=True)],
+    by: By = "path",
+    seed: BootstrapSeed = 0,
+    as_json: Json = False,
+) -> None:
     """Say how one run differs from another on the samples that both have: B minus A."""
     from navloom.errors import UsageError
     from navloom.evals.navigation.compare import compare_runs

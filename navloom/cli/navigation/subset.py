@@ -3,65 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from navloom.cli import options
 from navloom.cli.common import print_json, print_table, say
-from navloom.cli.options import argument, option, takes
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, takes
+from navloom.evals.navigation.request import Data, Split
+from navloom.evals.option import Opt
+from navloom.evals.request import MOST, Seed
 
 if TYPE_CHECKING:
     from navloom.evals.navigation.subset import Failed, Subset
     from navloom.evals.tasks.episode import TaskData
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands()
 
 
 @app.command()
-@takes(
-    argument("task", str, "TASK", "r2r, reverie, objectnav, dialogue or scene."),
-    argument(
-        "more", list[Path] | None, "[RUN...]", "Further runs of --failed-by.", show_default=False
-    ).but(default=None),
-    options.OUT.but("The index file to write (.json).", kind=Path | None, default=None),
-    options.N.but("How many episodes.", kind=int | None, default=None),
-    option(
-        "failed_by",
-        list[Path] | None,
-        None,
-        "Take only episodes that every one of these runs failed on; errors are none.",
-        metavar="RUN...",
-    ),
-    options.DATA.but("The dataset's folder; $NAVLOOM_DATA/mp3d unless given."),
-    options.SPLIT.but("The dataset's default unless given."),
-    option("bins", int, 5, "Bins of path length.", min=1),
-    options.SEED,
-    option("spec", str | None, None, "scene: its homes.", flag="--scenes", metavar="SPEC"),
-    option("kind", str | None, None, "scene: fine, goal, object or mixed."),
-    option(
-        "picture",
-        Path | None,
-        None,
-        "Draw the comparison to this file (.png, .svg, .pdf).",
-        envvar=None,
-    ),
-    options.JSON,
-)
+@takes()
 def subset(
-    task: str,
-    more: list[Path] | None,
-    out: Path | None,
-    n: int | None,
-    failed_by: list[Path] | None,
-    data: Path | None,
-    split: str | None,
-    bins: int,
-    seed: int,
-    spec: str | None,
-    kind: str | None,
-    picture: Path | None,
-    as_json: bool,
+    task: Annotated[
+        str, Opt("r2r, reverie, objectnav, dialogue or scene.", metavar="TASK", argument=True)
+    ],
+    more: Annotated[
+        tuple[Path, ...],
+        Opt("Further runs of --failed-by.", metavar="[RUN...]", argument=True, shown="none"),
+    ] = (),
+    out: Annotated[Path | None, Opt("The index file to write (.json).", metavar="FILE")] = None,
+    n: Annotated[int | None, Opt("How many episodes.", min=1, max=MOST)] = None,
+    failed_by: Annotated[
+        tuple[Path, ...],
+        Opt(
+            "Take only episodes that every one of these runs failed on; errors are none.",
+            metavar="RUN...",
+        ),
+    ] = (),
+    data: Data = None,
+    split: Split = None,
+    bins: Annotated[int, Opt("Bins of path length.", min=1)] = 5,
+    seed: Seed = 0,
+    spec: Annotated[str | None, Opt("scene: its homes.", flag="--scenes", metavar="SPEC")] = None,
+    kind: Annotated[str | None, Opt("scene: fine, goal, object or mixed.", metavar="KIND")] = None,
+    picture: Annotated[
+        Path | None,
+        Opt("Draw the comparison to this file (.png, .svg, .pdf).", metavar="FILE", env=""),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Choose episodes that stand for a whole split, and show how near they come.
 
@@ -73,21 +60,22 @@ def subset(
     from navloom.evals.navigation.subset import build_subset
     from navloom.evals.tasks.registry import load_task
 
-    runs = [*(failed_by or []), *((more or []) if failed_by else [])]
+    runs = [*failed_by, *(more if failed_by else ())]
     if more and not failed_by:
         raise UsageError(f"'{more[0]}' is one word too many: runs are named after --failed-by")
     if n is None and not runs:
         raise UsageError("say how many episodes with --n, or which runs failed with --failed-by")
+    folder = None if data is None else Path(data)
     own = {key: value for key, value in (("spec", spec), ("kind", kind)) if value is not None}
     if runs:
         failed = _failed(task, split, runs)
-        whole = load_task(task, data or failed.data, failed.split, **{**failed.options, **own})
+        whole = load_task(task, folder or failed.data, failed.split, **{**failed.options, **own})
         made = _hard(whole, failed, runs)
         if n is not None:
             left, names = made.pick(whole), [str(run) for run in runs]
             made = build_subset(left, n, seed=seed, bins=bins, options=failed.options, runs=names)
     else:
-        whole = load_task(task, data, split, **own)
+        whole = load_task(task, folder, split, **own)
         made = build_subset(whole, n or 1, seed=seed, bins=bins, options=own)
     _show(whole, made, out, picture, as_json=as_json)
 

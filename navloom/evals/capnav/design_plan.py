@@ -12,80 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.collect import Collected, Facts, Steer, candidates
-from navloom.evals.kinds import Note, Plan, Request
+from navloom.evals.capnav.request import CapnavSynthRequest
+from navloom.evals.kinds import Note, Plan
 from navloom.evals.session import Sample, make_id, sample_seed
 from navloom.evals.video import video_digest
-from navloom.graphs.capnav.designer_text import COMPACT_PROMPT, PROMPT, guideline_record
-from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.uri import list_scenes, scene_of
-from navloom.tools.capnav.answers import MOST_QUESTIONS
 from navloom.tools.capnav.named_places import Places, truth_of
 
-_MOST = 1_000_000
-_MOST_FRAMES = 512
 _VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CapnavSynthRequest(Request):
-    """Everything the outcome of a synthesis of questions depends on."""
-
-    KIND: ClassVar[str] = "capnav_tasks"
-    PLACES: ClassVar[Sequence[str]] = ("video", "qa")
-    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "guideline", "videos"})
-    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "n": (1, _MOST),
-        "min_questions": (1, MOST_QUESTIONS),
-        "frames": (1, _MOST_FRAMES),
-        "max_turns": (1, _MOST),
-        "max_reasks": (0, _MOST),
-        "max_rounds": (1, 100),
-    }
-
-    spec: str
-    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
-    n: int
-    """Accepted questions in all, spread evenly over scenes."""
-    model: str = "builtin/heuristic"
-    min_questions: int = 5
-    """Questions that one conversation is asked for."""
-    balance: bool = False
-    """Ask for routes whose truth is rare so far."""
-    video: str | None = None
-    """A folder of ``ID.mp4``; where a scene has one, frames of it are shown."""
-    frames: int = 16
-    compact: bool = False
-    """One question at a time in small choices, for small models."""
-    constrain: bool = True
-    precise_repairs: bool = True
-    seed: int = 0
-    max_turns: int = 12
-    max_reasks: int = 3
-    max_rounds: int = 3
-    """Sessions of asking: after the first, only for what is missing yet."""
-    qa: str | None = None
-    """Where the benchmark's files go; ``qa`` in the run's folder unless given."""
-
-    def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it, with the texts it will use; no folder of videos."""
-        texts: dict[str, Any] = {"prompts": [load_prompt(self.prompt).record]}
-        if not self.compact:
-            texts["guideline"] = guideline_record()
-        return {**super().record(), **texts}
-
-    @property
-    def prompt(self) -> str:
-        """Which prompt it asks with."""
-        return COMPACT_PROMPT if self.compact else PROMPT
-
-    def where(self) -> dict[str, str]:
-        """Where this machine has what the request names by its content."""
-        return {} if self.video is None else {"video": str(Path(self.video).absolute())}
 
 
 @dataclass(frozen=True)
@@ -199,7 +138,7 @@ def _find_videos(found: Fit, folder: Path) -> None:
 def first_round(request: CapnavSynthRequest, fit: Fit) -> DesignPlan:
     """The first round: every scene is asked for its share of ``n``."""
     names = sorted(fit.scenes)
-    share, more = divmod(request.n, len(names))
+    share, more = divmod(request.questions, len(names))
     quotas = {name: share + (place < more) for place, name in enumerate(names)}
     plan = DesignPlan(
         request=request,
@@ -220,7 +159,7 @@ def next_round(plan: DesignPlan, collected: Collected) -> bool:
         plan: gets the new samples.
         collected: what the finished samples hold; every sample of the plan has to be finished.
     """
-    missing = collected.missing(plan.quotas, plan.request.n)
+    missing = collected.missing(plan.quotas, plan.request.questions)
     if not missing:
         return False
     _add_round(plan, missing, collected.by_scene, collected.facts())

@@ -17,13 +17,13 @@ from typing import Any
 
 from navloom.evals.capnav.collect import BALANCE, Collected, collect, read_balance, write_questions
 from navloom.evals.capnav.design_plan import (
-    CapnavSynthRequest,
     DesignPlan,
     first_round,
     fit_scenes,
     next_round,
     places_at,
 )
+from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Shown, reply_tokens
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_samples
@@ -83,7 +83,7 @@ def _frames(path: str, n: int) -> tuple[bytes, ...]:
 
 
 def plan(request: CapnavSynthRequest, run: Path | None, note: Note) -> DesignPlan:
-    """The first round: a session's ``limit`` and ``sample_ids`` are of its conversations.
+    """The first round: a session's ``limit`` and ``sample_id`` are of its conversations.
 
     Raises:
         SceneError: there are no scenes, or none has a route.
@@ -105,7 +105,7 @@ def _collected(made: DesignPlan, run: Path) -> Collected:
     planned = {sample.id for sample in made.samples}
     rows = [row for row in read_samples(run) if row["id"] in planned]
     scenes = made.fit.scenes
-    return collect(rows, made.quotas, made.request.n, lambda name: places_at(scenes[name]))
+    return collect(rows, made.quotas, made.request.questions, lambda name: places_at(scenes[name]))
 
 
 def _finish(made: DesignPlan, run: Path) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _finish(made: DesignPlan, run: Path) -> dict[str, Any]:
     collected = _collected(made, run)
     ids = {name: scene_of(uri).id for name, uri in made.fit.scenes.items()}
     where = write_questions(run, collected, ids, qa=made.request.qa and Path(made.request.qa))
-    record = collected.record(made.quotas, made.request.n)
+    record = collected.record(made.quotas, made.request.questions)
     text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
     write_whole(run / BALANCE, text.encode())
     return {"questions": record, "rounds": made.rounds, "qa": str(where)}

@@ -12,27 +12,26 @@ could be read), else ``failed`` with ``wrong`` or ``unparsed``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from navloom.errors import UsageError
 from navloom.evals.capnav.data import Benchmark, Pair, load_benchmark
 from navloom.evals.capnav.official import OfficialScene, outputs_of
+from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Request, Shown, reply_tokens
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
 from navloom.evals.progress import Summary
 from navloom.evals.session import Job, Sample, check_id, sample_seed
-from navloom.evals.video import MOST_FRAMES, check_video, sample_frames, video_digest
+from navloom.evals.video import check_video, sample_frames, video_digest
 from navloom.files import read_lines, write_whole
 from navloom.graphs.capnav import answering as capnav_answer
-from navloom.graphs.capnav.answering import PROMPT
 from navloom.models.registry import model_of
-from navloom.prompts.load import load_prompt
 from navloom.tools.capnav.answers import Answer
 
 ANSWERS = "answers.jsonl"
@@ -41,61 +40,6 @@ _SCENES_OF_FRAMES = 2
 FRAME_TOKENS = 400
 """Tokens that a picture of 512 x 288 takes at most, as providers reckon."""
 _JUDGE_TOKENS = 3_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class CapnavRequest(Request):
-    """Everything the outcome of an evaluation depends on, and where its files are."""
-
-    KIND: ClassVar[str] = "capnav"
-    PLACES: ClassVar[Sequence[str]] = ("data", "bodies", "videos")
-    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "questions", "video_files"})
-    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "frames": (1, MOST_FRAMES),
-        "max_reasks": (0, 100),
-    }
-
-    data: str
-    """The benchmark's folder."""
-    model: str = "builtin/heuristic"
-    judge_model: str | None = None
-    """Grades the reasons of a "no"; None leaves reasoning validity unscored."""
-    scenes: tuple[str, ...] | None = None
-    """Only these; all unless given."""
-    bodies: str | None = None
-    """A JSON file of profiles in place of the benchmark's own."""
-    videos: str | None = None
-    """A folder with ``ID.mp4`` a scene; without it models get text alone."""
-    frames: int = 64
-    """Of each video, evenly spaced."""
-    thinking: bool = False
-    constrain: bool = True
-    max_reasks: int = 1
-    partial: bool = False
-    """Credit a reason for the share of barriers that it names."""
-    keep_hallucinated: bool = False
-    """Ask the questions, too, that the annotators struck out."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.partial and self.judge_model is None:
-            raise UsageError("partial credit is the judge's: give --model-role judge=… too")
-
-    @property
-    def models(self) -> Sequence[str]:
-        """Who answers, and the judge where there is one."""
-        return [each for each in (self.model, self.judge_model) if each is not None]
-
-    def record(self) -> dict[str, Any]:
-        """As ``run.json`` keeps it, without what decides nothing."""
-        asked = super().record()
-        if self.videos is None:
-            asked.pop("frames")
-        if self.scenes is not None:
-            asked["scenes"] = sorted(self.scenes)
-        prompts = [PROMPT, *(["judge_reasoning"] if self.judge_model else [])]
-        return {**asked, "prompts": [load_prompt(name).record for name in prompts]}
 
 
 def content_of(benchmark: Benchmark, videos: Mapping[str, Path]) -> dict[str, Any]:
@@ -274,7 +218,7 @@ def plan(request: CapnavRequest, run: Path | None, note: Note) -> CapnavPlan:
         UsageError: there is no such scene, no such folder of videos, or no PyAV to read them.
     """
     del note
-    benchmark = load_benchmark(request.data, scenes=request.scenes, bodies=request.bodies)
+    benchmark = load_benchmark(request.data, scenes=request.scene, bodies=request.bodies)
     videos = videos_of(benchmark, request.videos)
     if videos:
         check_video()

@@ -10,50 +10,20 @@ written anew at the end of every session from all finished samples, also where s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from navloom.errors import UsageError
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Request
+from navloom.evals.captions.request import CaptionRequest
+from navloom.evals.kinds import Calls, Kind, Note, Plan
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.files import make_folder
 from navloom.graphs.captions import captioner as captions
 from navloom.models.registry import model_of
-from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, scene_of
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaptionRequest(Request):
-    """Everything the outcome of a captioning depends on."""
-
-    KIND: ClassVar[str] = "captions"
-    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {"max_reasks": (0, 100)}
-
-    spec: str
-    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
-    model: str = "builtin/heuristic"
-    jobs: tuple[Literal["markers", "summary"], ...] = captions.JOBS
-    max_reasks: int = 2
-    constrain: bool = True
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        wrong = [job for job in self.jobs if job not in captions.JOBS]
-        if wrong or not self.jobs or len(set(self.jobs)) < len(self.jobs):
-            raise UsageError(
-                f"jobs are {', '.join(self.jobs) or 'none'}: expected markers, summary or both"
-            )
-        super().__post_init__()
-
-    def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it, with the prompts it will use."""
-        prompts = [load_prompt(captions.PROMPTS[job]).record for job in self.jobs]
-        return {**super().record(), "jobs": list(self.jobs), "prompts": prompts}
 
 
 @dataclass(kw_only=True)
@@ -85,7 +55,7 @@ class CaptionJob(Job):
         return captions.Context(
             scene=scene,
             model=model or model_of(self.plan.request.model),
-            jobs=self.plan.request.jobs,
+            jobs=self.plan.request.job,
             max_reasks=self.plan.request.max_reasks,
             constrain=self.plan.request.constrain,
         )
@@ -151,7 +121,7 @@ def _write_files(made: CaptionPlan, run: Path) -> dict[str, Any]:
 
 def _calls(made: CaptionPlan) -> Calls:
     asked = made.request
-    return Calls.of_asks(asked.model, asked.max_reasks, questions=len(asked.jobs))
+    return Calls.of_asks(asked.model, asked.max_reasks, questions=len(asked.job))
 
 
 CAPTIONS = Kind(

@@ -26,8 +26,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from navloom.errors import DataError, UsageError
 from navloom.evals.judging.calibration_scores import Agreement, Flips, agreement, confusion, flips
+from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.run import (
-    JudgeRequest,
     ReasoningJob,
     ReasoningPlan,
     RubricJob,
@@ -219,10 +219,10 @@ def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan
 
 def walked(out: Path, session: Session | None) -> Path:
     """A whole run of the baseline over the homes of the package, to have steps to spoil."""
-    from navloom.evals.navigation.run import EvalRequest
+    from navloom.evals.navigation.request import EvalRequest
 
     asked = EvalRequest(task="scene", agent="mapgpt", cot=True, options={"spec": "demo:"})
-    whole = replace(session or Session(), limit=None, sample_ids=None, retry=False)
+    whole = replace(session or Session(), limit=None, sample_id=(), retry=False)
     run_kind(asked, out, whole)
     return out
 

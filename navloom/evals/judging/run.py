@@ -9,67 +9,25 @@ content is another request.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from navloom.errors import DataError
+from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Request
+from navloom.evals.kinds import Calls, Kind, Note, Plan
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.files import encode_line
 from navloom.graphs.judging import reasoning, rubric
 from navloom.judges.trace import Step, load_rubric, steps_of
 from navloom.models.registry import model_of
-from navloom.prompts.load import load_prompt
 
 _SHOWN = 4_000
 """Characters of an explanation that a line keeps; all of it went to the judge's fence."""
-_TRACES = ("judge_trace", "calibrate_trace")
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeRequest(Request):
-    """Everything the outcome of a judging depends on, what is judged included."""
-
-    PLACES: ClassVar[Sequence[str]] = ("kind", "of", "n")
-    """None of these stands as it is in ``run.json``: what they name does, by its content."""
-    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {"max_reasks": (0, 10)}
-
-    kind: Literal[
-        "judge_reasoning",
-        "judge_trace",
-        "calibrate_reasoning",
-        "calibrate_injections",
-        "calibrate_trace",
-    ] = "judge_reasoning"
-    of: str = ""
-    """A file of answers, a run or file of steps, or of a calibration of reasons the scenes."""
-    n: int | None = None
-    """Items of a calibration, or payloads; its own number unless given."""
-    model: str = "builtin/heuristic"
-    max_reasks: int = 1
-    constrain: bool = True
-    seed: int = 0
-    rubric: str = "trace"
-    """Of traces: the rubric's name or file."""
-
-    def record(self) -> dict[str, Any]:
-        """How is judged, as ``run.json`` keeps it; what is judged is the plan's."""
-        own = super().record()
-        named = own.pop("rubric")
-        if self.kind not in _TRACES:
-            return {**own, "prompt": load_prompt(reasoning.PROMPT).record}
-        whole = load_rubric(named).model_dump(mode="json")
-        return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
-
-    def where(self) -> dict[str, str]:
-        """Where the items are on this machine."""
-        named = {"judge_reasoning": "answers", "judge_trace": "steps"}.get(self.kind)
-        return {named: self.of} if named else {}
 
 
 @dataclass(kw_only=True)

@@ -10,112 +10,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, Request, later, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, later, reply_tokens
+from navloom.evals.navcraft.request import COMPACT_ONLY, SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.registry import model_of
-from navloom.prompts.load import load_prompt
-from navloom.prompts.navcraft.profiles import NO_PROFILE, Profile, load_profile, profile_names
+from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene, scene_of
 from navloom.tools.navcraft.errand import count_admissible_triples
 from navloom.tools.navcraft.paths import least_hops
 
-MOST_ATTEMPTS = 1_000_000
-
-
-_COMPACT_ONLY = {
-    "hold_names": True,
-    "whole_scene": False,
-    "show_adjacency": True,
-    "recommend": False,
-}
-_HELP = ("constrain", "compact", "precise_repairs", *_COMPACT_ONLY)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SynthRequest(Request):
-    """Everything the outcome of a synthesis depends on."""
-
-    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands"})
-    RANGES: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "n": (1, MOST_ATTEMPTS),
-        "tau": (1, MOST_ATTEMPTS),
-        "max_turns": (1, MOST_ATTEMPTS),
-        "max_reasks": (0, MOST_ATTEMPTS),
-    }
-
-    kind: Literal["single", "collab"] = "single"
-    spec: str
-    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
-    n: int
-    """Attempts in all."""
-    model: str = "builtin/heuristic"
-    profiles: tuple[str, ...] = (NO_PROFILE,)
-    """Names or files; attempts in a scene take them in turn."""
-    tau: int = 2
-    constrain: bool = True
-    compact: bool = False
-    """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
-    hold_names: bool = True
-    whole_scene: bool = False
-    show_adjacency: bool = True
-    precise_repairs: bool = True
-    recommend: bool = False
-    strict_helper: bool = False
-    seed: int = 0
-    max_turns: int = 12
-    max_reasks: int = 3
-    homes: int | None = None
-    """Only the first so many scenes of the spec."""
-    source: str | None = None
-    """A run of single tasks to make relays from, instead of crafting errands anew."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, usual in _COMPACT_ONLY.items():
-            if not self.compact and getattr(self, name) != usual:
-                raise UsageError(
-                    f"{name}={not usual} goes with compact=True: whole answers have none"
-                )
-        if self.source is not None and self.kind != "collab":
-            raise UsageError("--from goes with collab: single tasks are made from scenes")
-        for profile in self.profiles:
-            load_profile(profile)
-
-    @classmethod
-    def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
-        """The fields as they were: a profile that stands there whole was a file."""
-        named = given.get("profiles") or [NO_PROFILE]
-        files = [p["file"] if isinstance(p, dict) else p for p in named]
-        return super().restored({**given, "profiles": files}, where)
-
-    def record(self) -> dict[str, Any]:
-        """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
-        names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
-        names = [f"{name}_choices" for name in names] if self.compact else names
-        # A profile's file may change between two sessions; those of the package do not.
-        own = {name for name in self.profiles if name not in (*profile_names(), NO_PROFILE)}
-        given = {name: load_profile(name) for name in sorted(own)}
-        return {
-            **asdict(self),
-            "profiles": [
-                {"file": name, **profile.model_dump(by_alias=True)}
-                if (profile := given.get(name))
-                else name
-                for name in self.profiles
-            ],
-            "prompts": [load_prompt(name).record for name in names],
-        }
+_HELP = ("constrain", "compact", "precise_repairs", *COMPACT_ONLY)
 
 
 @dataclass(kw_only=True)
@@ -192,7 +107,7 @@ def _over(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     names, samples = sorted(scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
-        profile = load_profile(request.profiles[attempt % len(request.profiles)])
+        profile = load_profile(request.profile[attempt % len(request.profile)])
         name = make_id(scene, attempt)
         column = None if profile is None else profile.model_dump(by_alias=True)
         seed = sample_seed(request.seed, name)

@@ -22,7 +22,7 @@ from typing import Any
 
 from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.report import write_report
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.report.document import Table, rate_cell
 from navloom.evals.report.intervals import Spread
@@ -155,7 +155,7 @@ def study_profiles(
     study = Study([request.model], session)
     for name, folder in folders.items():
         wanted = replace(
-            request, profiles=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
+            request, profile=given[name], homes=homes, n=homes * ATTEMPTS_A_HOME, kind="single"
         )
         whole_run(wanted, folder, study)
     rows = {name: read_samples(folder) for name, folder in folders.items()}

@@ -17,7 +17,7 @@ from typing import Any
 from navloom.errors import UsageError
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.compare import Paired, compare_runs
-from navloom.evals.navigation.run import EvalRequest
+from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.report.document import Table

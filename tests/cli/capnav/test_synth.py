@@ -14,7 +14,7 @@ def test_a_run_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    typed = ["synth", "capnav", "demo:flat", "--n", "6", "--balance", "--display", "none"]
+    typed = ["synth", "capnav", "demo:flat", "--questions", "6", "--balance", "--display", "none"]
     assert main(typed) == 0
     shown = capsys.readouterr()
     assert "WHEELCHAIR" in shown.out
@@ -35,7 +35,18 @@ def test_a_run_from_the_command_line(
 
 def test_qa_goes_where_it_is_told_to(tmp_path: Path) -> None:
     out, qa = str(tmp_path / "run"), tmp_path / "qa"
-    typed = ["synth", "capnav", "demo:", "--n", "3", "--compact", "--out", out, "--qa", str(qa)]
+    typed = [
+        "synth",
+        "capnav",
+        "demo:",
+        "--questions",
+        "3",
+        "--compact",
+        "--out",
+        out,
+        "--qa",
+        str(qa),
+    ]
     assert main(typed) == 0
     assert sorted(path.name for path in qa.iterdir()) == [
         "flat_QA.json",
@@ -45,7 +56,7 @@ def test_qa_goes_where_it_is_told_to(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    typed = ["synth", "capnav", "demo:villa", "--n", "8", "--model", "builtin/random"]
+    typed = ["synth", "capnav", "demo:villa", "--questions", "8", "--model", "builtin/random"]
     assert main([*typed, "--max-rounds", "1", "--out", str(tmp_path / "run")]) == 0
     said = capsys.readouterr().err
     assert " are missing: demo:villa " in said
@@ -56,7 +67,16 @@ def test_a_dry_run_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    typed = ["synth", "capnav", "demo:", "--n", "12", "--model", "openai/gpt-4o-mini", "--dry-run"]
+    typed = [
+        "synth",
+        "capnav",
+        "demo:",
+        "--questions",
+        "12",
+        "--model",
+        "openai/gpt-4o-mini",
+        "--dry-run",
+    ]
     assert main(typed) == 0
     shown = capsys.readouterr()
     assert "Kitchen_3" in shown.out
@@ -70,7 +90,7 @@ def test_a_dry_run_writes_nothing(
         (["capnav:nowhere/X"], "there is no folder"),
         (["demo:", "--video", "nowhere"], "there is no such folder"),
         (["demo:", "--model-role", "judge=builtin/random"], "no role 'judge'"),
-        (["demo:", "--n", "0"], "--n"),
+        (["demo:", "--questions", "0"], "--questions"),
         (["demo:flat", "--sample-id", "nothing"], "no sample 'nothing'"),
     ],
 )

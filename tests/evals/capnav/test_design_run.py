@@ -14,7 +14,8 @@ import pytest
 from navloom.errors import SceneError, UsageError
 from navloom.evals.capnav.collect import Balance, Facts, Steer, collect
 from navloom.evals.capnav.data import load_benchmark
-from navloom.evals.capnav.design_plan import CapnavSynthRequest, first_round, fit_scenes, next_round
+from navloom.evals.capnav.design_plan import first_round, fit_scenes, next_round
+from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.kinds import run_kind
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
@@ -36,7 +37,7 @@ def files_of(folder: Path, name: str = "qa") -> dict[str, list[dict[str, Any]]]:
 
 
 def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> None:
-    summary = run_kind(CapnavSynthRequest(spec="demo:", n=20, seed=4), tmp_path)
+    summary = run_kind(CapnavSynthRequest(spec="demo:", questions=20, seed=4), tmp_path)
     files = files_of(tmp_path)
     assert {name: len(asked) for name, asked in files.items()} == {
         "flat_QA.json": 7,
@@ -62,7 +63,7 @@ def test_n_questions_in_all_spread_evenly_and_each_grounded(tmp_path: Path) -> N
 def test_the_same_request_makes_the_same_questions_however_it_is_gone_through(
     tmp_path: Path,
 ) -> None:
-    request = CapnavSynthRequest(spec="demo:", n=20, seed=4, balance=True)
+    request = CapnavSynthRequest(spec="demo:", questions=20, seed=4, balance=True)
     whole = run_kind(request, tmp_path / "whole")
     part = run_kind(request, tmp_path / "parts", Session(limit=2))
     assert part.left == 4
@@ -77,7 +78,8 @@ def test_the_same_request_makes_the_same_questions_however_it_is_gone_through(
 def test_steering_makes_a_set_more_balanced(tmp_path: Path) -> None:
     made = {
         wanted: run_kind(
-            CapnavSynthRequest(spec="demo:", n=40, seed=1, balance=wanted), tmp_path / str(wanted)
+            CapnavSynthRequest(spec="demo:", questions=40, seed=1, balance=wanted),
+            tmp_path / str(wanted),
         ).found["questions"]["balance"]
         for wanted in (False, True)
     }
@@ -147,7 +149,7 @@ def test_a_round_asks_for_what_is_missing_and_shows_what_exists(tmp_path: Path) 
         seen.append(str(messages[1].content))
         return {"questions": [question() if len(seen) < 3 else other("kettle")]}
 
-    summary = scripted(reply, tmp_path, n=2, min_questions=1)
+    summary = scripted(reply, tmp_path, questions=2, min_questions=1)
     # Both conversations of the first round gave one question; the second knows it.
     assert (summary.found["rounds"], summary.samples) == (2, 3)
     assert summary.found["questions"]["duplicates_dropped"] == 1
@@ -161,7 +163,7 @@ def test_what_is_missing_after_all_rounds_is_said_exactly(tmp_path: Path) -> Non
     def reply(_: list[Any]) -> dict[str, Any]:
         return {"questions": [question(), other("piano")]}
 
-    summary = scripted(reply, tmp_path, n=5, min_questions=5, max_rounds=2)
+    summary = scripted(reply, tmp_path, questions=5, min_questions=5, max_rounds=2)
     said = summary.found["questions"]
     assert (said["accepted"], said["short"], said["short_by_scene"]) == (1, 4, {"demo:villa": 4})
     assert said["rules_broken"]["detail_not_there"] == 2
@@ -169,7 +171,7 @@ def test_what_is_missing_after_all_rounds_is_said_exactly(tmp_path: Path) -> Non
 
 
 def test_spare_questions_of_one_scene_stand_in_for_anothers_gap(tmp_path: Path) -> None:
-    request = CapnavSynthRequest(spec="demo:", n=3, min_questions=3)
+    request = CapnavSynthRequest(spec="demo:", questions=3, min_questions=3)
     plan = first_round(request, fit_scenes("demo:"))
     rows = [
         {
@@ -203,9 +205,9 @@ def test_scenes_without_ways_are_left_out_and_named(tmp_path: Path) -> None:
 
 
 def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
-    for wrong in ({"n": 0}, {"min_questions": 51}, {"frames": 0}, {"max_rounds": 0}):
+    for wrong in ({"questions": 0}, {"min_questions": 51}, {"frames": 0}, {"max_rounds": 0}):
         with pytest.raises(UsageError, match=str(next(iter(wrong)))):
-            CapnavSynthRequest(**{"spec": "demo:", "n": 5, **wrong})
+            CapnavSynthRequest(**{"spec": "demo:", "questions": 5, **wrong})
     with pytest.raises(UsageError, match="no such folder"):
         fit_scenes("demo:", str(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match=r"expected flat\.mp4"):
@@ -225,12 +227,12 @@ def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
         request = CapnavSynthRequest(
-            spec="demo:", n=6, model="openai/gpt-4o-mini", video=str(video.parent), frames=2
+            spec="demo:", questions=6, model="openai/gpt-4o-mini", video=str(video.parent), frames=2
         )
         summary = run_kind(request, tmp_path / "run")
         # gpt-3.5-turbo is known to take no images: it works without, and that is said.
         blind = CapnavSynthRequest(
-            spec="demo:flat", n=1, model="openai/gpt-3.5-turbo", video=str(video.parent)
+            spec="demo:flat", questions=1, model="openai/gpt-3.5-turbo", video=str(video.parent)
         )
         before = len(server.calls)
         run_kind(blind, tmp_path / "blind")
@@ -250,7 +252,9 @@ def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
 
 def _session(url: str, out: str) -> None:
     os.environ.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="not-a-real-key-000")
-    request = CapnavSynthRequest(spec="demo:", n=30, model="openai/gpt-4o-mini", min_questions=3)
+    request = CapnavSynthRequest(
+        spec="demo:", questions=30, model="openai/gpt-4o-mini", min_questions=3
+    )
     run_kind(request, out)
 
 
@@ -271,7 +275,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_questions(
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
         request = CapnavSynthRequest(
-            spec="demo:", n=30, model="openai/gpt-4o-mini", min_questions=3
+            spec="demo:", questions=30, model="openai/gpt-4o-mini", min_questions=3
         )
         killed = run_kind(request, tmp_path / "k")
         whole = run_kind(request, tmp_path / "w")
@@ -286,7 +290,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_questions(
 def test_two_hundred_questions_of_the_benchmarks_scenes(data_dir: Path, tmp_path: Path) -> None:
     """Show 4: every accepted question passes the checks, and what is written can be evaluated."""
     spec = f"capnav:{data_dir}/capnav"
-    summary = run_kind(CapnavSynthRequest(spec=spec, n=200), tmp_path)
+    summary = run_kind(CapnavSynthRequest(spec=spec, questions=200), tmp_path)
     assert (summary.found["questions"]["accepted"], summary.found["questions"]["short"]) == (200, 0)
     files = files_of(tmp_path)
     assert sum(map(len, files.values())) == 200
@@ -316,7 +320,7 @@ def test_steering_on_the_benchmarks_scenes(data_dir: Path, tmp_path: Path) -> No
     spec = f"capnav:{data_dir}/capnav"
     made = {}
     for wanted in (False, True):
-        request = CapnavSynthRequest(spec=spec, n=200, balance=wanted)
+        request = CapnavSynthRequest(spec=spec, questions=200, balance=wanted)
         made[wanted] = run_kind(request, tmp_path / str(wanted)).found["questions"]["balance"]
     assert made[True]["imbalance"] < 0.4 < 0.5 < made[False]["imbalance"]
     for body in ("WHEELCHAIR", "HUMANOID", "SWEEPER"):

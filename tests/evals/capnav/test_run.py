@@ -10,8 +10,9 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
+from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.capnav.run import ANSWERS, CapnavJob, CapnavRequest, plan
+from navloom.evals.capnav.run import ANSWERS, CapnavJob, plan
 from navloom.evals.capnav.scores import CapnavScores, Measure, read_capnav
 from navloom.evals.capnav.tables import group_tables, run_table, write_capnav_report
 from navloom.evals.kinds import run_kind
@@ -275,11 +276,11 @@ def navloom(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
 def test_eval_capnav(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     words = ["eval", "capnav", "--data", str(world), "--out", str(out), "--display", "none"]
-    code, said, err = navloom(capsys, *words, "--scenes", "HOUSE02")
+    code, said, err = navloom(capsys, *words, "--scene", "HOUSE02")
     assert code == 0
     assert "| builtin/heuristic | 20 |" in said
     assert "20 samples" in err
-    code, said, _ = navloom(capsys, *words, "--scenes", "HOUSE02", "--official-compat")
+    code, said, _ = navloom(capsys, *words, "--scene", "HOUSE02", "--official-compat")
     assert code == 0
     assert "By the public scorer's rules" in said
     code, said, _ = navloom(capsys, "report", str(out), "--json")
@@ -314,7 +315,7 @@ def test_capnav_truth(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--scenes", "HOUSE9"], "no scene 'HOUSE9'"),
+        (["--scene", "HOUSE9"], "no scene 'HOUSE9'"),
         (["--model", "builtin/always-maybe"], "Did you mean 'always-yes'"),
         (["--model-role", "grader=builtin/heuristic"], "no role 'grader' here"),
         (["--videos", "/nowhere"], "expected a folder with ID.mp4"),

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from navloom.cli.captions.caption import app
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.captions.run import CaptionRequest, caption_file, captions_file
+from navloom.evals.captions.request import CaptionRequest
+from navloom.evals.captions.run import caption_file, captions_file
 from navloom.evals.dry import dry_run
 from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_run, read_samples
@@ -38,14 +39,14 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None
 
 
 def test_a_file_for_every_scene(tmp_path: Path) -> None:
-    summary = run_kind(CaptionRequest(spec="demo:", jobs=("summary",)), tmp_path, Session(limit=40))
+    summary = run_kind(CaptionRequest(spec="demo:", job=("summary",)), tmp_path, Session(limit=40))
     assert summary.ok == 40
     assert sorted(p.name for p in (tmp_path / "captions").iterdir()) == [
         "demo-flat.json",
         "demo-house.json",
     ]
     asked = read_run(tmp_path)["request"]
-    assert (asked["jobs"], asked["prompts"][0]["name"]) == (["summary"], "viewpoint_summary")
+    assert (asked["job"], asked["prompts"][0]["name"]) == (["summary"], "viewpoint_summary")
 
 
 def test_what_an_option_of_captions_means(tmp_path: Path) -> None:
@@ -64,7 +65,7 @@ def test_a_viewpoint_without_an_answer_fails_and_the_others_are_kept(tmp_path: P
     register("captioner", replies)
     try:
         request = CaptionRequest(
-            spec="demo:flat", model="scripted/captioner", jobs=("summary",), max_reasks=0
+            spec="demo:flat", model="scripted/captioner", job=("summary",), max_reasks=0
         )
         summary = run_kind(request, tmp_path, Session(limit=2))
     finally:
@@ -77,8 +78,8 @@ def test_a_viewpoint_without_an_answer_fails_and_the_others_are_kept(tmp_path: P
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="expected markers, summary or both"):
-        CaptionRequest(spec="demo:flat", jobs=("marks",))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="expected one of markers, summary"):
+        CaptionRequest(spec="demo:flat", job=("marks",))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="max_reasks is -1"):
         CaptionRequest(spec="demo:flat", max_reasks=-1)
     with pytest.raises(SceneError):

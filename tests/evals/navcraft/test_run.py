@@ -18,7 +18,7 @@ import pytest
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.kinds import arun_kind, run_kind
 from navloom.evals.navcraft.dataset import export_run
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.models import get_model
@@ -32,7 +32,7 @@ def asked(**changes: Any) -> SynthRequest:
 
 
 def test_attempts_are_spread_evenly_and_profiles_take_turns(tmp_path: Path) -> None:
-    summary = run_kind(asked(n=7, profiles=("child", "none")), tmp_path / "r")
+    summary = run_kind(asked(n=7, profile=("child", "none")), tmp_path / "r")
     rows = read_samples(tmp_path / "r")
     assert (summary.ok, len(rows)) == (7, 7)
     assert sorted(Counter(row["scene"] for row in rows).values()) == [2, 2, 3]
@@ -102,11 +102,11 @@ def test_limit_and_sample_id_do_part_of_a_run(tmp_path: Path) -> None:
     out = tmp_path / "r"
     run_kind(asked(), out, Session(limit=2))
     assert len(read_samples(out)) == 2
-    run_kind(asked(), out, Session(sample_ids=["demo-villa-00001"]))
+    run_kind(asked(), out, Session(sample_id=["demo-villa-00001"]))
     assert "demo-villa-00001" in {row["id"] for row in read_samples(out)}
     assert run_kind(asked(), out).ok == 7
     with pytest.raises(UsageError, match="Did you mean 'demo-villa-00001'"):
-        run_kind(asked(), out, Session(sample_ids=["demo-vila-00001"]))
+        run_kind(asked(), out, Session(sample_id=["demo-vila-00001"]))
 
 
 def test_another_request_in_the_folder_is_refused(tmp_path: Path) -> None:

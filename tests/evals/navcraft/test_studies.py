@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import NavloomError, UnfinishedError
-from navloom.evals.navcraft.run import SynthRequest
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.studies import (
     ARMS,
     roles,
@@ -81,9 +81,7 @@ def test_study_of_relays_holds_models_against_the_optimum(tmp_path: Path) -> Non
 def test_a_study_stops_at_a_limit_and_goes_on(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:flat", n=4)
     with pytest.raises(UnfinishedError, match="token-limit") as stopped:
-        study_relays(
-            request, ["builtin/random"], tmp_path, Session(limits=Limits(token_limit=20_000))
-        )
+        study_relays(request, ["builtin/random"], tmp_path, Session(token_limit=20_000))
     assert stopped.value.exit_code == 2
     before = len(read_samples(tmp_path / "builtin-random"))
     study_relays(request, ["builtin/random"], tmp_path)
@@ -121,7 +119,9 @@ def used(cost: float, tokens: int = 10, **more: Any) -> Summary:
 
 def test_the_runs_of_a_study_share_its_limits(tmp_path: Path) -> None:
     most = Limits(cost_limit=0.5, token_limit=25, time_limit=9)
-    study = Study(["builtin/heuristic"], Session(limits=most, limit=3))
+    study = Study(
+        ["builtin/heuristic"], Session(cost_limit=0.5, token_limit=25, time_limit=9, limit=3)
+    )
     assert (study.sitting().limits, study.sitting().limit) == (most, None)
     assert study.sitting(part=True).limit == 3
     study.ended(used(0.2), tmp_path)

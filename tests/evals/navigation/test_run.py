@@ -19,10 +19,11 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, RunError, SceneError, SimulatorError, UsageError
-from navloom.evals.captions.run import CaptionRequest
+from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.dry import dry_run
 from navloom.evals.kinds import arun_kind, run_kind
-from navloom.evals.navigation.run import EvalRequest, plan
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.navigation.run import plan
 from navloom.evals.navigation.scores import scored
 from navloom.evals.navigation.subset import build_subset, save_subset
 from navloom.evals.run_folder import read_errors, read_run, read_samples
@@ -141,11 +142,11 @@ def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
 def test_limit_and_sample_id_do_part_of_a_run(data: Path, tmp_path: Path) -> None:
     request, out = walks(data), tmp_path / "r"
     assert run_kind(request, out, Session(limit=2)).scores["episodes"] == 2
-    run_kind(request, out, Session(sample_ids=["2_1"]))
+    run_kind(request, out, Session(sample_id=["2_1"]))
     assert {row["id"] for row in read_samples(out)} == {"1_0", "1_1", "2_1"}
     assert run_kind(request, out).scores["episodes"] == 6
     with pytest.raises(UsageError, match="Did you mean '2_1'"):
-        run_kind(request, out, Session(sample_ids=["2_11"]))
+        run_kind(request, out, Session(sample_id=["2_11"]))
 
 
 def test_a_subset_is_its_episodes(data: Path, tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ def test_a_request_comes_back_from_its_run(data: Path, tmp_path: Path) -> None:
 
 def _other_run(tmp_path: Path) -> Path:
     from navloom.evals.kinds import run_kind
-    from navloom.evals.navcraft.run import SynthRequest
+    from navloom.evals.navcraft.request import SynthRequest
 
     run_kind(SynthRequest(kind="single", spec="demo:flat", n=1), tmp_path / "synth")
     return tmp_path / "synth"
@@ -249,7 +250,7 @@ def test_models_that_stop_at_once_or_never(
 ) -> None:
     said(reply)
     request = walks(data, agent="navgpt", model="openai/stubborn", max_steps=4)
-    summary = run_kind(request, tmp_path / "r", Session(sample_ids=["1_0"]))
+    summary = run_kind(request, tmp_path / "r", Session(sample_id=["1_0"]))
     (row,) = read_samples(tmp_path / "r")
     assert (row["status"], row["reason"], row["result"]["end"]) == ("failed", reason, end)
     assert "m from the goal" in row["message"]
@@ -341,7 +342,7 @@ def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
 
 def test_captions_of_a_model_go_before_the_datasets_own(tmp_path: Path) -> None:
     run = tmp_path / "captions-run"
-    run_kind(CaptionRequest(spec="demo:flat", jobs=("summary",)), run)
+    run_kind(CaptionRequest(spec="demo:flat", job=("summary",)), run)
     (file,) = run.glob("captions/*.json")
     there = json.loads(file.read_text())
     for words in there["viewpoints"].values():

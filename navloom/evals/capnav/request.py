@@ -1,0 +1,212 @@
+"""What an evaluation on CapNav, and a synthesis of its questions, are asked to be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from navloom.errors import UsageError
+from navloom.evals.option import Opt
+from navloom.evals.request import (
+    HEURISTIC,
+    MOST,
+    UNSAID,
+    Constrain,
+    Generator,
+    MaxReasks,
+    MaxTurns,
+    Navigator,
+    Request,
+    Seed,
+    Spec,
+)
+from navloom.evals.video import MOST_FRAMES
+
+_QUESTIONS = 5
+"""How many a conversation is asked for."""
+Data = Annotated[
+    str,
+    Opt(
+        "The benchmark's folder: graphs/, traverse/ and qa/, as docs/formats/capnav.md says.",
+        metavar="DIR",
+        env="NAVLOOM_DATA_DIR",
+        shown="$NAVLOOM_DATA/capnav",
+        kind=Path,
+    ),
+]
+Scene = Annotated[
+    tuple[str, ...] | None,
+    Opt("Only this scene; may be given several times.", metavar="ID", shown="all"),
+]
+Bodies = Annotated[
+    str | None,
+    Opt(
+        "Profiles in place of the benchmark's own; each needs annotations of its name.",
+        metavar="FILE",
+        kind=Path,
+    ),
+]
+Frames = Annotated[int, Opt("Frames of each video, evenly spaced.", min=1, max=MOST_FRAMES)]
+
+
+def data_folder(given: str) -> str:
+    """The benchmark's folder: the one given, else ``$NAVLOOM_DATA/capnav``.
+
+    Raises:
+        UsageError: neither is there.
+    """
+    root = os.environ.get("NAVLOOM_DATA")
+    if not given and not root:
+        raise UsageError(
+            "--data DIR: give CapNav's folder, or set NAVLOOM_DATA to the one above it"
+        )
+    return given or str(Path(str(root)) / "capnav")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapnavRequest(Request):
+    """Everything the outcome of an evaluation depends on, and where its files are."""
+
+    KIND: ClassVar[str] = "capnav"
+    PLACES: ClassVar[Sequence[str]] = ("data", "bodies", "videos")
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "questions", "video_files"})
+
+    data: Data = ""
+    model: Navigator = HEURISTIC
+    judge_model: Annotated[str | None, Opt(role="judge")] = None
+    """Grades the reasons of a "no"; None leaves reasoning validity unscored."""
+    scene: Scene = None
+    bodies: Bodies = None
+    """A JSON file of profiles in place of the benchmark's own."""
+    videos: Annotated[
+        str | None, Opt("A folder of ID.mp4; without it text alone.", metavar="DIR", kind=Path)
+    ] = None
+    frames: Frames = 64
+    thinking: Annotated[bool, Opt("Ask for a thought before the answer.")] = False
+    constrain: Constrain = True
+    max_reasks: MaxReasks = 1
+    partial: Annotated[bool, Opt("RV by the share of barriers that a reason names.")] = False
+    """Credit a reason for the share of barriers that it names."""
+    keep_hallucinated: Annotated[bool, Opt("Ask questions that annotators struck out too.")] = False
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "data", data_folder(self.data))
+        if self.partial and self.judge_model is None:
+            raise UsageError("partial credit is the judge's: give --model-role judge=… too")
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Who answers, and the judge where there is one."""
+        return [each for each in (self.model, self.judge_model) if each is not None]
+
+    def record(self) -> dict[str, Any]:
+        """As ``run.json`` keeps it, without what decides nothing."""
+        from navloom.graphs.capnav.answering import PROMPT
+        from navloom.prompts.load import load_prompt
+
+        asked = super().record()
+        if self.videos is None:
+            asked.pop("frames")
+        if self.scene is not None:
+            asked["scene"] = sorted(self.scene)
+        prompts = [PROMPT, *(["judge_reasoning"] if self.judge_model else [])]
+        return {**asked, "prompts": [load_prompt(name).record for name in prompts]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapnavSynthRequest(Request):
+    """Everything the outcome of a synthesis of questions depends on."""
+
+    KIND: ClassVar[str] = "capnav_tasks"
+    PLACES: ClassVar[Sequence[str]] = ("video", "qa")
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "guideline", "videos"})
+
+    spec: Spec
+    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
+    questions: Annotated[
+        int,
+        Opt(
+            "Accepted questions in all, shared out over the scenes evenly. What is missing after"
+            " all rounds is said.",
+            min=1,
+            max=MOST,
+        ),
+    ] = 20
+    model: Generator = HEURISTIC
+    video: Annotated[
+        str | None,
+        Opt(
+            "A folder of ID.mp4. Where a scene has a video and the model takes images, frames of it"
+            " are shown.",
+            metavar="DIR",
+            kind=Path,
+        ),
+    ] = None
+    frames: Frames = 16
+    min_questions: Annotated[
+        int,
+        Opt(
+            "Questions that one conversation is asked for; a model may give more.",
+            min=1,
+            max=50,
+            shown=f"{_QUESTIONS}; 1 with --compact",
+        ),
+    ] = UNSAID
+    balance: Annotated[
+        bool,
+        Opt(
+            "Ask for routes whose truth is rare so far. That is: bodies that can and cannot,"
+            " lengths, kinds of barrier."
+        ),
+    ] = False
+    compact: Annotated[
+        bool,
+        Opt(
+            "For small models: one route at a time, no tools. The prompt is short; the sentence is"
+            " filled in, and checked like any."
+        ),
+    ] = False
+    constrain: Constrain = True
+    precise_repairs: bool = True
+    seed: Seed = 0
+    max_turns: MaxTurns = 12
+    max_reasks: MaxReasks = 3
+    max_rounds: Annotated[
+        int, Opt("Rounds of asking: after the first, only for what is missing yet.", min=1, max=100)
+    ] = 3
+    qa: Annotated[
+        str | None,
+        Opt("Where the benchmark's files ID_QA.json go.", metavar="DIR", shown="OUT/qa", kind=Path),
+    ] = None
+    """Where the benchmark's files go; ``qa`` in the run's folder unless given."""
+
+    def __post_init__(self) -> None:
+        if self.min_questions is None:
+            object.__setattr__(self, "min_questions", 1 if self.compact else _QUESTIONS)
+        super().__post_init__()
+
+    def record(self) -> dict[str, Any]:
+        """The request as ``run.json`` keeps it, with the texts it will use; no folder of videos."""
+        from navloom.graphs.capnav.designer_text import guideline_record
+        from navloom.prompts.load import load_prompt
+
+        texts: dict[str, Any] = {"prompts": [load_prompt(self.prompt).record]}
+        if not self.compact:
+            texts["guideline"] = guideline_record()
+        return {**super().record(), **texts}
+
+    @property
+    def prompt(self) -> str:
+        """Which prompt it asks with."""
+        from navloom.graphs.capnav.designer_text import COMPACT_PROMPT, PROMPT
+
+        return COMPACT_PROMPT if self.compact else PROMPT
+
+    def where(self) -> dict[str, str]:
+        """Where this machine has what the request names by its content."""
+        return {} if self.video is None else {"video": str(Path(self.video).absolute())}

@@ -1,0 +1,46 @@
+"""What a captioning is asked to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from navloom.errors import UsageError
+from navloom.evals.option import Opt
+from navloom.evals.request import HEURISTIC, Constrain, Describer, MaxReasks, Request, Seed, Spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionRequest(Request):
+    """Everything the outcome of a captioning depends on."""
+
+    KIND: ClassVar[str] = "captions"
+
+    spec: Spec
+    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
+    model: Describer = HEURISTIC
+    job: Annotated[
+        tuple[Literal["markers", "summary"], ...],
+        Opt(
+            "markers: a line for each way on; summary: a sentence for each viewpoint. May be given"
+            " twice.",
+            shown="both",
+        ),
+    ] = ("markers", "summary")
+    constrain: Constrain = True
+    max_reasks: MaxReasks = 2
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.job:
+            raise UsageError("job is empty: expected markers, summary or both")
+        object.__setattr__(self, "job", tuple(dict.fromkeys(self.job)))
+
+    def record(self) -> dict[str, Any]:
+        """The request as ``run.json`` keeps it, with the prompts it will use."""
+        from navloom.graphs.captions.captioner import PROMPTS
+        from navloom.prompts.load import load_prompt
+
+        prompts = [load_prompt(PROMPTS[job]).record for job in self.job]
+        return {**super().record(), "job": list(self.job), "prompts": prompts}

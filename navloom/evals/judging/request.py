@@ -1,0 +1,73 @@
+"""What a judging is asked to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from navloom.evals.option import Opt
+from navloom.evals.request import HEURISTIC, Constrain, Judge, Request, Seed
+
+_TRACES = ("judge_trace", "calibrate_trace")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRequest(Request):
+    """Everything the outcome of a judging depends on, what is judged included."""
+
+    PLACES: ClassVar[Sequence[str]] = ("kind", "of", "n")
+    """None of these stands as it is in ``run.json``: what they name does, by its content."""
+
+    kind: Literal[
+        "judge_reasoning",
+        "judge_trace",
+        "calibrate_reasoning",
+        "calibrate_injections",
+        "calibrate_trace",
+    ] = "judge_reasoning"
+    of: str = ""
+    """A file of answers, a run or file of steps, or of a calibration of reasons the scenes."""
+    rubric: Annotated[str, Opt("The rubric: trace, or a .yaml file.", metavar="NAME|FILE")] = (
+        "trace"
+    )
+    """Of traces: the rubric's name or file."""
+    model: Judge = HEURISTIC
+    n: Annotated[
+        int | None,
+        Opt(
+            "How many items, about.",
+            min=8,
+            shown="of steps 320, of reasons 540, of --injections all",
+        ),
+    ] = None
+    """Items of a calibration, or payloads; its own number unless given."""
+    max_reasks: Annotated[
+        int,
+        Opt(
+            "How often a reply without a verdict is sent back with what is wrong; then it is"
+            " unscored.",
+            min=0,
+            max=100,
+        ),
+    ] = 1
+    constrain: Constrain = True
+    seed: Seed = 0
+
+    def record(self) -> dict[str, Any]:
+        """How is judged, as ``run.json`` keeps it; what is judged is the plan's."""
+        from navloom.graphs.judging import reasoning, rubric
+        from navloom.judges.trace import load_rubric
+        from navloom.prompts.load import load_prompt
+
+        own = super().record()
+        named = own.pop("rubric")
+        if self.kind not in _TRACES:
+            return {**own, "prompt": load_prompt(reasoning.PROMPT).record}
+        whole = load_rubric(named).model_dump(mode="json")
+        return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
+
+    def where(self) -> dict[str, str]:
+        """Where the items are on this machine."""
+        named = {"judge_reasoning": "answers", "judge_trace": "steps"}.get(self.kind)
+        return {named: self.of} if named else {}

@@ -1,0 +1,176 @@
+"""What a synthesis of NavCraft tasks is asked to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from navloom.errors import UsageError
+from navloom.evals.option import Opt
+from navloom.evals.request import (
+    HEURISTIC,
+    MOST,
+    UNSAID,
+    Compact,
+    Constrain,
+    Generator,
+    MaxReasks,
+    MaxTurns,
+    Request,
+    Seed,
+    Spec,
+)
+
+ATTEMPTS, TAU = 20, 2
+"""How many attempts, and links between rooms, unless told."""
+_NO_PROFILE = "none"
+COMPACT_ONLY = {
+    "hold_names": True,
+    "whole_scene": False,
+    "show_adjacency": True,
+    "recommend": False,
+}
+"""Fields about small choices alone, each as it usually is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthRequest(Request):
+    """Everything the outcome of a synthesis depends on."""
+
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands"})
+
+    kind: Literal["single", "collab"] = "single"
+    spec: Spec = ""
+    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
+    source: Annotated[
+        str | None,
+        Opt(
+            "Lift the valid tasks of this run to relays. No new ones are crafted; it settles homes,"
+            " profiles and tau.",
+            metavar="RUN",
+            flag="--from",
+            kind=Path,
+        ),
+    ] = None
+    """A run of single tasks; ``--from``, a word that Python keeps for itself."""
+    n: Annotated[
+        int,
+        Opt(
+            "Attempts in all, spread evenly over homes.",
+            min=1,
+            max=MOST,
+            shown=f"{ATTEMPTS}, or every task of --from",
+        ),
+    ] = UNSAID
+    model: Generator = HEURISTIC
+    profile: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Whom the tasks are for: the name of a role, none, all or a YAML file. May be given"
+            " several times, samples take them in turn.",
+            metavar="NAME",
+            shown=_NO_PROFILE,
+        ),
+    ] = ()
+    """Names or files; attempts in a scene take them in turn."""
+    tau: Annotated[
+        int,
+        Opt(
+            "Links between rooms that each leg of a task crosses at least. Below 2 it is 2, as the"
+            " paper asks.",
+            min=1,
+            max=MOST,
+            shown=f"{TAU}, or that of --from",
+        ),
+    ] = UNSAID
+    strict_helper: Annotated[
+        bool, Opt("The helper starts next to neither the target nor the transfer region either.")
+    ] = False
+    constrain: Constrain = True
+    compact: Compact = False
+    """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
+    hold_names: bool = True
+    whole_scene: bool = False
+    show_adjacency: bool = True
+    precise_repairs: bool = True
+    recommend: bool = False
+    seed: Seed = 0
+    max_turns: MaxTurns = 12
+    max_reasks: MaxReasks = 3
+    homes: int | None = None
+    """Only the first so many scenes of the spec."""
+
+    def __post_init__(self) -> None:
+        from navloom.prompts.navcraft.profiles import load_profile, profile_names
+
+        every = (*profile_names(), _NO_PROFILE)
+        profiles = [n for name in self.profile for n in (every if name == "all" else (name,))]
+        told = {"profile": tuple(profiles) or (_NO_PROFILE,), **self._settled()}
+        for name, value in told.items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+        for name, usual in COMPACT_ONLY.items():
+            if not self.compact and getattr(self, name) != usual:
+                raise UsageError(
+                    f"{name}={not usual} goes with compact=True: whole answers have none"
+                )
+        for profile in self.profile:
+            load_profile(profile)
+
+    def _settled(self) -> dict[str, Any]:
+        """What nobody said: as usual, or as the run has it whose tasks are lifted."""
+        if self.source is None:
+            if not self.spec:
+                raise UsageError("say which homes, such as demo:")
+            tau = TAU if self.tau is None else self.tau
+            return {"n": ATTEMPTS if self.n is None else self.n, "tau": tau}
+        if self.kind != "collab":
+            raise UsageError("--from goes with collab: single tasks are made from scenes")
+        if self.profile not in ((), (_NO_PROFILE,)):
+            raise UsageError(
+                f"the tasks of {self.source} have their profiles already: leave --profile out"
+            )
+        from navloom.evals.run_folder import read_run, read_samples
+
+        lifted = read_run(self.source)["request"]
+        there = lifted.get("tau", TAU)
+        if self.tau not in (None, there):
+            raise UsageError(
+                f"the tasks of {self.source} have --tau {there}: leave --tau {self.tau} out"
+            )
+        valid = sum(row["status"] == "ok" for row in read_samples(self.source))
+        return {
+            "spec": self.spec or str(lifted.get("spec")),
+            "n": max(1, valid) if self.n is None else self.n,
+            "tau": there,
+        }
+
+    @classmethod
+    def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
+        """The fields as they were: a profile that stands there whole was a file."""
+        named = given.get("profile") or [_NO_PROFILE]
+        files = [p["file"] if isinstance(p, dict) else p for p in named]
+        return super().restored({**given, "profile": files}, where)
+
+    def record(self) -> dict[str, Any]:
+        """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
+        from navloom.prompts.load import load_prompt
+        from navloom.prompts.navcraft.profiles import load_profile, profile_names
+
+        names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
+        names = [f"{name}_choices" for name in names] if self.compact else names
+        # A profile's file may change between two sessions; those of the package do not.
+        own = {name for name in self.profile if name not in (*profile_names(), _NO_PROFILE)}
+        given = {name: load_profile(name) for name in sorted(own)}
+        return {
+            **asdict(self),
+            "profile": [
+                {"file": name, **profile.model_dump(by_alias=True)}
+                if (profile := given.get(name))
+                else name
+                for name in self.profile
+            ],
+            "prompts": [load_prompt(name).record for name in names],
+        }

@@ -1,0 +1,219 @@
+"""What an evaluation of navigators is asked to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from navloom.errors import UsageError
+from navloom.evals.option import Opt
+from navloom.evals.request import HEURISTIC, Request, Seed
+
+if TYPE_CHECKING:
+    from navloom.graphs.navigation.context import AgentSettings
+
+_SPEC = "spec"
+"""The one option of a dataset that names a place."""
+TASK, AGENT, ORACLE = "The task", "The agent", "Help on the way"
+"""Groups of options in the help."""
+Data = Annotated[
+    str | None,
+    Opt(
+        "The dataset's folder, laid out as docs/real-data.md says.",
+        metavar="DIR",
+        env="NAVLOOM_DATA_DIR",
+        shown="$NAVLOOM_DATA/mp3d",
+        kind=Path,
+        panel=TASK,
+    ),
+]
+Split = Annotated[
+    str | None, Opt("Which part of the dataset.", shown="val_unseen", metavar="NAME", panel=TASK)
+]
+Captions = Annotated[
+    str | None,
+    Opt(
+        "A run of `navloom caption`, or a file of it. Its captions go before the dataset's or the"
+        " home's own.",
+        metavar="RUN",
+        kind=Path,
+        panel=TASK,
+    ),
+]
+Backend = Annotated[
+    str, Opt("The simulator; graph has captions and no pictures.", metavar="NAME", panel=TASK)
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalRequest(Request):
+    """Everything the outcome of an evaluation depends on, and where its files are."""
+
+    KIND: ClassVar[str] = "navigate"
+    PLACES: ClassVar[Sequence[str]] = ("data", "subset", "captions", "failures_from")
+    DERIVED: ClassVar[frozenset[str]] = frozenset(
+        {"settings", "prompts", "episodes", "scenes"}
+        | {"subset_ids", "caption_files", "failure_examples"}
+    )
+
+    task: str
+    """A dataset of :mod:`navloom.evals.tasks.registry`."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the dataset itself takes, such as ``spec`` and ``n`` of homes of ours."""
+    data: Data = None
+    split: Split = None
+    subset: Annotated[
+        str | None,
+        Opt(
+            "Only the episodes of this index, as `navloom subset` writes it.",
+            metavar="FILE",
+            kind=Path,
+            panel=TASK,
+        ),
+    ] = None
+    captions: Captions = None
+    backend: Backend = "graph"
+    """A simulator of :mod:`navloom.sim.registry`."""
+    epochs: Annotated[
+        int, Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000, panel=TASK)
+    ] = 1
+    agent: Annotated[
+        str,
+        Opt(
+            "navgpt (text history) or mapgpt (topological map) with --model; heuristic, random,"
+            " shortest-path and human bring their own.",
+            metavar="NAME",
+            panel=AGENT,
+        ),
+    ] = "heuristic"
+    """An agent of :mod:`navloom.graphs.navigation.context`."""
+    model: Annotated[
+        str,
+        Opt(
+            "The model that navigates; see `navloom models`. An agent that brings its own keeps"
+            " that.",
+            metavar="PROVIDER/NAME",
+            panel=AGENT,
+            role="navigator",
+        ),
+    ] = HEURISTIC
+    oracle_model: Annotated[str | None, Opt(role="oracle")] = None
+    """The oracle's; the navigator's unless given."""
+    cot: Annotated[bool, Opt("Ask for reasoning before the action.", panel=AGENT)] = False
+    reflect: Annotated[
+        bool, Opt("Let the agent look at its action again and revise it.", panel=AGENT)
+    ] = False
+    plan: Annotated[
+        bool, Opt("Keep a plan of several steps, and name places left out.", panel=AGENT)
+    ] = False
+    act: Annotated[
+        Literal["text", "tool"], Opt("Choose by a line of text or by a tool call.", panel=AGENT)
+    ] = "text"
+    views: Annotated[
+        Literal[0, 4, 12, 24, 36],
+        Opt("Pictures a step where the backend has any: 0, 4, 12, 24, 36.", kind=int, panel=AGENT),
+    ] = 4
+    max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000, panel=AGENT)] = 15
+    max_reasks: Annotated[
+        int,
+        Opt(
+            "How often a reply that is no action is sent back with what is wrong, each step.",
+            min=0,
+            max=100,
+            panel=AGENT,
+        ),
+    ] = 2
+    max_revisions: Annotated[
+        int, Opt("How often an action is revised, with --reflect.", min=0, max=100, panel=AGENT)
+    ] = 1
+    dialogue: Annotated[bool, Opt("Let the agent ask an oracle.", panel=ORACLE)] = False
+    max_questions: Annotated[
+        int, Opt("Questions an episode at most.", min=0, max=1000, panel=ORACLE)
+    ] = 3
+    oracle: Annotated[
+        Literal["off", "assistant", "path"],
+        Opt(
+            "assistant speaks up when the agent loops, turns far off or enters a wrong region; path"
+            " does so and says the way itself: an upper bound.",
+            panel=ORACLE,
+        ),
+    ] = "off"
+    oracle_budget: Annotated[
+        int, Opt("How often it speaks an episode at most.", min=0, max=1000, panel=ORACLE)
+    ] = 3
+    few_shot_failures: Annotated[
+        int, Opt("Show so many failures of --failures-from.", min=0, max=3, panel=ORACLE)
+    ] = 0
+    """How many failures of ``failures_from`` the navigator is shown."""
+    failures_from: Annotated[
+        str | None, Opt("The run to take failures from.", metavar="RUN", kind=Path, panel=ORACLE)
+    ] = None
+    """A run to take them from; never those of the episode itself, its path or its goal."""
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.few_shot_failures) != (self.failures_from is not None):
+            raise UsageError("few_shot_failures and failures_from go together: how many, of which")
+        _ = self.settings
+
+    @property
+    def settings(self) -> AgentSettings:
+        """What the agent is, by the registry."""
+        from navloom.graphs.navigation.context import get_agent
+
+        return get_agent(self.agent)
+
+    @property
+    def thinks_with(self) -> str:
+        """The navigator's model: the agent's own where it brings one."""
+        return self.settings.model or self.model
+
+    @property
+    def models(self) -> Sequence[str]:
+        """The navigator's, and the oracle's where it has one of its own."""
+        return [each for each in (self.thinks_with, self.oracle_model) if each is not None]
+
+    def record(self) -> dict[str, Any]:
+        """As ``run.json`` keeps it, without what decides nothing."""
+        from navloom.graphs.navigation.text import PROMPT
+        from navloom.prompts.load import load_prompt
+
+        asked = super().record()
+        asked["options"].pop(_SPEC, None)
+        for name in self.idle():
+            asked.pop(name)
+        settings = self.settings
+        prompts = [PROMPT, *(["oracle"] if self.oracle == "assistant" else [])]
+        prompts += ["dialogue_oracle"] if self.dialogue else []
+        return {
+            **asked,
+            "model": self.thinks_with,
+            "settings": {"memory": settings.memory, "show_path": settings.show_path},
+            "prompts": [load_prompt(name).record for name in prompts],
+        }
+
+    def idle(self) -> list[str]:
+        """The fields that decide nothing, since what they are about is off."""
+        asks = self.dialogue or self.oracle == "assistant"
+        used = {
+            "oracle_model": asks and self.oracle_model is not None,
+            "max_questions": self.dialogue,
+            "oracle_budget": self.oracle != "off",
+            "max_revisions": self.reflect,
+            "few_shot_failures": self.few_shot_failures > 0,
+        }
+        return [name for name, matters in used.items() if not matters]
+
+    def where(self) -> dict[str, str]:
+        """Where the files are on this machine."""
+        spec = self.options.get(_SPEC)
+        return super().where() | ({} if spec is None else {_SPEC: str(spec)})
+
+    @classmethod
+    def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
+        """The fields as they were: a spec of homes is among the dataset's options."""
+        place = {_SPEC: where[_SPEC]} if _SPEC in where else {}
+        return super().restored({**given, "options": {**given.get("options", {}), **place}}, where)

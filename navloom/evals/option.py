@@ -1,0 +1,168 @@
+"""What a field says of the option that it is: the one definition of flag, keyword and variable.
+
+    max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000)] = 15
+
+is ``--max-steps`` of every command that takes the request, ``max_steps=`` in Python,
+``NAVLOOM_MAX_STEPS`` and ``max_steps:`` in a file of ``--run-config``. Nothing heavy is imported
+here: every page of help reads it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, MISSING, dataclass, fields
+from functools import cache
+from inspect import get_annotations
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from navloom.errors import UsageError
+
+PICKS, CALLS, LIMITS = "Which samples", "Calling models", "Limits"
+"""Groups of options that most commands share: they stand last in a page of help."""
+
+
+@dataclass(frozen=True)
+class Opt:
+    """What is said of an option beside its name, its type and its default.
+
+    Attributes:
+        help: what it is about; the first sentence stands in ``--help``, all in ``--help-all``.
+        min: the least that a number may be.
+        max: the most.
+        metavar: what stands for the value in the help.
+        panel: the group that it stands in.
+        argument: whether it is given by its place, without a flag.
+        flag: where it is not ``--name``.
+        env: its variable, where that is not ``NAVLOOM_NAME``; empty for none.
+        shown: what the default is, in words.
+        kind: the type on the command line, where that is not the field's.
+        role: what the model is used for, for ``--model-role``.
+    """
+
+    help: str = ""
+    _: KW_ONLY
+    min: float | None = None
+    max: float | None = None
+    metavar: str | None = None
+    panel: str = ""
+    argument: bool = False
+    flag: str | None = None
+    env: str | None = None
+    shown: str | None = None
+    kind: Any = None
+    role: str | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """A field, or a parameter of a command, that is an option.
+
+    Attributes:
+        name: the keyword.
+        hint: its type.
+        default: ``MISSING`` where one must be given.
+        opt: what else is said of it.
+    """
+
+    name: str
+    hint: Any
+    default: Any
+    opt: Opt
+
+    @property
+    def bare(self) -> Any:
+        """The type without ``None``."""
+        if get_origin(self.hint) not in (Union, UnionType):
+            return self.hint
+        some = [each for each in get_args(self.hint) if each is not NoneType]
+        return some[0] if len(some) == 1 else self.hint
+
+    @property
+    def many(self) -> bool:
+        """Whether it may be given several times."""
+        return get_origin(self.bare) in (tuple, list)
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """What it may be, where that is a list."""
+        one = get_args(self.bare)[0] if self.many else self.bare
+        return get_args(one) if get_origin(one) is Literal else ()
+
+    @property
+    def key(self) -> str:
+        """Its name in a file of ``--run-config``, as the flag has it without dashes."""
+        flag = self.opt.flag or f"--{self.name.replace('_', '-')}"
+        return flag.lstrip("-")
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable; empty for none."""
+        usual = f"NAVLOOM_{self.key.upper().replace('-', '_')}"
+        return usual if self.opt.env is None else self.opt.env
+
+    def check(self, value: Any) -> None:
+        """Refuse what it cannot be.
+
+        Raises:
+            UsageError: a number out of bounds, or none of its choices.
+        """
+        for each in value if self.many and value is not None else (value,):
+            if each is None:
+                continue
+            if self.choices and each not in self.choices:
+                said = ", ".join(map(str, self.choices))
+                raise UsageError(f"{self.name} is {each}: expected one of {said}")
+            least, most = self.opt.min, self.opt.max
+            low, high = least is not None and not each >= least, most is not None and each > most
+            if low or high:
+                said = f"{least} to {most}" if most is not None else f"{least} or more"
+                raise UsageError(f"{self.name} is {each}: expected {said}")
+
+
+@cache
+def options_of(kind: type) -> tuple[Option, ...]:
+    """The fields of a dataclass that are options, in their order."""
+    where = {
+        name: vars(sys.modules[base.__module__])
+        for base in reversed(kind.__mro__)
+        for name in get_annotations(base)
+    }
+    found = []
+    for each in fields(kind):
+        opt, hint = read_hint(each.type, where[each.name])
+        if opt is not None:
+            made = None if each.default_factory is MISSING else each.default_factory()
+            found.append(Option(each.name, hint, each.default if made is None else made, opt))
+    return tuple(found)
+
+
+def read_hint(hint: Any, names: Mapping[str, Any]) -> tuple[Opt | None, Any]:
+    """What an annotation says of an option, if it is one, and the type."""
+    if isinstance(hint, str):
+        try:
+            hint = eval(hint, dict(names))  # noqa: S307 - the source of a class, as typing does it
+        except NameError:
+            # A type that is imported for the type checker alone is no option's.
+            return None, Any
+    if get_origin(hint) is not Annotated:
+        return None, hint
+    bare, *said = get_args(hint)
+    return next((each for each in said if isinstance(each, Opt)), None), bare
+
+
+def check_all(value: Any) -> None:
+    """Refuse options of a dataclass that cannot be.
+
+    Raises:
+        UsageError: a number out of bounds, or none of its choices.
+    """
+    kind: Any = type(value)
+    for option in options_of(kind):
+        option.check(getattr(value, option.name))
+
+
+def named(options: Iterable[Option]) -> dict[str, Option]:
+    """By name."""
+    return {option.name: option for option in options}

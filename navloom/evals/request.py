@@ -1,0 +1,128 @@
+"""What every request is: the fields that a run is made of, each an option with one definition.
+
+The request of a subject stands in its own ``request.py`` and is as light as this file: a page of
+help is made of it, and must wait for no model and no scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from navloom.errors import RunError
+from navloom.evals.option import Opt, check_all
+
+HEURISTIC = "builtin/heuristic"
+MOST = 1_000_000
+"""More than any run has of anything."""
+UNSAID: Any = None
+"""The default of a field that is settled when the request is made."""
+
+Spec = Annotated[
+    str,
+    Opt(
+        "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, capnav:DIR,"
+        " a scene.json or a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in"
+        " $NAVLOOM_DATA.",
+        metavar="SPEC",
+        argument=True,
+    ),
+]
+_MODEL = (
+    "The model that thinks: builtin/heuristic needs no key; see `navloom models`. Options may"
+    " follow: openai/gpt-4o-mini,temperature=0,max_tokens=500."
+)
+Model = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME")]
+Generator = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME", role="generator")]
+Navigator = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME", role="navigator")]
+Describer = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME", role="describer")]
+Judge = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME", role="judge")]
+Seed = Annotated[
+    int, Opt("Seed of everything random; each sample's own seed is a hash of this and its id.")
+]
+Constrain = Annotated[bool, Opt("List the home's names in the schema that the model is held to.")]
+Compact = Annotated[
+    bool,
+    Opt(
+        "For small models: one choice at a time, the rest filled in. The home is shown in one line"
+        " a room; paths and sentences are filled in, and checked like any."
+    ),
+]
+MaxTurns = Annotated[int, Opt("Model calls a task at most.", min=1, max=MOST)]
+MaxReasks = Annotated[
+    int,
+    Opt("How often a reply that cannot be used is sent back with what is wrong.", min=0, max=100),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Everything the outcome of a run depends on, and where its files are.
+
+    A field with an :class:`navloom.evals.option.Opt` is an option of the commands that take it.
+    """
+
+    KIND: ClassVar[str] = ""
+    """The kind of run that it asks for, where that is not a field."""
+    PLACES: ClassVar[Sequence[str]] = ()
+    """Fields that say where files are."""
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts"})
+    """Further keys of the request in ``run.json``: they follow from it, or from its files."""
+
+    def __post_init__(self) -> None:
+        check_all(self)
+
+    @property
+    def kind(self) -> str:
+        """The kind of run that it asks for (:mod:`navloom.evals.kinds`)."""
+        return self.KIND
+
+    @property
+    def seed(self) -> int:
+        """Of everything random in the run."""
+        return 0
+
+    @property
+    def models(self) -> Sequence[str]:
+        """The models that it may call; the one that does the work is the first."""
+        return [str(self.model)]  # type: ignore[attr-defined]
+
+    def record(self) -> dict[str, Any]:
+        """As ``run.json`` keeps it; files are added by their content."""
+        return {name: value for name, value in asdict(self).items() if name not in self.PLACES}
+
+    def where(self) -> dict[str, str]:
+        """Where the files are on this machine."""
+        named = {name: getattr(self, name) for name in self.PLACES}
+        return {name: str(value) for name, value in named.items() if value is not None}
+
+    @classmethod
+    def read(cls, run: Path | str) -> Self:
+        """The request that made a run, from its ``run.json``.
+
+        Raises:
+            RunError: the folder is no run, none that this version made, or broken.
+            UsageError: a field has a value that it cannot have.
+        """
+        from navloom.evals.run_folder import made_by_another, read_run
+
+        said = read_run(run)
+        asked, where = dict(said["request"]), dict(said.get("where") or {})
+        known, kind = {each.name for each in fields(cls)}, cls.KIND or asked.get("kind")
+        if kind != said.get("kind"):
+            raise RunError(f"{run} is no '{kind}' run: it is a '{said.get('kind')}'")
+        if strange := sorted(asked.keys() - known - cls.DERIVED):
+            raise made_by_another(run, said, f"its request has '{strange[0]}'")
+        given = {key: value for key, value in {**asked, **where}.items() if key in known}
+        try:
+            return cls(**cls.restored(given, where))
+        except TypeError as error:
+            raise RunError(f"{run}/run.json is broken: {error}. Use another folder.") from None
+
+    @classmethod
+    def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
+        """The fields as they were, from those of ``run.json``: JSON has lists for tuples."""
+        del where
+        return {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
