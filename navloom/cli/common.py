@@ -59,17 +59,16 @@ def run_folder(out: Path | None, name: str, asked: Any) -> Path:
     return Path("runs") / f"{name}-{sha256(said.encode()).hexdigest()[:10]}"
 
 
-def end_session(
-    summary: Summary, out: Path, *, as_json: bool = False, exports: bool = True
-) -> NoReturn:
+def end_session(summary: Summary, out: Path, *, as_json: bool = False) -> NoReturn:
     """Say how a batch ended and leave with its exit code: 0, 2 some errors or a limit, 130.
 
     Args:
         summary: its totals.
         out: the run's folder.
         as_json: print the summary on stdout as JSON.
-        exports: whether the run can be exported as a dataset.
     """
+    from navloom.evals.kinds import kind_of
+
     if as_json:
         print_json({"run": str(out), **summary.record()})
     cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:.4g}"
@@ -94,9 +93,11 @@ def end_session(
         say(f"  stopped with {summary.left} samples left: run the same command again to go on")
     elif summary.left:
         say(f"  {summary.left} samples are left for another session")
+    elif (kind := kind_of(out)).report is None:
+        say(f"  `navloom {kind.command}` on the same folder shows what it holds")
     elif summary.ok:
         run = shlex.quote(str(out))
-        more = f"   navloom export {run} --out tasks.jsonl" if exports else ""
+        more = f"   navloom export {run} --out tasks.jsonl" if kind.export else ""
         say(f"  next: navloom report {run}{more}")
     elif summary.failed:
         say(f"  see why: navloom report {shlex.quote(str(out))}")
@@ -134,7 +135,7 @@ def carry_out(
         show(shown)
     for line in shown.lines:
         say(line)
-    end_session(summary, out, as_json=as_json, exports=kind.export is not None)
+    end_session(summary, out, as_json=as_json)
 
 
 def show(shown: Shown) -> None:
@@ -188,7 +189,6 @@ def _say_errors(out: Path) -> None:
     """What broke most often, so that nobody has to open a file to learn of a wrong key."""
     from collections import Counter
 
-    from navloom.evals.kinds import kind_of
     from navloom.evals.run_folder import read_errors
 
     said = Counter(str(error.get("message")) for error in read_errors(out))
@@ -196,6 +196,4 @@ def _say_errors(out: Path) -> None:
         say(f"  {count} x {message}")
     more = f"{len(said) - _MOST_ERRORS} others and " if len(said) > _MOST_ERRORS else ""
     again = f"navloom retry {shlex.quote(str(out))}"
-    if kind_of(out).report is None:
-        again = "the same command with --retry"
     say(f"  {more}all errors are in {out / 'errors.jsonl'}; {again} tries them again")

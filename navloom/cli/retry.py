@@ -5,7 +5,6 @@ from __future__ import annotations
 from navloom.cli.common import carry_out, say
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, RunFolder, takes
-from navloom.errors import UsageError
 from navloom.evals.session import Session
 
 app = Commands()
@@ -24,11 +23,6 @@ def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
     from navloom.evals.run_folder import read_errors
 
     kind = kind_of(run)
-    if kind.report is None:
-        raise UsageError(
-            f"{run} is a run of `navloom {kind.command}`: give the command that made it once more,"
-            " with --retry"
-        )
     broken = [error["id"] for error in read_errors(run)]
     if not broken:
         say(f"{run}: no errors to try again; the command that made it goes on with what is left")

@@ -110,7 +110,10 @@ class Request:
 
         said = read_run(run)
         asked, where = dict(said["request"]), dict(said.get("where") or {})
-        known, kind = {each.name for each in fields(cls)}, cls.KIND or asked.get("kind")
+        known, kind = (
+            {each.name for each in fields(cls)},
+            cls.KIND or {**where, **asked}.get("kind"),
+        )
         if kind != said.get("kind"):
             raise RunError(f"{run} is no '{kind}' run: it is a '{said.get('kind')}'")
         if strange := sorted(asked.keys() - known - cls.DERIVED):

@@ -296,7 +296,7 @@ def test_an_edited_profile_is_another_request(
     put(mine, json.dumps({**BLANK, "Age": 2, "Lifestyle Description": "x"}))
     capsys.readouterr()
     assert main([*words, "chosen"]) == 1
-    assert "chosen holds another run: profiles was" in capsys.readouterr().err
+    assert "chosen holds another run: profile was" in capsys.readouterr().err
 
 
 def change_line(name: str, change: Callable[[dict[str, Any]], object]) -> Path:

@@ -14,6 +14,7 @@ from navloom.evals.run_folder import read_run, read_samples
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.testing import ModelServer, Status, brain
+from tests.judges.paths import record
 
 
 @pytest.fixture(autouse=True)
@@ -224,3 +225,25 @@ def test_a_dry_run_makes_no_cache_and_believes_no_address(
     assert not (tmp_path / "kept").exists()
     assert synth(*words, "--model", "openai/gpt-4o,base_url=nonsense") == 1
     assert "base_url is no address" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["captions", "reasons", "reasons of known truth"])
+def test_retry_needs_no_word_about_runs_of_any_kind(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = {"id": "a", "explanation": "The door is too narrow.", "record": record()}
+    Path("answers.jsonl").write_text(json.dumps(answer) + "\n")
+    words = {
+        "captions": "caption demo:flat --job summary --out r --limit 2",
+        "reasons": "judge reasoning answers.jsonl --out r",
+        "reasons of known truth": "judge calibrate reasoning demo:flat --n 8 --limit 2 --out r",
+    }[kind]
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
+    faults = [Status(500), Status(500)]
+    with ModelServer(brain(get_model("builtin/heuristic")), faults=faults) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        how = ["--model", "openai/x", "--max-connections", "1", "--display", "none"]
+        assert main([*words.split(), *how]) == 2
+        assert "navloom retry r tries them again" in capsys.readouterr().err
+        assert main(["retry", "r", "--display", "none", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["error"] == 0

@@ -33,7 +33,7 @@ def caption(
         return
     summary = run_kind(request, out, session)
     if summary.error or summary.left or not summary.ok:
-        end_session(summary, out, as_json=as_json, exports=False)
+        end_session(summary, out, as_json=as_json)
     if as_json:
         print_json({"run": str(out), **summary.record()})
     say(

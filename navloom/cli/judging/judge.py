@@ -63,10 +63,11 @@ def reasoning(
             {"run": str(out), **asdict(found), "not_judged": answers.counts(), **summary.record()}
         )
     else:
-        share = "–" if found.partial is None else f"{found.partial:.3f}"
+        from navloom.evals.report.document import percent
+
         print(
             f"{found.items} explanations: {found.correct} correct, {found.wrong} not,"
-            f" {found.unscored} unscored; share of barriers named {share}"
+            f" {found.unscored} unscored; share of barriers named {percent(found.partial)}"
         )
     _end(summary, out)
 
@@ -236,5 +237,5 @@ def _show(record: dict[str, Any], tables: list[Table], as_json: bool) -> None:
 def _end(summary: Summary, out: Path) -> None:
     """Leave with the session's exit code; an unscored item is a finding, not a failure."""
     if summary.error or summary.left:
-        end_session(summary, out, exports=False)
+        end_session(summary, out)
     say(f"{out}: {summary.samples} items, {summary.failed} unscored")

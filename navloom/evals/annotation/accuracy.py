@@ -19,6 +19,7 @@ from langchain_core.language_models import BaseChatModel
 from rich.table import Table
 
 from navloom.errors import UsageError
+from navloom.evals.report.document import percent
 from navloom.graphs.annotation import room_typing
 from navloom.graphs.ask import run
 from navloom.models.builtin import BuiltinChatModel
@@ -53,7 +54,7 @@ class Share:
         return self.right / self.of if self.of else None
 
     def __str__(self) -> str:
-        return "-" if self.value is None else f"{self.value:.3f}"
+        return percent(self.value)
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ def table(rows: list[AnnotationScores], *, title: str | None = None) -> Table:
     total = sum(row.voting.of for row in rows)
     grid.add_row("all, micro", str(total), *(str(micro(rows, c)) for c in COLUMNS))
     means = [macro(rows, column) for column in COLUMNS]
-    grid.add_row("all, macro", "", *("-" if m is None else f"{m:.3f}" for m in means))
+    grid.add_row("all, macro", "", *map(percent, means))
     return grid
 
 

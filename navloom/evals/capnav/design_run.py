@@ -26,6 +26,7 @@ from navloom.evals.capnav.design_plan import (
 from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Shown, reply_tokens
 from navloom.evals.progress import Summary
+from navloom.evals.report.document import percent
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample
 from navloom.evals.video import check_video, sample_frames
@@ -157,7 +158,7 @@ def _tables(said: dict[str, Any]) -> tuple[list[Any], list[str]]:
     bodies = Table("body", "feasible", "infeasible", "unknown", "feasible of the known")
     for body, counted in balance["bodies"].items():
         yes, no = counted["feasible"], counted["infeasible"]
-        share = f"{yes / (yes + no):.0%}" if yes + no else "-"
+        share = percent(yes / (yes + no) if yes + no else None)
         bodies.add_row(body, str(yes), str(no), str(counted["unknown"]), share)
     lengths = Table("passages of the shortest route", *balance["lengths"])
     lengths.add_row("questions", *map(str, balance["lengths"].values()))

@@ -209,4 +209,4 @@ class CapnavSynthRequest(Request):
 
     def where(self) -> dict[str, str]:
         """Where this machine has what the request names by its content."""
-        return {} if self.video is None else {"video": str(Path(self.video).absolute())}
+        return {name: str(Path(at).absolute()) for name, at in super().where().items()}

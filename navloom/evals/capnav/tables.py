@@ -10,7 +10,7 @@ from typing import Any
 
 from navloom.evals.capnav.data import Benchmark, Question
 from navloom.evals.capnav.scores import CapnavScores, Measure, Totals, read_capnav
-from navloom.evals.report.document import NOTHING, Document, Table, named_apart
+from navloom.evals.report.document import NOTHING, Document, Table, named_apart, percent
 from navloom.evals.report.intervals import wilson
 from navloom.models.spec import read_spec
 from navloom.scenes.bodies import Passage
@@ -51,7 +51,7 @@ def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Ta
     title = "By the public scorer's rules" if official else "CapNav"
     note = (
         "Brackets: 95 % bootstrap intervals over questions. balanced: the mean of the shares of"
-        " feasible and infeasible pairs answered rightly, 0.5 for whoever always says the same."
+        " feasible and infeasible pairs answered rightly, 50% for whoever always says the same."
         f" composite: the mean of {' or of '.join(over)}; a part that an answerer gives no occasion"
         " for is 0 in it. RV without a judge is unscored."
     )
@@ -75,14 +75,12 @@ def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Ta
 def _cell(measure: Measure, found: Totals, key: str) -> str:
     if measure.value is None:
         return "unscored" if key == "RV" and found.unscored else NOTHING
-    text = f"{measure.value:.3f}"
-    if measure.low is None or measure.high is None:
-        return text
-    return f"{text} [{measure.low:.3f}, {measure.high:.3f}]"
+    low, high = measure.low, measure.high
+    return percent(measure.value, None if low is None or high is None else (low, high))
 
 
 def _share(hits: int, of: int) -> str:
-    return f"{hits / of:.1%}" if of else NOTHING
+    return percent(hits / of) if of else NOTHING
 
 
 def group_tables(scores: CapnavScores) -> Iterator[Table]:
@@ -129,10 +127,7 @@ def _group_cell(measure: Measure, found: Totals, key: str) -> str:
 
 
 def _wilson(hits: int, of: int) -> str:
-    interval = wilson(hits, of)
-    if interval is None:
-        return NOTHING
-    return f"{hits / of:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+    return percent(hits / of, wilson(hits, of)) if of else NOTHING
 
 
 def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[Path]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from navloom.evals.report.document import percent
 from navloom.evals.report.intervals import Floats, percentiles, resampled, wilson
 
 _RESAMPLES = 1_000
@@ -30,11 +31,20 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, where there are any."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
     def __str__(self) -> str:
-        if self.value is None:
-            return "–"
-        if self.low is None or self.high is None:
-            return f"{self.value:.3f}"
+        """Of a share."""
+        return percent(self.value, self.interval)
+
+    @property
+    def coefficient(self) -> str:
+        """Of a number that is no share, such as kappa."""
+        if self.value is None or self.interval is None:
+            return "–" if self.value is None else f"{self.value:.3f}"
         return f"{self.value:.3f} [{self.low:.2f}, {self.high:.2f}]"
 
 

@@ -12,12 +12,13 @@ from matplotlib.figure import Figure
 
 from navloom.evals.judging.calibration import Calibration, TraceCalibration
 from navloom.evals.judging.calibration_scores import Agreement, Flips
-from navloom.evals.report.document import NOTHING, Table, png
+from navloom.evals.report.document import Table, percent, png
 from navloom.files import write_whole
 from navloom.judges.reason_items import KINDS
 
 _DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
 _COLOURS = {"correct": "#0b62a8", "wrong": "#e2a10c", "unscored": "#d5dade"}
+_USED = ("calls", "input_tokens", "output_tokens")
 _SETS = {"all": "both", "a": "a (known)", "b": "b (held out)"}
 
 
@@ -28,10 +29,8 @@ def reasoning_tables(found: Calibration) -> list[Table]:
     )
     left = f" {found.left} items are left or ended in an error." if found.left else ""
     cost = "unknown" if found.cost_usd is None else f"${found.cost_usd:.4g}"
-    spent = (
-        f" {found.usage.get('calls', 0)} calls, {found.usage.get('input_tokens', 0)} tokens in and"
-        f" {found.usage.get('output_tokens', 0)} out, cost {cost}."
-    )
+    calls, *tokens = (found.usage.get(each, 0) for each in _USED)
+    spent = f" {calls:,} calls, {tokens[0]:,} tokens in and {tokens[1]:,} out, cost {cost}."
     rows = tuple((_SETS[name], *_cells(each)) for name, each in found.sets.items())
     agreed = Table(
         f"The judge {found.model} against the truth",
@@ -46,15 +45,14 @@ def reasoning_tables(found: Calibration) -> list[Table]:
 
 
 def _cells(each: Agreement) -> tuple[str, ...]:
-    error = NOTHING if each.partial_error is None else f"{each.partial_error:.3f}"
-    share = f"{each.unscored / each.items:.1%}" if each.items else NOTHING
+    share = percent(each.unscored / each.items if each.items else None)
     return (
         str(each.items),
         share,
         str(each.accuracy),
         str(each.accuracy_scored),
-        str(each.kappa),
-        error,
+        each.kappa.coefficient,
+        percent(each.partial_error),
     )
 
 
@@ -120,7 +118,7 @@ def picture(found: Calibration) -> Figure:
     for axes, (name, by_kind) in zip(panels[0], found.confusion.items(), strict=False):
         _bars(axes, by_kind)
         each = found.sets.get(name)
-        said = f", accuracy {each.accuracy.value:.2f}" if each and each.accuracy.value else ""
+        said = f", accuracy {percent(each.accuracy.value)}" if each and each.accuracy.value else ""
         axes.set_title(f"set {name}{said}", fontsize=9.5, loc="left", weight="bold")
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncol=3, frameon=False, fontsize=8)

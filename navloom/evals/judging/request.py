@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,6 +18,7 @@ class JudgeRequest(Request):
 
     PLACES: ClassVar[Sequence[str]] = ("kind", "of", "n")
     """None of these stands as it is in ``run.json``: what they name does, by its content."""
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompt", "answers", "steps", "items", "spec"})
 
     kind: Literal[
         "judge_reasoning",
@@ -68,6 +69,11 @@ class JudgeRequest(Request):
         return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
 
     def where(self) -> dict[str, str]:
-        """Where the items are on this machine."""
-        named = {"judge_reasoning": "answers", "judge_trace": "steps"}.get(self.kind)
-        return {named: self.of} if named else {}
+        """Where the items and the rubric are on this machine, and how many were asked for."""
+        return super().where() | {"rubric": self.rubric}
+
+    @classmethod
+    def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
+        """The fields as they were: a place is text."""
+        count = {} if given.get("n") is None else {"n": int(given["n"])}
+        return super().restored({**given, **count}, where)

@@ -24,7 +24,7 @@ from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.report import write_report
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.scores import score_run
-from navloom.evals.report.document import Table, rate_cell
+from navloom.evals.report.document import Table, percent, rate_cell
 from navloom.evals.report.intervals import Spread
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
@@ -104,7 +104,7 @@ def _against_optimum(folders: Sequence[Path]) -> Table:
             ("regret of g", score.regret_g),
         ):
             numbers = (spread.median, spread.mean, spread.p90, spread.max)
-            cells = ("–" if n is None else f"{n:.3f}" for n in numbers)
+            cells = map(percent, numbers)
             rows.append((f"{score.model}: {words}", str(len(spread.values)), *cells))
     note = (
         "Over relays. The optimum is exact, over all guarded helper starts, transfer assets and"
@@ -306,7 +306,7 @@ def _row(arm: str, folder: Path) -> tuple[str, ...]:
 
     def median(key: str) -> str:
         middle = Spread(tuple(float(row["usage"][key]) for row in samples)).median
-        return "–" if middle is None else f"{middle:.0f}"
+        return "–" if middle is None else f"{middle:,.0f}"
 
     regret = score.regret_alpha.median
     return (
@@ -318,6 +318,6 @@ def _row(arm: str, folder: Path) -> tuple[str, ...]:
         median("calls"),
         median("input_tokens"),
         median("output_tokens"),
-        "–" if regret is None else f"{regret:.3f}",
+        percent(regret),
         str(score.diversity[0].objects if score.diversity else 0),
     )

@@ -7,8 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from navloom.evals.navcraft.scores import PUBLISHED, RunScore
-from navloom.evals.report.document import NOTHING, Table, rate_cell, within
-from navloom.evals.report.intervals import Spread
+from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
 
 _MOST_REASONS = 30
 
@@ -99,21 +98,13 @@ def _scored(score: RunScore) -> tuple[str, ...]:
         rate_cell(score.single),
         rate_cell(score.relays) if relays else NOTHING,
         rate_cell(score.relays_per_attempt) if relays else NOTHING,
-        _share(score.gain_alpha.max),
-        _mean(score.gain_alpha),
-        _share(score.gain_g.max),
-        _mean(score.gain_g),
+        percent(score.gain_alpha.max),
+        percent(score.gain_alpha.mean, score.gain_alpha.interval),
+        percent(score.gain_g.max),
+        percent(score.gain_g.mean, score.gain_g.interval),
         "unknown" if score.cost_usd is None else f"{score.cost_usd:.3f}",
         NOTHING if score.seconds.mean is None else f"{score.seconds.mean:.2f}",
     )
-
-
-def _mean(spread: Spread) -> str:
-    return NOTHING if spread.mean is None else f"{spread.mean:.2%}{within(spread.interval)}"
-
-
-def _share(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2%}"
 
 
 def _regret(scores: Sequence[RunScore]) -> Table:
@@ -122,7 +113,7 @@ def _regret(scores: Sequence[RunScore]) -> Table:
         for words, spread in (("g_rate", score.regret_g), ("alpha", score.regret_alpha)):
             if spread.values:
                 numbers = (spread.median, spread.mean, spread.p90, spread.max)
-                rows.append((f"{score.name}: {words}", *(f"{n or 0.0:.3f}" for n in numbers)))
+                rows.append((f"{score.name}: {words}", *map(percent, numbers)))
     note = (
         "How much worse a relay is than the best there is for its task, over all guarded helper"
         " starts, transfer assets and types: g_rate over the best g_rate, minus 1; alpha minus the"
@@ -139,7 +130,7 @@ def _diversity(scores: Sequence[RunScore]) -> Table:
             str(each.objects),
             str(each.instructions),
             str(each.pairs),
-            f"{each.type_a1 / each.relays:.0%} / {1 - each.type_a1 / each.relays:.0%}"
+            f"{percent(each.type_a1 / each.relays)} / {percent(1 - each.type_a1 / each.relays)}"
             if each.relays
             else NOTHING,
         )
@@ -186,11 +177,11 @@ def _calls(scores: Sequence[RunScore]) -> Table:
     rows = tuple(
         (
             f"{score.name}: {part.model}, {part.role}",
-            str(part.calls),
-            str(part.cached_calls),
-            str(part.retries),
-            str(part.input_tokens),
-            str(part.output_tokens),
+            f"{part.calls:,}",
+            f"{part.cached_calls:,}",
+            f"{part.retries:,}",
+            f"{part.input_tokens:,}",
+            f"{part.output_tokens:,}",
             f"{part.seconds:.1f}",
             "unknown" if part.cost_usd is None else f"{part.cost_usd:.4f}",
         )

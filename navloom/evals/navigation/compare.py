@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import RunError
 from navloom.evals.navigation.metrics import METRICS
-from navloom.evals.navigation.scores import EFFORT, effort_of
+from navloom.evals.navigation.scores import EFFORT, effort_of, spoken
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import (
     LEVEL,
@@ -140,8 +140,8 @@ class Comparison:
         note = (
             f"A: {self.a}. B: {self.b}. {self.pairs:,} pairs by sample id; unpaired: "
             f"{self.unpaired_a:,} of A, {self.unpaired_b:,} of B. Brackets: {LEVEL:.0%} bootstrap"
-            f" of the paired difference, {RESAMPLES:,} draws of {drawn}; 'better' where it leaves"
-            " out 0."
+            f" of the paired difference, {RESAMPLES:,} draws of {drawn}; of shares in percentage"
+            " points; 'better' where it leaves out 0."
         )
         head = ("metric", "A", "B", "B - A", "interval", "n", "better")
         yield Table("Paired differences", note, head, tuple(map(_cells, self.metrics)))
@@ -261,17 +261,13 @@ def _read(run: Path | str) -> dict[str, dict[str, Any]]:
 
 def _cells(each: Paired) -> tuple[str, ...]:
     row = each.difference
-    within = " to ".join(_number(end, "+") for end in row.interval) if row.interval else NOTHING
+    ends = " to ".join(spoken(each.metric, end, "+") for end in row.interval or ())
     return (
         each.metric,
-        _number(each.a),
-        _number(each.b),
-        NOTHING if row.mean is None else _number(row.mean, "+"),
-        within,
+        spoken(each.metric, each.a),
+        spoken(each.metric, each.b),
+        spoken(each.metric, row.mean, "+"),
+        ends or NOTHING,
         f"{row.n:,}",
         each.better or NOTHING,
     )
-
-
-def _number(value: float, sign: str = "") -> str:
-    return f"{value:{sign},.1f}" if abs(value) >= 1_000 else f"{value:{sign}.4f}"

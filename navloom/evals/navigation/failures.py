@@ -27,7 +27,7 @@ from navloom.evals.navigation.failure_behaviour import (
     reference_of,
 )
 from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, fork_of
-from navloom.evals.report.document import Table
+from navloom.evals.report.document import Table, percent
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
@@ -238,7 +238,7 @@ def error_tables(tagged: Iterable[Analysis]) -> Iterator[Table]:
 def _table(tally: FailureTally, title: str, note: str) -> Table:
     causes = [cause for cause in CAUSES if tally.by(cause)]
     rows = [_row(tally, kind, causes) for kind in BEHAVIOURS if tally.anywhere[kind]]
-    total = ("all", *(str(tally.by(cause)) for cause in causes), str(tally.episodes), "100 %", "")
+    total = ("all", *(str(tally.by(cause)) for cause in causes), str(tally.episodes), "100.0%", "")
     header = ("behaviour", *causes, "episodes", "share", "in all")
     return Table(title, note, header, (*rows, total))
 
@@ -251,6 +251,6 @@ def _row(tally: FailureTally, kind: Behaviour, causes: list[Cause]) -> tuple[str
         kind.replace("_", " ") + (f" ({said})" if said else ""),
         *(str(tally.first[kind, cause] or "–") for cause in causes),
         str(count),
-        f"{count / tally.episodes:.1%}",
+        percent(count / tally.episodes),
         str(tally.anywhere[kind]),
     )

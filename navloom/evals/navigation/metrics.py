@@ -47,6 +47,7 @@ from navloom.scenes.scene import Scene
 
 METRICS = (*PATH_METRICS, "SR_visible", "collision_rate", "SR_strict", "SR_telhop")
 """Every metric, in the order of tables. All but TL and NE (metres) and the rate are fractions."""
+SHARES = frozenset(METRICS) - {"TL", "NE", "collision_rate"}
 NOTICEABLE_M = 0.1
 """A contact that displaces an obstacle by this much fails an episode under Strict."""
 _OF_CONTACTS = ("collision_rate", "SR_strict", "SR_telhop")

@@ -21,6 +21,7 @@ from navloom.errors import NavloomError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, reference_of, spelled
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
+from navloom.evals.navigation.scores import spoken
 from navloom.evals.navigation.tables import headline, request_table, run_tables
 from navloom.evals.report.document import Document, Shown, Table, data_uri, drawn_or_why, png
 from navloom.evals.run_folder import read_errors, read_run, read_samples
@@ -254,7 +255,7 @@ class Case:
         """Its scores in a line."""
         scores = _mapping(self.result.get("scores"))
         return ", ".join(
-            f"{name} {value:.2f}"
+            f"{name} {spoken(name, value)}"
             for name, value in scores.items()
             if isinstance(value, float | int) and not isinstance(value, bool)
         )

@@ -17,7 +17,7 @@ from typing import Any
 from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
-from navloom.evals.navigation.scores import EFFORT, Fault, read_submission, read_trials
+from navloom.evals.navigation.scores import EFFORT, Fault, read_submission, read_trials, spoken
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
 from navloom.evals.run_folder import read_run
@@ -236,12 +236,5 @@ def _sheet(
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    if row.mean is None:
-        return row.metric, NOTHING, NOTHING, "0"
-    ends = row.interval
-    within = " to ".join(map(_number, ends)) if ends else NOTHING
-    return row.metric, _number(row.mean), within, f"{row.n:,}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.1f}" if abs(value) >= 1_000 else f"{value:.4f}"
+    ends = " to ".join(spoken(row.metric, end).removesuffix("%") for end in row.interval or ())
+    return row.metric, spoken(row.metric, row.mean), ends or NOTHING, f"{row.n:,}"

@@ -27,11 +27,13 @@ from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.evals.navigation.metrics import (
     METRICS,
+    SHARES,
     Contacts,
     EpisodeScore,
     score_episodes,
     summarise,
 )
+from navloom.evals.report.document import NOTHING, number, percent
 from navloom.evals.run_folder import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
 from navloom.files import read_lines
@@ -208,6 +210,21 @@ def read_scores(run: Path | str) -> RunScores:
 
 EFFORT = ("steps", "input_tokens", "output_tokens", "cost_usd", "seconds")
 """What an episode took, where the source says."""
+
+
+def spoken(name: str, value: float | None, sign: str = "") -> str:
+    """A metric or an effort as every table has it: shares per cent, metres and counts as they are.
+
+    Args:
+        name: of the metric.
+        value: as JSON has it; None where it is not defined.
+        sign: ``+`` for a difference, which of shares is in percentage points.
+    """
+    if value is None:
+        return NOTHING
+    if name in SHARES:
+        return f"{100 * value:+.1f}" if sign else percent(value)
+    return f"{value:{sign}.2f}" if name in METRICS and abs(value) < 1_000 else number(value, sign)
 
 
 @dataclass(frozen=True)

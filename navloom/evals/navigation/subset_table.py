@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from navloom.errors import UsageError
+from navloom.evals.report.document import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,12 +123,12 @@ def shares_table(axes: Sequence[Axis]) -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column("axis")
     table.add_column("value", overflow="fold")
-    for name in ("full", "subset", "full %", "subset %", "total variation"):
+    for name in ("full", "subset", "full share", "subset share", "total variation"):
         table.add_column(name, justify="right")
     for axis in axes:
         for i, ((name, a, b), (_, x, y)) in enumerate(zip(axis.rows, axis.shares, strict=True)):
             head, distance = (axis.name, f"{axis.distance:.4f}") if i == 0 else ("", "")
-            table.add_row(head, name, str(a), str(b), f"{x:.2%}"[:-1], f"{y:.2%}"[:-1], distance)
+            table.add_row(head, name, str(a), str(b), percent(x), percent(y), distance)
     return table
 
 

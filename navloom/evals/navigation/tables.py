@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.navigation.compare import Paired
-from navloom.evals.navigation.scores import read_scores
+from navloom.evals.navigation.scores import read_scores, spoken
 from navloom.evals.progress import Tally
-from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.models.spec import read_spec
 
-METRES = frozenset({"TL", "NE"})
 ORDER = (
     "SR",
     "SR_visible",
@@ -73,18 +72,18 @@ def _rows(scores: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     metrics, took = scores["metrics"], scores["an_episode"]
     for name in ORDER:
         if name in metrics:
-            yield name, _mean(name, metrics[name]), _within(name, metrics[name])
+            yield name, *_cells(name, metrics[name])[:2]
     for key, words in _COUNTS.items():
         if key in _ALWAYS or took.get(key):
-            yield f"{words}, an episode", f"{took.get(key, 0):.4g}", ""
+            yield f"{words}, an episode", number(took.get(key, 0)), ""
     cost = scores["cost_usd"]
-    yield "cost in $, in all", "unknown" if cost is None else f"{cost:.4g}", ""
+    yield "cost in $, in all", "unknown" if cost is None else number(cost), ""
     episodes = max(1, scores["episodes"])
     for kind, count in _most(scores["ends"]):
-        yield f"ended by: {kind.replace('_', ' ')}", str(count), f"{count / episodes:.1%}"
+        yield f"ended by: {kind.replace('_', ' ')}", str(count), percent(count / episodes)
     for kind, count in _most(scores["behaviours"]):
         if kind != "none":
-            yield f"showed: {kind.replace('_', ' ')}", str(count), f"{count / episodes:.1%}"
+            yield f"showed: {kind.replace('_', ' ')}", str(count), percent(count / episodes)
     if scores["invalid"]:
         yield "trajectories nobody can have walked", str(scores["invalid"]), ""
 
@@ -113,7 +112,7 @@ def runs_table(
         (
             name,
             str(run["episodes"]),
-            *(cell(metric, run["metrics"].get(metric)) for metric in shown),
+            *(_cell(metric, run["metrics"].get(metric)) for metric in shown),
             *(_difference(metric, paired.get(name, ())) for metric in _PAIRED if paired),
             f"{run['an_episode'].get('questions', 0):.2f}",
             f"{run['an_episode'].get('oracle_calls', 0):.2f}",
@@ -127,36 +126,25 @@ def runs_table(
     return Table(title, note, header, rows)
 
 
+def _cell(name: str, measured: Mapping[str, Any] | None) -> str:
+    return NOTHING if measured is None else _said(name, measured["mean"], measured["interval"])
+
+
 def _difference(metric: str, paired: Sequence[Paired]) -> str:
     found = next((each.difference for each in paired if each.metric == metric), None)
-    if found is None or found.mean is None:
-        return NOTHING
-    within = "" if found.low is None else f" [{found.low:+.3f}, {found.high:+.3f}]"
-    return f"{found.mean:+.4f}{within}"
+    return NOTHING if found is None else _said(metric, found.mean, found.interval, "+")
 
 
-def cell(name: str, measured: Mapping[str, Any] | None) -> str:
+def _said(name: str, mean: float | None, interval: Sequence[float] | None, sign: str = "") -> str:
     """A mean with its interval."""
-    if measured is None:
-        return NOTHING
-    within = _within(name, measured)
-    return _mean(name, measured) + (f" {within}" if within else "")
+    ends = f" [{_ends(name, interval, ', ', sign)}]" if interval and mean is not None else ""
+    return f"{spoken(name, mean, sign)}{ends}"
 
 
-def _mean(name: str, measured: Mapping[str, Any]) -> str:
-    mean = measured["mean"]
-    return f"{mean:.2f}" if name in METRES else f"{mean:.4f}"
+def _ends(name: str, interval: Sequence[float], between: str, sign: str = "") -> str:
+    return between.join(spoken(name, end, sign).removesuffix("%") for end in interval)
 
 
-def _within(name: str, measured: Mapping[str, Any]) -> str:
-    interval: Sequence[float] | None = measured.get("interval")
-    if interval is None:
-        return ""
-    digits = 2 if name in METRES else 3
-    return f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
-
-
-_NOT_SHARES = frozenset({"TL", "NE", "collision_rate"})
 _MOST_CELL = 300
 _EFFORTS = (
     ("steps", "steps"),
@@ -227,7 +215,7 @@ def _scores(said: Mapping[str, Any]) -> Table:
     note = (
         "Means over episodes with 95 % bootstrap intervals, the instructions of one path drawn"
         " together. Success: it ended strictly within 3 m of a goal. TL and NE are metres and the"
-        " collision rate contacts an action, the others per cent."
+        " collision rate is contacts an action."
     )
     if said["invalid"]:
         note += f" {said['invalid']} trajectories that nobody can have walked count as failed."
@@ -235,13 +223,9 @@ def _scores(said: Mapping[str, Any]) -> Table:
 
 
 def _cells(name: str, measured: Mapping[str, Any]) -> tuple[str, str, str]:
-    factor, digits = (1.0, 2) if name in _NOT_SHARES else (100.0, 1)
-    mean, interval = measured["mean"], measured["interval"]
-    return (
-        "–" if mean is None else f"{factor * mean:.{digits}f}",
-        " to ".join(f"{factor * end:.{digits}f}" for end in interval) if interval else "–",
-        str(measured["n"]),
-    )
+    interval = measured.get("interval")
+    ends = _ends(name, interval, " to ") if interval else NOTHING
+    return spoken(name, measured["mean"]), ends, str(measured["n"])
 
 
 def _took(lines: Sequence[Mapping[str, Any]]) -> Table:

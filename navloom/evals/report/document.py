@@ -62,16 +62,29 @@ def escaped(text: str) -> str:
     return text.replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
 
 
+def percent(share: float | None, interval: Interval | None = None) -> str:
+    """A share as people read it, in every table: per cent, and its interval behind it."""
+    if share is None:
+        return NOTHING
+    ends = "" if interval is None else f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+    return f"{share:.1%}{ends}"
+
+
 def rate_cell(rate: Rate | None) -> str:
     """A share with its counts and its 95 % interval."""
     if rate is None or rate.share is None:
         return NOTHING
-    return f"{rate.share:.1%} ({rate.hits}/{rate.of}){within(rate.interval)}"
+    share, _, ends = percent(rate.share, rate.interval).partition(" ")
+    return f"{share} ({rate.hits}/{rate.of}) {ends}".rstrip()
 
 
-def within(interval: Interval | None) -> str:
-    """An interval of a share in percent, as it stands behind the share."""
-    return "" if interval is None else f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+def number(value: float, sign: str = "") -> str:
+    """What is no share, as people read it: counts whole, others with two decimals."""
+    if abs(value) >= 1_000 or value == int(value):
+        return f"{value:{sign},.0f}"
+    if abs(value) < 0.01:
+        return f"{value:{sign}.6f}".rstrip("0")
+    return f"{value:{sign}.2f}"
 
 
 @dataclass(frozen=True)

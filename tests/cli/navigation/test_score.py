@@ -54,7 +54,7 @@ def test_score_and_compare_runs(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["score", str(run)]) == 0
     out = capsys.readouterr().out
     assert "2 episodes of made" in out
-    assert "| SR | 1.0000 |" in out
+    assert "| SR | 100.0% |" in out
     a, b = (
         run_of(tmp_path / "a", {"1_0": 0, "2_0": 0}),
         run_of(tmp_path / "b", {"1_0": 1, "2_0": 1}),

@@ -105,7 +105,7 @@ def test_the_table_shows_every_stage() -> None:
         console.print(table(rows))
     text = captured.get()
     assert "test:home" in text
-    assert "0.889" in text
+    assert "88.9%" in text
     assert "heuristic (a baseline)" in text
     assert all(word in text for word in ("voting", "consensus", "contiguity", "micro", "macro"))
 

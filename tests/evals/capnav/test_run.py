@@ -252,16 +252,16 @@ def test_reasons_of_groups_have_intervals_where_they_are_graded() -> None:
     ]
     scores = CapnavScores("scripted/x", "scripted/judge", scores=answers)
     (row,) = next(group_tables(scores)).rows
-    assert row[-2].startswith("0.500 [0.")
-    assert row[-1].startswith("0.125 [0.")
+    assert row[-2].startswith("50.0% [")
+    assert row[-1].startswith("12.5% [")
 
 
 def written(measure: Measure) -> str:
     if measure.value is None:
         return "–"
     if measure.low is None:
-        return f"{measure.value:.3f}"
-    return f"{measure.value:.3f} [{measure.low:.3f}, {measure.high:.3f}]"
+        return f"{measure.value:.1%}"
+    return f"{measure.value:.1%} [{100 * measure.low:.1f}, {100 * measure.high:.1f}]"
 
 
 # --- the commands

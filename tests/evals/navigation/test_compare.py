@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import RunError
 from navloom.evals.navigation.compare import _discordant, compare_runs
+from navloom.evals.navigation.scores import spoken
 from tests.evals.navigation.test_metrics import episode
 from tests.evals.navigation.test_rescore import line, run_with
 
@@ -48,7 +49,7 @@ def test_differences_by_hand(tmp_path: Path) -> None:
     json.dumps(said, allow_nan=False)
     text = "\n".join(table.markdown() for table in found.tables())
     assert "unpaired: 1 of A, 2 of B" in text
-    assert "| SR | 0.4000 | 0.6000 | +0.2000 |" in text
+    assert "| SR | 40.0% | 60.0% | +20.0 |" in text
 
 
 def test_which_side_is_better(tmp_path: Path) -> None:
@@ -103,3 +104,22 @@ def test_the_coin_is_fair(heads: int, tails: int) -> None:
     assert found is not None
     assert (found.only_a, found.only_b, found.both) == (heads, tails, 1)
     assert found.p == pytest.approx(exact)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sign", "said"),
+    [
+        ("SR", 1 / 6, "", "16.7%"),
+        ("SPL", -0.031, "+", "-3.1"),
+        ("NE", 3.14159, "", "3.14"),
+        ("collision_rate", 0.05, "", "0.05"),
+        ("input_tokens", 17684.25, "", "17,684"),
+        ("steps", 7.0, "", "7"),
+        ("cost_usd", 0.00043, "", "0.00043"),
+        ("nDTW", None, "", "–"),
+    ],
+)
+def test_every_table_says_a_number_alike(
+    name: str, value: float | None, sign: str, said: str
+) -> None:
+    assert spoken(name, value, sign) == said

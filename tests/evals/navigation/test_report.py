@@ -86,7 +86,7 @@ def test_tables_count_each_episode_once(run):
     ]
     assert [row[-3] for row in wrong.rows] == ["1", "1", "2", "4"]
     assert [row[-1] for row in wrong.rows] == ["1", "1", "3", ""]
-    assert tables["Scores"].rows[2][:2] == ("SR", "33.3")
+    assert tables["Scores"].rows[2][:2] == ("SR", "33.3%")
     assert "Within successes" in tables
 
 
