@@ -1,7 +1,7 @@
 """Navloom: language-model agents woven with indoor scenes.
 
 >>> import navloom
->>> from navloom.graphs import navcraft_single
+>>> from navloom.graphs.navcraft import single as navcraft_single
 >>> context = navcraft_single.Context(scene="demo:house", model="builtin/heuristic")
 >>> navloom.run(navcraft_single.graph, {"seed": 1}, context=context)["status"]
 'ok'
@@ -13,16 +13,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from navloom.graphs.ask import run
+    from navloom.graphs.calling import run
     from navloom.models import get_model
     from navloom.scenes import load_scene
 
-__all__ = ["get_model", "load_scene", "run"]
+__all__ = ["as_node", "get_model", "load_scene", "run"]
 
 _HOMES = {
+    "as_node": "navloom.graphs.calling",
     "get_model": "navloom.models",
     "load_scene": "navloom.scenes",
-    "run": "navloom.graphs.ask",
+    "run": "navloom.graphs.calling",
 }
 
 

@@ -249,7 +249,7 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
 def _complete(scene: Scene, model: Any, seed: int) -> tuple[Scene, str]:
     """All four stages over one home, and one line on what they did."""
     from navloom.graphs.annotation import room_typing
-    from navloom.graphs.ask import run
+    from navloom.graphs.calling import run
     from navloom.scenes.annotate import annotate as place
     from navloom.scenes.annotate import retype
     from navloom.scenes.scene import UNKNOWN

@@ -44,9 +44,10 @@ from navloom.evals.progress import Summary, Tally
 from navloom.evals.run_folder import RunFolder, package_version
 from navloom.evals.session import CallScope, Job, Sample, Session, Stop
 from navloom.files import cannot_write, encode_line
+from navloom.graphs.calling import paid_so_far
 from navloom.models.call import CallSettings, call_settings
 from navloom.models.secrets import redact
-from navloom.models.usage import ModelUsage, by_model, merged, total_cost, usage_of
+from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
 
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 _NOT_ITS_OWN = (GraphDrained, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
@@ -176,8 +177,7 @@ class _Engine:
         budget = self.scope.begin(self.folder.tally)
         for sample in todo:
             if sample.id in self.begun:
-                there = await self.graph.aget_state(_thread(sample))
-                for part in by_model(_spoken(there.values), model=self.job.model):
+                for part in await _paid(self.graph, sample):
                     budget.count(part.model, part.record())
 
     async def under_way(self, todo: list[Sample]) -> Tally:
@@ -187,10 +187,8 @@ class _Engine:
         begun_ids = await begun(self.saver) - ended
         for sample in todo:
             if sample.id in begun_ids:
-                there = await self.graph.aget_state(_thread(sample))
-                spoken = _spoken(there.values)
-                models = by_model(spoken, model=self.job.model)
-                used += Tally(usage=usage_of(spoken), cost_usd=total_cost(models), models=models)
+                models = merged(await _paid(self.graph, sample))
+                used += Tally(usage=usage_in(models), cost_usd=total_cost(models), models=models)
         return used
 
     async def run(self, todo: list[Sample], most: int) -> None:
@@ -313,7 +311,8 @@ async def run_sample(
     try:
         with call_settings(settings, lost=lost, epoch=sample.epoch or settings.epoch):
             state = await _final_state(job, sample, graph, control, resumed=resumed)
-        line = _line(job, sample, state, began, lost) | job.record(sample, state)
+        paid = [ModelUsage.read(each) for each in state.get("paid", ())]
+        line = _line(sample, [*paid, *lost], began) | job.record(sample, state)
         if line["status"] not in ("ok", "failed"):
             raise ValueError(f"the graph ended without a status, got {line['status']!r}")
         encode_line(line)
@@ -322,8 +321,8 @@ async def run_sample(
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
             raise
-        state = (await graph.aget_state(_thread(sample))).values if graph.checkpointer else {}
-        line = _line(job, sample, state, began, lost)
+        paid = await _paid(graph, sample) if graph.checkpointer else []
+        line = _line(sample, [*paid, *lost], began)
         line |= {"reason": type(error).__name__, "message": one_line(error)}
     return line
 
@@ -357,15 +356,15 @@ async def _final_state(
     return state
 
 
-def _line(
-    job: Job, sample: Sample, state: Mapping[str, Any], began: float, lost: list[ModelUsage]
-) -> dict[str, Any]:
+async def _paid(graph: Any, sample: Sample) -> list[ModelUsage]:
+    """What a sample that has begun has used, graphs within its graph included."""
+    there = await graph.aget_state(_thread(sample), subgraphs=True)
+    return [ModelUsage.read(each) for each in paid_so_far(there)]
+
+
+def _line(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any]:
     """The columns that every line has, whatever became of the sample."""
-    spoken = _spoken(state)
-    usage = usage_of(spoken)
-    models = merged([*by_model(spoken, model=job.model), *lost])
-    if retries := sum(part.retries for part in models):
-        usage["retries"] = retries
+    models = merged(paid)
     return {
         "id": sample.id,
         "scene": sample.scene,
@@ -377,20 +376,11 @@ def _line(
         "profile": None,
         "result": None,
         **sample.columns,
-        "usage": usage,
+        "usage": usage_in(models),
         "cost_usd": total_cost(models),
         "seconds": round(time.monotonic() - began, 4),
         "models": [part.record() for part in models],
     }
-
-
-def _spoken(state: Mapping[str, Any]) -> list[Any]:
-    """All messages of a state: a graph may keep several conversations, and each was paid for.
-
-    But for ``conversation``: what is being said now, whose replies stand under ``messages`` too.
-    """
-    lists = (v for key, v in state.items() if key != "conversation" and isinstance(v, list))
-    return [message for value in lists for message in value]
 
 
 def checkpoint_trouble(path: Path, error: sqlite3.Error) -> RunError:

@@ -18,16 +18,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
-from langgraph.graph import END, StateGraph
-from langgraph.graph.message import add_messages
+from langgraph.graph import END
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from navloom.graphs.ask import MODEL_SECONDS
+from navloom.graphs.agent import MODEL_SECONDS, AgentContext, AgentGraph, Growing, Outcome
+from navloom.graphs.ask import Asked, ask_model
 from navloom.models.answer import (
     AnswerError,
     answered_calls,
@@ -36,7 +36,6 @@ from navloom.models.answer import (
     read_json_object,
 )
 from navloom.models.binding import bind
-from navloom.models.call import acall
 from navloom.prompts.load import Rendered
 from navloom.tools.forms import Violation
 
@@ -63,8 +62,8 @@ class Call(NamedTuple):
         return f"{self.name}{json.dumps(self.args, sort_keys=True, default=str)}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnLimits:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TurnLimits(AgentContext):
     """The part of a context that bounds a conversation."""
 
     max_turns: int = 12
@@ -75,23 +74,15 @@ class TurnLimits:
     """Say what is wrong with an answer that is sent back, not only that it is."""
 
 
-class Turns(TypedDict, total=False):
+class Turns(Outcome, total=False):
     """What every graph that takes turns remembers: ids and text, never a scene."""
 
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Growing[AnyMessage]
     """The conversation after the opening."""
-    violations: Annotated[list[str], add]
+    violations: Growing[str]
     """Codes of the violations told back so far."""
     repairs: Annotated[int, add]
     """How many times an answer was sent back."""
-    status: Literal["ok", "failed"]
-    """How the attempt ended."""
-    reason: str | None
-    """Where it failed: the code to count it under."""
-    message: str | None
-    """Where it failed: one line for a person."""
-    result: dict[str, Any]
-    """What was made, where the attempt succeeded; each graph says what is in it."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +104,14 @@ class Conversation:
     check: Callable[[dict[str, Any], Any, Any], dict[str, Any]]
 
 
-def add_conversation(builder: StateGraph[Any, Any, Any, Any], talk: Conversation) -> None:
+def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> None:
     """Add a conversation's nodes and what joins them; the caller leads to ``propose``."""
 
     async def propose(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        context = runtime.context
+        reply, paid = await ask_model(prepared, state, runtime.context)
+        return {"messages": [reply], **paid}
+
+    def prepared(state: Any, context: Any) -> Asked:
         rendered, schema = talk.ask(state, context)
         bound = bind(
             context.model,
@@ -127,18 +121,18 @@ def add_conversation(builder: StateGraph[Any, Any, Any, Any], talk: Conversation
             job=schema["title"],
             seed=state["seed"],
         )
-        return {"messages": [await acall(bound, [*opening(rendered), *said(state)])]}
+        return bound, [*opening(rendered), *said(state)], None
 
-    async def consult(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+    def consult(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         context = runtime.context
-        return await tool_turn(
+        return tool_turn(
             said(state),
             talk.tools(state, context),
             failed=talk.failed,
             advise=lambda call, before: talk.advise(call, before, context),
         )
 
-    async def check(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+    def check(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         try:
             answer = read_json_object(message_text(said(state)[-1].content))
         except AnswerError as error:
@@ -149,7 +143,7 @@ def add_conversation(builder: StateGraph[Any, Any, Any, Any], talk: Conversation
 
 
 def add_turns(
-    builder: StateGraph[Any, Any, Any, Any], propose: Any, consult: Any, check: Any, over: Any
+    builder: AgentGraph[Any, Any, Any], propose: Any, consult: Any, check: Any, over: Any
 ) -> None:
     """Add the nodes of turns and what joins them.
 
@@ -221,7 +215,7 @@ def sent_back(
     }
 
 
-async def out_of_turns(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG001
+def out_of_turns(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG001
     """Give up: the model had all its turns."""
     most = runtime.context.max_turns
     return given_up("out_of_turns", f"no accepted answer in {most} model calls")
@@ -243,7 +237,7 @@ def go_on(
     return "out_of_turns" if turns(said(state)) >= runtime.context.max_turns else "propose"
 
 
-async def tool_turn(
+def tool_turn(
     messages: Sequence[AnyMessage],
     tools: Sequence[BaseTool],
     *,
@@ -277,7 +271,7 @@ async def tool_turn(
         elif refusal is None and repeats == 1:
             refusal = advise(next(c for c in same if failed(c)), before)
         if refusal is None:
-            answers += await _run(node, call)
+            answers += _run(node, call)
         else:
             answers.append(_answer(call["id"], call["name"], refusal))
         before.append(Call(asked.name, asked.args, _json_of(answers[-1])))
@@ -296,8 +290,8 @@ def _refusal(place: int, call: Call) -> str | None:
     return None
 
 
-async def _run(node: ToolNode, call: ToolCall) -> list[ToolMessage]:
-    found = await node.ainvoke({"messages": [AIMessage("", tool_calls=[call])]})
+def _run(node: ToolNode, call: ToolCall) -> list[ToolMessage]:
+    found = node.invoke({"messages": [AIMessage("", tool_calls=[call])]})
     messages: list[ToolMessage] = found["messages"]
     return messages
 

@@ -13,13 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from navloom.models.answer import AnswerError, json_values
+from langchain_core.messages import AIMessage
+
+from navloom.models.answer import AnswerError, json_values, message_text
 from navloom.tools.navigation.options import outside
 
 _MOST_READ = 60_000
 _MOST_STARTS = 500
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _MOST_SAID = 600
+_MOST_REPLY = 4_000
 _MOST_FALSE = 8
 
 
@@ -39,7 +42,7 @@ class Verdict:
         faults: what was wrong with replies, in order.
         prompt: the system and the first human text.
         replies: what the judge said, in order.
-        messages: the judge's messages, with their usage.
+        paid: what the judge's calls came to (:class:`navloom.models.usage.ModelUsage`).
     """
 
     correct: bool | None
@@ -50,23 +53,29 @@ class Verdict:
     faults: tuple[str, ...] = ()
     prompt: tuple[str, ...] = ()
     replies: tuple[str, ...] = ()
-    messages: tuple[Any, ...] = ()
+    paid: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], messages: Sequence[Any] = ()) -> Verdict:
+    def of(cls, record: Mapping[str, Any], paid: Sequence[dict[str, Any]] = ()) -> Verdict:
         """The verdict of a record; other keys are left out."""
         known: dict[str, Any] = {
             key: tuple(record[key]) if isinstance(record[key], list) else record[key]
             for key in cls.__dataclass_fields__
             if key in record
         }
-        return cls(**{**known, "messages": tuple(messages)})
+        return cls(**{**known, "paid": tuple(paid)})
 
     def record(self) -> dict[str, Any]:
-        """As JSON, without the messages."""
+        """As JSON, without what was paid."""
         said = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        del said["messages"]
+        del said["paid"]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in said.items()}
+
+
+def replies_in(messages: Sequence[Any]) -> tuple[str, ...]:
+    """What a judge said in a conversation, each reply cut where it is long."""
+    said = (message for message in messages if isinstance(message, AIMessage))
+    return tuple(message_text(message.content)[:_MOST_REPLY] for message in said)
 
 
 def reasoning_schema(barriers: int) -> dict[str, Any]:

@@ -137,37 +137,31 @@ def usage_of(messages: Iterable[Any]) -> dict[str, int]:
     return total
 
 
-def by_model(
-    messages: Iterable[Any], *, model: str = "unknown", role: str = DEFAULT_ROLE
-) -> list[ModelUsage]:
-    """What the calls behind some messages come to, by model and role.
+def paid_for(reply: Any) -> dict[str, Any]:
+    """What one reply came to: a record of `ModelUsage`, of one call or of one cached reply."""
+    stamp, usage = _stamp_of(reply), usage_of([reply])
+    name = str(stamp.get("model") or "unknown")
+    return ModelUsage(
+        model=name,
+        role=str(stamp.get("role") or DEFAULT_ROLE),
+        calls=usage["calls"],
+        cached_calls=usage.get("cached_calls", 0),
+        retries=usage.get("retries", 0),
+        input_tokens=usage["input_tokens"],
+        output_tokens=usage["output_tokens"],
+        seconds=float(stamp.get("seconds") or 0.0),
+        cost_usd=price_of(name, usage),
+    ).record()
 
-    Args:
-        messages: as for `usage_of`.
-        model: of messages without a stamp, which did not go through ``acall``.
-        role: likewise.
-    """
-    found = []
-    for message in messages:
-        if getattr(message, "type", None) != "ai":
-            continue
-        stamp = _stamp_of(message)
-        usage = usage_of([message])
-        name = str(stamp.get("model") or model)
-        found.append(
-            ModelUsage(
-                model=name,
-                role=str(stamp.get("role") or role),
-                calls=usage["calls"],
-                cached_calls=usage.get("cached_calls", 0),
-                retries=usage.get("retries", 0),
-                input_tokens=usage["input_tokens"],
-                output_tokens=usage["output_tokens"],
-                seconds=float(stamp.get("seconds") or 0.0),
-                cost_usd=price_of(name, usage),
-            )
-        )
-    return merged(found)
+
+def usage_in(parts: Iterable[ModelUsage]) -> dict[str, int]:
+    """Calls and tokens of all parts, in the form of `usage_of`."""
+    total = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
+    for part in parts:
+        for name in (*total, "cached_calls", "retries"):
+            if name in total or getattr(part, name):
+                total[name] = total.get(name, 0) + getattr(part, name)
+    return total
 
 
 def merged(parts: Iterable[ModelUsage]) -> list[ModelUsage]:

@@ -6,17 +6,19 @@ are compared, and where they differ (another process went on from a checkpoint, 
 the same simulator) the agent is put on the state's pose. Nothing in here waits, so nothing comes
 between the comparison and the use.
 
-Simulators are mutable, so that none is shared: :func:`lease` hands out one a run and thread.
+Simulators are mutable, so that none is shared: a context's :class:`Leases` has one a run and
+thread.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -29,7 +31,7 @@ from navloom.sim.protocol import Action, Hop, Observation, Pose, Simulator, Stop
 from navloom.sim.registry import get_simulator
 
 MOST_LEASED = 32
-"""Simulators that are held at once; the one that was used longest ago is closed first."""
+"""Simulators that a context holds at once; the one that was used longest ago is closed first."""
 
 
 @dataclass
@@ -210,9 +212,9 @@ def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
 def walker_of(runtime: Runtime[Any]) -> Walker:
     """The body of a graph's context, as this run and thread has it.
 
-    The context has ``simulator``, ``scene``, ``agent``, ``embodiment`` and ``views``. A simulator
-    that is given is used as it is; one that has to be made, of a scene or by a function that makes
-    one, is leased (:func:`lease`).
+    The context has ``simulator``, ``scene``, ``agent``, ``embodiment``, ``views`` and ``leases``. A
+    simulator that is given is used as it is; one that has to be made, by the name of its backend or
+    by a function that makes one, is kept in the leases.
 
     Raises:
         UsageError: the context has neither.
@@ -221,55 +223,43 @@ def walker_of(runtime: Runtime[Any]) -> Walker:
     """
     context, info = runtime.context, runtime.execution_info
     given = context.simulator
-    if given is None and context.scene is None:
-        raise UsageError("A navigator needs a simulator, or a scene such as 'demo:house'.")
-    if given is None or callable(given):
-        make = given or (lambda: get_simulator("graph", scene_of(context.scene)))
-        given = lease(context, (info.thread_id or info.run_id) if info else None, make)
+    if isinstance(given, str):
+        if context.scene is None:
+            raise UsageError("A navigator needs a simulator, or a scene such as 'demo:house'.")
+        given = partial(get_simulator, given, scene_of(context.scene))
+    if callable(given):
+        given = context.leases.get((info.thread_id or info.run_id) if info else None, given)
     return Walker(given, context.agent, context.embodiment, context.views)
 
 
-_LEASED: OrderedDict[tuple[int, str | None], Simulator] = OrderedDict()
-_GONE: deque[int] = deque()
-_LOCK = threading.Lock()
+class Leases:
+    """The simulators that were made for one context, one a run and thread.
 
-
-def lease(owner: Any, thread: str | None, make: Callable[[], Simulator]) -> Simulator:
-    """The simulator of a run and thread: the one it had, or a new one.
-
-    It is closed when its owner is gone, or when ``MOST_LEASED`` others were used since; whoever
-    comes back then gets a new one, which a walker puts where its state says.
-
-    Args:
-        owner: what the simulators are made for, such as a graph's context; held weakly.
-        thread: which of the owner's runs; None where there is but one.
-        make: makes one.
+    They are closed when the context is gone, or when ``MOST_LEASED`` others were used since;
+    whoever comes back then gets a new one, which a walker puts where its state says.
     """
-    key = id(owner), thread
-    with _LOCK:
-        _close_gone()
-        if key not in _LEASED:
-            if not any(held == key[0] for held, _ in _LEASED):
-                weakref.finalize(owner, _end, key[0])
-            _LEASED[key] = make()
-        _LEASED.move_to_end(key)
-        while len(_LEASED) > MOST_LEASED:
-            _LEASED.popitem(last=False)[1].close()
-        return _LEASED[key]
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str | None, Simulator] = OrderedDict()
+        self._lock = threading.Lock()
+        weakref.finalize(self, _close, self._held)
+
+    def get(self, thread: str | None, make: Callable[[], Simulator]) -> Simulator:
+        """The simulator of a thread: the one it had, or a new one.
+
+        Args:
+            thread: which of the context's runs; None where there is but one.
+            make: makes one.
+        """
+        with self._lock:
+            if thread not in self._held:
+                self._held[thread] = make()
+            self._held.move_to_end(thread)
+            while len(self._held) > MOST_LEASED:
+                self._held.popitem(last=False)[1].close()
+            return self._held[thread]
 
 
-def _end(owner: int) -> None:
-    # Called whenever the collector likes, in the midst of a lease too, which then closes later.
-    _GONE.append(owner)
-    if _LOCK.acquire(blocking=False):
-        try:
-            _close_gone()
-        finally:
-            _LOCK.release()
-
-
-def _close_gone() -> None:
-    while _GONE:
-        owner = _GONE.popleft()
-        for key in [key for key in _LEASED if key[0] == owner]:
-            _LEASED.pop(key).close()
+def _close(held: OrderedDict[str | None, Simulator]) -> None:
+    while held:
+        held.popitem()[1].close()

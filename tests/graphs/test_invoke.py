@@ -10,7 +10,7 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from navloom.errors import ModelError, NavloomError, SceneError, UsageError
-from navloom.graphs.ask import run
+from navloom.graphs.calling import run
 from navloom.models.registry import model_of
 from navloom.scenes.uri import SCENES_KEPT, scene_of
 from tests.cli.small import small_file, small_scene

@@ -11,7 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 import navloom
 from navloom import graphs
-from navloom.graphs.ask import run
+from tests.graphs.states import run
 
 ROOT = Path(navloom.__file__).parents[1]
 LISTED = json.loads((ROOT / "langgraph.json").read_text())["graphs"]

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from navloom.graphs.annotation import room_typing
-from navloom.graphs.ask import run
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models import get_model
 from navloom.testing import ModelServer, brain
+from tests.graphs.states import run
 from tests.tools.navcraft.worlds import row_house
 
 PROVIDERS = ("openai", "anthropic", "vllm")

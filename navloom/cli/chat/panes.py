@@ -148,8 +148,8 @@ class ChatApp(App[int]):
         room = room_name(scene, scene.viewpoint_by_id[here].region)
         doing = "walking" if talk.walking else "thinking" if talk.busy else "listening"
         parts = [scene.uri, f"{room}, floor {floor_number(scene, here)}", doing, talk.model]
-        if tokens := talk.state.get("tokens", 0):
-            parts.append(f"{tokens:,} tokens")
+        if talk.tokens:
+            parts.append(f"{talk.tokens:,} tokens")
         self.query_one("#now", Static).update(Text("  ·  ".join(parts)))
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:

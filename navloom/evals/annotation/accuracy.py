@@ -21,7 +21,7 @@ from rich.table import Table
 from navloom.errors import UsageError
 from navloom.evals.report.document import percent
 from navloom.graphs.annotation import room_typing
-from navloom.graphs.ask import run
+from navloom.graphs.calling import run
 from navloom.models.builtin import BuiltinChatModel
 from navloom.models.call import model_name
 from navloom.models.registry import model_of

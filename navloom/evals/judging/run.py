@@ -60,7 +60,9 @@ class ReasoningJob(Job):
         """The graph's context; ``model`` stands in for the request's."""
         asked, fenced = self.plan.request, sample.id not in self.plan.bare
         judge = model or model_of(asked.model)
-        return reasoning.Context(judge, fenced, asked.max_reasks, asked.constrain)
+        return reasoning.Context(
+            model=judge, defences=fenced, max_reasks=asked.max_reasks, constrain=asked.constrain
+        )
 
 
 @dataclass(kw_only=True)

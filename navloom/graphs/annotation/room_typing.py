@@ -20,18 +20,17 @@ models.
 
 from __future__ import annotations
 
-import operator
 import random
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
-from langgraph.graph import StateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
+from navloom.graphs.agent import AgentContext, AgentGraph, Merging, ModelLike, SceneLike
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.models.answer import AnswerError, opening, read_json_object
 from navloom.models.builtin import Request
@@ -67,17 +66,17 @@ class State(Asking, total=False):
 
     region: str | None
     """The region being typed; None when none is left."""
-    types: Annotated[dict[str, str | None], operator.or_]
+    types: Merging[str | None]
     """Region id -> room type, None where the model found none; grows by one a region."""
 
 
-@dataclass(frozen=True)
-class Context:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(AgentContext):
     """What does not change during a run."""
 
-    scene: Scene | str
+    scene: SceneLike
     """The scene, or its URI."""
-    model: BaseChatModel | str
+    model: ModelLike = "builtin/heuristic"
     """The model, or its ``provider/name``."""
     max_reasks: int = 2
     """How often a region whose answer cannot be read is asked about again."""
@@ -85,12 +84,12 @@ class Context:
     """Whether to hold the model to the answer's schema where its backend can."""
 
 
-async def prompt(state: State, runtime: Runtime[Context]) -> State:
+def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Take the untyped region with the most evidence and write down the question."""
     scene, types = scene_of(runtime.context.scene), state.get("types", {})
     left = [r.id for r in scene.regions if r.label == UNKNOWN and r.id not in types]
     if not left:
-        return {"region": None, "conversation": []}
+        return {"region": None, "messages": []}
     region = max(left, key=lambda r: _evidence(scene, types, r))
     rendered = load_prompt("room_typing").render(
         seed=state.get("seed", 0),
@@ -98,7 +97,7 @@ async def prompt(state: State, runtime: Runtime[Context]) -> State:
         neighbours=_neighbours_text(scene, types, region),
         objects=_objects_text(scene, region),
     )
-    return {"region": region, "conversation": opening(rendered)}
+    return {"region": region, "messages": opening(rendered)}
 
 
 def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
@@ -117,7 +116,7 @@ def question(state: State, context: Context) -> Question:  # noqa: ARG001  all t
     )
 
 
-async def finish(state: State) -> State:
+def finish(state: State) -> State:
     """Put the result together; always ``ok``, since a region that stays Unknown is a finding.
 
     Its keys: ``types``, ``unknown`` (how many stayed so), ``reasks``, ``faults`` and ``prompt``.
@@ -126,7 +125,7 @@ async def finish(state: State) -> State:
     result = {
         "types": types,
         "unknown": sum(kind is None for kind in types.values()),
-        "reasks": len(state.get("messages", [])) - len(types),
+        "reasks": len(state.get("paid", [])) - len(types),
         "faults": faults,
         "prompt": load_prompt("room_typing").record,
     }
@@ -134,9 +133,8 @@ async def finish(state: State) -> State:
 
 
 build_graph = asking(
-    StateGraph(State, context_schema=Context, input_schema=Input),
+    AgentGraph(State, Context, Input, "room_typing"),
     question,
-    name="room_typing",
     prompt=prompt,
     finish=finish,
     many=True,

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Annotated, Any, NotRequired
 
-from langchain_core.language_models import BaseChatModel
-from langgraph.graph import StateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
+from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, ModelLike, Picture, SceneLike
 from navloom.graphs.ask import Asking, Question, asking, asks
+from navloom.graphs.calling import as_node
 from navloom.graphs.judging import reasoning
 from navloom.judges.traversability import build_record
 from navloom.models.answer import opening
@@ -46,7 +47,7 @@ class Input(TypedDict):
 
     question: str
     """With ``[Agent]`` for the body, as the benchmark has it."""
-    seed: int
+    seed: NotRequired[int]
     """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
 
 
@@ -61,17 +62,17 @@ class State(Asking, total=False):
     """How the answer was written."""
 
 
-@dataclass(frozen=True)
-class Context:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(AgentContext):
     """What does not change during a run."""
 
-    scene: Scene | str
+    scene: SceneLike
     """The scene, or its URI."""
-    model: BaseChatModel | str
+    model: ModelLike = "builtin/heuristic"
     """The model, or its ``provider/name``."""
-    body: Embodiment | str = "WHEELCHAIR"
+    body: Annotated[Embodiment | str, FromPython("WHEELCHAIR")] = "WHEELCHAIR"
     """Whose question it is, or the name of one of the benchmark's five."""
-    frames: tuple[bytes, ...] = ()
+    frames: tuple[Picture, ...] = ()
     """Pictures of a tour (PNG or JPEG), in order; none: text alone."""
     thinking: bool = False
     """Ask for a thought before the answer. It cannot be had together with a schema."""
@@ -79,13 +80,13 @@ class Context:
     """Whether to hold the model to the answer's schema where its backend can."""
     max_reasks: int = 1
     """How often a reply that cannot be read is sent back."""
-    traversability: Traversability | None = None
+    traversability: Annotated[Traversability | None, FromPython()] = None
     """The truth, for the judge alone; None grades nothing."""
-    judge_model: BaseChatModel | str | None = None
+    judge_model: ModelLike | None = None
     """Grades the reason of a "no"; None grades nothing."""
 
 
-async def prompt(state: State, runtime: Runtime[Context]) -> State:
+def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Write down the question."""
     context = runtime.context
     body = _body(context)
@@ -101,7 +102,7 @@ async def prompt(state: State, runtime: Runtime[Context]) -> State:
         frames=len(context.frames),
         thinking=context.thinking,
     )
-    return {"conversation": opening(rendered), "answer": None, "form": None}
+    return {"messages": opening(rendered), "answer": None, "form": None}
 
 
 def question(state: State, context: Context) -> Question:
@@ -121,37 +122,32 @@ def question(state: State, context: Context) -> Question:
     )
 
 
-async def judge(state: State, runtime: Runtime[Context]) -> State:
-    """Have the reason of a "no" graded against what holds along its path."""
-    context, result = runtime.context, state["result"]
+def _to_judge(state: State, runtime: Runtime[Context]) -> reasoning.Input | None:
+    """The reason of a "no", and what holds along its path; None where nothing is to be graded."""
+    result = state["result"]
     answer = result["answer"]
-    if context.judge_model is None or answer is None or answer["answer"] != "no":
-        return {}
+    if runtime.context.judge_model is None or answer is None or answer["answer"] != "no":
+        return None
     # Without a route, or without a word, there is nothing to grade: the score says so.
     if result["record"] is None or not answer["reason"]:
-        return {}
-    given: reasoning.Input = {
-        "seed": state.get("seed", 0),
-        "explanation": answer["reason"],
-        "record": result["record"],
-    }
-    # The graph itself and not `judge_reason`: here its steps are kept with ours, so that a judge
-    # that was paid is not asked again.
-    graded = await reasoning.graph.ainvoke(
-        given, context=reasoning.Context(model_of(context.judge_model))
-    )
-    return {
-        "result": {**result, "verdict": graded["result"]},
-        "messages": graded.get("messages", []),
-    }
+        return None
+    reason, record = answer["reason"], result["record"]
+    return {"seed": state.get("seed", 0), "explanation": reason, "record": record}
+
+
+judge = as_node(
+    reasoning.graph,
+    context=lambda _, runtime: reasoning.Context(model=model_of(runtime.context.judge_model)),
+    input=_to_judge,
+    output=lambda graded, state: {
+        "result": {**state["result"], "verdict": graded["result"]},
+        "paid": graded["paid"],
+    },
+)
 
 
 build_graph = asking(
-    StateGraph(State, context_schema=Context, input_schema=Input),
-    question,
-    name="capnav_answer",
-    prompt=prompt,
-    finish=judge,
+    AgentGraph(State, Context, Input, "capnav_answer"), question, prompt=prompt, finish=judge
 )
 
 
@@ -227,7 +223,7 @@ def _ended(
         "nodes": path,
         "record": record,
         "verdict": None,
-        "asks": asks(state["conversation"]),
+        "asks": asks(state["messages"]),
         "faults": [*state.get("faults", []), *faults],
         "frames": len(context.frames),
         "prompt": load_prompt(PROMPT).record,

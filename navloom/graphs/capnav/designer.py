@@ -22,18 +22,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
+from typing import Annotated, Any, NotRequired, cast
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import START, StateGraph
-from langgraph.graph.message import add_messages
+from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
 from navloom.errors import SceneError
+from navloom.graphs.agent import (
+    AgentGraph,
+    FromPython,
+    Growing,
+    ModelLike,
+    Outcome,
+    Picture,
+    SceneLike,
+)
+from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.capnav.designer_text import (
     COMPACT_PROMPT,
     PROMPT,
@@ -50,11 +59,9 @@ from navloom.graphs.capnav.designer_text import (
 from navloom.graphs.turns import TurnLimits, add_turns, calls_made, given_up, said, tool_turn, turns
 from navloom.models.answer import AnswerError, message_text, opening, with_pictures
 from navloom.models.binding import bind
-from navloom.models.call import acall
 from navloom.prompts.load import load_prompt
 from navloom.scenes.bodies import Traversability
 from navloom.scenes.distances import per_scene
-from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question
@@ -79,39 +86,35 @@ class Input(TypedDict):
     """Questions of the scene that exist and are not to be repeated."""
 
 
-class State(Input, total=False):
-    """What a run remembers: ids and text, never a scene or a picture."""
+class State(Input, Outcome, total=False):
+    """What a run remembers: ids and text, never a scene or a picture.
 
-    messages: Annotated[list[AnyMessage], add_messages]
+    Its status is ``ok`` where at least one question was accepted. Keys of its result:
+    ``questions`` (the benchmark's form), ``grounding`` (of each, what could be found out),
+    ``asked``, ``short`` (how many are missing, and ``why``), ``rejected``, and how it went.
+    """
+
+    messages: Growing[AnyMessage]
     """The conversation after the opening."""
-    accepted: Annotated[list[dict[str, Any]], add]
+    accepted: Growing[dict[str, Any]]
     """``{"question": ..., "grounding": ...}`` each."""
-    rejected: Annotated[list[dict[str, Any]], add]
+    rejected: Growing[dict[str, Any]]
     """``{"said": ..., "violations": [{"code", "message"}, ...]}`` each."""
     repairs: Annotated[int, add]
     """How many times others were asked for."""
-    status: Literal["ok", "failed"]
-    """``ok`` where at least one question was accepted."""
-    reason: str | None
-    """Where it failed: the code to count it under."""
-    message: str | None
-    """Where it failed: one line for a person."""
-    result: dict[str, Any]
-    """``questions`` (the benchmark's form), ``grounding`` (of each, what could be found out),
-    ``asked``, ``short`` (how many are missing, and ``why``), ``rejected``, and how it went."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Context(TurnLimits):
     """What does not change during a run."""
 
-    scene: Scene | str
+    scene: SceneLike
     """The scene, or its URI."""
-    model: BaseChatModel | str = "builtin/heuristic"
+    model: ModelLike = "builtin/heuristic"
     """The generator, or its ``provider/name``."""
-    truth: Traversability | None = None
+    truth: Annotated[Traversability | None, FromPython()] = None
     """Which ways there are and for whom; None looks beside the scene's URI, else at its links."""
-    frames: tuple[bytes, ...] = ()
+    frames: tuple[Picture, ...] = ()
     """Pictures of a video through the scene (PNG or JPEG), in order."""
     min_questions: int = 5
     """Questions that are asked for; a model may give more."""
@@ -131,7 +134,12 @@ def places_of(context: Context) -> Places:
 
 async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Let the model speak: call tools, or answer. Frames go along and are kept nowhere."""
-    context, places, seed = runtime.context, places_of(runtime.context), state["seed"]
+    reply, paid = await ask_model(_prepared, state, runtime.context)
+    return {"messages": [reply], **paid}
+
+
+def _prepared(state: State, context: Context) -> Asked:
+    places, seed = places_of(context), state["seed"]
     if context.compact:
         # A seed of its own for each turn: an engine that is seeded by the prompt would repeat
         # itself.
@@ -158,7 +166,7 @@ async def propose(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         job=schema["title"],
         seed=seed,
     )
-    return {"messages": [await acall(bound, with_pictures(talk, context.frames))]}
+    return bound, with_pictures(talk, context.frames), None
 
 
 def _compact_talk(
@@ -199,10 +207,10 @@ def _tools(places: Places, context: Context) -> list[BaseTool]:
     return per_scene(places.scene, key, lambda: capnav_tools(places, constrain=context.constrain))
 
 
-async def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the model's tool calls from the scene."""
     tools = _tools(places_of(runtime.context), runtime.context)
-    update = await tool_turn(
+    update = tool_turn(
         said(state),
         tools,
         failed=lambda call: call.result is None or "error" in call.result,
@@ -213,7 +221,7 @@ async def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {**update, **_ended(state, runtime.context, update)} if stuck else update
 
 
-async def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def check(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check each question of an answer; keep the good ones, ask for others, or end."""
     context, places = runtime.context, places_of(runtime.context)
     try:
@@ -288,7 +296,7 @@ def _ended(state: State, context: Context, why: Mapping[str, Any]) -> dict[str, 
     return {"status": "ok", "reason": None, "message": None, "result": result}
 
 
-async def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """End: the model had all its turns."""
     most = runtime.context.max_turns
     why = given_up("out_of_turns", f"no accepted question in {most} model calls")
@@ -297,16 +305,16 @@ async def out_of_turns(state: State, runtime: Runtime[Context]) -> dict[str, Any
 
 def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
+) -> CompiledStateGraph[State, Context, Input, Any]:
     """Compile the graph.
 
     Args:
         checkpointer: where each step is kept; None keeps nothing.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
+    builder = AgentGraph(State, Context, Input, "capnav_tasks")
     add_turns(builder, propose, consult, check, out_of_turns)
     builder.add_edge(START, "propose")
-    return builder.compile(checkpointer=checkpointer, name="capnav_tasks")
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 
 graph = build_graph()

@@ -4,7 +4,9 @@ Source: VLN-MME B.1 (marker captions: a panorama with numbered markers, and a JS
 number to a sentence) and B.2 (viewpoint summaries: descriptions of the views put together to one
 sentence, after NavGPT).
 
-The nodes are those of :mod:`navloom.graphs.ask`, two questions a viewpoint.
+    START -> plan -> describe, describe, ... (navloom.graphs.ask) -> plan -> ... -> finish -> END
+
+Two questions a viewpoint, each a graph of its own; ``AT_ONCE`` of them go on side by side.
 
 Where the simulator has pictures, they go to the model, with a green circle and number at each way.
 Where it has none, a model puts into words what the map says of each way, so that every scene has
@@ -20,21 +22,34 @@ import json
 import math
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, cast
+from typing import Any, Literal, NotRequired, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
-from langgraph.graph import StateGraph
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Checkpointer, Send
+from typing_extensions import TypedDict
 
 from navloom.errors import ModelError, UsageError, did_you_mean
+from navloom.graphs.agent import (
+    MODEL_SECONDS,
+    AgentContext,
+    AgentGraph,
+    Growing,
+    ModelLike,
+    Outcome,
+    SceneLike,
+    SimulatorLike,
+)
 from navloom.graphs.ask import Asking, Question, asking
+from navloom.graphs.calling import as_node
 from navloom.models.answer import AnswerError, opening, read_json_object
 from navloom.models.builtin import Request
 from navloom.prompts.load import Rendered, load_prompt
@@ -42,7 +57,7 @@ from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import CaptionCache
-from navloom.sim.graph import floor_of, make
+from navloom.sim.graph import floor_of
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,
@@ -51,10 +66,10 @@ from navloom.sim.protocol import (
     Captions,
     Observation,
     Pose,
-    Simulator,
 )
+from navloom.sim.registry import get_simulator
 from navloom.sim.views import strip
-from navloom.sim.walker import Walker, lease
+from navloom.sim.walker import Walker
 from navloom.sim.words import composed
 from navloom.tools.forms import closed_object, paragraph
 
@@ -62,6 +77,8 @@ Job = Literal["markers", "summary"]
 JOBS: tuple[Job, ...] = ("markers", "summary")
 """What is asked about each viewpoint, in this order."""
 PROMPTS: dict[Job, str] = {"markers": "caption_markers", "summary": "viewpoint_summary"}
+AT_ONCE = 16
+"""Questions that are asked side by side: so many may still be answered after a stop."""
 _SLACK = 2
 """A model cannot count characters: up to twice the bound is cut, more is sent back."""
 _MOST_FAULTS = 4
@@ -76,38 +93,41 @@ class Input(TypedDict, total=False):
     """Which viewpoints; all of the scene where it is left out."""
 
 
-def _merged(
-    old: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    both = dict(old)
-    for viewpoint, words in new.items():
-        both[viewpoint] = {**both.get(viewpoint, {}), **words}
-    return both
-
-
-class State(Input, Asking, total=False):
+class State(Input, Outcome, total=False):
     """What the graph knows between nodes."""
 
-    viewpoint: str | None
-    """The viewpoint being asked about; None when none is left."""
-    job: Job
-    """What is being asked about it."""
-    written: Annotated[dict[str, dict[str, Any]], _merged]
-    """Viewpoint -> job -> what the model wrote: neighbour -> caption, or a sentence; None where it
+    todo: list[dict[str, Any]]
+    """The questions that are asked next."""
+    written: Growing[tuple[str, Job, Any]]
+    """Viewpoint, job, and what the model wrote: neighbour -> caption, or a sentence; None where it
     gave nothing that can be read."""
+    faults: Growing[str]
+    """What was wrong with each answer that could not be used."""
 
 
-@dataclass(frozen=True)
-class Context:
+class Item(TypedDict):
+    """What is asked about a viewpoint."""
+
+    viewpoint: str
+    job: Job
+    seed: NotRequired[int]
+
+
+class Describing(Item, Asking, total=False):
+    """What the graph of one question knows between nodes."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(AgentContext):
     """What does not change during a run."""
 
-    scene: Scene | str
+    scene: SceneLike
     """The scene, or its URI."""
-    model: BaseChatModel | str
+    model: ModelLike = "builtin/heuristic"
     """The model, or its ``provider/name``; its calls have the role ``describer``."""
-    simulator: Simulator | None = None
-    """Where pictures or words come from; None takes the backend ``graph``, which has words alone.
-    The graph puts an agent of its own in it."""
+    simulator: SimulatorLike = "graph"
+    """Where pictures or words come from; the backend ``graph`` has words alone. The captions' graph
+    puts an agent of its own in it."""
     agent: str = "camera"
     """What that is called there."""
     jobs: tuple[Job, ...] = JOBS
@@ -120,45 +140,53 @@ class Context:
     """Whether to hold the model to the answer's schema where its backend can."""
 
 
-async def prompt(state: State, runtime: Runtime[Context]) -> State:
-    """Take the next question and write it down; a viewpoint without ways has no markers."""
-    context, written = runtime.context, state.get("written", {})
-    scene = scene_of(context.scene)
-    alone: dict[str, dict[str, Any]] = {}
-    for viewpoint in _asked(state, scene):
-        for job in context.jobs:
-            if job in written.get(viewpoint, {}):
-                continue
-            seen = _observe(context, scene, viewpoint)
-            if job == "markers" and not seen.candidates:
-                alone[viewpoint] = {"markers": {}}
-                continue
-            talk = opening(_rendered(job, seen, scene, state.get("seed", 0), context.views))
-            return {"viewpoint": viewpoint, "job": job, "conversation": talk, "written": alone}
-    return {"viewpoint": None, "conversation": [], "written": alone}
+def plan(state: State, runtime: Runtime[Context]) -> State:
+    """Take the next questions; a viewpoint without ways has no markers."""
+    context, scene = runtime.context, scene_of(runtime.context.scene)
+    told = {(viewpoint, job) for viewpoint, job, _ in state.get("written", [])}
+    asked = [(viewpoint, job) for viewpoint in _asked(state, scene) for job in context.jobs]
+    todo: list[dict[str, Any]] = []
+    alone: list[tuple[str, Job, Any]] = []
+    for viewpoint, job in asked:
+        if (viewpoint, job) in told:
+            continue
+        if job == "markers" and not _observe(context, scene, viewpoint).candidates:
+            alone.append((viewpoint, job, {}))
+            continue
+        todo.append({"viewpoint": viewpoint, "job": job, "seed": state.get("seed", 0)})
+        if len(todo) == AT_ONCE:
+            break
+    return {"todo": todo, "written": alone}
 
 
-def question(state: State, context: Context) -> Question:
+def prompt(state: Describing, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Write the question down."""
+    context, scene = runtime.context, scene_of(runtime.context.scene)
+    seen = _observe(context, scene, state["viewpoint"])
+    rendered = _rendered(state["job"], seen, scene, state.get("seed", 0), context.views)
+    return {"messages": opening(rendered)}
+
+
+def question(state: Describing, context: Context) -> Question:
     """What is asked about a viewpoint, with pictures where the simulator has them."""
-    viewpoint, job = state["viewpoint"] or "", state["job"]
+    viewpoint, job = state["viewpoint"], state["job"]
     seen = _observe(context, scene_of(context.scene), viewpoint)
     ways, is_markers = seen.candidates, job == "markers"
 
-    def read(text: str) -> State:
-        if not is_markers:
-            return {"written": {viewpoint: {job: read_summary(text)}}}
-        said = read_markers(text, len(ways))
-        towards = {way.viewpoint: said[str(number)] for number, way in enumerate(ways, 1)}
-        return {"written": {viewpoint: {job: towards}}}
+    def ended(written: Any, *last: str) -> dict[str, Any]:
+        faults = [*state.get("faults", []), *last]
+        return {"status": "failed" if last else "ok", "result": {"said": written, "faults": faults}}
 
-    def give_up(_: str, error: AnswerError) -> State:
-        fault = f"{viewpoint} {job}: {error}"
-        return {"faults": [fault], "written": {viewpoint: {job: None}}}
+    def read(text: str) -> dict[str, Any]:
+        if not is_markers:
+            return ended(read_summary(text))
+        said = read_markers(text, len(ways))
+        return ended({way.viewpoint: said[str(number)] for number, way in enumerate(ways, 1)})
 
     return Question(
         job="marker_captions" if is_markers else "viewpoint_summary",
         read=read,
-        give_up=give_up,
+        give_up=lambda _, error: ended(None, f"{viewpoint} {job}: {error}"),
         schema=marker_schema(len(ways)) if is_markers else summary_schema(),
         role="describer",
         pictures=lambda: strip(seen, 0.0, context.views, markers=is_markers),
@@ -166,14 +194,29 @@ def question(state: State, context: Context) -> Question:
     )
 
 
-async def finish(state: State, runtime: Runtime[Context]) -> State:
+describe = as_node(
+    asking(AgentGraph(Describing, Context, Item, "caption"), question, prompt=prompt)(),
+    output=lambda outcome, item: {
+        "written": [(item["viewpoint"], item["job"], outcome["result"]["said"])],
+        "faults": outcome["result"]["faults"],
+        "paid": outcome["paid"],
+    },
+)
+"""Asks one question."""
+
+
+def finish(state: State, runtime: Runtime[Context]) -> State:
     """Put the result together; failed as ``unparsed`` where nothing at all could be read.
 
     Its keys: ``viewpoints`` (viewpoint -> ``summary`` and ``towards``, as a cache keeps them),
     ``missing`` (questions without an answer), ``reasks``, ``faults`` and ``prompts``.
     """
-    written, faults = state.get("written", {}), state.get("faults", [])
-    answers = [said for words in written.values() for said in words.values()]
+    faults, answers = state.get("faults", []), [said for _, _, said in state.get("written", [])]
+    written: dict[str, dict[str, Any]] = {
+        viewpoint: {} for viewpoint in _asked(state, scene_of(runtime.context.scene))
+    }
+    for viewpoint, job, said in state.get("written", []):
+        written[viewpoint][job] = said
     missing = sum(said is None for said in answers)
     result = {
         "viewpoints": {viewpoint: _kept(words) for viewpoint, words in written.items()},
@@ -187,14 +230,29 @@ async def finish(state: State, runtime: Runtime[Context]) -> State:
     return {"status": "ok", "reason": None, "message": None, "result": result}
 
 
-build_graph = asking(
-    StateGraph(State, context_schema=Context, input_schema=Input),
-    question,
-    name="captions",
-    prompt=prompt,
-    finish=finish,
-    many=True,
-)
+def after_plan(state: State) -> list[Send] | str:
+    """To each question at once, or to the end where none is left."""
+    return [Send("describe", item) for item in state["todo"]] or "finish"
+
+
+def build_graph(
+    checkpointer: Checkpointer = None,
+) -> CompiledStateGraph[State, Context, Input, Any]:
+    """The graph, compiled.
+
+    Args:
+        checkpointer: where its steps are kept; nowhere by default.
+    """
+    builder = AgentGraph(State, Context, Input, "captions")
+    builder.add_node("plan", plan)
+    builder.add_node("describe", describe, timeout=MODEL_SECONDS)
+    builder.add_node("finish", finish)
+    builder.add_edge(START, "plan")
+    ends: dict[Hashable, str] = {"describe": "describe", "finish": "finish"}
+    builder.add_conditional_edges("plan", after_plan, ends)
+    builder.add_edge("describe", "plan")
+    builder.add_edge("finish", END)
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 
 def marker_schema(count: int) -> dict[str, Any]:
@@ -312,7 +370,11 @@ def _asked(state: State, scene: Scene) -> list[str]:
 
 def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
     pose = Pose(floor_of(scene.viewpoint_by_id[viewpoint]), viewpoint=viewpoint)
-    simulator = context.simulator or lease(context, None, partial(make, scene))
+    simulator = context.simulator
+    if isinstance(simulator, str):
+        simulator = partial(get_simulator, simulator, scene)
+    if callable(simulator):
+        simulator = context.leases.get(None, simulator)
     return Walker(simulator, context.agent).start(pose, 0)
 
 

@@ -1,6 +1,6 @@
 """The chat: a person and a robot in a home; the person speaks, the robot looks, walks and answers.
 
-    START -> begin -> listen -> agent -> speak -> listen ...      (a person's words, an answer)
+    START -> begin -> listen -> agent -> speak -> listen ... -> END   (words, an answer; leaving)
                                 ^   |
                                 |   v
                                 |  tools --> ask (the person answers) --+
@@ -11,8 +11,9 @@
 ``listen`` and ``ask`` wait by ``interrupt``; what the person says comes back by
 ``Command(resume=words)``. A walk is one node execution a hop, so that it is checkpointed, can be
 watched and can be stopped: a run that is given new words (``{"said": words}``, or ``{"halt":
-True}`` without any) while a walk is under way ends it where the robot stands. Without a
-checkpointer one call is one exchange: ``{"said": "go to the kitchen"}``.
+True}`` without any) while a walk is under way ends it where the robot stands, and ``{"undo":
+True}`` takes the last instruction back. ``Command(resume={"leave": True})`` ends the conversation.
+Without a checkpointer one call is one exchange: ``{"said": "go to the kitchen"}``.
 
 The person's words, captions and what a model says are data: bounded, and never run. The robot moves
 by the tools of :mod:`navloom.tools.chat.tools` alone, along edges of the navigation graph.
@@ -22,18 +23,30 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from operator import add
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite, interrupt
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.ask import MODEL_SECONDS
+from navloom.graphs.agent import (
+    MODEL_SECONDS,
+    AgentContext,
+    AgentGraph,
+    FromPython,
+    Growing,
+    ModelLike,
+    Outcome,
+    SceneLike,
+    SimulatorLike,
+    off_loop,
+)
+from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.chat.exchange import (
     answer_call,
     cleaned,
@@ -51,15 +64,11 @@ from navloom.graphs.chat.exchange import (
     turned,
 )
 from navloom.models.binding import bind
-from navloom.models.call import acall
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.scene import Scene
-from navloom.sim.protocol import Simulator
 from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
 
-_MOST_STEPS = 100_000
 _LOST = "I could not work that out. Please say it in another way."
 
 
@@ -72,27 +81,33 @@ class Input(TypedDict, total=False):
     """What the person says; without it the graph waits for words."""
     halt: bool
     """Stop a walk that is under way, and listen."""
+    undo: bool
+    """Go back to before the last instruction, and listen."""
     start: str
     """The viewpoint a new conversation starts on; by default one by the entrance."""
-    heading: float
+    heading: Annotated[float, Field(allow_inf_nan=False)]
     """Where the robot looks at the start, radians clockwise from -z."""
 
 
-class State(Input, total=False):
-    """What a conversation remembers: ids and text, never a frame or a scene."""
+class State(Input, Outcome, total=False):
+    """What a conversation remembers: ids and text, never a frame or a scene.
+
+    Its status is always ``ok``: whether the person is content is for the person to say. Keys of its
+    result: ``home``, ``pose``, ``room``, ``turn`` and ``said``, the robot's last words.
+    """
 
     home: str
     """The scene's portable name: a conversation stays in its home."""
     pose: dict[str, Any]
     """Where the robot is: viewpoint, heading and elevation (radians)."""
-    trajectory: Annotated[list[list[Any]], add]
+    trajectory: Growing[list[Any]]
     """Every pose it stood in, the start first: [viewpoint, heading, elevation]."""
-    messages: Annotated[list[AnyMessage], add]
-    """The conversation as the model reads it, without its opening; the latest part of it."""
-    transcript: Annotated[list[dict[str, Any]], add]
+    messages: Growing[AnyMessage]
+    """The conversation as the model reads it, without its opening; it is shown the latest part."""
+    transcript: Growing[dict[str, Any]]
     """The conversation as people read it: ``who`` (person, robot, note), ``text``, ``turn``, and
     ``at``, how many poses the robot had stood in."""
-    past: Annotated[list[dict[str, Any]], add]
+    past: Growing[dict[str, Any]]
     """Rooms and things it was sent to."""
     came_from: str | None
     """Where its last walk began."""
@@ -104,45 +119,39 @@ class State(Input, total=False):
     """How often the person has spoken."""
     thought: int
     """Model calls in this turn."""
-    tokens: Annotated[int, add]
-    """Tokens of every model call, in and out, where the backend counts them."""
-    status: Literal["ok"]
-    """Always ``ok``: whether the person is content is for the person to say."""
+    marks: Growing[dict[str, Any]]
+    """What had grown to how much before each instruction, and ``came_from``: what undo goes to."""
+    over: bool
+    """Whether the person has left."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Context:
+class Context(AgentContext):
     """What does not change during a run. Two contexts are equal only if they are one.
 
     Raises:
         UsageError: a bound that makes no sense.
     """
 
-    simulator: Simulator | None = None
-    """Where it walks; each run under way needs its own. None makes one from ``scene``."""
-    scene: Scene | str | None = None
-    """The scene or its URI, for a simulator on its navigation graph, without pictures."""
+    simulator: SimulatorLike = "graph"
+    """Where it walks: the backend to stand ``scene`` in, or one for this conversation alone."""
+    scene: SceneLike | None = None
+    """The scene or its URI, for a backend that is named."""
     agent: str = "robot"
     """What it is called in its simulator."""
-    model: BaseChatModel | str = "builtin/heuristic"
+    model: ModelLike = "builtin/heuristic"
     """Who thinks, or its ``provider/name``."""
     embodiment: Embodiment = DEFAULT_BODY
     """Whose body it is."""
     views: Literal[0, 4] = 4
     """4 shows the model a strip of pictures where the simulator has any."""
-    max_turns: int = 10
+    max_turns: Annotated[int, Field(ge=1, le=100)] = 10
     """Model calls an instruction, at most."""
-    before_hop: Callable[[], Awaitable[None]] | None = None
+    before_hop: Annotated[Callable[[], Awaitable[None]] | None, FromPython()] = None
     """Awaited before each hop, when the one before is on disk: for displays that show each."""
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.max_turns <= 100:
-            raise UsageError(f"max_turns is {self.max_turns}: expected 1 to 100.")
-        if self.views not in (0, 4):
-            raise UsageError(f"views is {self.views}: expected 0 or 4.")
 
-
-async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Stand at the start of a new conversation; in an old one, end what is under way."""
     walker = walker_of(runtime)
     if not state.get("pose"):
@@ -152,8 +161,10 @@ async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         raise UsageError(
             f"This conversation is in {state['home']}, not in {home}: open it with its own scene."
         )
+    if state.get("undo"):
+        return _undone(state)
     calls, walking = open_calls(state["messages"]), state.get("walk")
-    update: dict[str, Any] = {"walk": None, "question": None, "halt": False}
+    update: dict[str, Any] = {"walk": None, "question": None, "halt": False, "over": False}
     last = state["messages"][-1:]
     if calls:
         where = room_name(walker.scene, now_of(state, walker).room)
@@ -171,7 +182,7 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
     asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
     pose = pose_record(walker.start(asked, seed).pose)
-    grown = ("messages", "transcript", "past")
+    grown = ("messages", "transcript", "past", "paid", "marks")
     return {
         "seed": seed,
         "said": state.get("said"),
@@ -179,20 +190,61 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
         "pose": pose,
         "trajectory": Overwrite([list(pose.values())]),
         **{name: Overwrite([]) for name in grown},
-        "tokens": Overwrite(0),
         "turn": 0,
         "thought": 0,
         "walk": None,
         "question": None,
         "came_from": None,
+        "undo": False,
+        "over": False,
         "status": "ok",
+        "reason": None,
+        "message": None,
+        "result": _result({"pose": pose, "trajectory": [[]], "seed": seed}, walker, ""),
     }
 
 
-async def listen(state: State) -> dict[str, Any]:
+def _undone(state: State) -> dict[str, Any]:
+    """The update that goes back to before the last instruction; what was paid stays paid."""
+    update: dict[str, Any] = {"undo": False, "halt": False, "said": None, "over": False}
+    if not state.get("marks"):
+        return update
+    *before, mark = state["marks"]
+    values = state["trajectory"][mark["trajectory"] - 1]
+    names = ("viewpoint", "heading", "elevation", "position")
+    grown: dict[str, list[Any]] = {name: state[name] for name in _MARKED}  # type: ignore[literal-required]
+    return {
+        **update,
+        **{name: Overwrite(kept[: mark[name]]) for name, kept in grown.items()},
+        "marks": Overwrite(before),
+        "pose": dict(zip(names, values, strict=False)),
+        "came_from": mark["came_from"],
+        "turn": state["turn"] - 1,
+        "thought": 0,
+        "walk": None,
+        "question": None,
+    }
+
+
+_MARKED = ("trajectory", "messages", "transcript", "past")
+
+
+def _result(state: State, walker: Walker, said: str) -> dict[str, Any]:
+    return {
+        "home": walker.scene.uri,
+        "pose": state["pose"],
+        "room": room_name(walker.scene, now_of(state, walker).room),
+        "turn": state.get("turn", 0),
+        "said": said,
+    }
+
+
+def listen(state: State) -> dict[str, Any]:
     """Wait for the person's words, unless some are there."""
     given = state.get("said")
     words = given if given is not None else interrupt({"kind": "listen"})
+    if isinstance(words, dict) and words.get("leave"):
+        return {"over": True}
     fault = fault_of(words)
     if fault:
         return {"said": None, "thought": -1, "transcript": [said_by("note", fault, state)]}
@@ -203,15 +255,26 @@ async def listen(state: State) -> dict[str, Any]:
         "turn": turn,
         "thought": 0,
         "transcript": [heard],
-        "messages": Overwrite([*kept_messages(state["messages"]), HumanMessage(text)]),
+        "messages": [HumanMessage(text)],
+        "marks": [{**_sizes(state), "came_from": state.get("came_from")}],
     }
+
+
+def _sizes(state: State) -> dict[str, int]:
+    return {name: len(state.get(name, [])) for name in _MARKED}  # type: ignore[arg-type]
 
 
 async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model what to do or to say."""
+    reply, paid = await ask_model(_prepared, state, runtime)
+    return {"messages": [reply], "thought": state["thought"] + 1, **paid}
+
+
+def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     walker = walker_of(runtime)
     pictures = walker.pictures(state)
-    asked = [*opening(now_of(state, walker), state["seed"], pictures), *state["messages"]]
+    talk = kept_messages(state["messages"])
+    asked = [*opening(now_of(state, walker), state["seed"], pictures), *talk]
     bound = bind(
         runtime.context.model,
         tools=chat_tools(None),
@@ -219,17 +282,14 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         job="chat",
         seed=state["seed"],
     )
-    reply = await acall(bound, asked, role="navigator")
-    counted = reply.usage_metadata and not reply.response_metadata.get("usage_estimated")
-    used = reply.usage_metadata["total_tokens"] if counted and reply.usage_metadata else 0
-    return {"messages": [reply], "thought": state["thought"] + 1, "tokens": used}
+    return bound, asked, "navigator"
 
 
-async def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the first tool call that is open, or begin the walk or question it asks for."""
     walker = walker_of(runtime)
     call, earlier = next_call(state["messages"])
-    message, todo = await answer_call(call, earlier, now_of(state, walker))
+    message, todo = answer_call(call, earlier, now_of(state, walker))
     if "walk" in todo:
         walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0}
         named = [walk["place"]] if walk["place"]["kind"] != "spot" else []
@@ -246,11 +306,15 @@ async def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Go one hop; at the end look at what was named, and answer the call."""
-    context, walker, going = runtime.context, walker_of(runtime), state["walk"]
+    going = state["walk"]
     assert going is not None  # noqa: S101  only a walk leads here
-    left, pose, metres = list(going["way"]), state["pose"], 0.0
-    if left and context.before_hop is not None:
-        await context.before_hop()
+    if going["way"] and runtime.context.before_hop is not None:
+        await runtime.context.before_hop()
+    return await off_loop(_hopped, state, runtime, going)
+
+
+def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> dict[str, Any]:
+    walker, left, pose, metres = walker_of(runtime), list(going["way"]), state["pose"], 0.0
     if left:
         pose, metres = step_to(state, walker, left.pop(0))
     walked = {
@@ -280,7 +344,7 @@ async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"pose": pose, "trajectory": poses, "walk": None, "messages": [arrived]}
 
 
-async def ask(state: State) -> dict[str, Any]:
+def ask(state: State) -> dict[str, Any]:
     """Wait for the person's answer to a question."""
     question = state["question"]
     assert question is not None  # noqa: S101  only a question leads here
@@ -296,18 +360,24 @@ async def ask(state: State) -> dict[str, Any]:
     }
 
 
-async def speak(state: State) -> dict[str, Any]:
+def speak(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Say the model's words to the person."""
     last = state["messages"][-1]
     assert isinstance(last, AIMessage)  # noqa: S101  only the agent leads here
     calls = open_calls(state["messages"])
     text = _LOST if calls else cleaned(last.text) or _LOST
     undone = [*closed(calls, None, ""), AIMessage(text)] if calls else []
-    return {"transcript": [said_by("robot", text, state)], "messages": undone}
+    return {
+        "transcript": [said_by("robot", text, state)],
+        "messages": undone,
+        "result": _result(state, walker_of(runtime), text),
+    }
 
 
-def after_listen(state: State) -> Literal["agent", "listen"]:
-    """To the model with words it can be shown; else listen again."""
+def after_listen(state: State) -> Literal["agent", "listen", "__end__"]:
+    """To the model with words it can be shown; else listen again, unless the person has left."""
+    if state.get("over"):
+        return "__end__"
     return "listen" if state["thought"] < 0 else "agent"
 
 
@@ -329,13 +399,13 @@ def after_tools(state: State) -> Literal["walk", "ask", "tools", "agent"]:
 
 def build_graph(
     checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
+) -> CompiledStateGraph[State, Context, Input, Any]:
     """The graph, compiled.
 
     Args:
         checkpointer: where a conversation is kept; without one, each call is a new one.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
+    builder = AgentGraph(State, Context, Input, "chat")
     builder.add_node("begin", begin)
     builder.add_node("listen", listen)
     builder.add_node("agent", agent, timeout=MODEL_SECONDS)
@@ -350,9 +420,7 @@ def build_graph(
     for node in ("tools", "walk", "ask"):
         builder.add_conditional_edges(node, after_tools)
     builder.add_edge("speak", "listen")
-    compiled = builder.compile(checkpointer=checkpointer, name="chat")
-    # A walk has more nodes than LangGraph's default limit; its way and max_turns bound it.
-    return compiled.with_config(recursion_limit=_MOST_STEPS)
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 
 graph = build_graph()

@@ -36,7 +36,7 @@ from navloom.tools.forms import paragraph
 MOST_SAID = 2_000
 """Characters a person may say at once."""
 MOST_MESSAGES = 48
-"""Messages a model is shown, and a checkpoint holds: the latest, from a person's words on."""
+"""Messages before this turn that a model is shown: the latest, from a person's words on."""
 MOST_CALLS = 8
 """Tool calls answered in one message; further ones are told to wait."""
 _MOST_ARGUMENTS = 2_000
@@ -72,11 +72,14 @@ def said_by(who: str, text: str, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept_messages(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
-    """The latest messages that begin with a person's words, at most ``MOST_MESSAGES``."""
-    kept = list(messages[-MOST_MESSAGES:])
-    while kept and not isinstance(kept[0], HumanMessage):
-        kept.pop(0)
-    return kept
+    """This turn's messages, and before them the latest, at most ``MOST_MESSAGES``.
+
+    They begin with a person's words.
+    """
+    spoken = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
+    turn = spoken[-1] if spoken else len(messages)
+    first = next((place for place in spoken if place >= turn - MOST_MESSAGES), turn)
+    return list(messages[first:])
 
 
 def opening(now: Now, seed: int, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
@@ -135,7 +138,7 @@ def next_call(messages: Sequence[AnyMessage]) -> tuple[ToolCall, list[ToolMessag
     return open_calls(messages)[0], _last(messages)[1]
 
 
-async def answer_call(
+def answer_call(
     call: ToolCall, earlier: Sequence[ToolMessage], now: Now
 ) -> tuple[ToolMessage, dict[str, Any]]:
     """Run a tool.
@@ -152,7 +155,7 @@ async def answer_call(
     if refusal is not None:
         return tool_message(call, {"error": refusal}), {}
     node = ToolNode(chat_tools(now), handle_tool_errors=True)
-    found = await node.ainvoke({"messages": [AIMessage("", tool_calls=[call])]})
+    found = node.invoke({"messages": [AIMessage("", tool_calls=[call])]})
     message: ToolMessage = found["messages"][0]
     todo = message.artifact or {}
     return message.model_copy(update={"artifact": None}), todo

@@ -33,9 +33,8 @@ from navloom.models.registry import get_model
 from navloom.models.secrets import redact
 from navloom.models.usage import Budget
 from navloom.scenes.scene import Scene
+from navloom.sim.protocol import Simulator
 
-_MOST_HISTORY = 20_000
-"""Checkpoints that undo looks through."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -88,8 +87,9 @@ class Talk:
     @property
     def scene(self) -> Scene:
         """The home."""
-        assert self.context.simulator is not None  # noqa: S101  the command makes one
-        return self.context.simulator.scene
+        simulator = self.context.simulator
+        assert isinstance(simulator, Simulator)  # noqa: S101  the command makes one
+        return simulator.scene
 
     @property
     def model(self) -> str:
@@ -106,6 +106,12 @@ class Talk:
     def transcript(self) -> list[dict[str, Any]]:
         """Every line so far."""
         return list(self.state.get("transcript", []))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of every model call, in and out; rules have none."""
+        used = (each for each in self.state.get("paid", ()) if not _is_rule(each["model"]))
+        return sum(each["input_tokens"] + each["output_tokens"] for each in used)
 
     @property
     def goal(self) -> str | None:
@@ -225,8 +231,7 @@ class Talk:
             self.state["pose"] = change["pose"]
         if node != "begin" and ("pose" in change or "walk" in change):
             self.listener.moved(self.state["pose"])
-        if isinstance(change.get("tokens"), int):
-            self.state["tokens"] = self.state.get("tokens", 0) + change["tokens"]
+        self.state["paid"] = [*self.state.get("paid", ()), *change.get("paid", ())]
         for line in change.get("transcript", ()):
             self.state["transcript"] = [*self.transcript, line]
             self.listener.said(line["who"], line["text"])
@@ -237,18 +242,15 @@ class Talk:
         async with self._lock:
             await self._refresh()
             turn = self.state.get("turn", 0)
-            if not turn:
+            if not turn or not self.state.get("marks"):
                 return None
-            heard = [each["text"] for each in self.transcript if each["who"] == "person"
-                     and each["turn"] == turn]  # fmt: skip
-            history = self.graph.aget_state_history(self._config, limit=_MOST_HISTORY)
-            async for old in history:
-                if old.next == ("listen",) and old.values.get("turn") == turn - 1:
-                    await self.graph.aupdate_state(old.config, None, as_node="__copy__")
-                    break
-            else:
-                return None
-            await self.graph.ainvoke(None, self._config, context=self.context, durability="sync")
+            heard = [
+                each["text"]
+                for each in self.transcript
+                if each["who"] == "person" and each["turn"] == turn
+            ]
+            undo = {"undo": True}
+            await self.graph.ainvoke(undo, self._config, context=self.context, durability="sync")
             await self._refresh()
             return heard[0] if heard else ""
 
@@ -271,8 +273,12 @@ class Talk:
         with suppress(asyncio.CancelledError):
             async with self._lock:
                 pass
-        if self.context.simulator is not None:
+        if isinstance(self.context.simulator, Simulator):
             self.context.simulator.close()
+
+
+def _is_rule(model: str) -> bool:
+    return model.startswith("builtin/")
 
 
 def threads_folder(given: Path | None = None) -> Path:

@@ -12,21 +12,20 @@ wrong. The prompt and every reply stand beside the verdict.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, NotRequired
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables.config import RunnableConfig, ensure_config, set_config_context
-from langgraph.graph import StateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
+from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
-from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema
+from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema, replies_in
 from navloom.models.answer import AnswerError, message_text, opening
 from navloom.prompts.load import Rendered, load_prompt
 
@@ -34,7 +33,7 @@ PROMPT = "judge_reasoning"
 MOST_BARRIERS = 20
 MOST_OTHERS = 25
 _MOST_NAME, _MOST_NOTE = 60, 120
-_MOST_REPLY = 4_000
+_MOST_SHOWN = 4_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 NOTHING_SAID = "No explanation was given."
 
@@ -42,8 +41,8 @@ NOTHING_SAID = "No explanation was given."
 class Input(TypedDict):
     """What a caller gives."""
 
-    seed: int
-    """Drawn upon by baselines, and shown to every model."""
+    seed: NotRequired[int]
+    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
     explanation: str
     """Why the path cannot be used, in somebody's words; untrusted."""
     record: dict[str, Any]
@@ -59,11 +58,11 @@ class State(Asking, total=False):
     """See :class:`Input`."""
 
 
-@dataclass(frozen=True)
-class Context:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(AgentContext):
     """What does not change during a run."""
 
-    model: BaseChatModel | str
+    model: ModelLike = "builtin/heuristic"
     """The judge, or its ``provider/name``."""
     defences: bool = True
     """False shows the judge what was said as it is: for measuring, and for nothing else."""
@@ -73,16 +72,14 @@ class Context:
     """Whether to hold the model to the verdict's schema where its backend can."""
 
 
-async def prompt(state: State, runtime: Runtime[Context]) -> State:
+def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Write down the question; where nothing was said there is none."""
     said, record = state["explanation"], read_record(state["record"])
     if is_blank(said):
         partial = 0.0 if record.barriers else None
         return _ended(state, Verdict(False, NOTHING_SAID, partial))
     return {
-        "conversation": opening(
-            _rendered(state.get("seed", 0), said, record, runtime.context.defences)
-        )
+        "messages": opening(_rendered(state.get("seed", 0), said, record, runtime.context.defences))
     }
 
 
@@ -108,12 +105,7 @@ def question(state: State, context: Context) -> Question:  # noqa: ARG001  all t
     )
 
 
-build_graph = asking(
-    StateGraph(State, context_schema=Context, input_schema=Input),
-    question,
-    name="reasoning_judge",
-    prompt=prompt,
-)
+build_graph = asking(AgentGraph(State, Context, Input, "reasoning_judge"), question, prompt=prompt)
 
 
 async def judge_reason(
@@ -141,15 +133,10 @@ async def judge_reason(
         DataError: the record is none.
         ModelError: the judge cannot be had.
     """
-    context = Context(model, defences, max_reasks, constrain)
-    given: Input = {"seed": seed, "explanation": explanation, "record": dict(record)}
-    # Without what a graph around this call keeps steps by: LangGraph would hand on its
-    # durability="sync", and wait for a checkpoint that nobody writes.
-    around: RunnableConfig = {"callbacks": ensure_config().get("callbacks")}
-    with set_config_context(around) as apart:
-        task = asyncio.create_task(_ALONE.ainvoke(given, context=context), context=apart)
-        state = await task
-    return Verdict.of(state["result"], state.get("messages", ()))
+    context = Context(model=model, defences=defences, max_reasks=max_reasks, constrain=constrain)
+    given: Any = {"seed": seed, "explanation": explanation, "record": dict(record)}
+    graded = await graph.ainvoke(given, context=context)
+    return Verdict.of(graded["result"], graded.get("paid", ()))
 
 
 def shown_barriers(record: Record) -> tuple[Edge, ...]:
@@ -162,12 +149,12 @@ def _ended(state: State, verdict: Verdict, faults: list[str] | None = None) -> S
 
     The result is :meth:`Verdict.record`, and the prompt's own record under ``asked_with``.
     """
-    spoken = state.get("conversation", [])[:2]
+    spoken = state.get("messages", [])[:2]
     whole = replace(
         verdict,
         faults=(*state.get("faults", ()), *(faults or ())),
         prompt=tuple(message_text(message.content) for message in spoken),
-        replies=tuple(message_text(m.content)[:_MOST_REPLY] for m in state.get("messages", ())),
+        replies=replies_in(state.get("messages", ())),
     )
     scored = verdict.correct is not None
     return {
@@ -183,7 +170,7 @@ def _rendered(seed: int, said: str, record: Record, defences: bool) -> Rendered:
     ids = {node for edge in record.edges for node in (edge.a, edge.b) if _ID.fullmatch(node)}
 
     def clean(text: str, most: int) -> str:
-        return neutralise(text, most, ids) if defences else text[:_MOST_REPLY]
+        return neutralise(text, most, ids) if defences else text[:_MOST_SHOWN]
 
     barriers = shown_barriers(record)
     others = [edge for edge in record.edges if not edge.is_barrier]
@@ -224,5 +211,3 @@ def _lines(lines: list[str], hidden: int) -> str:
 
 
 graph = build_graph()
-_ALONE = build_graph(False)
-"""Called from within another graph it keeps no checkpoints there."""

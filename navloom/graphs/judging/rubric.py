@@ -12,30 +12,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Annotated, Any, NotRequired
 
-from langchain_core.language_models import BaseChatModel
-from langgraph.graph import StateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
+from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, ModelLike
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
-from navloom.judges.verdict import last_object
+from navloom.judges.verdict import last_object, replies_in
 from navloom.models.answer import AnswerError, message_text, opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_rubric"
 _MOST_OPTIONS, _MOST_LINE, _MOST_WORDS = 16, 160, 400
-_MOST_EVIDENCE, _MOST_REPLY = 300, 4_000
+_MOST_EVIDENCE, _MOST_SHOWN = 300, 4_000
 Grades = dict[str, dict[str, Any]]
 
 
 class Input(TypedDict):
     """What a caller gives."""
 
-    seed: int
-    """Drawn upon by baselines, and shown to every model."""
+    seed: NotRequired[int]
+    """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
     step: dict[str, Any]
     """The step, as JSON of :class:`navloom.judges.trace.Step`; untrusted."""
 
@@ -47,13 +47,13 @@ class State(Asking, total=False):
     """See :class:`Input`."""
 
 
-@dataclass(frozen=True)
-class Context:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(AgentContext):
     """What does not change during a run."""
 
-    model: BaseChatModel | str
+    model: ModelLike = "builtin/heuristic"
     """The judge, or its ``provider/name``."""
-    rubric: Rubric | str = "trace"
+    rubric: Annotated[Rubric | str, FromPython("trace")] = "trace"
     """The rubric, its name, or its file."""
     defences: bool = True
     """False shows the judge what was said as it is: for measuring, and for nothing else."""
@@ -63,11 +63,11 @@ class Context:
     """Whether to hold the model to the rubric's schema where its backend can."""
 
 
-async def prompt(state: State, runtime: Runtime[Context]) -> State:
+def prompt(state: State, runtime: Runtime[Context]) -> State:
     """Write down the question."""
     rubric, step = _rubric(runtime.context.rubric), Step.model_validate(state["step"])
     rendered = _rendered(state.get("seed", 0), rubric, step, runtime.context.defences)
-    return {"conversation": opening(rendered)}
+    return {"messages": opening(rendered)}
 
 
 def question(state: State, context: Context) -> Question:
@@ -105,8 +105,8 @@ def _ended(state: State, rubric: Rubric, grades: Grades, fault: str | None) -> S
         "result": {
             "criteria": grades,
             "faults": [*state.get("faults", ()), *faults],
-            "prompt": [message_text(m.content) for m in state["conversation"][:2]],
-            "replies": [message_text(m.content)[:_MOST_REPLY] for m in state["messages"]],
+            "prompt": [message_text(m.content) for m in state["messages"][:2]],
+            "replies": list(replies_in(state["messages"])),
             "asked_with": {
                 **load_prompt(PROMPT).record,
                 "rubric": rubric.name,
@@ -116,12 +116,7 @@ def _ended(state: State, rubric: Rubric, grades: Grades, fault: str | None) -> S
     }
 
 
-build_graph = asking(
-    StateGraph(State, context_schema=Context, input_schema=Input),
-    question,
-    name="rubric_judge",
-    prompt=prompt,
-)
+build_graph = asking(AgentGraph(State, Context, Input, "rubric_judge"), question, prompt=prompt)
 
 
 def read_grades(text: str, rubric: Rubric) -> tuple[Grades, str | None]:
@@ -165,7 +160,7 @@ def _graded(value: Any) -> dict[str, Any]:
 
 def _rendered(seed: int, rubric: Rubric, step: Step, defences: bool) -> Rendered:
     def clean(text: str, most: int) -> str:
-        return neutralise(text, most) if defences else text[:_MOST_REPLY]
+        return neutralise(text, most) if defences else text[:_MOST_SHOWN]
 
     options = [
         f"{o.id}. ({clean(o.direction, 20)}) {clean(o.description, _MOST_LINE)}"

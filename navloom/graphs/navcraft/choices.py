@@ -15,11 +15,11 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import add
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from langchain_core.messages import HumanMessage
 
+from navloom.graphs.agent import Growing, SceneLike
 from navloom.graphs.turns import TurnLimits, Turns, sent_back
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile
@@ -47,15 +47,15 @@ Update = dict[str, Any]
 class Choices(Turns, total=False):
     """What a graph that may ask for choices remembers."""
 
-    refused: Annotated[list[str], add]
+    refused: Growing[str]
     """With ``compact``: names that were sent back."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ChoiceSettings(TurnLimits):
     """The part of a context that says how a small model is helped; each an arm of the ablation."""
 
-    scene: Scene | str
+    scene: SceneLike
     """The home, or its URI."""
     tau: int = 2
     """Hop threshold of 3.1.2: a leg has at least ``max(2, tau)`` hops."""

@@ -10,6 +10,8 @@ with ``phase_2``; the answer must be the relay the tool confirmed, told in the e
        |   (failed)  (not worth it)
        |       +-> END <-+
        +- given phase_1 -> survey
+
+``errand`` is NavCraft-S itself, a graph within this one.
 """
 
 from __future__ import annotations
@@ -18,17 +20,19 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import START, StateGraph
-from langgraph.graph.message import add_messages
+from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
+from navloom.graphs.agent import AgentGraph
+from navloom.graphs.calling import as_node
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import Choices, chosen_relay, relay_question
 from navloom.graphs.navcraft.single import relay_tools
@@ -69,8 +73,8 @@ class Input(TypedDict):
 
     seed: int
     """Varies the model's choices; goes into the prompts."""
-    phase_1: dict[str, Any] | None
-    """The errand, with the keys of A.10.1; None lets the graph craft one."""
+    phase_1: NotRequired[dict[str, Any] | None]
+    """The errand, with the keys of A.10.1; None, or none, lets the graph craft one."""
 
 
 class State(Input, Choices, total=False):
@@ -80,13 +84,11 @@ class State(Input, Choices, total=False):
     phase 1 held; its reason is ``phase_1:CODE`` where the errand failed.
     """
 
-    errand_messages: Annotated[list[AnyMessage], add_messages]
-    """The conversation that crafted the errand, where there was one."""
     errand: dict[str, Any]
     """What is recorded of the errand: the ``navloom`` part of NavCraft-S."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Context(navcraft_single.Context):
     """What does not change during a run: NavCraft-S's context and the relay's rules."""
 
@@ -94,16 +96,16 @@ class Context(navcraft_single.Context):
     """The text's stricter guard: the helper starts next to neither target nor transfer region."""
 
 
-async def errand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Craft the errand with NavCraft-S, on the same context."""
-    made = await navcraft_single.graph.ainvoke({"seed": state["seed"]}, context=runtime.context)
-    spoken = {"errand_messages": made["messages"]}
+def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
+    """The update that NavCraft-S makes."""
     if made["status"] == "failed":
-        return {**spoken, **given_up(f"phase_1:{made['reason']}", made["message"])}
-    return {**spoken, "phase_1": made["result"]["phase_1"], "errand": made["result"]["navloom"]}
+        ended = given_up(f"phase_1:{made['reason']}", made["message"])
+        return {"paid": made["paid"], **ended}
+    phase_1, record = made["result"]["phase_1"], made["result"]["navloom"]
+    return {"paid": made["paid"], "phase_1": phase_1, "errand": record}
 
 
-async def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, over every relay there is, whether one could spare robot_1 a step."""
     context = runtime.context
     task = _task(state, context)
@@ -232,14 +234,14 @@ def prompt_name_of(context: Context) -> str:
 def _result(
     plan: RelayAnswer, relay: RelayChoice, state: State, context: Context
 ) -> dict[str, Any]:
-    spoken = [*state.get("errand_messages", []), *said(state)]
+    before, spoken = state.get("errand", {}), said(state)
     record = {
         **_errand_record(state, context),
         **relay_record(_task(state, context), relay, strict=context.strict_helper),
         "strict_helper": context.strict_helper,
         "relay_violations_mended": state.get("violations", []),
-        "turns": turns(spoken),
-        "tool_calls": len(calls_made(spoken)),
+        "turns": before.get("turns", 0) + turns(spoken),
+        "tool_calls": before.get("tool_calls", 0) + len(calls_made(spoken)),
         "prompt_collab": load_prompt(prompt_name_of(context)).record,
     }
     return {
@@ -267,20 +269,20 @@ def after_survey(state: State) -> Literal["propose", "__end__"]:
 
 def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
+) -> CompiledStateGraph[State, Context, Input, Any]:
     """Compile the graph.
 
     Args:
         checkpointer: where each step is kept, the errand's included; None keeps nothing.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("errand", errand)
+    builder = AgentGraph(State, Context, Input, "navcraft_collab")
+    builder.add_node("errand", as_node(navcraft_single.graph, output=_crafted))
     builder.add_node("survey", survey)
     add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
     builder.add_conditional_edges(START, begin)
     builder.add_conditional_edges("errand", after_errand)
     builder.add_conditional_edges("survey", after_survey)
-    return builder.compile(checkpointer=checkpointer, name="navcraft_collab")
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 
 graph = build_graph()

@@ -18,16 +18,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import add
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel, create_model
+from typing_extensions import TypedDict
 
+from navloom.graphs.agent import AgentGraph, FromPython, Growing, ModelLike
 from navloom.graphs.navcraft.choices import Choices, ChoiceSettings, chosen_errand, errand_question
 from navloom.graphs.turns import (
     Call,
@@ -65,17 +65,17 @@ class Input(TypedDict):
 class State(Input, Choices, total=False):
     """What a run remembers; its result is ``{"phase_1": ..., "navloom": ...}``."""
 
-    picked: Annotated[list[list[str]], add]
+    picked: Growing[list[str]]
     """With ``compact``: the object chosen, then the end asset, each as [name, region]."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Context(ChoiceSettings):
     """What does not change during a run."""
 
-    model: BaseChatModel | str = "builtin/heuristic"
+    model: ModelLike = "builtin/heuristic"
     """The generator, or its ``provider/name``."""
-    profile: Profile | str | None = None
+    profile: Annotated[Profile | str, FromPython("elderly")] | None = None
     """Who the errand is for: a profile, its name or file, or nobody."""
 
 
@@ -212,16 +212,16 @@ def _repairs(calls: list[Call]) -> dict[str, int]:
 
 def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
+) -> CompiledStateGraph[State, Context, Input, Any]:
     """Compile the graph.
 
     Args:
         checkpointer: where each step is kept; None keeps nothing.
     """
-    builder = StateGraph(State, context_schema=Context, input_schema=Input)
+    builder = AgentGraph(State, Context, Input, "navcraft_single")
     add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
     builder.add_edge(START, "propose")
-    return builder.compile(checkpointer=checkpointer, name="navcraft_single")
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 
 _PATH = """Say whether two regions are connected and adjacent, and give the shortest path.

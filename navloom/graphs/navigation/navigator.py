@@ -22,27 +22,29 @@ it, and ``show_path`` (the upper bound).
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable
 from contextlib import suppress
-from operator import add
-from typing import Annotated, Any, Literal, TypedDict, TypeVar
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from langchain_core.messages import AIMessage, AnyMessage
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from navloom.errors import SimulatorError
-from navloom.graphs.ask import MODEL_SECONDS
-from navloom.graphs.navigation.context import Context, read_input
-from navloom.graphs.navigation.oracle import ask_for, trigger_of
+from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, Growing, Merging, Outcome
+from navloom.graphs.ask import Asked, ask_model
+from navloom.graphs.calling import as_node
+from navloom.graphs.navigation import oracle
+from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
+from navloom.graphs.navigation.oracle import trigger_of
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render, shortest_words
 from navloom.models.answer import opening, with_pictures
 from navloom.models.binding import bind
-from navloom.models.call import acall
 from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Pose
 from navloom.sim.walker import Walker, pose_record, walker_of
@@ -61,8 +63,7 @@ from navloom.tools.navigation.steps import (
 
 JOB = "navigator"
 MOST_PLAN = 1_000
-_MOST_STEPS = 1_000_000
-_Builder = TypeVar("_Builder", bound=StateGraph[Any, Any, Any, Any])
+_Builder = TypeVar("_Builder", bound=AgentGraph[Any, Any, Any])
 _RESPOND = "Answer again in the format described."
 _REVISE = (
     "On reflection you would choose anew. Nothing was carried out. Choose again; this is the choice"
@@ -75,72 +76,67 @@ _LINES: dict[str, str] = {
 }
 
 
-class Input(TypedDict, total=False):
-    """What a caller gives; ``instruction`` and ``start`` are needed."""
+class Input(TypedDict):
+    """What a caller gives."""
 
-    seed: int
+    seed: NotRequired[int]
     """Drawn upon by baselines, and shown to every model; 0 where it is left out."""
-    instruction: str
+    instruction: Annotated[str, Field(max_length=MOST_INSTRUCTION)]
     """What the navigator is told; read as one line."""
     start: str
     """The viewpoint it starts on."""
-    heading: float
+    heading: NotRequired[Annotated[float, Field(allow_inf_nan=False)]]
     """Where it looks at the start, radians clockwise from -z."""
-    goals: list[str]
+    goals: NotRequired[list[str]]
     """Ground truth: viewpoints that count as the goal. Never shown to the navigator."""
-    path: list[str]
+    path: NotRequired[list[str]]
     """Ground truth: the reference path. Never shown to the navigator."""
 
 
-class State(Input, total=False):
-    """What a run remembers: ids and text, never a frame or a scene."""
+class State(Input, Outcome, total=False):
+    """What a run remembers: ids and text, never a frame or a scene.
+
+    Its status is ``ok`` where the agent stopped by itself: whether at the goal is for scores to
+    say. Else its reason is how the walk ended. Keys of its result: ``trajectory``, ``stopped``,
+    ``end``, ``steps``, ``counts``, ``contacts`` and ``prompt``.
+    """
 
     pose: dict[str, Any]
     """Where it is: viewpoint, heading and elevation (radians); off the graph its position, too."""
-    trajectory: Annotated[list[list[Any]], add]
+    trajectory: Growing[list[Any]]
     """Every pose it stood in, the start first: [viewpoint, heading, elevation]."""
-    history: Annotated[list[str], add]
+    history: Growing[str]
     """One line a move."""
-    seen: Annotated[dict[str, dict[str, Any]], operator.or_]
+    seen: Merging[dict[str, Any]]
     """The topological map of ``memory="map"`` (:mod:`navloom.graphs.navigation.text`)."""
-    messages: Annotated[list[AIMessage], add]
-    """Every reply of every model, with its usage."""
-    steps: Annotated[list[dict[str, Any]], add]
+    steps: Growing[dict[str, Any]]
     """One record a step (:class:`navloom.tools.navigation.steps.Step`)."""
-    contacts: Annotated[list[dict[str, Any]], add]
+    contacts: Growing[dict[str, Any]]
     """What the body touched, with the step."""
-    dialogue: Annotated[list[dict[str, Any]], add]
+    dialogue: Growing[dict[str, Any]]
     """Questions asked and their answers."""
-    guidance: Annotated[list[dict[str, Any]], add]
+    guidance: Growing[dict[str, Any]]
     """What the oracle said of itself, and why."""
     plan: str | None
     """The navigator's own plan, as it last wrote it."""
     draft: dict[str, Any]
     """The record of the step under way."""
-    conversation: list[AnyMessage]
+    messages: list[AnyMessage]
     """This step's exchange with the model; starts anew each step."""
     trigger: str | None
     """Why the oracle is to be asked at this step."""
     ending: Ending | None
     """How the walk ended."""
-    status: Literal["ok", "failed"]
-    """``ok`` where the agent stopped by itself; whether at the goal is for scores to say."""
-    reason: str | None
-    """Where it failed: how the walk ended."""
-    message: str | None
-    """Where it failed: one line for a person."""
-    result: dict[str, Any]
-    """``trajectory``, ``stopped``, ``end``, ``steps``, ``counts``, ``contacts`` and ``prompt``."""
 
 
-async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Check what was given, forget an earlier walk of this thread, and stand at the start."""
     walker = walker_of(runtime)
     given = read_input(state, runtime.context, walker.scene)
     there = walker.scene.viewpoint_by_id[given["start"]]
     asked = Pose(there.position, given["heading"], 0.0, there.id)
     pose = pose_record(walker.start(asked, given["seed"]).pose)
-    grown = ("history", "messages", "steps", "contacts", "dialogue", "guidance")
+    grown = ("history", "paid", "steps", "contacts", "dialogue", "guidance")
     fresh = ("plan", "trigger", "ending", "reason", "message")
     return {
         **given,
@@ -152,7 +148,7 @@ async def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     }
 
 
-async def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, remember, list the options; end where there are none."""
     context, walker, seen = runtime.context, walker_of(runtime), state.get("seen", {})
     observation, memory = walker.look(state), get_memory(context.memory)
@@ -171,29 +167,43 @@ async def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {
         "seen": added,
         "draft": step.record(),
-        "conversation": [],
+        "messages": [],
         "trigger": None if context.oracle == "off" else trigger_of(state, context, walker.scene),
     }
 
 
-async def consult(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Let the oracle speak of itself."""
-    simulator = walker_of(runtime).simulator
-    said, messages = await ask_for(state, runtime.context, simulator, None, state["trigger"])
+def _consulted(answered: dict[str, Any], state: State) -> dict[str, Any]:
+    """The update where the oracle spoke of itself."""
+    said = oracle.said_in(answered, state)
     draft = _draft(state).but(oracle=Guidance.read(said)).record()
-    return {"guidance": [said], "draft": draft, "messages": messages}
+    return {"guidance": [said], "draft": draft, "paid": answered["paid"]}
+
+
+consult = as_node(
+    oracle.graph,
+    context=oracle.context_for,
+    input=lambda state, _: oracle.input_for(state, None, state["trigger"]),
+    output=_consulted,
+)
+"""Lets the oracle speak of itself."""
 
 
 async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model."""
+    talk: list[AnyMessage] = []
+    reply, paid = await ask_model(_prepared, state, runtime, talk)
+    return {"messages": [*talk, reply], **paid}
+
+
+def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -> Asked:
+    """What the model is asked; the step's exchange so far is put into ``talk``."""
     context, draft, walker = runtime.context, _draft(state), walker_of(runtime)
     shown = _shown(state, draft, context, walker)
-    conversation = state["conversation"] or _opening(state, draft, context, walker, len(shown))
+    talk += state["messages"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
     tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
     bound = bind(context.model, tools=tools, images=bool(shown), job=JOB, seed=state["seed"])
-    reply = await acall(bound, with_pictures(conversation, shown), role="navigator")
-    return {"conversation": [*conversation, reply], "messages": [reply]}
+    return bound, with_pictures(talk, shown), "navigator"
 
 
 def _draft(state: State) -> Step:
@@ -232,9 +242,9 @@ def _shown(state: State, draft: Step, context: Context, walker: Walker) -> tuple
     return walker.pictures(state)
 
 
-async def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Read one action out of the reply; say what is wrong with it while there are re-prompts."""
-    context, draft, conversation = runtime.context, _draft(state), state["conversation"]
+    context, draft, conversation = runtime.context, _draft(state), state["messages"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only think leads here
     found: ParsedAction | ActionError
@@ -251,12 +261,12 @@ async def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if len(step.faults) > context.max_reasks:
         return {**update, "steps": [update["draft"]], "ending": "unparsed"}
     told = told_back(reply, f"{found} {_RESPOND}")
-    return {**update, "conversation": [*conversation, *told]}
+    return {**update, "messages": [*conversation, *told]}
 
 
-async def reflect(state: State) -> dict[str, Any]:
+def reflect(state: State) -> dict[str, Any]:
     """The reflection says revise: take the choice back and ask for another."""
-    draft, conversation = _draft(state), state["conversation"]
+    draft, conversation = _draft(state), state["messages"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only act leads here
     back = Choice(action=draft.action, reflection=draft.reflection, reply=draft.reply)
@@ -264,20 +274,28 @@ async def reflect(state: State) -> dict[str, Any]:
         action=NOTHING, revised=draft.revised + 1, revisions=[*draft.revisions, back]
     )
     told = told_back(reply, _REVISE)
-    return {"draft": changed.record(), "conversation": [*conversation, *told]}
+    return {"draft": changed.record(), "messages": [*conversation, *told]}
 
 
-async def ask(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Put the navigator's question to the oracle; it stays where it is."""
-    draft, simulator = _draft(state), walker_of(runtime).simulator
+def _asked(answered: dict[str, Any], state: State) -> dict[str, Any]:
+    """The update where the oracle answered; the navigator stays where it is."""
+    draft, said = _draft(state), oracle.said_in(answered, state)
     question = draft.action.question
-    said, messages = await ask_for(state, runtime.context, simulator, question, None)
     asked = Answer(question=question, answer=said["answer"], leaked=said["leaked"])
     record = draft.but(asked=asked).record()
-    return {"dialogue": [{**said, **asked.record()}], "steps": [record], "messages": messages}
+    return {"dialogue": [{**said, **asked.record()}], "steps": [record], "paid": answered["paid"]}
 
 
-async def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+ask = as_node(
+    oracle.graph,
+    context=oracle.context_for,
+    input=lambda state, _: oracle.input_for(state, _draft(state).action.question, None),
+    output=_asked,
+)
+"""Puts the navigator's question to the oracle."""
+
+
+def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Carry the action out: stop, or go one hop."""
     context, walker, draft = runtime.context, walker_of(runtime), _draft(state)
     if draft.action.kind == "stop":
@@ -309,7 +327,7 @@ async def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     }
 
 
-async def finish(state: State) -> dict[str, Any]:
+def finish(state: State) -> dict[str, Any]:
     """Put the result together."""
     ending = state["ending"] or "stop"
     result = result_of(state, load_prompt(PROMPT).record)
@@ -355,13 +373,13 @@ def after_move(state: State) -> Literal["observe", "finish"]:
 
 def build_graph(
     checkpointer: Checkpointer = None,
-) -> CompiledStateGraph[State, Context, Input, State]:
+) -> CompiledStateGraph[State, Context, Input, Any]:
     """The whole navigator, compiled.
 
     Args:
         checkpointer: where its steps are kept; nowhere by default.
     """
-    builder = _deciding(StateGraph(State, context_schema=Context, input_schema=Input))
+    builder = _deciding(AgentGraph(State, Context, Input, "navigator"))
     builder.add_node("ask", ask, timeout=MODEL_SECONDS)
     builder.add_node("move", move)
     builder.add_node("finish", finish)
@@ -371,9 +389,7 @@ def build_graph(
     builder.add_edge("ask", "observe")
     builder.add_conditional_edges("move", after_move)
     builder.add_edge("finish", END)
-    compiled = builder.compile(checkpointer=checkpointer, name="navigator")
-    # A walk has more nodes than LangGraph's default limit; max_steps and the budgets bound it.
-    return compiled.with_config(recursion_limit=_MOST_STEPS)
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 
 def build_decider(
@@ -388,7 +404,7 @@ def build_decider(
     Args:
         checkpointer: where its steps are kept; nowhere by default.
     """
-    builder = _deciding(StateGraph(State, context_schema=Context))
+    builder = _deciding(AgentGraph(State, Context, State, "decider", output=State))
     builder.add_conditional_edges(START, at_first)
     looked: dict[Hashable, str] = {"think": "think", "consult": "consult", "finish": END}
     builder.add_conditional_edges("observe", after_observe, looked)
@@ -400,8 +416,7 @@ def build_decider(
         "finish": END,
     }
     builder.add_conditional_edges("act", after_act, chosen)
-    compiled = builder.compile(checkpointer=checkpointer, name="decider")
-    return compiled.with_config(recursion_limit=_MOST_STEPS)
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
 
 
 def _deciding(builder: _Builder) -> _Builder:

@@ -22,25 +22,24 @@ asks no model and names the option itself: it is the bound that others are measu
 With a checkpointer and one thread a navigator, ``dialogue`` keeps what was said, and
 ``max_questions`` bounds it.
 
-``trigger_of`` and ``ask_for`` are what a navigator calls: when it speaks, and what is kept of it.
+``trigger_of`` and what follows it are what a navigator calls: when the oracle speaks, of what, and
+what is kept of it.
 """
 
 from __future__ import annotations
 
 import json
-import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict
+from typing import Annotated, Any, Literal, TypeAlias
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-from langgraph.graph import StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
+from typing_extensions import TypedDict
 
 from navloom.errors import UsageError, did_you_mean
+from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, Growing, ModelLike, SceneLike
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.graphs.navigation import context as navigator
 from navloom.models.answer import MOST_CHARACTERS, AnswerError, opening
@@ -49,6 +48,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
+from navloom.sim.walker import walker_of
 from navloom.tools.forms import paragraph
 from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, struggling, way_to_goal
 from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
@@ -114,20 +114,20 @@ class State(Input, Asking, total=False):
     advice: dict[str, Any] | None
     """What is said: ``trigger``, ``question``, ``facts``, ``prompt`` and, in the end, ``answer``
     and ``leaked``; None where nothing is."""
-    dialogue: Annotated[list[dict[str, Any]], operator.add]
+    dialogue: Growing[dict[str, Any]]
     """Every ``{"question", "answer", "leaked"}`` so far, oldest first."""
 
 
-@dataclass(frozen=True)
-class Context:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(AgentContext):
     """What does not change during a run."""
 
-    scene: Scene | str
+    scene: SceneLike
     """The home, or its URI."""
-    model: BaseChatModel | str
+    model: ModelLike = "builtin/heuristic"
     """Who puts the facts into words, or its ``provider/name``; its calls have the role
     ``oracle``."""
-    simulator: Simulator | None = None
+    simulator: Annotated[Simulator | None, FromPython()] = None
     """Where the navigator walks: its captions are used, nothing in it is moved."""
     exact: bool = False
     """Name the option that the path takes; ask no model."""
@@ -141,10 +141,10 @@ class Context:
     away_m: float = 5.0
 
 
-async def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Find out whether to speak and what is known, and write down the question."""
     context = runtime.context
-    begun: dict[str, Any] = {"conversation": [], "faults": Overwrite([]), "advice": None}
+    begun: dict[str, Any] = {"messages": [], "faults": Overwrite([]), "advice": None}
     begun |= {"status": "ok", "reason": None, "message": None}
     if not state.get("trajectory"):
         raise UsageError("the oracle needs a trajectory: the viewpoint that the navigator is on")
@@ -180,7 +180,7 @@ async def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         facts=_json(shown),
     )
     advice["prompt"] = told.record
-    return {**begun, "advice": advice, "conversation": opening(rendered)}
+    return {**begun, "advice": advice, "messages": opening(rendered)}
 
 
 def question(state: State, context: Context) -> Question:
@@ -203,12 +203,12 @@ def question(state: State, context: Context) -> Question:
     return Question(job=JOB, read=read, give_up=give_up, role="oracle")
 
 
-async def finish(state: State) -> dict[str, Any]:
+def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Put the result together; failed where a question was not answered, or no words were had.
 
     Its keys: ``trigger`` and ``question``, ``answer`` (None where there is none), ``leaked``,
-    ``faults``, ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of those, how many
-    had one) and ``prompt``.
+    ``exact``, ``faults``, ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of
+    those, how many had one) and ``prompt``.
     """
     advice = state.get("advice") or {}
     asked = advice.get("question") is not None
@@ -219,6 +219,7 @@ async def finish(state: State) -> dict[str, Any]:
         "question": advice.get("question"),
         "answer": advice.get("answer"),
         "leaked": advice.get("leaked", False),
+        "exact": runtime.context.exact,
         "faults": state.get("faults", []),
         "facts": advice.get("facts"),
         "turns": len(said),
@@ -232,11 +233,7 @@ async def finish(state: State) -> dict[str, Any]:
 
 
 build_graph = asking(
-    StateGraph(State, context_schema=Context, input_schema=Input),
-    question,
-    name="oracle",
-    prompt=prompt,
-    finish=finish,
+    AgentGraph(State, Context, Input, "oracle"), question, prompt=prompt, finish=finish
 )
 
 
@@ -349,21 +346,16 @@ def trigger_of(state: Mapping[str, Any], context: navigator.Context, scene: Scen
     return struggling(scene, walked, state["goals"], state["path"], since=since)
 
 
-async def ask_for(
-    state: Mapping[str, Any],
-    context: navigator.Context,
-    simulator: Simulator,
-    question: str | None,
-    trigger: str | None,
-) -> tuple[dict[str, Any], list[AIMessage]]:
-    """Ask the oracle where the navigator stands.
+def context_for(_: Any, runtime: Runtime[navigator.Context]) -> Context:
+    """The oracle's context, of a navigator's."""
+    context, simulator = runtime.context, walker_of(runtime).simulator
+    model, exact = context.oracle_model or context.model, context.oracle == "path"
+    return Context(scene=simulator.scene, model=model, simulator=simulator, exact=exact)
 
-    Returns:
-        ``step``, ``at`` (hops so far), ``trigger``, ``question``, ``answer``, ``leaked`` and
-        ``exact``; and the replies it took.
-    """
-    exact = context.oracle == "path"
-    given: Input = {
+
+def input_for(state: Mapping[str, Any], question: str | None, trigger: str | None) -> Input:
+    """The oracle's input where a navigator stands."""
+    return {
         "seed": state["seed"],
         "instruction": state["instruction"],
         "question": question,
@@ -375,13 +367,18 @@ async def ask_for(
         "history": sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
         "options": state["draft"]["options"],
     }
-    model = context.oracle_model or context.model
-    around = Context(simulator.scene, model, simulator, exact=exact)
-    answered = await graph.ainvoke(given, context=around)
-    kept = {key: answered["result"][key] for key in ("trigger", "question", "answer", "leaked")}
-    at = len(state["trajectory"]) - 1
-    said = {"step": state["draft"]["step"], "at": at, "exact": exact, **kept}
-    return said, answered.get("messages", [])
+
+
+def said_in(answered: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
+    """What a navigator keeps of an oracle's outcome.
+
+    Returns:
+        ``step``, ``at`` (hops so far), ``exact``, ``trigger``, ``question``, ``answer`` and
+        ``leaked``.
+    """
+    at, result = len(state["trajectory"]) - 1, answered["result"]
+    kept = {key: result[key] for key in ("exact", "trigger", "question", "answer", "leaked")}
+    return {"step": state["draft"]["step"], "at": at, **kept}
 
 
 graph = build_graph()

@@ -19,11 +19,11 @@ from navloom.evals.kinds import run_kind
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.session import Session
-from navloom.graphs.ask import run
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel, register, unregister
 from tests.evals.capnav.world import write_world
 from tests.evals.test_video import film
+from tests.graphs.states import run
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from navloom.graphs.annotation import room_typing
 from navloom.graphs.annotation.room_typing import ANSWER_KEY, SCHEMA, Context, read_type
-from navloom.graphs.ask import run
 from navloom.models.answer import AnswerError
 from navloom.models.scripted import ScriptedChatModel
 from navloom.prompts.load import load_prompt
 from navloom.scenes.annotate import retype
 from navloom.scenes.lexicon import ROOM_TYPES, room_types
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
+from tests.graphs.states import run
 
 Reply = Callable[[list[BaseMessage]], str]
 
@@ -80,7 +80,7 @@ def test_the_region_with_most_evidence_is_asked_about_first() -> None:
         ["Unknown_3", "Unknown_2", "Unknown_4"], "Bedroom"
     )
     assert state["result"]["prompt"] == load_prompt("room_typing").record
-    assert len(state["messages"]) == 3
+    assert len(state["paid"]) == 3
 
 
 def test_a_question_holds_the_histogram_and_the_five_top_objects() -> None:

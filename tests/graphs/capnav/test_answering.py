@@ -12,16 +12,15 @@ from langchain_core.messages import HumanMessage
 from PIL import Image
 
 from navloom.errors import ModelError, SceneError
-from navloom.graphs.ask import run
 from navloom.graphs.capnav.answering import Context, answer_schema, graph, nodes_of, resolve_path
 from navloom.models.answer import message_text
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.usage import by_model
 from navloom.scenes.bodies import Traversability, annotated
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from tests.evals.capnav.world import question, write_world
+from tests.graphs.states import run
 
 QUESTION = question("HOUSE01", 2)
 NO = {"answer": "no", "path": ["Kitchen", "node_10", "node_14"], "reason": "Stairs at the landing."}
@@ -78,7 +77,7 @@ def test_what_the_model_is_shown_and_what_is_kept(scene: Scene) -> None:
     assert result["answer"] == YES
     assert result["nodes"] == ["node_11", "node_10", "node_14"]
     assert (result["asks"], result["faults"], result["record"]) == (1, [], None)
-    assert [used.role for used in by_model(state["messages"])] == ["navigator"]
+    assert [used["role"] for used in state["paid"]] == ["navigator"]
 
 
 def test_a_reply_that_is_no_answer_is_sent_back_once_with_what_is_wrong(scene: Scene) -> None:
@@ -145,7 +144,7 @@ def test_the_reason_of_a_no_is_graded_against_what_holds_on_its_path(
     ]
     assert result["verdict"]["correct"] is True
     assert "Stairs at the landing" in message_text(judge.calls[0].messages[-1].content)
-    assert {used.role for used in by_model(state["messages"])} == {"navigator", "judge"}
+    assert {used["role"] for used in state["paid"]} == {"navigator", "judge"}
 
 
 @pytest.mark.parametrize(

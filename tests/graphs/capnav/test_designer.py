@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from navloom.graphs.ask import run
 from navloom.graphs.capnav import designer as capnav_tasks
 from navloom.graphs.capnav.designer_text import guideline
 from navloom.models import get_model
@@ -18,6 +17,7 @@ from navloom.scenes.uri import scene_of
 from navloom.testing import ModelServer, brain
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
+from tests.graphs.states import run
 from tests.tools.capnav.test_grounding import question
 
 

@@ -17,18 +17,17 @@ from langgraph.checkpoint.memory import InMemorySaver
 from PIL import Image
 
 from navloom.errors import SimulatorError, UsageError
-from navloom.graphs.ask import run
 from navloom.graphs.captions import captioner as captions
 from navloom.graphs.captions.captioner import Context, build_graph, write_captions
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.usage import by_model
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import CaptionCache, captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose, View
 from navloom.sim.words import composed
+from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, ISLAND, KITCHEN, STAIRS, home
 
 MARKERS = {"1": "corner of the hallway", "2": "foot of the stairs"}
@@ -64,7 +63,7 @@ def test_markers_then_summary_and_what_is_kept() -> None:
         "caption_markers",
         "viewpoint_summary",
     ]
-    assert [used.role for used in by_model(state["messages"])] == ["describer"]
+    assert [used["role"] for used in state["paid"]] == ["describer", "describer"]
     titles = [call.response_format["title"] for call in model.calls]
     assert titles == ["marker_captions", "viewpoint_summary"]
 
@@ -99,7 +98,8 @@ def test_the_exact_fault_is_told_and_asked_again() -> None:
 
 
 def test_it_gives_up_on_one_question_and_goes_on() -> None:
-    with ScriptedChatModel(["no", "no", SUMMARY]) as model:
+    # Both questions are under way at once.
+    with ScriptedChatModel(["no", SUMMARY, "no"]) as model:
         state = captioned(model, max_reasks=1)
     assert state["status"] == "ok"
     assert state["result"]["viewpoints"] == {HALL: {"summary": SUMMARY["summary"]}}
@@ -131,7 +131,7 @@ def test_every_viewpoint_where_none_is_named() -> None:
     )
     assert set(state["result"]["viewpoints"]) == {v.id for v in home().viewpoints}
     # Five places have ways and a summary each, and the island a summary.
-    assert len(state["messages"]) == 2 * 6 + 1
+    assert len(state["paid"]) == 2 * 6 + 1
 
 
 def test_an_unknown_viewpoint_is_named() -> None:
@@ -172,7 +172,7 @@ def pictures(messages: Sequence[BaseMessage]) -> list[Image.Image]:
 def test_pictures_go_to_the_model_with_markers_and_never_into_the_state() -> None:
     saver = InMemorySaver()
     config = {"configurable": {"thread_id": "one"}}
-    with ScriptedChatModel([{"1": "x"}, MARKERS, SUMMARY]) as model:
+    with ScriptedChatModel([{"1": "x"}, SUMMARY, MARKERS]) as model:
         state = run(
             build_graph(saver),
             {"seed": 1, "viewpoints": [HALL]},
@@ -180,13 +180,13 @@ def test_pictures_go_to_the_model_with_markers_and_never_into_the_state() -> Non
             config=config,
         )
     assert state["status"] == "ok"
-    first, again, summary = (pictures(call.messages) for call in model.calls)
+    first, summary, again = (pictures(call.messages) for call in model.calls)
     assert [len(first), len(again), len(summary)] == [1, 1, 1]
     assert first[0].width == 4 * 64
     # Markers are drawn for the marker question alone.
     assert first[0].tobytes() == again[0].tobytes() != summary[0].tobytes()
     assert "A green circle" in message_text(model.calls[0].messages[0].content)
-    assert "Pictures of the place" in message_text(model.calls[2].messages[0].content)
+    assert "Pictures of the place" in message_text(model.calls[1].messages[0].content)
     kept = [str(c.checkpoint) for c in saver.list(config)]
     assert kept
     assert not any("base64" in each or "image" in each for each in kept)

@@ -9,9 +9,9 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from navloom.graphs.ask import run
 from navloom.graphs.chat.chat import Context, build_graph
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
+from tests.graphs.states import run
 
 __all__ = ["Chat", "home"]
 

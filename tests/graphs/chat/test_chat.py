@@ -15,7 +15,6 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from navloom.errors import UsageError
-from navloom.graphs.ask import run
 from navloom.graphs.chat import chat
 from navloom.graphs.chat.chat import Context, build_graph
 from navloom.graphs.chat.talk import open_thread
@@ -26,6 +25,7 @@ from navloom.sim.graph import GraphSimulator
 from navloom.testing import ModelServer, brain
 from tests.graphs.chat.chat_home import Chat, home
 from tests.graphs.navigation.walks import PictureSimulator
+from tests.graphs.states import run
 
 
 def call(name: str, **args: Any) -> dict[str, Any]:
@@ -194,7 +194,8 @@ async def test_new_words_stop_a_walk_where_it_is(tmp_path: Path) -> None:
         context = Context(scene=home(), model=model)
         async with open_thread(tmp_path / "t.sqlite") as saver:
             graph = build_graph(saver)
-            state = await graph.ainvoke({"said": "stop!"}, config, context=context)
+            await graph.ainvoke({"said": "stop!"}, config, context=context)
+            state = (await graph.aget_state(config)).values
     # The hop under way is finished, and no further one begun.
     assert [pose[0] for pose in state["trajectory"]] == ["c0", "c1", "c2", "c3"]
     stopped = told(state["messages"])[0]
@@ -211,10 +212,11 @@ async def test_halt_needs_no_model_and_the_walk_can_go_on(tmp_path: Path) -> Non
         given = {"start": "c0", "said": "go to the bedroom with the desk"}
         await drained_after(graph, given, config, context, 2)
         state = await graph.ainvoke({"halt": True}, config, context=context)
-        assert state["transcript"][-1]["text"] == "I have stopped in the hallway."
+        whole = (await graph.aget_state(config)).values
+        assert whole["transcript"][-1]["text"] == "I have stopped in the hallway."
         assert state["__interrupt__"]
         state = await graph.ainvoke(Command(resume="keep going"), config, context=context)
-    assert state["pose"]["viewpoint"] == "d"
+    assert state["result"]["pose"]["viewpoint"] == "d"
 
 
 def test_model_calls_are_bounded() -> None:
@@ -301,11 +303,13 @@ def test_pictures_go_to_the_model_where_there_are_any() -> None:
 
 
 def test_a_long_conversation_stays_small() -> None:
-    talk = Chat()
-    for _ in range(40):
-        talk.say("turn left")
-    assert len(talk.state["messages"]) <= 48 + 4
-    assert isinstance(talk.state["messages"][0], HumanMessage)
+    with ScriptedChatModel(lambda _: "Very well.") as model:
+        talk = Chat(model=model)
+        for _ in range(40):
+            talk.say("turn left")
+        shown = model.calls[-1].messages
+    assert len(shown) <= 48 + 1 + 4
+    assert [each.content for each in shown[2:5]] == ["I am listening.", "turn left", "Very well."]
     assert len(talk.state["transcript"]) == 80
 
 
@@ -352,7 +356,7 @@ def test_tools_and_conversation_on_the_wire(name: str, path: str) -> None:
         talk.say("the second")
         assert talk.say("turn around and then go ahead").startswith("I turned around.")
     assert talk.at == "c5"
-    assert talk.state["tokens"] > 0
+    assert all(paid["input_tokens"] > 0 for paid in talk.state["paid"])
 
 
 def test_a_random_robot_answers_too() -> None:

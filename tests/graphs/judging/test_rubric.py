@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from navloom.errors import DataError, UsageError
-from navloom.graphs.ask import run
 from navloom.graphs.judging import rubric
 from navloom.judges.trace import TRACE_KINDS, load_rubric, make_trace_items, steps_of
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
+from tests.graphs.states import run
 
 PLACES = (
     ("leads to the kitchen; stove, fridge", "further in the hall; coat rack"),

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from navloom.errors import ModelError
-from navloom.graphs.ask import run
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.prompt import scene_prompt
 from tests.graphs.navcraft.errands import phase_1, phase_2
+from tests.graphs.states import run
 from tests.tools.navcraft.worlds import row_house
 
 OBJECT = {"object": "cup in Study_4"}

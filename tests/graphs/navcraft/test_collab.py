@@ -8,11 +8,11 @@ import pytest
 from langchain_core.messages import ToolMessage
 
 from navloom.errors import UsageError
-from navloom.graphs.ask import run
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft.collab import Context
 from navloom.models.scripted import ScriptedChatModel
 from tests.graphs.navcraft.errands import CHECK, CHECK_RELAY, RELAY, phase_1, phase_2
+from tests.graphs.states import run
 from tests.tools.navcraft.worlds import row_house
 
 

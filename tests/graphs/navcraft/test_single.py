@@ -9,12 +9,12 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from navloom.graphs.ask import run
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.single import Context
 from navloom.models.scripted import ScriptedChatModel
 from navloom.prompts.navcraft.profiles import profile_names
 from tests.graphs.navcraft.errands import CHECK, PATH, TOO_NEAR, phase_1
+from tests.graphs.states import run
 from tests.tools.navcraft.worlds import item, row_house
 
 

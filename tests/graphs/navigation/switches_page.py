@@ -14,7 +14,6 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
-from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.answer import message_text
@@ -23,6 +22,7 @@ from navloom.scenes.uri import load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.media import MemoryMedia
 from tests.graphs.navigation.walks import PictureSimulator
+from tests.graphs.states import run
 
 __all__ = ["page"]
 
@@ -222,8 +222,8 @@ def _text(message: BaseMessage) -> str:
 
 def _state(state: Mapping[str, Any]) -> list[str]:
     """One line a key, and one a key of each step; what every walk has in bulk is left out."""
-    left_out = {"conversation", "messages", "draft", "result", "steps", *GIVEN}
-    lines = [f"{key}: {_short(state[key])}" for key in state if key not in left_out]
+    left_out = {"messages", "paid", "draft", "result", "steps", *GIVEN}
+    lines = [f"{key}: {_short(state[key])}" for key in sorted(state) if key not in left_out]
     for step in state["steps"]:
         skipped = ("options", "heading")
         lines += [

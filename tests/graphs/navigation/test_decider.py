@@ -64,7 +64,8 @@ async def test_a_loop_of_ones_own_walks_as_the_navigator_does(memory: Any) -> No
             if alone:
                 state = await decided(simulator, context)
             else:
-                state = await navigator.graph.ainvoke(GIVEN, context=context)
+                channels = navigator.graph.stream_channels_list
+                state = await navigator.graph.ainvoke(GIVEN, context=context, output_keys=channels)
         ends.append(
             {key: state[key] for key in ("trajectory", "steps", "history", "ending", "seen")}
         )

@@ -10,7 +10,6 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from navloom.errors import SimulatorError, UsageError
-from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.scripted import ScriptedChatModel
@@ -18,6 +17,7 @@ from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Edge
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.navigation.walks import GIVEN, BumpingSimulator, humans, section, walk
+from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, ISLAND, KITCHEN, SINK, STAIRS, home
 
 THERE = ["Action: 1. on", "Action: 1", "Action: 1", "Action: Stop."]
@@ -36,8 +36,8 @@ def test_a_walk_from_the_first_look_to_the_stop() -> None:
         "revisions": 0, "questions": 0, "oracle_calls": 0, "leaks": 0, "contacts": 0,
     }  # fmt: skip
     assert result["prompt"] == load_prompt("navigator").record
-    assert len(state["messages"]) == len(model.calls) == 4
-    assert all(message.usage_metadata for message in state["messages"])
+    assert len(state["paid"]) == len(model.calls) == 4
+    assert all(paid["input_tokens"] and paid["calls"] == 1 for paid in state["paid"])
     json.dumps(result)
 
 
@@ -157,19 +157,19 @@ def test_one_option_is_a_choice_between_it_and_stopping() -> None:
     [
         ({"instruction": ""}, "The instruction is empty"),
         ({"instruction": " \n"}, "The instruction is empty"),
-        ({"instruction": None}, "The instruction is empty"),
+        ({"instruction": None}, "navigator's input: instruction: Field required"),
         ({"instruction": "\u200b\x00\ufeff"}, "The instruction is empty"),
-        ({"seed": "one"}, "seed is 'one': expected a whole number"),
-        ({"goals": HALL}, f"goals is '{HALL}': expected a list of viewpoints"),
-        ({"path": 3}, "path is '3': expected a list of viewpoints"),
-        ({"instruction": "go " * 7_000}, "20,999|21,000 characters: expected at most 20,000"),
+        ({"seed": "one"}, "seed: Input should be a valid integer, found 'one'"),
+        ({"goals": HALL}, f"goals: Input should be a valid list, found '{HALL}'"),
+        ({"path": 3}, "path: Input should be a valid list, found 3"),
+        ({"instruction": "go " * 7_000}, "instruction: .* at most 20000 characters"),
         ({"start": "nowhere"}, "start viewpoint 'nowhere' is not in test:row, which has 7"),
         ({"start": HALL[:-1] + "5"}, f"Did you mean '{HALL}'"),
-        ({"start": None}, "start viewpoint 'None' is not in"),
+        ({"start": None}, "start: Field required"),
         ({"goals": ["nowhere"]}, "goal viewpoint 'nowhere'"),
         ({"path": ["nowhere"]}, "path's viewpoint 'nowhere'"),
-        ({"heading": math.inf}, "heading is 'inf'"),
-        ({"heading": "north"}, "heading is 'north'"),
+        ({"heading": math.inf}, "heading: Input should be a finite number, found inf"),
+        ({"heading": "north"}, "heading: Input should be a valid number, found 'north'"),
     ],
 )
 def test_bad_input_is_one_line_before_any_call(given: dict[str, Any], said: str) -> None:
@@ -191,15 +191,15 @@ def test_the_longest_instruction_is_read_and_stands_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"memory": "maps"}, "memory is 'maps': expected one of history, map.* Did you mean 'map'"),
-        ({"act": "speech"}, "act is 'speech'"),
-        ({"oracle": True}, "oracle is 'True'"),
-        ({"views": 5}, "views is '5': expected one of 0, 4, 12, 24, 36"),
-        ({"max_steps": 0}, "max_steps is 0: expected 1 to 1000"),
-        ({"failures": "one"}, "failures is not a list of texts"),
-        ({"failures": None}, "failures is not a list of texts"),
-        ({"failures": 5}, "failures is not a list of texts"),
-        ({"failures": ["x"] * 11}, "failures has 11 texts"),
+        ({"memory": "maps"}, "memory: Input should be 'history' or 'map', found 'maps'"),
+        ({"act": "speech"}, "act: Input should be 'text' or 'tool', found 'speech'"),
+        ({"oracle": True}, "oracle: .*, found True"),
+        ({"views": 5}, "views: Input should be 0, 4, 12, 24 or 36, found 5"),
+        ({"max_steps": 0}, "max_steps: Input should be greater than or equal to 1, found 0"),
+        ({"failures": "one"}, "failures: .* valid tuple, found 'one'"),
+        ({"failures": None}, "failures: .* valid tuple, found None"),
+        ({"failures": 5}, "failures: .* valid tuple, found 5"),
+        ({"failures": ["x"] * 11}, "failures: Tuple should have at most 10 items"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], said: str) -> None:
@@ -238,7 +238,7 @@ def test_the_same_thread_can_walk_again() -> None:
         run(graph, GIVEN, context=context, config=config)
         state = run(graph, {**GIVEN, "seed": 6}, context=context, config=config)
     assert [pose[0] for pose in state["trajectory"]] == [HALL, STAIRS]
-    assert (len(state["steps"]), len(state["messages"]), len(state["history"])) == (2, 2, 1)
+    assert (len(state["steps"]), len(state["paid"]), len(state["history"])) == (2, 2, 1)
     assert STAIRS in state["seen"]
 
 

@@ -8,11 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from navloom.errors import UsageError
-from navloom.graphs.ask import run
 from navloom.graphs.navigation import oracle
 from navloom.graphs.navigation.oracle import (
     MOST_ANSWER,
@@ -24,13 +23,13 @@ from navloom.graphs.navigation.oracle import (
 from navloom.models.answer import message_text
 from navloom.models.builtin import Request
 from navloom.models.scripted import ScriptedChatModel
-from navloom.models.usage import by_model
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Pose
 from navloom.tools.navigation.leaks import WITHHELD, find_leaks
 from navloom.tools.navigation.options import Option, options_of
+from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, KITCHEN, SINK, STAIRS, STUDY, home
 
 GOOD = "Go right towards the kitchen, then on to the sink."
@@ -51,11 +50,11 @@ def asked_for(model: Any, **changes: Any) -> dict[str, Any]:
 
 
 async def ask_oracle(*, scene: Scene, model: Any, exact: bool = False, **given: Any) -> Any:
-    """The result of one call, and the replies it took."""
+    """The result of one call, and what was paid for it."""
     given["options"] = [asdict(option) for option in given.get("options", ())]
     around = Context(scene=scene, model=model, exact=exact)
     state = await oracle.graph.ainvoke(given, context=around)  # type: ignore[arg-type]
-    return {**state["result"], "messages": state.get("messages", [])}
+    return {**state["result"], "paid": state["paid"]}
 
 
 def options_at(scene: Scene, viewpoint: str, heading: float = 0.0) -> list[Option]:
@@ -107,7 +106,7 @@ async def test_no_prompt_shows_an_id_or_a_goal() -> None:
 async def test_calls_have_the_role_of_an_oracle() -> None:
     with ScriptedChatModel([GOOD]) as model:
         said = await ask_oracle(**asked_for(model))
-    assert [used.role for used in by_model(said["messages"])] == ["oracle"]
+    assert [used["role"] for used in said["paid"]] == ["oracle"]
 
 
 async def test_a_leak_is_told_back_once_with_the_exact_fault() -> None:
@@ -117,7 +116,7 @@ async def test_a_leak_is_told_back_once_with_the_exact_fault() -> None:
     assert f"the id of a place ('{KITCHEN}')" in told
     assert "the number of an option or place ('option 2')" in told
     assert (said["answer"], said["leaked"], len(said["faults"])) == (GOOD, False, 1)
-    assert len(said["messages"]) == 2
+    assert len(said["paid"]) == 2
 
 
 async def test_a_leak_that_stays_is_withheld_and_counted() -> None:
@@ -212,7 +211,7 @@ async def test_the_exact_oracle_names_the_option_and_asks_no_model() -> None:
     assert said["answer"] == f"Take option {right.id}, Right."
     assert there["answer"] == "Stop here: this is the goal."
     assert lost["answer"] == "No option leads to the goal from here."
-    assert (said["messages"], said["prompt"], said["leaked"]) == ([], None, False)
+    assert (said["paid"], said["prompt"], said["leaked"]) == ([], None, False)
 
 
 async def test_facts_are_in_the_words_that_the_navigator_reads() -> None:
@@ -270,7 +269,7 @@ def test_the_graph_speaks_where_the_navigator_struggles(walked: list[str], trigg
     result = state["result"]
     assert (result["trigger"], result["answer"], result["leaked"]) == (trigger, GOOD, False)
     assert f"Asked because: {trigger} - " in human(model)
-    assert [type(m) for m in state["messages"]] == [AIMessage]
+    assert [paid["role"] for paid in state["paid"]] == ["oracle"]
     assert result["prompt"]["name"] == "oracle"
 
 

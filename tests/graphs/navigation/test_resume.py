@@ -48,11 +48,13 @@ async def test_each_call_is_made_once_and_the_simulator_is_put_back(
         # Another process: another connection, another graph, a simulator that nobody stands in.
         async with open_checkpoints(tmp_path / "c.sqlite") as saver:
             again = settings(model, PictureSimulator(home()))
-            end = await navigator.build_graph(saver).ainvoke(None, config, context=again)
+            graph = navigator.build_graph(saver)
+            await graph.ainvoke(None, config, context=again)
+            end = (await graph.aget_state(config)).values
         sent = [str(call.messages[1].content)[:60] for call in model.calls]
     assert [pose[0] for pose in end["trajectory"]] == [HALL, CORNER, KITCHEN, SINK]
     assert [step["step"] for step in end["steps"]] == [1, 2, 3, 4]
-    assert len(end["messages"]) == len(SCRIPT)
+    assert len(end["paid"]) == len(SCRIPT)
     assert end["result"]["counts"]["reprompts"] == 1
     assert end["result"]["counts"]["revisions"] == 1
     assert len(sent) == len(script)
@@ -87,7 +89,7 @@ async def test_two_walks_in_one_simulator_at_once_stay_apart() -> None:
         state = await navigator.graph.ainvoke(
             {**GIVEN, "start": start}, context=Context(simulator=shared, model=model)
         )
-        return [pose[0] for pose in state["trajectory"]]
+        return [pose[0] for pose in state["result"]["trajectory"]]
 
     walks = await asyncio.gather(*(one(start) for start in (HALL, SINK, HALL, KITCHEN)))
     assert walks == [
@@ -103,7 +105,7 @@ async def test_a_simulator_that_cannot_be_remembered_works_too() -> None:
     with ScriptedChatModel(["Action: 1", "Action: Stop"]) as model:
         context = Context(simulator=Unhashable(home()), model=model)
         state = await navigator.graph.ainvoke(GIVEN, context=context)
-    assert [pose[0] for pose in state["trajectory"]] == [HALL, CORNER]
+    assert [pose[0] for pose in state["result"]["trajectory"]] == [HALL, CORNER]
 
 
 async def test_the_state_holds_ids_and_texts_only() -> None:
@@ -112,5 +114,6 @@ async def test_the_state_holds_ids_and_texts_only() -> None:
 
     with ScriptedChatModel(SCRIPT) as model:
         context = settings(model, PictureSimulator(home()))
-        state = await navigator.graph.ainvoke(GIVEN, context=context)
-    json.dumps({k: v for k, v in state.items() if k not in ("messages", "conversation")})
+        channels = navigator.graph.stream_channels_list
+        state = await navigator.graph.ainvoke(GIVEN, context=context, output_keys=channels)
+    json.dumps({k: v for k, v in state.items() if k != "messages"})

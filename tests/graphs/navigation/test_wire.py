@@ -13,7 +13,6 @@ import pytest
 from langchain_core.messages import AIMessage
 from PIL import Image
 
-from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models import get_model
@@ -26,6 +25,7 @@ from navloom.sim.protocol import Observation, Pose
 from navloom.testing import ModelServer
 from navloom.tools.navigation.options import direction_of
 from tests.graphs.navigation.walks import GIVEN, PictureSimulator, walk
+from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, home
 
 PROVIDERS = ("openai", "anthropic")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from navloom.graphs.ask import run
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.answer import message_text
@@ -18,6 +17,7 @@ from navloom.models.scripted import Reply, ScriptedChatModel
 from navloom.scenes.bodies import Embodiment
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Action, Contact, Hop, Observation, Pose, View
+from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import HALL, KITCHEN, SINK, home
 
 __all__ = ["GIVEN", "BumpingSimulator", "PictureSimulator", "humans", "section", "walk"]

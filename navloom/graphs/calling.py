@@ -1,0 +1,131 @@
+"""Ways to call a graph: and wait for it, as a node of another, and what its calls have come to."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from langgraph.types import StateSnapshot
+
+from navloom.errors import UsageError
+from navloom.graphs.agent import is_off_loop, off_loop
+from navloom.models.secrets import redact_traces
+
+
+def as_node(
+    graph: Any,
+    *,
+    context: Any = None,
+    input: Callable[[Any, Any], Mapping[str, Any] | None] | None = None,  # noqa: A002
+    output: Callable[[dict[str, Any], Any], Mapping[str, Any]] | None = None,
+) -> Callable[[Any, Any], Awaitable[Any]]:
+    """A node for any graph, which runs this one.
+
+    Its steps are kept with the outer graph's, resumed with them, and streamed with
+    ``subgraphs=True``. Its ``paid`` is handed on: where the outer state has a key ``paid`` that
+    adds up, as each of ours does, all that was paid stands there.
+
+    Args:
+        graph: any compiled graph.
+        context: its context, or a function of the outer state and runtime that makes one; by
+            default the outer graph's own.
+        input: its input, of the outer state and runtime; None where there is nothing to ask, and
+            nothing is changed then. By default what the outer state has of the keys it takes.
+        output: the outer state's update, of its outcome and the outer state. By default the
+            outcome, of which the outer state takes the keys that it knows.
+    """
+    names = tuple(graph.builder.schemas[graph.builder.input_schema])
+
+    def prepared(state: Any, runtime: Any) -> tuple[Mapping[str, Any] | None, Any]:
+        around = context(state, runtime) if callable(context) else context
+        if input is None:
+            given: Any = {name: state[name] for name in names if name in state}
+        else:
+            given = input(state, runtime)
+        return given, runtime.context if around is None else around
+
+    async def node(state: Any, runtime: Any) -> Any:
+        given, around = await off_loop(prepared, state, runtime)
+        if given is None:
+            return {}
+        # LangGraph finds the graph within this function, and its state among its tasks'.
+        outcome = await graph.ainvoke(given, context=around)
+        return dict(outcome) if output is None else dict(output(outcome, state))
+
+    # What an AgentGraph asks for, which hands such a node to LangGraph as it is.
+    vars(node)["runs_graph"] = True
+    return node
+
+
+def paid_so_far(snapshot: StateSnapshot) -> list[dict[str, Any]]:
+    """What the calls of a thread have come to, those of graphs within it included, each once.
+
+    Args:
+        snapshot: ``await graph.aget_state(config, subgraphs=True)``.
+    """
+    paid = list(snapshot.values.get("paid", ()))
+    for task in snapshot.tasks:
+        if isinstance(task.result, Mapping):
+            # It has ended, and its step has not: what it gives is not among the values yet.
+            paid += task.result.get("paid", ())
+        elif isinstance(task.state, StateSnapshot):
+            paid += paid_so_far(task.state)
+    return paid
+
+
+def run(
+    graph: Any,
+    input: dict[str, Any] | None,  # noqa: A002  LangGraph's own word, and the design's
+    *,
+    context: Any = None,
+    config: Any = None,
+) -> dict[str, Any]:
+    """Call a graph and wait for its final state.
+
+    All such calls share one event loop in a thread of its own, so that models keep their
+    connections between calls, and it works in a notebook, which has a running loop already.
+
+    Args:
+        graph: any compiled graph of ``navloom.graphs``.
+        input: what it starts from; None goes on from a checkpoint.
+        context: its ``Context``.
+        config: a LangGraph config, such as ``{"recursion_limit": 50}``.
+
+    Raises:
+        UsageError: called from within a graph, where only ``await graph.ainvoke`` can work.
+    """
+    redact_traces()
+    loop = _loop()
+    try:
+        inside = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        inside = is_off_loop()
+    if inside:
+        raise UsageError("run() waits: inside a graph use `await graph.ainvoke(...)` instead")
+    call = asyncio.run_coroutine_threadsafe(graph.ainvoke(input, config, context=context), loop)
+    try:
+        state: dict[str, Any] = call.result()
+    except BaseException:
+        call.cancel()
+        raise
+    return state
+
+
+@lru_cache(maxsize=1)
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="navloom.run", daemon=True)
+    thread.start()
+
+    def close() -> None:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(timeout=5)
+        if not loop.is_running():
+            loop.close()
+
+    atexit.register(close)
+    return loop
