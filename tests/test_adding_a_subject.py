@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import add
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypedDict
 
@@ -29,6 +30,7 @@ from navloom.evals.session import Job, Sample, Session, Stop, make_id, sample_se
 from navloom.models import scripted
 from navloom.models.call import acall
 from navloom.models.registry import model_of
+from navloom.models.usage import paid_for
 
 # --- the subject: what is asked, a graph, a plan, a job, a report, one entry ---------------------
 
@@ -50,6 +52,7 @@ class State(TypedDict, total=False):
     seed: int
     question: str
     messages: Annotated[list[AnyMessage], add_messages]
+    paid: Annotated[list[dict[str, Any]], add]
     status: str
     result: dict[str, Any]
 
@@ -61,7 +64,7 @@ class Context:
 
 async def ask(state: State, runtime: Runtime[Context]) -> State:
     said = await acall(runtime.context.model, [HumanMessage(state["question"])], role="generator")
-    return {"messages": [said]}
+    return {"messages": [said], "paid": [paid_for(said)]}
 
 
 async def read(state: State) -> State:

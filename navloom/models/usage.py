@@ -109,53 +109,34 @@ def stamped(
     return reply.model_copy(update=update)
 
 
-def usage_of(messages: Iterable[Any]) -> dict[str, int]:
-    """Count the model calls and tokens behind some messages.
+def paid_for(reply: AIMessage) -> dict[str, Any]:
+    """What one reply came to: a record of `ModelUsage`, of one call or of one cached reply.
 
-    Args:
-        messages: LangChain messages; those that a model did not write count for nothing.
-
-    Returns:
-        ``calls``, ``input_tokens`` and ``output_tokens``, and where there are any,
-        ``cached_calls`` and ``retries``. A call without ``usage_metadata`` counts as a call with
-        no tokens; a cached reply counts among ``cached_calls`` alone.
+    A call without ``usage_metadata`` is a call with no tokens; of a reply without a stamp, which
+    did not go through ``acall``, nobody knows the price.
     """
-    total = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
-    for message in messages:
-        if getattr(message, "type", None) != "ai":
-            continue
-        stamp = _stamp_of(message)
-        if stamp.get("cached"):
-            total["cached_calls"] = total.get("cached_calls", 0) + 1
-            continue
-        usage = getattr(message, "usage_metadata", None) or {}
-        total["calls"] += 1
-        total["input_tokens"] += int(usage.get("input_tokens") or 0)
-        total["output_tokens"] += int(usage.get("output_tokens") or 0)
-        if retries := int(stamp.get("retries") or 0):
-            total["retries"] = total.get("retries", 0) + retries
-    return total
-
-
-def paid_for(reply: Any) -> dict[str, Any]:
-    """What one reply came to: a record of `ModelUsage`, of one call or of one cached reply."""
-    stamp, usage = _stamp_of(reply), usage_of([reply])
-    name = str(stamp.get("model") or "unknown")
-    return ModelUsage(
-        model=name,
-        role=str(stamp.get("role") or DEFAULT_ROLE),
-        calls=usage["calls"],
-        cached_calls=usage.get("cached_calls", 0),
-        retries=usage.get("retries", 0),
-        input_tokens=usage["input_tokens"],
-        output_tokens=usage["output_tokens"],
-        seconds=float(stamp.get("seconds") or 0.0),
-        cost_usd=price_of(name, usage),
-    ).record()
+    stamp = _stamp_of(reply)
+    counted: Mapping[str, Any] = reply.usage_metadata or {}
+    name, cached = str(stamp.get("model") or "unknown"), bool(stamp.get("cached"))
+    used = ModelUsage(name, str(stamp.get("role") or DEFAULT_ROLE))
+    used.seconds = float(stamp.get("seconds") or 0.0)
+    if cached:
+        used.cached_calls = 1
+        return used.record()
+    used.calls, used.retries = 1, int(stamp.get("retries") or 0)
+    used.input_tokens = int(counted.get("input_tokens") or 0)
+    used.output_tokens = int(counted.get("output_tokens") or 0)
+    used.cost_usd = price_of(name, used.record()) if stamp else None
+    return used.record()
 
 
 def usage_in(parts: Iterable[ModelUsage]) -> dict[str, int]:
-    """Calls and tokens of all parts, in the form of `usage_of`."""
+    """Calls and tokens of all parts.
+
+    Returns:
+        ``calls``, ``input_tokens`` and ``output_tokens``, and where there are any,
+        ``cached_calls`` and ``retries``.
+    """
     total = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
     for part in parts:
         for name in (*total, "cached_calls", "retries"):
@@ -185,7 +166,7 @@ def price_of(model: str, usage: Mapping[str, int]) -> float | None:
 
     Args:
         model: ``provider/name``, with or without options.
-        usage: as ``usage_of`` gives it.
+        usage: as `usage_in` gives it.
 
     Returns:
         The price; 0.0 for models that run in this process and where no call was made; None where
@@ -297,7 +278,7 @@ class Budget:
         """Let go of a reservation and count what the call really used; None: it failed."""
         self._held.pop(reservation, None)
         if reply is not None:
-            self.count(model, usage_of([reply]))
+            self.count(model, paid_for(reply))
 
     def count(self, model: str, usage: dict[str, Any]) -> None:
         """Add what calls of a model used."""

@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import add
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -21,6 +22,7 @@ from langgraph.runtime import Runtime
 from navloom.evals.engine import run_batch
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.session import Sample, Session, make_id, sample_seed
+from navloom.models.usage import paid_for, stamped
 
 STEPS = 8
 
@@ -28,6 +30,7 @@ STEPS = 8
 class State(TypedDict, total=False):
     seed: int
     messages: Annotated[list[AnyMessage], add_messages]
+    paid: Annotated[list[dict[str, Any]], add]
     status: str
     result: dict[str, Any]
 
@@ -38,6 +41,7 @@ class Context:
     log: Path | None = None
     delay: float = 0.0
     breaks_at: int | None = None
+    model: str = "builtin/heuristic"
 
 
 def step(number: int) -> Any:
@@ -53,8 +57,15 @@ def step(number: int) -> Any:
             os.write(fd, f"{context.name} {number}\n".encode())
             os.close(fd)
         usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
-        told = AIMessage(f"{number}:" + "x" * 800, id=f"{number}", usage_metadata=usage)
-        update: State = {"messages": [told]}
+        told = stamped(
+            AIMessage(f"{number}:" + "x" * 800, id=f"{number}", usage_metadata=usage),
+            model=context.model,
+            role="generator",
+            seconds=0.0,
+            retries=0,
+            cached=False,
+        )
+        update: State = {"messages": [told], "paid": [paid_for(told)]}
         if number == STEPS - 1:
             odd = state["seed"] % 2
             update["status"] = "failed" if odd else "ok"
@@ -92,7 +103,7 @@ class DummyJob:
         return {"seed": sample.seed, "messages": [HumanMessage("p" * 4000, id="first")]}
 
     def context(self, sample: Sample, model: Any = None) -> Context:
-        return Context(sample.id, self.log, self.delay, self.breaks.get(sample.id))
+        return Context(sample.id, self.log, self.delay, self.breaks.get(sample.id), self.model)
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         odd = state["status"] == "failed"

@@ -27,7 +27,7 @@ from navloom.evals.engine import one_line, open_checkpoints, run_batch
 from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.session import Sample, Session, Stop, select
-from navloom.models.usage import price_of, usage_of
+from navloom.models.usage import ModelUsage, paid_for, price_of, usage_in
 from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder
 
 ROOT = Path(__file__).parents[2]
@@ -472,8 +472,11 @@ async def test_checkpoints_bring_back_messages_and_nothing_that_runs(tmp_path: P
 
 def test_usage_counts_what_models_wrote() -> None:
     usage = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
-    messages = [HumanMessage("x"), AIMessage("y", usage_metadata=usage), AIMessage("z")]
-    assert usage_of(messages) == {"calls": 2, "input_tokens": 5, "output_tokens": 7}
+    paid = [paid_for(AIMessage("y", usage_metadata=usage)), paid_for(AIMessage("z"))]
+    used = usage_in(ModelUsage.read(each) for each in paid)
+    assert used == {"calls": 2, "input_tokens": 5, "output_tokens": 7}
+    # Nobody asked for these by the way that tells the model.
+    assert [each["cost_usd"] for each in paid] == [None, None]
 
 
 def test_prices() -> None:

@@ -12,11 +12,11 @@ from navloom.models.usage import (
     Budget,
     Limits,
     ModelUsage,
-    by_model,
     merged,
+    paid_for,
     stamped,
     total_cost,
-    usage_of,
+    usage_in,
 )
 
 
@@ -27,23 +27,26 @@ def reply(tokens: tuple[int, int] = (1000, 100), **stamp: object) -> AIMessage:
     return stamped(made, **{**given, "cached": False, **stamp})  # type: ignore[arg-type]
 
 
+def parts_of(*replies: AIMessage) -> list[ModelUsage]:
+    return merged([ModelUsage.read(paid_for(each)) for each in replies])
+
+
 def test_calls_are_counted_by_model_and_role_and_cached_ones_apart() -> None:
-    messages = [
-        HumanMessage("q"),
+    parts = parts_of(
         reply(),
         reply(retries=2),
         reply(cached=True),
         reply(role="judge"),
         reply(model="builtin/heuristic"),
-    ]
-    heuristic, generator, judge = by_model(messages)
+    )
+    heuristic, generator, judge = parts
     assert heuristic.cost_usd == 0
     assert (generator.calls, generator.cached_calls, generator.retries) == (2, 1, 2)
     assert (generator.input_tokens, generator.output_tokens) == (2000, 200)
     # $0.15 and $0.60 a million tokens: https://openai.com/api/pricing, gpt-4o-mini.
     assert generator.cost_usd == pytest.approx(2 * (1000 * 0.15e-6 + 100 * 0.6e-6))
     assert judge.role == "judge"
-    assert usage_of(messages) == {
+    assert usage_in(parts) == {
         "calls": 4,
         "input_tokens": 4000,
         "output_tokens": 400,
@@ -53,9 +56,9 @@ def test_calls_are_counted_by_model_and_role_and_cached_ones_apart() -> None:
 
 
 def test_a_price_nobody_knows_is_none_and_a_cached_reply_is_free_all_the_same() -> None:
-    (known,) = by_model([reply(model="vllm/q/m", cached=True)])
+    (known,) = parts_of(reply(model="vllm/q/m", cached=True))
     assert known.cost_usd == 0
-    parts = by_model([reply(model="vllm/q/m"), reply()])
+    parts = parts_of(reply(model="vllm/q/m"), reply())
     assert total_cost(parts) is None
     assert total_cost([]) == 0
 

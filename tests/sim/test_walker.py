@@ -13,7 +13,7 @@ from navloom.sim import walker as walking
 from navloom.sim.conformance import made_scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Pose, Turn
-from navloom.sim.walker import Walker, enter, lease, pose_of, pose_record
+from navloom.sim.walker import Leases, Walker, enter, pose_of, pose_record
 
 SCENE = made_scene()
 
@@ -78,10 +78,6 @@ def test_a_state_holds_any_pose() -> None:
     assert Walker(GraphSimulator(SCENE), "one").look(state).pose.viewpoint == "east"
 
 
-class Owner:
-    """Whoever simulators are made for."""
-
-
 class Counted(GraphSimulator):
     closed = 0
 
@@ -89,32 +85,30 @@ class Counted(GraphSimulator):
         self.closed += 1
 
 
-def test_a_simulator_is_leased_by_owner_and_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walking, "MOST_LEASED", len(walking._LEASED) + 3)
-    scene, owner, other = load_scene("demo:flat"), Owner(), Owner()
+def test_a_context_has_a_simulator_for_each_thread() -> None:
+    scene, leases, others = load_scene("demo:flat"), Leases(), Leases()
     made: list[Counted] = []
 
     def make() -> Counted:
         made.append(Counted(scene))
         return made[-1]
 
-    first = lease(owner, "a", make)
-    assert lease(owner, "a", make) is first
-    assert len({id(lease(each, "a", make)) for each in (owner, other)}) == 2
-    assert lease(owner, "b", make) is not first
+    first = leases.get("a", make)
+    assert leases.get("a", make) is first
+    assert others.get("a", make) is not first
+    assert leases.get("b", make) is not first
     assert [each.closed for each in made] == [0, 0, 0]
-    del other
+    del others
     gc.collect()
     assert [each.closed for each in made] == [0, 1, 0]
 
 
 def test_no_more_are_held_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walking, "_LEASED", type(walking._LEASED)())
     monkeypatch.setattr(walking, "MOST_LEASED", 2)
-    owner, scene = Owner(), load_scene("demo:flat")
-    held = [lease(owner, name, lambda: Counted(scene)) for name in ("a", "b")]
-    lease(owner, "a", lambda: Counted(scene))
-    lease(owner, "c", lambda: Counted(scene))
+    leases, scene = Leases(), load_scene("demo:flat")
+    held = [leases.get(name, lambda: Counted(scene)) for name in ("a", "b")]
+    leases.get("a", lambda: Counted(scene))
+    leases.get("c", lambda: Counted(scene))
     # The one used longest ago.
     assert [each.closed for each in held] == [0, 1]  # type: ignore[attr-defined]
-    assert lease(owner, "b", lambda: Counted(scene)) is not held[1]
+    assert leases.get("b", lambda: Counted(scene)) is not held[1]

@@ -2,12 +2,12 @@
 
 POLICIES = {
     "heuristic": {
-        "marker_captions": "navloom.graphs.captions.captioner:heuristic_markers",
-        "viewpoint_summary": "navloom.graphs.captions.captioner:heuristic_summary",
+        "marker_captions": "navloom.graphs.captions.baseline:heuristic_markers",
+        "viewpoint_summary": "navloom.graphs.captions.baseline:heuristic_summary",
     },
     "random": {
-        "marker_captions": "navloom.graphs.captions.captioner:random_markers",
-        "viewpoint_summary": "navloom.graphs.captions.captioner:random_summary",
+        "marker_captions": "navloom.graphs.captions.baseline:random_markers",
+        "viewpoint_summary": "navloom.graphs.captions.baseline:random_summary",
     },
 }
 """What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

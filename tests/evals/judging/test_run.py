@@ -163,8 +163,8 @@ def test_gullible_judges_turn_only_without_the_defences(tmp_path: Path) -> None:
     assert found["gullible"]["without"].flipped > 90
 
 
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-def test_judging_within_another_graph_keeps_no_checkpoints_there(durability: Any) -> None:
+@pytest.mark.parametrize("durability", ["sync", "async"])
+def test_judging_within_another_graph_keeps_its_steps_with_the_others(durability: Any) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import END, START, StateGraph
 
@@ -183,4 +183,5 @@ def test_judging_within_another_graph_keeps_no_checkpoints_there(durability: Any
     config: Any = {"configurable": {"thread_id": "t"}}
     state = asyncio.run(outer.ainvoke({"seed": 1}, config, durability=durability))
     assert state["found"] is True
-    assert {each.config["configurable"]["checkpoint_ns"] for each in saver.list(config)} == {""}
+    kept = {each.config["configurable"]["checkpoint_ns"] for each in saver.list(config)}
+    assert [name.partition(":")[0] for name in sorted(kept)] == ["", "node"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 from langgraph.types import Command

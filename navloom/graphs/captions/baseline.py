@@ -1,0 +1,98 @@
+"""Baselines for ``marker_captions`` and ``viewpoint_summary``: rules that read prompts alone.
+
+They are rules, not language models, and named as such in every table.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from navloom.errors import ModelError
+from navloom.models.builtin import Request
+
+_MOST = 100
+_MOST_SUMMARY = 300
+_NOTHING = "an open way"
+_EMPTY = ("nothing of note",)
+
+
+def heuristic_markers(request: Request) -> AIMessage:
+    """The room where it is known, then what is known of the way and of no other way."""
+    markers = _object(request, "Markers:")
+    parts = {number: _parts(str(way.get("known") or "")) for number, way in markers.items()}
+    every = [part for said in parts.values() for part in set(said)]
+    return request.answer(
+        {number: _caption(way, parts[number], every) for number, way in markers.items()}
+    )
+
+
+def random_markers(request: Request) -> AIMessage:
+    """What is known of any of the ways, drawn blindly."""
+    rng = random.Random(f"{request.seed}:{len(request.messages)}")
+    markers = _object(request, "Markers:")
+    known = [str(way.get("known") or _NOTHING)[:_MOST] for way in markers.values()]
+    return request.answer({number: rng.choice(known) for number in markers})
+
+
+def heuristic_summary(request: Request) -> AIMessage:
+    """What is said of the whole place, else what its views say, each thing once."""
+    views = _object(request, "Views:")
+    around = str(views.get("around") or "").strip()
+    return request.answer({"summary": _sentence(around or ", ".join(_views(views, list)))})
+
+
+def random_summary(request: Request) -> AIMessage:
+    """What one view says, drawn blindly."""
+    rng = random.Random(f"{request.seed}:{len(request.messages)}")
+    said = _views(_object(request, "Views:"), sorted)
+    return request.answer({"summary": _sentence(rng.choice(said or [""]))})
+
+
+def _object(request: Request, heading: str) -> dict[str, Any]:
+    value = request.json_block(heading)
+    if not isinstance(value, dict):
+        raise ModelError(f"A builtin model needs a JSON object after '{heading}' in its prompt.")
+    return value
+
+
+def _parts(known: str) -> list[str]:
+    return [part.strip() for part in re.split(r"[;,.]", known) if part.strip()]
+
+
+def _caption(way: dict[str, Any], parts: list[str], every: list[str]) -> str:
+    """The parts that no other way has come first; those that all have are left for last."""
+    room = way.get("room")
+    ranked = sorted(dict.fromkeys(parts), key=every.count)
+    own = [
+        part for part in ranked if part not in (f"leads to the {room}", f"further in the {room}")
+    ]
+    said = ([str(room)] if room else []) + own
+    if way.get("goes") in ("up", "down"):
+        said.append(f"goes {way['goes']}")
+    return _joined(said, _MOST) or _NOTHING
+
+
+def _views(views: dict[str, Any], order: Callable[[Any], list[str]]) -> list[str]:
+    said = [str(view).strip(" .") for view in views.get("views") or ()]
+    return order(dict.fromkeys(view for view in said if view and view not in _EMPTY))
+
+
+def _sentence(words: str) -> str:
+    text = _joined(_parts(words), _MOST_SUMMARY) or "A place without anything of note"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _joined(parts: list[str], most: int) -> str:
+    """As many whole parts as fit."""
+    kept = ""
+    for part in parts:
+        longer = f"{kept}, {part}" if kept else part[:most]
+        if len(longer) > most:
+            break
+        kept = longer
+    return kept
