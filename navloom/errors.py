@@ -24,8 +24,10 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-class NavloomError(Exception):
+class NavloomError(RuntimeError):
     """Base of all errors meant for a person; ``str(error)`` is one line.
+
+    A ``RuntimeError``, since LangGraph's server hands on the words of those and of few others.
 
     Attributes:
         exit_code: what the command line ends with.

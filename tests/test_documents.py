@@ -64,7 +64,7 @@ def test_python_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     typed: dict[str, object] = {"__name__": "document"}
     for match in FENCED.finditer(path.read_text("utf-8")):
         if match.group(1) == "python":
-            exec(compile(match.group(2), str(path), "exec"), typed)
+            exec(compile(match.group(2), str(path), "exec", dont_inherit=True), typed)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -97,7 +97,7 @@ async def run_batch(
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
-    scope = CallScope(session.settings, session.limits, display)
+    scope = CallScope(session.settings, session.limits, display, session.max_connections)
     scope.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
     under_way = Tally()

@@ -234,8 +234,11 @@ class Session:
 class CallScope:
     """What stands around the calls of one session: settings, limits, and what is told of them."""
 
-    def __init__(self, settings: CallSettings, limits: Limits, display: Display) -> None:
-        self.settings = settings
+    def __init__(
+        self, settings: CallSettings, limits: Limits, display: Display, connections: int
+    ) -> None:
+        # Of all samples together: one may ask several questions side by side.
+        self.settings = replace(settings, connections=asyncio.Semaphore(max(1, connections)))
         self.limits = limits
         self.display = display
         self.reached: str | None = None

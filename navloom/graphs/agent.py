@@ -21,7 +21,7 @@ import threading
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, lru_cache, partial
 from inspect import iscoroutinefunction, signature
 from itertools import chain
@@ -147,6 +147,18 @@ class AgentContext:
         for name, value in checked(_fields(kind), given, where).items():
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        """The schema that servers and clients fill, inherited fields described as well."""
+        made = handler(schema)
+        properties = handler.resolve_ref_schema(made)["properties"]
+        for base in cls.__mro__[1:]:
+            if is_dataclass(base):
+                inherited = TypeAdapter(base).json_schema().get("properties", {})
+                for name, each in inherited.items():
+                    properties[name].setdefault("description", each.get("description"))
+        return made
+
     @cached_property
     def leases(self) -> Leases:
         """The simulators that were made for it."""
@@ -209,17 +221,20 @@ class AgentGraph(StateGraph[StateT, ContextT, InputT, Any]):
 
     def add_node(self, node: Any, action: Any = None, **settings: Any) -> Any:
         """Add a node: a plain function is run off the event loop, an ``async`` one on it."""
-        if not callable(action) or getattr(action, "runs_graph", False):
+        if not callable(action):
             return super().add_node(node, action, **settings)
         return super().add_node(node, self._guarded(node, action), **settings)
 
     def _guarded(self, node: str, action: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         both, waits = len(signature(action).parameters) > 1, iscoroutinefunction(action)
+        inner = getattr(action, "runs_graph", None)
 
         async def guarded(state: Any, runtime: Runtime[Any]) -> Any:
             self.check_context(runtime.context)
             if node in self._first:
                 await off_loop(self._check_input, state)
+            if inner is not None:  # LangGraph finds it by its name here, as in `as_node` itself.
+                return await action(state, runtime)
             given = (state, runtime) if both else (state,)
             return await (action(*given) if waits else off_loop(action, *given))
 
@@ -233,7 +248,8 @@ class AgentGraph(StateGraph[StateT, ContextT, InputT, Any]):
         """
         kind: Any = self.context_schema
         if not isinstance(context, kind):
-            found = "no context" if context is None else f"a {type(context).__qualname__}"
+            given = type(context)
+            found = "no context" if context is None else f"a {given.__module__}.{given.__name__}"
             needs = ", ".join(each.name for each in fields(kind))
             raise UsageError(
                 f"{self.name} was given {found}: give context={kind.__module__}.Context(...), of"

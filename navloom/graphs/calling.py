@@ -56,8 +56,7 @@ def as_node(
         outcome = await graph.ainvoke(given, context=around)
         return dict(outcome) if output is None else dict(output(outcome, state))
 
-    # What an AgentGraph asks for, which hands such a node to LangGraph as it is.
-    vars(node)["runs_graph"] = True
+    vars(node)["runs_graph"] = graph
     return node
 
 

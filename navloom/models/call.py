@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -73,6 +73,7 @@ class CallSettings:
         gate: passed before each call.
         on_retry: told the model's name and each retry before its wait.
         lost: gets what calls that failed for good came to.
+        connections: so many attempts are under way at once; None bounds them nowhere.
     """
 
     cache: ResponseCache | None = None
@@ -84,6 +85,7 @@ class CallSettings:
     gate: Gate | None = None
     on_retry: Callable[[str, Retry], None] | None = None
     lost: list[ModelUsage] | None = None
+    connections: asyncio.Semaphore | None = None
 
 
 _settings: ContextVar[CallSettings] = ContextVar("navloom_call_settings")
@@ -211,7 +213,10 @@ class _Ask:
 
         async def attempt() -> Any:
             self.attempts += 1
-            async with asyncio.timeout(self.policy.attempt_timeout):
+            async with (
+                self.settings.connections or nullcontext(),
+                asyncio.timeout(self.policy.attempt_timeout),
+            ):
                 reply = await bound.ainvoke([_replayable(m) for m in messages])
             told = getattr(reply, "response_metadata", None) or {}
             ended = any(told.get(key) for key in ("finish_reason", "stop_reason", "status"))

@@ -157,6 +157,8 @@ def iter_scenes(spec: str) -> Iterator[Scene]:
 def _resolve(spec: str) -> _Place:
     try:
         return _find(spec)
+    except SceneError:
+        raise
     except (OSError, RuntimeError) as error:
         # A name that is too long, a folder that may not be read, the home of nobody (~x).
         reason = getattr(error, "strerror", None) or error

@@ -175,7 +175,7 @@ def test_a_storm_of_retries_is_a_line_now_and_then() -> None:
     display.note = said.append  # type: ignore[method-assign]
     told: list[str] = []
     settings = CallSettings(on_retry=lambda name, _: told.append(name))
-    around = CallScope(settings, Limits(), display).of_calls()
+    around = CallScope(settings, Limits(), display, 1).of_calls()
     assert around.on_retry is not None
     for _ in range(50):
         around.on_retry("a/b", Retry(1, Failure("rate", "slow down", 429), 1.0))

@@ -1,11 +1,13 @@
 """``python -m tests.testing.kill``: kill a run many times, and count what was lost.
 
+With ``--nested`` it is a run of NavCraft-C, whose errand is a graph within the graph.
+
 The process that is killed is a real session of ``run_kind`` over the loopback. It is killed when
 the server has got a random number of further calls, a random moment after the last of them, so
 that kills are spread over the run however fast the machine is. After each kill, and at the end:
 
 - no sample that was finished is missing, and none is there twice;
-- the tasks are those of a run that was never killed;
+- the tasks are those of a run that was never killed, and so is what each is said to have cost;
 - the server was asked a second time for no more calls than were in flight at the kills.
 """
 
@@ -16,10 +18,12 @@ import json
 import multiprocessing
 import os
 import random
+import sqlite3
 import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -60,6 +64,8 @@ class Outcome:
         lost: samples that had been finished, or were to be, and are missing.
         twice: samples that stand in the file more than once.
         changed: whether the tasks differ from those of a run that was not killed.
+        costs: samples whose calls, tokens or dollars do.
+        nested: kills that found a sample within its errand.
         calls: calls of the run that was not killed.
         again: calls that the server was asked again.
         in_flight: calls that may have been in flight at the kills: so many may come again.
@@ -71,6 +77,8 @@ class Outcome:
     lost: int
     twice: int
     changed: bool
+    costs: int
+    nested: int
     calls: int
     again: int
     in_flight: int
@@ -79,24 +87,27 @@ class Outcome:
     @property
     def holds(self) -> bool:
         """Whether nothing was lost, doubled or changed, and no more was paid than is due."""
-        return not (self.lost or self.twice or self.changed) and self.again <= self.in_flight
+        broken = self.lost or self.twice or self.changed or self.costs
+        return not broken and self.again <= self.in_flight
 
     def __str__(self) -> str:
         return (
             f"kills {self.kills}, samples {self.samples}: finished and lost {self.lost}, "
             f"twice {self.twice}, tasks {'CHANGED' if self.changed else 'unchanged'}; "
+            f"costs that differ {self.costs}; kills within an errand {self.nested}; "
             f"calls {self.calls}, asked again {self.again} (at most {self.in_flight} were in "
             f"flight); {self.seconds:.0f} s: {'as promised' if self.holds else 'BROKEN'}"
         )
 
 
-def kill_many(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
+def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") -> Outcome:
     """Make a run, killing it so many times on the way, and compare it with one left in peace.
 
     Args:
         folder: an empty folder for both runs.
         kills: how often.
         seed: of the moments.
+        kind: ``collab`` for tasks whose errand is a graph within the graph.
 
     Raises:
         RuntimeError: the run was over before it had been killed so often, or a session did not
@@ -105,18 +116,20 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
     began, samples = time.monotonic(), kills * _SAMPLES_A_KILL
     thinker = brain(get_model("builtin/heuristic"))
     with ModelServer(thinker) as server:
-        _finish(server, folder / "whole", samples)
+        _finish(server, folder / "whole", samples, kind)
         calls = len(server.calls)
     dice = random.Random(seed)
     finished: Counter[str] = Counter()
     lost: set[str] = set()
+    nested = 0
     with ModelServer(_slow(thinker)) as server:
         for _ in range(kills):
-            _kill(server, folder / "killed", samples, dice)
+            _kill(server, folder / "killed", samples, dice, kind)
+            nested += _is_within(folder / "killed")
             now = _finished(folder / "killed")
             lost |= set(finished) - set(now)
             finished = now
-        _finish(server, folder / "killed", samples)
+        _finish(server, folder / "killed", samples, kind)
         asked = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
     finished = _finished(folder / "killed")
     for name in ("whole", "killed"):
@@ -128,6 +141,8 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0) -> Outcome:
         lost=len(lost | (set(_finished(folder / "whole")) - set(finished))),
         twice=sum(count > 1 for count in finished.values()),
         changed=whole != killed,
+        costs=_differ(*(_costs(folder / name) for name in ("whole", "killed"))),
+        nested=nested,
         calls=calls,
         again=asked.total() - len(asked),
         in_flight=kills * AT_ONCE,
@@ -144,26 +159,25 @@ def _slow(answer: Any) -> Any:
     return reply
 
 
-def _start(server: ModelServer, out: Path, samples: int) -> BaseProcess:
+def _start(server: ModelServer, out: Path, samples: int, kind: str) -> BaseProcess:
     # Forked from a server that has everything imported: a kill in the imports would tell nothing.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_IMPORTED)
-    process = context.Process(target=_session, args=(server.openai_url, str(out), samples))
+    process = context.Process(target=_session, args=(server.openai_url, str(out), samples, kind))
     process.start()
     return process
 
 
-def _session(url: str, out: str, samples: int) -> None:
-
+def _session(url: str, out: str, samples: int, kind: str) -> None:
     os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "not-a-real-key-000"}
-    request = SynthRequest(kind="single", spec="demo:", n=samples, model="openai/brain")
+    request = SynthRequest(kind=kind, spec="demo:", n=samples, model="openai/gpt-4o-mini")
     run_kind(request, out, Session(max_connections=AT_ONCE))
 
 
-def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random) -> None:
+def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random, kind: str) -> None:
     wanted = len(server.calls) + dice.randint(0, _MOST_CALLS_A_KILL)
     after = dice.uniform(0, _LONGEST_AFTER_S)
-    process = _start(server, out, samples)
+    process = _start(server, out, samples, kind)
     until = time.monotonic() + _SESSION_S
     while len(server.calls) < wanted and process.is_alive() and time.monotonic() < until:
         time.sleep(0.002)
@@ -175,8 +189,8 @@ def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random) -> 
     process.join()
 
 
-def _finish(server: ModelServer, out: Path, samples: int) -> None:
-    process = _start(server, out, samples)
+def _finish(server: ModelServer, out: Path, samples: int, kind: str) -> None:
+    process = _start(server, out, samples, kind)
     process.join(_SESSION_S)
     if process.exitcode != 0:
         process.kill()
@@ -192,6 +206,25 @@ def _finished(out: Path) -> Counter[str]:
     return Counter(json.loads(line)["id"] for line in lines)
 
 
+def _is_within(out: Path) -> bool:
+    """Whether a sample's last step on disk is one of its errand's."""
+    within = """
+        SELECT thread_id FROM checkpoints WHERE checkpoint_ns LIKE 'errand:%' EXCEPT
+        SELECT thread_id FROM checkpoints WHERE checkpoint_ns = ''
+            AND json_extract(CAST(metadata AS TEXT), '$.step') >= 1"""
+    with closing(sqlite3.connect(out / "checkpoints.sqlite")) as connection:
+        return connection.execute(within).fetchone() is not None
+
+
+def _costs(out: Path) -> dict[str, Any]:
+    lines = map(json.loads, (out / "samples.jsonl").read_text().splitlines())
+    return {line["id"]: (line["usage"], line["cost_usd"]) for line in lines}
+
+
+def _differ(one: dict[str, Any], other: dict[str, Any]) -> int:
+    return sum(one.get(name) != other.get(name) for name in {**one, **other})
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Kill a run as often as the arguments say and print what came of it."""
     parser = argparse.ArgumentParser(
@@ -199,9 +232,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--kills", type=int, default=100, help="how often (100)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
+    parser.add_argument("--nested", action="store_true", help="kill relays, in their errands too")
     asked = parser.parse_args(arguments)
+    kind = "collab" if asked.nested else "single"
     with tempfile.TemporaryDirectory() as folder:
-        outcome = kill_many(Path(folder), asked.kills, seed=asked.seed)
+        outcome = kill_many(Path(folder), asked.kills, seed=asked.seed, kind=kind)
     print(outcome)
     return 0 if outcome.holds else 1
 

@@ -136,9 +136,11 @@ class Context(AgentContext):
     max_reasks: int = 1
     """How often an answer without words, or one that gives something away, is sent back."""
     visits: int = 3
-    """See :func:`navloom.tools.navigation.guide.struggling`; so are the next two."""
+    """So often at one place is a loop (:func:`navloom.tools.navigation.guide.struggling`)."""
     worse_m: float = 3.0
+    """So many metres farther from the goal than it was is off course."""
     away_m: float = 5.0
+    """So many metres off the reference path is off course."""
 
 
 def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

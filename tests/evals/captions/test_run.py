@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -16,9 +19,12 @@ from navloom.evals.dry import dry_run
 from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
+from navloom.models.registry import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import captions_for
+from navloom.testing.server import ModelServer
+from navloom.testing.wire import Call, brain
 
 REQUEST = CaptionRequest(spec="demo:flat", seed=5)
 
@@ -36,6 +42,29 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_file(tmp_path: Path) -> None
     assert set(json.loads(files[0])["viewpoints"]) == {v.id for v in scene.viewpoints}
     source = captions_for(scene, cache=captions_file(tmp_path / "parts", scene))
     assert source.towards("1_1", "5_0").startswith("bathroom")
+
+
+def test_questions_side_by_side_stay_within_the_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    under_way, most = 0, 0
+    thinker = brain(get_model("builtin/heuristic"))
+
+    def reply(call: Call) -> Any:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        time.sleep(0.1)
+        said = thinker(call)
+        under_way -= 1
+        return said
+
+    with ModelServer(reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
+        asked = replace(REQUEST, model="openai/gpt-4o-mini")
+        done = run_kind(asked, tmp_path, Session(limit=6, max_connections=3))
+    assert (done.ok, len(server.calls), most) == (6, 12, 3)
 
 
 def test_a_file_for_every_scene(tmp_path: Path) -> None:
