@@ -47,7 +47,7 @@ def _bare_graph(checkpointer: Any) -> Any:
     def replay(name: str) -> Callable[..., Any]:
         async def node(_: State, runtime: Runtime[_BareContext]) -> dict[str, Any]:
             if name == "think":
-                told = runtime.context.updates[0][name]["conversation"][:2]
+                told = runtime.context.updates[0][name]["messages"][:2]
                 await runtime.context.model.ainvoke(told)  # type: ignore[union-attr]
             update: dict[str, Any] = runtime.context.updates.pop(0)[name]
             return update

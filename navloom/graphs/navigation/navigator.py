@@ -121,7 +121,7 @@ class State(Input, Outcome, total=False):
     """The navigator's own plan, as it last wrote it."""
     draft: dict[str, Any]
     """The record of the step under way."""
-    messages: list[AnyMessage]
+    messages: Growing[AnyMessage]
     """This step's exchange with the model; starts anew each step."""
     trigger: str | None
     """Why the oracle is to be asked at this step."""
@@ -167,7 +167,7 @@ def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {
         "seen": added,
         "draft": step.record(),
-        "messages": [],
+        "messages": Overwrite([]),
         "trigger": None if context.oracle == "off" else trigger_of(state, context, walker.scene),
     }
 
@@ -192,7 +192,7 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Ask the model."""
     talk: list[AnyMessage] = []
     reply, paid = await ask_model(_prepared, state, runtime, talk)
-    return {"messages": [*talk, reply], **paid}
+    return {"messages": [*talk[len(state["messages"]) :], reply], **paid}
 
 
 def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -> Asked:
@@ -261,7 +261,7 @@ def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if len(step.faults) > context.max_reasks:
         return {**update, "steps": [update["draft"]], "ending": "unparsed"}
     told = told_back(reply, f"{found} {_RESPOND}")
-    return {**update, "messages": [*conversation, *told]}
+    return {**update, "messages": told}
 
 
 def reflect(state: State) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def reflect(state: State) -> dict[str, Any]:
         action=NOTHING, revised=draft.revised + 1, revisions=[*draft.revisions, back]
     )
     told = told_back(reply, _REVISE)
-    return {"draft": changed.record(), "messages": [*conversation, *told]}
+    return {"draft": changed.record(), "messages": told}
 
 
 def _asked(answered: dict[str, Any], state: State) -> dict[str, Any]:
