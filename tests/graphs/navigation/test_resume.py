@@ -117,3 +117,21 @@ async def test_the_state_holds_ids_and_texts_only() -> None:
         channels = navigator.graph.stream_channels_list
         state = await navigator.graph.ainvoke(GIVEN, context=context, output_keys=channels)
     json.dumps({k: v for k, v in state.items() if k != "messages"})
+
+
+async def test_a_checkpoint_holds_a_step_and_not_all_before_it(tmp_path: Path) -> None:
+    import sqlite3
+
+    model = ScriptedChatModel(lambda _: "Action: 1")
+    context = Context(scene="demo:house", model=model, memory="map", max_steps=60)
+    config: Any = {"configurable": {"thread_id": "a"}}
+    async with open_checkpoints(tmp_path / "c.sqlite") as saver:
+        given: Any = {"instruction": "Walk.", "start": "1_0"}
+        await navigator.build_graph(saver).ainvoke(
+            given, config, context=context, durability="sync"
+        )
+    with sqlite3.connect(tmp_path / "c.sqlite") as kept:
+        rows = kept.execute("SELECT length(checkpoint) FROM checkpoints ORDER BY checkpoint_id")
+        sizes = [size for (size,) in rows]
+    early, late = sorted(sizes[20:60]), sorted(sizes[-60:-20])
+    assert late[len(late) // 2] < 1.5 * early[len(early) // 2]
