@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from navloom.cli.options import How
     from navloom.evals.kinds import Shown
     from navloom.evals.progress import Summary
     from navloom.evals.request import Request
@@ -42,20 +43,19 @@ def print_table(table: Table) -> None:
     console.print(table)
 
 
-def run_folder(out: Path | None, name: str, asked: Any) -> Path:
+def run_folder(out: Path | None, name: str, request: Request) -> Path:
     """The folder that was named, else one of its own for each request, the same for the same one.
 
     Args:
         out: what ``--out`` says.
         name: what the folder's name begins with.
-        asked: the request, as JSON; what is no JSON counts by its text.
+        request: what is asked; what of it is no JSON counts by its text.
     """
     if out is not None:
         return out
-    import json
     from hashlib import sha256
 
-    said = json.dumps(asked, sort_keys=True, default=str)
+    said = json.dumps([request.record(), request.where()], sort_keys=True, default=str)
     return Path("runs") / f"{name}-{sha256(said.encode()).hexdigest()[:10]}"
 
 
@@ -108,9 +108,8 @@ def carry_out(
     request: Request,
     out: Path,
     session: Session,
+    how: How,
     *,
-    dry_run: bool = False,
-    as_json: bool = False,
     ended: Callable[[Path, Summary], Shown] | None = None,
 ) -> None:
     """Make the run that was asked for, show it, and leave with its exit code; or say what it'd be.
@@ -119,23 +118,22 @@ def carry_out(
         request: what was asked for.
         out: the run's folder.
         session: how to go through it.
-        dry_run: call nobody, write nothing.
-        as_json: print results on stdout as JSON.
+        how: whether anybody is called, and what is printed.
         ended: shows what came out, in place of what the kind of run says.
     """
     from navloom.evals.kinds import get_kind, run_kind
 
-    if dry_run:
-        show_dry_run(request, session, as_json=as_json)
+    if how.dry_run:
+        show_dry_run(request, session, as_json=how.as_json)
         return
     kind = get_kind(request.kind)
     summary = run_kind(request, out, session)
     shown = (ended or kind.ended)(out, summary)
-    if not as_json:
+    if not how.as_json:
         show(shown)
     for line in shown.lines:
         say(line)
-    end_session(summary, out, as_json=as_json)
+    end_session(summary, out, as_json=how.as_json)
 
 
 def show(shown: Shown) -> None:

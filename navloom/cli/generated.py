@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from navloom.cli.common import carry_out
-from navloom.cli.options import DryRun, Json, Out, takes
+from navloom.cli.options import How, Out, takes
 from navloom.evals.kinds import Kind
 from navloom.evals.session import Session
 
@@ -14,10 +14,8 @@ from navloom.evals.session import Session
 def command_of(kind: Kind) -> Callable[..., None]:
     """The command that makes runs of a kind: its request's options, and those of all runs."""
 
-    def command(
-        request: Any, out: Out, session: Session, dry_run: DryRun = False, as_json: Json = False
-    ) -> None:
-        carry_out(request, out, session, dry_run=dry_run, as_json=as_json)
+    def command(request: Any, out: Out, session: Session, how: How) -> None:
+        carry_out(request, out, session, how)
 
     command.__doc__ = kind.words
     command.__annotations__["request"] = kind.request

@@ -37,12 +37,19 @@ OutOrMade = Annotated[
 SceneUri = Annotated[
     str, Opt("One home: demo:flat, hm3d:DIR/ID, a scene.json, ...", metavar="URI", argument=True)
 ]
-DryRun = Annotated[
-    bool,
-    Opt("Show prompts, count the calls and bound the cost. Nobody is called, nothing is written."),
-]
 Json = Annotated[bool, Opt("Print the result as JSON on stdout, for programs.", flag="--json")]
 Command = Callable[..., None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """How a command that makes a run goes about it."""
+
+    dry_run: Annotated[
+        bool,
+        Opt("Show prompts, count the calls and bound the cost. Nobody is called, no file written."),
+    ] = False
+    as_json: Json = False
 
 
 def takes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from navloom.cli.common import carry_out, say
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, RunFolder, takes
+from navloom.cli.options import How, Json, RunFolder, takes
 from navloom.evals.session import Session
 
 app = Commands()
@@ -29,4 +29,4 @@ def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
         return
     only = tuple(broken) if kind.broken_alone else ()
     again = replace(session, retry=True, sample_id=only)
-    carry_out(kind.request.read(run), run, again, as_json=as_json)
+    carry_out(kind.request.read(run), run, again, How(as_json=as_json))

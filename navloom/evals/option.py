@@ -10,8 +10,8 @@ here: every page of help reads it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, MISSING, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
 from functools import cache
 from inspect import get_annotations
 from types import NoneType, UnionType
@@ -32,7 +32,7 @@ class Opt:
         min: the least that a number may be.
         max: the most.
         metavar: what stands for the value in the help.
-        panel: the group that it stands in.
+        panel: the group that it stands in; unless given, that of the field before.
         argument: whether it is given by its place, without a flag.
         flag: where it is not ``--name``.
         env: its variable, where that is not ``NAVLOOM_NAME``; empty for none.
@@ -46,7 +46,7 @@ class Opt:
     min: float | None = None
     max: float | None = None
     metavar: str | None = None
-    panel: str = ""
+    panel: str | None = None
     argument: bool = False
     flag: str | None = None
     env: str | None = None
@@ -129,10 +129,12 @@ def options_of(kind: type) -> tuple[Option, ...]:
         for base in reversed(kind.__mro__)
         for name in get_annotations(base)
     }
-    found = []
+    found: list[Option] = []
     for each in fields(kind):
         opt, hint = read_hint(each.type, where[each.name])
         if opt is not None:
+            if opt.panel is None and found:
+                opt = replace(opt, panel=found[-1].opt.panel)
             made = None if each.default_factory is MISSING else each.default_factory()
             found.append(Option(each.name, hint, each.default if made is None else made, opt))
     return tuple(found)
@@ -161,8 +163,3 @@ def check_all(value: Any) -> None:
     kind: Any = type(value)
     for option in options_of(kind):
         option.check(getattr(value, option.name))
-
-
-def named(options: Iterable[Option]) -> dict[str, Option]:
-    """By name."""
-    return {option.name: option for option in options}

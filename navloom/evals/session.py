@@ -95,19 +95,16 @@ class Session:
         ),
     ] = None
     sample_id: Annotated[
-        tuple[str, ...],
-        Opt("Run only this sample; may be given several times.", metavar="ID", panel=PICKS),
+        tuple[str, ...], Opt("Run only this sample; may be given several times.", metavar="ID")
     ] = ()
-    retry: Annotated[bool, Opt("Try the samples that ended in an error again.", panel=PICKS)] = (
-        False
-    )
+    retry: Annotated[bool, Opt("Try the samples that ended in an error again.")] = False
     max_connections: Annotated[
         int,
         Opt(
             "Samples under way at once. Changes the speed, never the outcome.",
+            panel=CALLS,
             min=1,
             max=1000,
-            panel=CALLS,
         ),
     ] = 8
     max_retries: Annotated[
@@ -117,7 +114,6 @@ class Session:
             min=0,
             max=100,
             shown="3",
-            panel=CALLS,
         ),
     ] = None
     attempt_timeout: Annotated[
@@ -128,7 +124,6 @@ class Session:
             max=600,
             shown="600",
             metavar="SECONDS",
-            panel=CALLS,
         ),
     ] = None
     cache: Annotated[
@@ -137,17 +132,20 @@ class Session:
             "Where replies of remote models are kept; runs share them.",
             metavar="DIR",
             shown="the user's cache folder",
-            panel=CALLS,
         ),
     ] = None
-    no_cache: Annotated[bool, Opt("Keep and use no replies.", panel=CALLS)] = False
+    no_cache: Annotated[bool, Opt("Keep and use no replies.")] = False
+    display: Annotated[
+        Display,
+        Opt("Progress on stderr.", kind=DisplayName, shown="rich on a terminal, else plain"),
+    ] = field(default_factory=NoDisplay)
     token_limit: Annotated[
         int | None,
         Opt(
             "Tokens that the whole run may use, in and out. Reaching it ends the session with exit"
             " code 2; the same command with a higher limit goes on.",
-            min=1,
             panel=LIMITS,
+            min=1,
         ),
     ] = None
     time_limit: Annotated[
@@ -156,7 +154,6 @@ class Session:
             "Seconds that this session may take; samples under way finish their step.",
             min=0.000001,
             metavar="SECONDS",
-            panel=LIMITS,
         ),
     ] = None
     cost_limit: Annotated[
@@ -166,18 +163,8 @@ class Session:
             " most.",
             min=0.000001,
             metavar="DOLLARS",
-            panel=LIMITS,
         ),
     ] = None
-    display: Annotated[
-        Display,
-        Opt(
-            "Progress on stderr.",
-            kind=DisplayName,
-            shown="rich on a terminal, else plain",
-            panel=CALLS,
-        ),
-    ] = field(default_factory=NoDisplay)
     settings: CallSettings = field(default_factory=_plain)
     stop: Stop | None = None
 

@@ -94,7 +94,7 @@ cache prune, doctor
 """
 FIRST_PROMPTS = [
     *(
-        f"synth {kind} {spec} --n 4{compact}"
+        f"synth {kind} {spec} {'--questions' if kind == 'capnav' else '--n'} 4{compact}"
         for kind, spec, compact in product(
             ("single", "collab", "capnav"), ("demo:", "hm3d:$DATA/hm3d"), ("", " --compact")
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from navloom.cli.common import carry_out, print_json, run_folder, say
-from navloom.cli.options import DryRun, Json, OutOrMade, takes
+from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.evals.capnav.request import Bodies, CapnavRequest, Data, Scene, data_folder
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
@@ -23,8 +23,7 @@ def capnav(
     official_compat: Annotated[
         bool, Opt("Show what the public scorer's rules give; the run keeps both.")
     ] = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """CapNav: can this body get there, by which way, and if not, why not?
 
@@ -36,10 +35,9 @@ def capnav(
 
     carry_out(
         request,
-        run_folder(out, "capnav-eval", [request.record(), request.where()]),
+        run_folder(out, "capnav-eval", request),
         session,
-        dry_run=dry_run,
-        as_json=as_json,
+        how,
         ended=lambda run, found: ended(run, found, official=official_compat),
     )
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from navloom.cli.common import carry_out, run_folder
-from navloom.cli.options import DryRun, Json, OutOrMade, takes
+from navloom.cli.options import How, OutOrMade, takes
 from navloom.evals.capnav.request import CapnavSynthRequest
 from navloom.evals.session import Session
 
 
 @takes()
 def capnav(
-    *,
-    out: OutOrMade = None,
-    request: CapnavSynthRequest,
-    session: Session,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    *, out: OutOrMade = None, request: CapnavSynthRequest, session: Session, how: How
 ) -> None:
     """Write questions for CapNav: can a body get from here to there?
 
@@ -23,5 +18,5 @@ def capnav(
     is kept beside it. In the run's folder: qa/ID_QA.json in the benchmark's form, truth/ and
     balance.json. The same command on the same folder goes on with a run that was stopped.
     """
-    folder = run_folder(out, "capnav", [request.record(), request.where()])
-    carry_out(request, folder, session, dry_run=dry_run, as_json=as_json)
+    folder = run_folder(out, "capnav", request)
+    carry_out(request, folder, session, how)

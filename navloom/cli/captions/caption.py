@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from navloom.cli.common import end_session, print_json, say, show_dry_run
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import DryRun, Json, Out, takes
+from navloom.cli.options import How, Out, takes
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.session import Session
 
@@ -13,13 +13,7 @@ app = Commands()
 
 @app.command("caption")
 @takes()
-def caption(
-    request: CaptionRequest,
-    out: Out,
-    session: Session,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-) -> None:
+def caption(request: CaptionRequest, out: Out, session: Session, how: How) -> None:
     """Write captions for every viewpoint of a home, one file a home.
 
     A model words what the map knows of each way and each place; the files in OUT/captions are what
@@ -28,13 +22,13 @@ def caption(
     """
     from navloom.evals.kinds import run_kind
 
-    if dry_run:
-        show_dry_run(request, session, as_json=as_json)
+    if how.dry_run:
+        show_dry_run(request, session, as_json=how.as_json)
         return
     summary = run_kind(request, out, session)
     if summary.error or summary.left or not summary.ok:
-        end_session(summary, out, as_json=as_json)
-    if as_json:
+        end_session(summary, out, as_json=how.as_json)
+    if how.as_json:
         print_json({"run": str(out), **summary.record()})
     say(
         f"{out / 'captions'}: {summary.ok} viewpoints, {summary.failed} without an answer,"

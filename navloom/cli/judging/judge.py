@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import DryRun, Json, OutOrMade, takes
+from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
@@ -35,8 +35,7 @@ def reasoning(
     ],
     request: JudgeRequest,
     session: Session,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """Grade explanations of why a path cannot be used against the truth about it.
 
@@ -50,15 +49,15 @@ def reasoning(
     from navloom.evals.kinds import run_kind
 
     request, answers = replace(request, of=str(file)), read_answers(file)
-    if dry_run:
+    if how.dry_run:
         _say_left(answers)
-        show_dry_run(request, session, as_json=as_json)
+        show_dry_run(request, session, as_json=how.as_json)
         return
-    out = run_folder(out, "judged", [request.record(), str(file.resolve())])
+    out = run_folder(out, "judged", request)
     summary = run_kind(request, out, session)
     found = totals(out)
     _say_left(answers, out / "left.jsonl")
-    if as_json:
+    if how.as_json:
         print_json(
             {"run": str(out), **asdict(found), "not_judged": answers.counts(), **summary.record()}
         )
@@ -82,8 +81,7 @@ def trace(
     ],
     request: JudgeRequest,
     session: Session,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """Grade a navigator's reasoning, step by step, by the criteria of a rubric.
 
@@ -96,23 +94,22 @@ def trace(
     from navloom.evals.run_folder import read_samples
 
     request = replace(request, of=str(where))
-    asked = request.record()
     _, faults = read_steps(where)
-    if dry_run:
+    if how.dry_run:
         _say_faults(faults)
-        show_dry_run(request, session, as_json=as_json)
+        show_dry_run(request, session, as_json=how.as_json)
         return
-    out = run_folder(out, "traces", [asked, str(where.resolve())])
+    out = run_folder(out, "traces", request)
     summary = run_kind(request, out, session)
     _say_faults(faults)
     counted: dict[str, Counter[str]] = {}
     for row in read_samples(out):
         for name, each in row["result"]["criteria"].items():
             counted.setdefault(name, Counter())[each["grade"] or "unscored"] += 1
-    if as_json:
+    if how.as_json:
         grades = {name: dict(each) for name, each in counted.items()}
         print_json({"run": str(out), "grades": grades, "not_read": faults, **summary.record()})
-    for name, each in () if as_json else counted.items():
+    for name, each in () if how.as_json else counted.items():
         words = ", ".join(f"{each[g]} {g}" for g in ("yes", "no", "na", "unscored"))
         print(f"{name}: {words}")
     _end(summary, out)
@@ -141,8 +138,7 @@ def calibrate_reasoning(
             " judge and for two gullible ones."
         ),
     ] = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """Measure a judge of reasons on explanations whose deserved verdict is known.
 
@@ -157,11 +153,11 @@ def calibrate_reasoning(
     request = replace(request, of=spec or scored.default_spec())
     if injections:
         request = replace(request, kind="calibrate_injections")
-    if dry_run:
-        show_dry_run(request, session, as_json=as_json)
+    if how.dry_run:
+        show_dry_run(request, session, as_json=how.as_json)
         return
     name = "injections" if injections else "calibration"
-    out = run_folder(out, name, [request.record(), request.of, request.n])
+    out = run_folder(out, name, request)
     summary = run_kind(request, out, session)
     if injections:
         found = measured(request, out)
@@ -171,7 +167,7 @@ def calibrate_reasoning(
         made = scored.score_reasoning(out, request.model, summary)
         record, tables, drawn = made.record(), shown.reasoning_tables(made), shown.picture(made)
     shown.write_calibration(out, record, tables, drawn)
-    _show(record, tables, as_json)
+    _show(record, tables, how.as_json)
     _end(summary, out)
 
 
@@ -199,8 +195,7 @@ def calibrate_trace(
     from navloom.evals.kinds import run_kind
 
     request = replace(request, of=str(where or ""))
-    named = [request.record(), request.of, request.n]
-    out = run = run_folder(out, "trace-calibration", named)
+    out = run = run_folder(out, "trace-calibration", request)
     if where is None:
         run = out / "judging"
         request = replace(request, of=str(scored.walked(out / "navigation", session)))

@@ -7,7 +7,7 @@ from dataclasses import MISSING
 from navloom.cli.capnav.synth import capnav
 from navloom.cli.common import carry_out
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import DryRun, Json, Out, takes
+from navloom.cli.options import How, Out, takes
 from navloom.evals.navcraft.request import ATTEMPTS, TAU, SynthRequest
 from navloom.evals.session import Session
 
@@ -17,32 +17,20 @@ app.command()(capnav)
 
 @app.command()
 @takes("source", "strict_helper", usual={"spec": MISSING, "n": ATTEMPTS, "tau": TAU}, kind="single")
-def single(
-    request: SynthRequest,
-    out: Out,
-    session: Session,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-) -> None:
+def single(request: SynthRequest, out: Out, session: Session, how: How) -> None:
     """Craft long errands for one robot (NavCraft-S).
 
     The same command on the same folder goes on with a run that was stopped.
     """
-    carry_out(request, out, session, dry_run=dry_run, as_json=as_json)
+    carry_out(request, out, session, how)
 
 
 @app.command()
 @takes(usual={"spec": None}, kind="collab")
-def collab(
-    request: SynthRequest,
-    out: Out,
-    session: Session,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-) -> None:
+def collab(request: SynthRequest, out: Out, session: Session, how: How) -> None:
     """Lift errands to relays of two robots (NavCraft-C).
 
     Each attempt crafts its own errand first, unless --from names a run of single tasks. The same
     command on the same folder goes on with a run that was stopped.
     """
-    carry_out(request, out, session, dry_run=dry_run, as_json=as_json)
+    carry_out(request, out, session, how)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from navloom.cli.capnav.eval import capnav, capnav_truth
 from navloom.cli.common import carry_out, print_json, run_folder, say
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import DryRun, Json, OutOrMade, takes
+from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.errors import UsageError
 from navloom.evals.navigation.request import TASK, EvalRequest
 from navloom.evals.option import Opt
@@ -61,15 +60,14 @@ def r2r(
     context: typer.Context,
     request: EvalRequest,
     session: Session,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """R2R: step-by-step instructions (VLN-MME's fine-grained task).
 
     The same command on the same folder goes on with a run that was stopped.
     """
     check_flags(context, request)
-    carry_out(request, folder_of(request, out), session, dry_run=dry_run, as_json=as_json)
+    carry_out(request, run_folder(out, request.task, request), session, how)
 
 
 @app.command()
@@ -81,8 +79,7 @@ def reverie(
     request: EvalRequest,
     session: Session,
     goals: Goals = "path",
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """REVERIE: a thing named from afar; success within 3 m of it.
 
@@ -91,7 +88,7 @@ def reverie(
     """
     check_flags(context, request)
     request = replace(request, options={"goals": goals})
-    carry_out(request, folder_of(request, out), session, dry_run=dry_run, as_json=as_json)
+    carry_out(request, run_folder(out, request.task, request), session, how)
 
 
 @app.command()
@@ -103,8 +100,7 @@ def objectnav(
     request: EvalRequest,
     session: Session,
     n: Episodes = 400,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """Object navigation: find any instance of a category.
 
@@ -113,7 +109,7 @@ def objectnav(
     """
     check_flags(context, request)
     request = replace(request, options={"n": n})
-    carry_out(request, folder_of(request, out), session, dry_run=dry_run, as_json=as_json)
+    carry_out(request, run_folder(out, request.task, request), session, how)
 
 
 @app.command()
@@ -127,8 +123,7 @@ def scene(
     session: Session,
     kind: Kind = "mixed",
     n: Episodes = 60,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """Any homes of ours: instructions made from the shortest way, goals, or object categories.
 
@@ -136,7 +131,7 @@ def scene(
     """
     check_flags(context, request)
     request = replace(request, options={"spec": spec, "kind": kind, "n": n})
-    carry_out(request, folder_of(request, out), session, dry_run=dry_run, as_json=as_json)
+    carry_out(request, run_folder(out, request.task, request), session, how)
 
 
 @app.command()
@@ -159,7 +154,7 @@ def dialogue(
 
     check_flags(context, request, study=True)
     request = replace(request, options={"goals": goals})
-    folder = folder_of(request, out)
+    folder = run_folder(out, request.task, request)
     print_study(compare_dialogue(request, folder, session), as_json=as_json)
     say(f"  the runs are {folder}/*; each has its own report: navloom report RUN")
 
@@ -191,11 +186,6 @@ def check_flags(context: typer.Context, request: EvalRequest, *, study: bool = F
         option = "model_role" if name == "oracle_model" else name
         if flag and typed(option) and getattr(request, name) is not None:
             raise UsageError(f"{flag} does nothing without {needed}: add that, or leave it out")
-
-
-def folder_of(request: EvalRequest, out: Path | None) -> Path:
-    """The run's folder: the one named, else one of the request's own."""
-    return run_folder(out, request.task, [request.record(), request.where()])
 
 
 def print_study(table: Table, *, as_json: bool) -> None:

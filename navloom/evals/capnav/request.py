@@ -80,7 +80,6 @@ class CapnavRequest(Request):
     """Grades the reasons of a "no"; None leaves reasoning validity unscored."""
     scene: Scene = None
     bodies: Bodies = None
-    """A JSON file of profiles in place of the benchmark's own."""
     videos: Annotated[
         str | None, Opt("A folder of ID.mp4; without it text alone.", metavar="DIR", kind=Path)
     ] = None
@@ -89,7 +88,6 @@ class CapnavRequest(Request):
     constrain: Constrain = True
     max_reasks: MaxReasks = 1
     partial: Annotated[bool, Opt("RV by the share of barriers that a reason names.")] = False
-    """Credit a reason for the share of barriers that it names."""
     keep_hallucinated: Annotated[bool, Opt("Ask questions that annotators struck out too.")] = False
     seed: Seed = 0
 
@@ -127,7 +125,6 @@ class CapnavSynthRequest(Request):
     DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "guideline", "videos"})
 
     spec: Spec
-    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
     questions: Annotated[
         int,
         Opt(
@@ -183,7 +180,6 @@ class CapnavSynthRequest(Request):
         str | None,
         Opt("Where the benchmark's files ID_QA.json go.", metavar="DIR", shown="OUT/qa", kind=Path),
     ] = None
-    """Where the benchmark's files go; ``qa`` in the run's folder unless given."""
 
     def __post_init__(self) -> None:
         if self.min_questions is None:

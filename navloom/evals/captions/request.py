@@ -17,7 +17,6 @@ class CaptionRequest(Request):
     KIND: ClassVar[str] = "captions"
 
     spec: Spec
-    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
     model: Describer = HEURISTIC
     job: Annotated[
         tuple[Literal["markers", "summary"], ...],

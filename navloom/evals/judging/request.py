@@ -32,7 +32,6 @@ class JudgeRequest(Request):
     rubric: Annotated[str, Opt("The rubric: trace, or a .yaml file.", metavar="NAME|FILE")] = (
         "trace"
     )
-    """Of traces: the rubric's name or file."""
     model: Judge = HEURISTIC
     n: Annotated[
         int | None,

@@ -43,7 +43,6 @@ class SynthRequest(Request):
 
     kind: Literal["single", "collab"] = "single"
     spec: Spec = ""
-    """Which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them."""
     source: Annotated[
         str | None,
         Opt(
@@ -74,7 +73,6 @@ class SynthRequest(Request):
             shown=_NO_PROFILE,
         ),
     ] = ()
-    """Names or files; attempts in a scene take them in turn."""
     tau: Annotated[
         int,
         Opt(

@@ -29,9 +29,7 @@ Data = Annotated[
         panel=TASK,
     ),
 ]
-Split = Annotated[
-    str | None, Opt("Which part of the dataset.", shown="val_unseen", metavar="NAME", panel=TASK)
-]
+Split = Annotated[str | None, Opt("Which part of the dataset.", shown="val_unseen", metavar="NAME")]
 Captions = Annotated[
     str | None,
     Opt(
@@ -39,12 +37,9 @@ Captions = Annotated[
         " home's own.",
         metavar="RUN",
         kind=Path,
-        panel=TASK,
     ),
 ]
-Backend = Annotated[
-    str, Opt("The simulator; graph has captions and no pictures.", metavar="NAME", panel=TASK)
-]
+Backend = Annotated[str, Opt("The simulator; graph has captions and no pictures.", metavar="NAME")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +57,7 @@ class EvalRequest(Request):
     """A dataset of :mod:`navloom.evals.tasks.registry`."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What the dataset itself takes, such as ``spec`` and ``n`` of homes of ours."""
+    seed: Seed = 0
     data: Data = None
     split: Split = None
     subset: Annotated[
@@ -70,14 +66,13 @@ class EvalRequest(Request):
             "Only the episodes of this index, as `navloom subset` writes it.",
             metavar="FILE",
             kind=Path,
-            panel=TASK,
         ),
     ] = None
     captions: Captions = None
     backend: Backend = "graph"
     """A simulator of :mod:`navloom.sim.registry`."""
     epochs: Annotated[
-        int, Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000, panel=TASK)
+        int, Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000)
     ] = 1
     agent: Annotated[
         str,
@@ -95,63 +90,52 @@ class EvalRequest(Request):
             "The model that navigates; see `navloom models`. An agent that brings its own keeps"
             " that.",
             metavar="PROVIDER/NAME",
-            panel=AGENT,
             role="navigator",
         ),
     ] = HEURISTIC
     oracle_model: Annotated[str | None, Opt(role="oracle")] = None
     """The oracle's; the navigator's unless given."""
-    cot: Annotated[bool, Opt("Ask for reasoning before the action.", panel=AGENT)] = False
-    reflect: Annotated[
-        bool, Opt("Let the agent look at its action again and revise it.", panel=AGENT)
-    ] = False
-    plan: Annotated[
-        bool, Opt("Keep a plan of several steps, and name places left out.", panel=AGENT)
-    ] = False
-    act: Annotated[
-        Literal["text", "tool"], Opt("Choose by a line of text or by a tool call.", panel=AGENT)
-    ] = "text"
+    cot: Annotated[bool, Opt("Ask for reasoning before the action.")] = False
+    reflect: Annotated[bool, Opt("Let the agent look at its action again and revise it.")] = False
+    plan: Annotated[bool, Opt("Keep a plan of several steps, and name places left out.")] = False
+    act: Annotated[Literal["text", "tool"], Opt("Choose by a line of text or by a tool call.")] = (
+        "text"
+    )
     views: Annotated[
         Literal[0, 4, 12, 24, 36],
-        Opt("Pictures a step where the backend has any: 0, 4, 12, 24, 36.", kind=int, panel=AGENT),
+        Opt("Pictures a step where the backend has any: 0, 4, 12, 24, 36.", kind=int),
     ] = 4
-    max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000, panel=AGENT)] = 15
+    max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000)] = 15
     max_reasks: Annotated[
         int,
         Opt(
             "How often a reply that is no action is sent back with what is wrong, each step.",
             min=0,
             max=100,
-            panel=AGENT,
         ),
     ] = 2
     max_revisions: Annotated[
-        int, Opt("How often an action is revised, with --reflect.", min=0, max=100, panel=AGENT)
+        int, Opt("How often an action is revised, with --reflect.", min=0, max=100)
     ] = 1
     dialogue: Annotated[bool, Opt("Let the agent ask an oracle.", panel=ORACLE)] = False
-    max_questions: Annotated[
-        int, Opt("Questions an episode at most.", min=0, max=1000, panel=ORACLE)
-    ] = 3
+    max_questions: Annotated[int, Opt("Questions an episode at most.", min=0, max=1000)] = 3
     oracle: Annotated[
         Literal["off", "assistant", "path"],
         Opt(
             "assistant speaks up when the agent loops, turns far off or enters a wrong region; path"
-            " does so and says the way itself: an upper bound.",
-            panel=ORACLE,
+            " does so and says the way itself: an upper bound."
         ),
     ] = "off"
     oracle_budget: Annotated[
-        int, Opt("How often it speaks an episode at most.", min=0, max=1000, panel=ORACLE)
+        int, Opt("How often it speaks an episode at most.", min=0, max=1000)
     ] = 3
     few_shot_failures: Annotated[
-        int, Opt("Show so many failures of --failures-from.", min=0, max=3, panel=ORACLE)
+        int, Opt("Show so many failures of --failures-from.", min=0, max=3)
     ] = 0
-    """How many failures of ``failures_from`` the navigator is shown."""
     failures_from: Annotated[
-        str | None, Opt("The run to take failures from.", metavar="RUN", kind=Path, panel=ORACLE)
+        str | None, Opt("The run to take failures from.", metavar="RUN", kind=Path)
     ] = None
     """A run to take them from; never those of the episode itself, its path or its goal."""
-    seed: Seed = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -188,7 +188,11 @@ def test_runs_of_two_kinds_have_no_report_in_common(capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(
     "words",
-    ["report r", "retry r", "eval r2r --data data --few-shot-failures 1 --failures-from r --out e"],
+    [
+        "report r",
+        "export r --out t",
+        "eval r2r --data data --few-shot-failures 1 --failures-from r --out e",
+    ],
 )
 def test_a_run_of_captions_is_refused_by_its_kind(
     words: str, capsys: pytest.CaptureFixture[str]
