@@ -118,6 +118,7 @@ class Option:
             low, high = least is not None and not each >= least, most is not None and each > most
             if low or high:
                 said = f"{least} to {most}" if most is not None else f"{least} or more"
+                said = "a number above 0" if most is None and least and least < 1 else said
                 raise UsageError(f"{self.name} is {each}: expected {said}")
 
 

@@ -114,6 +114,8 @@ class Request:
             {each.name for each in fields(cls)},
             cls.KIND or {**where, **asked}.get("kind"),
         )
+        if kind is None:
+            raise made_by_another(run, said, "its run.json does not say what was asked")
         if kind != said.get("kind"):
             raise RunError(f"{run} is no '{kind}' run: it is a '{said.get('kind')}'")
         if strange := sorted(asked.keys() - known - cls.DERIVED):

@@ -317,9 +317,11 @@ class RunFolder:
         there = read_run(self.path)
         self.made_by = there.get("navloom")
         if there.get("request_hash") != _request_hash(self.kind, self.request, self.seed):
+            what = f"{self.path} holds another run: {self._differences(there)}."
+            if self.made_by != package_version("navloom"):
+                what += f" navloom {self.made_by or '?'} made it and goes on with it."
             raise RunError(
-                f"{self.path} holds another run: {self._differences(there)}."
-                " Ask for the same again to go on with it, or give another --out."
+                f"{what} Ask for the same again to go on with it, or give another --out."
             )
         return True
 

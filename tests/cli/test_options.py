@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -143,6 +144,21 @@ def test_a_session_is_asked_for_in_the_same_ways(
         said = getattr(session, option.name)
         assert isinstance(said, PlainDisplay) if option.name == "display" else said == value
     assert len(found) == 3
+
+
+def test_every_option_of_a_request_is_one_of_some_command() -> None:
+    reached: dict[Any, set[str]] = {kind: set() for kind in [*REQUESTS, Session]}
+    for command, _ in commands():
+        if command.callback is None:
+            continue
+        names = {param.name for param in command.params}
+        own = inspect.signature(inspect.unwrap(command.callback), eval_str=True)
+        for parameter in own.parameters.values():
+            if parameter.annotation in reached:
+                reached[parameter.annotation] |= names
+    for kind, names in reached.items():
+        flags = {o.name if o.opt.help else "model_role" for o in options_of(kind)}
+        assert flags - names == set(), kind
 
 
 def test_every_field_of_a_command_is_an_option_or_settled() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
+from navloom.errors import RunError
+from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache, cache_key
@@ -247,3 +249,17 @@ def test_retry_needs_no_word_about_runs_of_any_kind(
         assert "navloom retry r tries them again" in capsys.readouterr().err
         assert main(["retry", "r", "--display", "none", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["error"] == 0
+
+
+def test_a_run_of_older_options_is_told_what_reads_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synth("demo:flat", "--out", "r", "--n", "1") == 0
+    said = read_run("r")
+    said["request"]["max_repairs"] = said["request"].pop("max_reasks")
+    Path("r/run.json").write_text(json.dumps({**said, "navloom": "0.0.9", "request_hash": "old"}))
+    capsys.readouterr()
+    assert synth("demo:flat", "--out", "r", "--n", "1") == 1
+    err = capsys.readouterr().err
+    assert "max_repairs was 3, now null" in err
+    assert "navloom 0.0.9 made it and goes on with it" in err
+    with pytest.raises(RunError, match=r"has 'max_repairs'\. navloom 0\.0\.9 made and reads it"):
+        SynthRequest.read("r")
