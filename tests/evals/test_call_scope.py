@@ -226,8 +226,10 @@ def test_a_token_limit_ends_the_session_and_a_higher_one_goes_on(
     assert [r["result"] for r in read_samples(out)] == [
         r["result"] for r in read_samples(tmp_path / "whole")
     ]
-    if kind == "single":
-        assert len(server.calls) == 2 * calls, "no call was made twice"
+    assert len(server.calls) == 2 * calls, "no call was made twice"
+    assert [r["usage"] for r in read_samples(out)] == [
+        r["usage"] for r in read_samples(tmp_path / "whole")
+    ]
 
 
 def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> None:
@@ -242,13 +244,22 @@ def test_a_cost_limit_ends_the_session(server: ModelServer, tmp_path: Path) -> N
     assert not (tmp_path / "x").exists()
 
 
-def test_what_samples_under_way_have_used_is_counted(server: ModelServer, tmp_path: Path) -> None:
-    made = run_kind(asked(), tmp_path / "r", Session(token_limit=3_000, max_connections=4))
+@pytest.mark.parametrize("kind", ["single", "collab"])
+def test_what_samples_under_way_have_used_is_counted(
+    server: ModelServer, tmp_path: Path, kind: Any
+) -> None:
+    """Also within an errand, which is a graph within NavCraft-C's."""
+    request, out = asked(kind=kind), tmp_path / "r"
+    made = run_kind(request, out, Session(token_limit=3_000, max_connections=4))
     assert made.left == 6
     assert (made.usage["calls"], len(read_samples(tmp_path / "r"))) == (len(server.calls), 0)
     assert made.cost_usd
     assert summary_of(tmp_path / "r")["models"][0]["calls"] == len(server.calls)
-    whole = run_kind(asked(), tmp_path / "r")
+    calls = len(server.calls)
+    again = run_kind(request, out, Session(cost_limit=made.cost_usd))
+    assert (again.limit, again.left) == (f"--cost-limit ${made.cost_usd:g} is reached", 6)
+    assert (len(server.calls), again.cost_usd) == (calls, made.cost_usd)
+    whole = run_kind(request, out)
     assert (whole.left, whole.usage["calls"]) == (0, len(server.calls))
 
 
