@@ -138,6 +138,26 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
+def read_by_id(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file of JSON lines, sorted by id, one at a time in memory.
+
+    What counts or draws goes by this order: that in which samples ended says how busy a machine
+    was.
+
+    Raises:
+        RunError: as `read_lines`.
+    """
+    places, begin = [], 0
+    for record, end in _scan(path):
+        places.append((record["id"], begin))
+        begin = end
+    if places:
+        with path.open("rb") as file:
+            for _, at in sorted(places):
+                file.seek(at)
+                yield json.loads(file.readline())
+
+
 def _scan(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
     """Each record with the offset of the byte after its line."""
     end = 0

@@ -35,7 +35,7 @@ from typing import Any
 from navloom.errors import RunError
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
-from navloom.files import LineFile, cannot_write, read_lines, write_whole
+from navloom.files import LineFile, cannot_write, read_by_id, read_lines, write_whole
 from navloom.models.secrets import redacted
 
 _MAX_RUN_JSON = 16 * 1024 * 1024
@@ -103,7 +103,7 @@ def read_samples(path: Path | str) -> list[dict[str, Any]]:
 
 
 def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
-    """Hand every finished sample of a run to ``add``, line by line, so that memory stays flat.
+    """Hand every finished sample of a run to ``add``, by id, one at a time in memory.
 
     Args:
         run: the folder.
@@ -113,7 +113,7 @@ def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: s
     Raises:
         RunError: the folder is no run, or a line has not the form.
     """
-    for line in read_lines(Path(run) / "samples.jsonl"):
+    for line in read_by_id(Path(run) / "samples.jsonl"):
         try:
             add(line)
         except (KeyError, TypeError, AttributeError, ValueError) as error:

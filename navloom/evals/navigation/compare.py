@@ -31,7 +31,7 @@ from navloom.evals.report.intervals import (
     rows_of,
 )
 from navloom.evals.run_folder import read_run
-from navloom.files import read_lines
+from navloom.files import read_by_id
 
 Floats = NDArray[np.float64]
 _COUNTED = ("SR", "OSR", "SR_visible", "SR_strict", "SR_telhop")
@@ -246,7 +246,7 @@ def _read(run: Path | str) -> dict[str, dict[str, Any]]:
     """The scores of a run's finished samples, and which episode each is."""
     read_run(run)
     found: dict[str, dict[str, Any]] = {}
-    for line in read_lines(Path(run) / "samples.jsonl"):
+    for line in read_by_id(Path(run) / "samples.jsonl"):
         try:
             result = line["result"]
             episode = {key: result["episode"][key] for key in _IDENTITY}

@@ -36,7 +36,7 @@ from navloom.evals.navigation.metrics import (
 from navloom.evals.report.document import NOTHING, number, percent
 from navloom.evals.run_folder import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
-from navloom.files import read_lines
+from navloom.files import read_by_id
 from navloom.scenes.checked_files import short
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
@@ -249,13 +249,13 @@ class Trial:
 
 
 def read_trials(run: Path | str) -> Iterator[Trial]:
-    """The finished samples of a run, in the order they ended; only what scoring needs is kept.
+    """The finished samples of a run, sorted by id; only what scoring needs is kept.
 
     Raises:
         RunError: the folder is no run, or a line has not the form of an episode.
     """
     read_run(run)
-    for line in read_lines(Path(run) / "samples.jsonl"):
+    for line in read_by_id(Path(run) / "samples.jsonl"):
         try:
             yield _trial(line)
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
