@@ -179,7 +179,7 @@ def _bounds(each: Any) -> str:
 
 def _first(text: str) -> str:
     """The first sentence."""
-    return re.split(r"(?<=[a-z)`])\. |\n\n", " ".join(text.split(" ")), maxsplit=1)[0]
+    return re.split(r"(?<=[a-z)`])\. |\n\n", text, maxsplit=1)[0]
 
 
 def _show_all(context: typer.Context, asked: bool) -> None:

@@ -68,7 +68,7 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
         "The same episodes. asked: questions an episode; told: how often the oracle spoke of"
         " itself; leaked: answers that gave a place away and were redacted. ask-path: the oracle"
         " names the option that the shortest path takes, as often as it is asked: the bound."
-        " paired: the difference from no-ask on the same episodes."
+        " paired: the difference from no-ask on the same episodes, in percentage points."
     )
     return runs_table("Dialogue", note, runs, _against("no-ask", runs, out))
 
@@ -104,7 +104,7 @@ def study_oracle(request: EvalRequest, out: Path, session: Session | None = None
         " failures-N: N examples of failures of other paths in the prompt. -path: the oracle names"
         " the option that the shortest path takes, as often as it may speak: the bound. asked:"
         " questions an episode; told: how often the oracle spoke of itself. paired: the difference"
-        " from again on the same episodes."
+        " from again on the same episodes, in percentage points."
     )
     if request.thinks_with.startswith("builtin/"):
         note += " Rules read no examples: failures-N cannot help a builtin model."
