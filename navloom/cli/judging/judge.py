@@ -94,12 +94,12 @@ def trace(
     from navloom.evals.run_folder import read_samples
 
     request = replace(request, of=str(where))
+    out = run_folder(out, "traces", request)
     _, faults = read_steps(where)
     if how.dry_run:
         _say_faults(faults)
         show_dry_run(request, session, as_json=how.as_json)
         return
-    out = run_folder(out, "traces", request)
     summary = run_kind(request, out, session)
     _say_faults(faults)
     counted: dict[str, Counter[str]] = {}

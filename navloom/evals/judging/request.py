@@ -54,6 +54,13 @@ class JudgeRequest(Request):
     constrain: Constrain = True
     seed: Seed = 0
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kind in _TRACES:
+            from navloom.judges.trace import load_rubric
+
+            load_rubric(self.rubric)
+
     def record(self) -> dict[str, Any]:
         """How is judged, as ``run.json`` keeps it; what is judged is the plan's."""
         from navloom.graphs.judging import reasoning, rubric

@@ -121,7 +121,10 @@ class SynthRequest(Request):
         """What nobody said: as usual, or as the run has it whose tasks are lifted."""
         if self.source is None:
             if not self.spec:
-                raise UsageError("say which homes, such as demo:")
+                raise UsageError(
+                    f"say which homes: `navloom synth {self.kind} demo: --out RUN`"
+                    + (", or give --from RUN" if self.kind == "collab" else "")
+                )
             tau = TAU if self.tau is None else self.tau
             return {"n": ATTEMPTS if self.n is None else self.n, "tau": tau}
         if self.kind != "collab":

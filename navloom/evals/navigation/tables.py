@@ -61,7 +61,7 @@ def score_table(scores: Mapping[str, Any]) -> Table:
         else ""
     )
     note = (
-        f"{scores['agent']} with {scores['model']}{baseline}. Brackets: 95 % bootstrap intervals,"
+        f"{scores['agent']} with {scores['model']}{baseline}. 95 %: bootstrap intervals,"
         " over paths. Success: it ended strictly within 3 m of a goal; NE and TL are metres."
     )
     title = f"{scores['task']}: {scores['episodes']} episodes"

@@ -79,8 +79,8 @@ def rate_cell(rate: Rate | None) -> str:
 
 
 def number(value: float, sign: str = "") -> str:
-    """What is no share, as people read it: counts whole, others with two decimals."""
-    if abs(value) >= 1_000 or value == int(value):
+    """What is no share, as people read it: a count whole, less with two decimals."""
+    if abs(value) >= 100 or value == int(value):
         return f"{value:{sign},.0f}"
     if abs(value) < 0.01:
         return f"{value:{sign}.6f}".rstrip("0")
