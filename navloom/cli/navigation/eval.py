@@ -191,8 +191,7 @@ def check_flags(context: typer.Context, request: EvalRequest, *, study: bool = F
 def print_study(table: Table, *, as_json: bool) -> None:
     """Print what several runs of one question give."""
     if as_json:
-        rows = [dict(zip(table.header, row, strict=True)) for row in table.rows]
-        print_json({"title": table.title, "rows": rows})
+        print_json({"title": table.title, "runs": table.record})
     else:
         print(table.markdown() + "\n")
 

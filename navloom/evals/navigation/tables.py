@@ -123,7 +123,11 @@ def runs_table(
     )
     more = [f"{metric}, paired" for metric in _PAIRED if paired]
     header = ("run", "n", *shown, *more, "asked", "told", "leaked", "steps")
-    return Table(title, note, header, rows)
+    record = {
+        name: {**run, "paired": {each.metric: each.record() for each in paired.get(name, ())}}
+        for name, run in runs.items()
+    }
+    return Table(title, note, header, rows, record=record)
 
 
 def _cell(name: str, measured: Mapping[str, Any] | None) -> str:

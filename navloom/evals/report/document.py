@@ -8,8 +8,8 @@ or a dataset said is text on the page, escaped, never markup.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ class Table:
         rows: the cells; the first of a row is its name.
         pale: how many rows at the end are not ours.
         folded: on a page, what stands on the lid that hides it; empty where it is open.
+        record: the same for programs, shares as fractions; empty where they read it elsewhere.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     pale: int = 0
     folded: str = ""
+    record: Mapping[str, Any] = field(default_factory=dict)
 
     def markdown(self) -> str:
         """The table as markdown; cells are escaped."""
