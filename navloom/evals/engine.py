@@ -29,7 +29,7 @@ import errno
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +101,9 @@ async def run_batch(
     scope.limits.check_price(job.model)
     display.start(len(chosen), len(ended))
     under_way = Tally()
-    try:
-        if todo:
-            with stop.at_signals():
-                under_way = await _run(folder, todo, job, session.max_connections, stop, scope)
-    finally:
-        display.close()
-        summary = Summary.of(
+
+    def summed() -> Summary:
+        return Summary.of(
             folder.tally + under_way,
             samples=len(ids),
             left=len(ids - folder.finished - folder.errored),
@@ -116,6 +112,19 @@ async def run_batch(
             seconds=time.monotonic() - started,
             limit=scope.reached,
         )
+
+    try:
+        if todo:
+            with stop.at_signals():
+                under_way = await _run(folder, todo, job, session.max_connections, stop, scope)
+    except BaseException:
+        # What was done is said all the same; what ends the session goes before a full disk.
+        with suppress(RunError, OSError):
+            folder.write_summary(summed().record())
+        raise
+    finally:
+        display.close()
+    summary = summed()
     folder.write_summary(summary.record())
     return summary
 
@@ -321,9 +330,16 @@ async def run_sample(
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _FOLDER_TROUBLE:
             raise
-        paid = await _paid(graph, sample) if graph.checkpointer else []
+        said, paid = one_line(error), []
+        if graph.checkpointer:
+            try:
+                paid = await _paid(graph, sample)
+            except _NOT_ITS_OWN:
+                raise
+            except Exception as broken:
+                said += f" What it had used cannot be read: {one_line(broken)}"
         line = _line(sample, [*paid, *lost], began)
-        line |= {"reason": type(error).__name__, "message": one_line(error)}
+        line |= {"reason": type(error).__name__, "message": said}
     return line
 
 

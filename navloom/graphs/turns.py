@@ -30,18 +30,16 @@ from navloom.graphs.agent import MODEL_SECONDS, AgentContext, AgentGraph, Growin
 from navloom.graphs.ask import Asked, ask_model
 from navloom.models.answer import (
     AnswerError,
-    answered_calls,
+    answered_turns,
     message_text,
     opening,
     read_json_object,
 )
 from navloom.models.binding import bind
+from navloom.models.reply import left_out
 from navloom.prompts.load import Rendered
 from navloom.tools.forms import Violation
 
-MOST_CALLS = 8
-"""Tool calls answered in one turn; further ones are told to wait."""
-_LATER = f"Only {MOST_CALLS} calls are answered at a time. Call again later."
 _MOST_ARGUMENTS = 2_000
 REPEATED = "repeated_call"
 REJECTED = "Your answer breaks these rules:"
@@ -181,15 +179,15 @@ def turns(messages: Sequence[AnyMessage]) -> int:
 
 
 def calls_made(messages: Sequence[AnyMessage]) -> list[Call]:
-    """Every tool call that was looked at, in the order of the answers.
-
-    Calls that were told to wait are none: to make them again is not to repeat a failing call.
-    """
-    return [
-        Call(call["name"], call["args"], _json_of(answer))
-        for call, answer in answered_calls(messages)
-        if answer.content != _LATER
-    ]
+    """Every tool call that was looked at, in the order of the answers; twins of one reply once."""
+    made: list[Call] = []
+    for spoken in answered_turns(messages):
+        calls = [Call(call["name"], call["args"], _json_of(answer)) for call, answer in spoken]
+        once: dict[str, Call] = {}
+        for call in calls:
+            once.setdefault(call.signature, call)
+        made += once.values()
+    return made
 
 
 def _json_of(message: ToolMessage) -> dict[str, Any] | None:
@@ -246,8 +244,8 @@ def tool_turn(
 ) -> dict[str, Any]:
     """Answer the tool calls of the last message; the update of the graph's state.
 
-    A call identical to one that failed is answered with what was tried and what is left; when it
-    comes a third time the attempt is given up.
+    A call identical to one that failed is answered with what was tried and what is left; when a
+    third reply makes it the attempt is given up. Twins within a reply are one call, answered alike.
 
     Args:
         messages: the conversation; its last message is the model's.
@@ -257,12 +255,17 @@ def tool_turn(
     """
     last, before = messages[-1], calls_made(messages[:-1])
     assert isinstance(last, AIMessage)  # noqa: S101  the router sends nothing else here
-    answers: list[ToolMessage] = []
+    answers: list[AnyMessage] = []
+    given: dict[str, ToolMessage] = {}
     stuck = False
     node = ToolNode(list(tools), handle_tool_errors=True)
-    for place, call in enumerate(last.tool_calls):
+    for call in last.tool_calls:
         asked = Call(call["name"], call["args"], None)
-        refusal = _refusal(place, asked)
+        if asked.signature in given:
+            twin = {"tool_call_id": call["id"], "id": None}
+            answers.append(given[asked.signature].model_copy(update=twin))
+            continue
+        refusal = _refusal(asked)
         same = [c for c in before if c.signature == asked.signature]
         # A call that was answered with advice has no result: it failed before as well.
         repeats = len(same) if any(failed(c) for c in same) else 0
@@ -271,29 +274,29 @@ def tool_turn(
         elif refusal is None and repeats == 1:
             refusal = advise(next(c for c in same if failed(c)), before)
         if refusal is None:
-            answers += _run(node, call)
+            given[asked.signature] = _run(node, call)
         else:
-            answers.append(_answer(call["id"], call["name"], refusal))
-        before.append(Call(asked.name, asked.args, _json_of(answers[-1])))
+            given[asked.signature] = _answer(call["id"], call["name"], refusal)
+        answers.append(given[asked.signature])
     for broken in last.invalid_tool_calls:
         text = "The arguments are not valid JSON. Call again with a JSON object."
         answers.append(_answer(broken.get("id"), broken.get("name"), text))
+    if note := left_out(last):
+        answers.append(HumanMessage(note))
     over = given_up(REPEATED, "one failing call came three times") if stuck else {}
     return {"messages": answers, **over}
 
 
-def _refusal(place: int, call: Call) -> str | None:
-    if place >= MOST_CALLS:
-        return _LATER
+def _refusal(call: Call) -> str | None:
     if len(json.dumps(call.args, default=str)) > _MOST_ARGUMENTS:
         return f"The arguments are over {_MOST_ARGUMENTS} characters long. Pass plain names."
     return None
 
 
-def _run(node: ToolNode, call: ToolCall) -> list[ToolMessage]:
+def _run(node: ToolNode, call: ToolCall) -> ToolMessage:
     found = node.invoke({"messages": [AIMessage("", tool_calls=[call])]})
-    messages: list[ToolMessage] = found["messages"]
-    return messages
+    message: ToolMessage = found["messages"][0]
+    return message
 
 
 def _answer(call_id: str | None, name: str | None, text: str) -> ToolMessage:

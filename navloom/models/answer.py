@@ -51,54 +51,23 @@ def message_text(content: Any) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def bounded(message: AIMessage) -> AIMessage:
-    """A model's message without what is beyond reason, which nobody will read.
-
-    It would else be kept in every checkpoint and sent back to the model with every turn.
-
-    Args:
-        message: what the model said.
-
-    Returns:
-        The message itself where it is of a reasonable size.
-    """
-    change: dict[str, Any] = {}
-    size = _size(message.content)
-    if size > MOST_CHARACTERS:
-        said = f"[This reply was cut: it had {size} characters, and {MOST_CHARACTERS} are read.]"
-        change["content"] = said
-    calls = [*message.tool_calls, *message.invalid_tool_calls]
-    if any(_size(call["args"]) > MOST_CHARACTERS for call in calls):
-        change["tool_calls"] = [_short_call(call) for call in message.tool_calls]
-        change["invalid_tool_calls"] = [
-            {**call, "args": str(call["args"])[:100]} for call in message.invalid_tool_calls
-        ]
-        # Some clients keep the calls here a second time, as they came.
-        extra = message.additional_kwargs
-        change["additional_kwargs"] = {k: v for k, v in extra.items() if k != "tool_calls"}
-    return message.model_copy(update=change) if change else message
-
-
-def _short_call(call: ToolCall) -> ToolCall:
-    size = _size(call["args"])
-    if size <= MOST_CHARACTERS:
-        return call
-    return ToolCall(name=call["name"], args={"characters_cut": size}, id=call["id"])
-
-
-def _size(value: Any) -> int:
-    return len(value if isinstance(value, str) else json.dumps(value, default=str))
-
-
-def answered_calls(messages: Sequence[BaseMessage]) -> Iterator[tuple[ToolCall, ToolMessage]]:
+def answered_calls(messages: Sequence[BaseMessage]) -> list[tuple[ToolCall, ToolMessage]]:
     """Each tool call of a conversation with its answer, in the order of the answers."""
+    return [pair for turn in answered_turns(messages) for pair in turn]
+
+
+def answered_turns(messages: Sequence[BaseMessage]) -> list[list[tuple[ToolCall, ToolMessage]]]:
+    """The same, those of each reply together."""
+    turns: list[list[tuple[ToolCall, ToolMessage]]] = []
     asked: dict[str | None, ToolCall] = {}
     for message in messages:
         if isinstance(message, AIMessage):
             # Some servers number the calls of every turn from zero: an id holds for one turn.
             asked = {call["id"]: call for call in message.tool_calls}
+            turns.append([])
         elif isinstance(message, ToolMessage) and message.tool_call_id in asked:
-            yield asked[message.tool_call_id], message
+            turns[-1].append((asked[message.tool_call_id], message))
+    return turns
 
 
 def read_json_object(text: str) -> dict[str, Any]:

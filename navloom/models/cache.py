@@ -27,7 +27,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 
 from navloom.errors import ModelError
-from navloom.models.answer import bounded
+from navloom.models.reply import sane
 from navloom.models.secrets import redacted
 
 FORMAT = 1
@@ -272,7 +272,7 @@ def _decoded(data: bytes, key: str) -> AIMessage:
     if entry["key"] != key or entry["sum"] != _sum(entry["reply"]):
         raise ValueError("not what was written")
     # Pydantic checks each part; nothing in an entry names a class to be made.
-    return bounded(
+    return sane(
         AIMessage(**{name: entry["reply"].get(name) or empty for name, empty in _EMPTY.items()})
     )
 

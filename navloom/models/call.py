@@ -27,9 +27,9 @@ from langchain_core.runnables import Runnable
 from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_random_exponential
 
 from navloom.errors import ModelError, NavloomError
-from navloom.models.answer import bounded
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
+from navloom.models.reply import sane
 from navloom.models.secrets import redact_error, redacted, remember
 from navloom.models.spec import read_spec
 from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
@@ -134,7 +134,7 @@ async def acall(
     Returns:
         The model's message, or the one kept for this very request, with ``usage_metadata`` where
         the backend counts and a stamp (`navloom.models.usage`); what is beyond reason in it is cut
-        (`navloom.models.answer.bounded`), and so is any key in it.
+        (`navloom.models.reply.sane`), and so is any key in it.
 
     Raises:
         ModelError: where the model cannot be had: one line that names the model, the HTTP status
@@ -247,7 +247,7 @@ class _Ask:
             raise model_error(self.model, self.name, failure, self.policy, self.attempts) from error
         if not isinstance(reply, AIMessage):
             raise ModelError(f"{self.name} gave a {type(reply).__name__}, not a message.")
-        reply = bounded(reply)
+        reply = sane(reply)
         said = {name: getattr(reply, name) for name in _SAID}
         clean = redacted(said)
         return reply if clean is said else reply.model_copy(update=clean)

@@ -75,6 +75,8 @@ _FIXES = {
     " them, as `navloom serve MODEL --images N` does",
 }
 
+_A_DAY = 86_400.0
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -212,7 +214,7 @@ def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str
             return "the account has no credit left; add some, or use another model"
         case "rate" | "overloaded", _ if (failure.retry_after or 0) > policy.longest_asked:
             return (
-                f"the server asks to wait {failure.retry_after:.0f} s, longer than "
+                f"the server asks to wait {_spoken(failure.retry_after or 0)}, longer than "
                 f"{policy.longest_asked:.0f} s; try again later"
             )
         case "rate" | "overloaded" | "timeout", _:
@@ -256,6 +258,10 @@ def _of_status(status: int, error: BaseException, text: str) -> Failure:
     elif status >= 500:
         kind = "server"
     return Failure(kind, text, status, asked)
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds <= _A_DAY else "more than a day"
 
 
 def _retry_after(headers: Mapping[str, str] | None) -> float | None:

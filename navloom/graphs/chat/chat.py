@@ -25,7 +25,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -64,6 +64,7 @@ from navloom.graphs.chat.exchange import (
     turned,
 )
 from navloom.models.binding import bind
+from navloom.models.reply import left_out
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.chat.places import room_name
@@ -275,6 +276,9 @@ def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     pictures = walker.pictures(state)
     talk = kept_messages(state["messages"])
     asked = [*opening(now_of(state, walker), state["seed"], pictures), *talk]
+    spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
+    if isinstance(talk[-1], ToolMessage) and spoken and (note := left_out(spoken)):
+        asked.append(HumanMessage(note))
     bound = bind(
         runtime.context.model,
         tools=chat_tools(None),

@@ -37,10 +37,7 @@ MOST_SAID = 2_000
 """Characters a person may say at once."""
 MOST_MESSAGES = 48
 """Messages before this turn that a model is shown: the latest, from a person's words on."""
-MOST_CALLS = 8
-"""Tool calls answered in one message; further ones are told to wait."""
 _MOST_ARGUMENTS = 2_000
-_LATER = f"Only {MOST_CALLS} calls are answered at a time. Call again later."
 _NOT_DONE = "Not done, since the call before it failed."
 _NO_JSON = "The arguments are not valid JSON. Call again with a JSON object."
 _TOO_LONG = f"The arguments are over {_MOST_ARGUMENTS} characters long. Pass plain words."
@@ -164,8 +161,6 @@ def answer_call(
 def _refusal(call: ToolCall, earlier: Sequence[ToolMessage]) -> str | None:
     if call["args"].get(_BROKEN):
         return _NO_JSON
-    if len(earlier) >= MOST_CALLS:
-        return _LATER
     if len(json.dumps(call["args"], default=str)) > _MOST_ARGUMENTS:
         return _TOO_LONG
     failed = any(_failed(answer) for answer in earlier)

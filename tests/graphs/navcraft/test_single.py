@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from navloom.graphs.navcraft import single as navcraft_single
@@ -88,8 +88,9 @@ def test_calls_that_were_told_to_wait_did_not_fail() -> None:
         end = craft(model)
     assert end["status"] == "ok"
     answers = [m.content for m in end["messages"] if isinstance(m, ToolMessage)]
-    assert "Only 8 calls" in answers[8]
-    assert [json.loads(answer)["valid"] for answer in answers[9:]] == [True, True, True]
+    told = [m.content for m in end["messages"] if isinstance(m, HumanMessage)]
+    assert "Only 8 calls are answered at a time: 1 more" in told[0]
+    assert [json.loads(answer)["valid"] for answer in answers[8:]] == [True, True, True]
 
 
 def test_call_ids_that_start_over_each_turn_are_told_apart() -> None:
@@ -162,7 +163,19 @@ def test_huge_arguments_and_floods_of_calls_are_bounded() -> None:
         end = craft(model)
     answers = [m.content for m in end["messages"] if isinstance(m, ToolMessage)]
     assert "over 2000 characters" in answers[0]
-    assert "Only 8 calls" in answers[-1]
+    assert len(answers) == 1 + 8
+
+
+def test_twins_of_a_failing_call_in_one_reply_are_one_try() -> None:
+    with ScriptedChatModel([[TOO_NEAR] * 3, TOO_NEAR, phase_1()]) as model:
+        end = craft(model)
+    answers = [m.content for m in end["messages"] if isinstance(m, ToolMessage)]
+    assert answers[0] == answers[1] == answers[2]
+    assert "failed before" in answers[3]
+    assert end["status"] == "ok"
+    with ScriptedChatModel([[TOO_NEAR] * 3, TOO_NEAR, [TOO_NEAR] * 2]) as model:
+        end = craft(model)
+    assert end["reason"] == "repeated_call"
 
 
 def test_turns_are_bounded() -> None:
