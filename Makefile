@@ -1,10 +1,11 @@
-# make install | demo | test | lint | bench | local — each installs what it needs first.
+# make install | demo | test | test-slow | lint | bench | local — each installs what it needs first.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SERVER := $(VENV)/.server
 
-.PHONY: install demo test lint bench local clean
+.PHONY: install demo test test-slow lint bench local clean
 
 install: $(STAMP)
 
@@ -17,7 +18,15 @@ demo: $(STAMP)
 	@$(BIN)/navloom demo --out demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+# What takes longer than ten seconds, langgraph dev among it, which is installed for these tests alone.
+test-slow: $(SERVER)
+	$(BIN)/python -m pytest -n 2 -m slow
+
+$(SERVER): $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,server]'
+	@touch $@
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """A batch to run in tests: a graph of eight steps that writes down every call it makes.
 
-Run as a program it is the process that tests kill: ``python -m tests.evals.dummy RUN LOG ...``.
+`program` is what a process does that tests kill.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from operator import add
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -127,16 +129,20 @@ def open_folder(path: Path, **request: Any) -> RunFolder:
     return RunFolder(path, kind="dummy", request={"n": 1, **request}, seed=7)
 
 
-def main() -> int:
+def program(words: list[str], opened: Connection) -> None:
+    """Run or go on with a batch; ``opened`` is told when the folder is locked."""
     parser = argparse.ArgumentParser()
     parser.add_argument("run", type=Path)
     parser.add_argument("log", type=Path)
     parser.add_argument("--count", type=int, default=12)
     parser.add_argument("--delay", type=float, default=0.02)
     parser.add_argument("--connections", type=int, default=4)
-    asked = parser.parse_args()
+    parser.add_argument("--errors", type=Path, help="where stderr goes")
+    asked = parser.parse_args(words)
+    if asked.errors:
+        os.dup2(os.open(asked.errors, os.O_WRONLY | os.O_CREAT), sys.stderr.fileno())
     with open_folder(asked.run) as folder:
-        print("open", flush=True)
+        opened.send("open")
         summary = asyncio.run(
             run_batch(
                 folder,
@@ -145,8 +151,4 @@ def main() -> int:
                 Session(max_connections=asked.connections),
             )
         )
-    return summary.exit_code
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(summary.exit_code)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import multiprocessing
 import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,7 @@ from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.session import Sample, Session, Stop, select
 from navloom.models.usage import ModelUsage, paid_for, price_of, usage_in
-from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder
-
-ROOT = Path(__file__).parents[2]
+from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder, program
 
 
 def lasting(path: Path) -> list[dict[str, Any]]:
@@ -387,14 +385,16 @@ async def test_a_kill_between_the_line_and_the_sweep_leaves_no_thread(
     assert threads(tmp_path) == set()
 
 
-def start(run: Path, log: Path, *more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.evals.dummy", str(run), str(log), *more],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start(run: Path, log: Path, *more: str) -> BaseProcess:
+    """The dummy's program, forked from a server that has imported it; it lives once it is open."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([program.__module__])
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=program, args=([str(run), str(log), *more], there))
+    process.start()
+    there.close()
+    assert here.recv() == "open"
+    return process
 
 
 def test_killed_ten_times_it_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
@@ -406,16 +406,16 @@ def test_killed_ten_times_it_loses_nothing_and_repeats_nothing(tmp_path: Path) -
     kills = 0
     while kills < 10:
         process = start(run, log, *more)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "open\n"
         time.sleep(dice.uniform(0.0, 0.5))
         process.kill()
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL, "it ended before its tenth kill"
+        process.join()
+        assert process.exitcode == -signal.SIGKILL, "it ended before its tenth kill"
         kills += 1
+        with open_folder(run):  # whole, and no longer held by who was killed
+            assert {s["id"] for s in read_samples(run)} <= {s.id for s in make_samples(count)}
     process = start(run, log, *more)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
+    process.join(60)
+    assert process.exitcode == 0
 
     done = read_samples(run)
     assert [s["id"] for s in done] == sorted(s.id for s in make_samples(count))
@@ -425,25 +425,22 @@ def test_killed_ten_times_it_loses_nothing_and_repeats_nothing(tmp_path: Path) -
     repeated = sum(made.values()) - len(made)
     assert repeated <= kills * connections
 
-    whole = tmp_path / "whole"
-    process = start(whole, tmp_path / "log2", "--count", str(count), "--delay", "0")
-    process.communicate(timeout=60)
-    assert lasting(run) == lasting(whole)
+    asyncio.run(finish(tmp_path / "whole", count))
+    assert lasting(run) == lasting(tmp_path / "whole")
     assert threads(run) == set()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_drains_and_exits_with_130(tmp_path: Path, number: signal.Signals) -> None:
-    run, log = tmp_path / "r", tmp_path / "log"
-    process = start(run, log, "--count", "30", "--delay", "0.1")
-    assert process.stdout is not None
-    process.stdout.readline()
+    run, log, errors = (tmp_path / name for name in ("r", "log", "errors"))
+    process = start(run, log, "--count", "30", "--delay", "0.1", "--errors", str(errors))
     while not calls(log):
         time.sleep(0.02)
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=20)
-    assert process.returncode == 130, errors
-    assert "Traceback" not in errors
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join(20)
+    assert process.exitcode == 130, errors.read_text()
+    assert "Traceback" not in errors.read_text()
     assert set(calls(log).values()) == {1}
     assert json.loads((run / "summary.json").read_text())["interrupted"] is True
 

@@ -295,19 +295,6 @@ def test_a_folder_in_use_is_refused_and_says_by_whom(tmp_path: Path) -> None:
         pass
 
 
-def test_a_killed_process_lets_go(tmp_path: Path) -> None:
-    script = (
-        "import os, signal, sys\n"
-        "from navloom.evals.run_folder import RunFolder\n"
-        "RunFolder(sys.argv[1], kind='single', request={'spec': 'demo:', 'n': 4}, seed=1)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
-    assert done.returncode == -9
-    with folder(tmp_path):
-        pass
-
-
 def test_a_folder_that_was_refused_is_not_kept_locked(tmp_path: Path) -> None:
     with folder(tmp_path):
         pass

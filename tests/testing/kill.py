@@ -2,12 +2,14 @@
 
 With ``--nested`` it is a run of NavCraft-C, whose errand is a graph within the graph.
 
-The process that is killed is a real session of ``run_kind`` over the loopback. It is killed when
+The process that is killed is a real command, asking over the loopback. It is killed when
 the server has got a random number of further calls, a random moment after the last of them, so
 that kills are spread over the run however fast the machine is. After each kill, and at the end:
 
 - no sample that was finished is missing, and none is there twice;
 - the tasks are those of a run that was never killed, and so is what each is said to have cost;
+- what stands in the run's file is whole at any moment, and the server is asked what it is asked
+  by a run that was never killed;
 - the server was asked a second time for no more calls than were in flight at the kills.
 """
 
@@ -31,10 +33,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from navloom.evals.kinds import run_kind
+from navloom.cli.main import main as navloom
 from navloom.evals.navcraft.dataset import export_run
-from navloom.evals.navcraft.request import SynthRequest
-from navloom.evals.session import Session
+from navloom.evals.run_folder import read_samples
 from navloom.models import get_model
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import Call, brain
@@ -46,6 +47,7 @@ _REPLY_S = 0.02
 _LONGEST_AFTER_S = 0.06
 _SESSION_S = 300.0
 _IMPORTED = [
+    "navloom.cli.navcraft.synth",
     "navloom.evals.navcraft.dataset",
     "navloom.evals.navcraft.run",
     "navloom.testing",
@@ -63,7 +65,8 @@ class Outcome:
         samples: samples of the run.
         lost: samples that had been finished, or were to be, and are missing.
         twice: samples that stand in the file more than once.
-        changed: whether the tasks differ from those of a run that was not killed.
+        changed: whether the tasks, or what was asked for them, differ from those of a run that
+            was not killed.
         costs: samples whose calls, tokens or dollars do.
         nested: kills that found a sample within its errand.
         calls: calls of the run that was not killed.
@@ -117,7 +120,7 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") 
     thinker = brain(get_model("builtin/heuristic"))
     with ModelServer(thinker) as server:
         _finish(server, folder / "whole", samples, kind)
-        calls = len(server.calls)
+        needed = _asked(server)
     dice = random.Random(seed)
     finished: Counter[str] = Counter()
     lost: set[str] = set()
@@ -130,7 +133,7 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") 
             lost |= set(finished) - set(now)
             finished = now
         _finish(server, folder / "killed", samples, kind)
-        asked = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
+        asked = _asked(server)
     finished = _finished(folder / "killed")
     for name in ("whole", "killed"):
         export_run(folder / name, folder / f"{name}.jsonl")
@@ -140,11 +143,11 @@ def kill_many(folder: Path, kills: int, *, seed: int = 0, kind: str = "single") 
         samples=samples,
         lost=len(lost | (set(_finished(folder / "whole")) - set(finished))),
         twice=sum(count > 1 for count in finished.values()),
-        changed=whole != killed,
+        changed=whole != killed or set(needed) != set(asked),
         costs=_differ(*(_costs(folder / name) for name in ("whole", "killed"))),
         nested=nested,
-        calls=calls,
-        again=asked.total() - len(asked),
+        calls=needed.total(),
+        again=asked.total() - needed.total(),
         in_flight=kills * AT_ONCE,
         seconds=time.monotonic() - began,
     )
@@ -170,8 +173,9 @@ def _start(server: ModelServer, out: Path, samples: int, kind: str) -> BaseProce
 
 def _session(url: str, out: str, samples: int, kind: str) -> None:
     os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "not-a-real-key-000"}
-    request = SynthRequest(kind=kind, spec="demo:", n=samples, model="openai/gpt-4o-mini")
-    run_kind(request, out, Session(max_connections=AT_ONCE))
+    words = ["synth", kind, "demo:", "--n", str(samples), "--model", "openai/gpt-4o-mini"]
+    words += ["--no-cache", "--display", "none", "--max-connections", str(AT_ONCE), "--out", out]
+    sys.exit(navloom(words))
 
 
 def _kill(server: ModelServer, out: Path, samples: int, dice: random.Random, kind: str) -> None:
@@ -197,13 +201,20 @@ def _finish(server: ModelServer, out: Path, samples: int, kind: str) -> None:
         raise RuntimeError(f"a session ended with {process.exitcode}; server: {server.errors[:3]}")
 
 
+def _asked(server: ModelServer) -> Counter[str]:
+    return Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
+
+
 def _finished(out: Path) -> Counter[str]:
     """How often each sample stands in the file, of whole lines alone."""
     file = out / "samples.jsonl"
     if not file.exists():
         return Counter()
     lines = file.read_bytes().split(b"\n")[:-1]
-    return Counter(json.loads(line)["id"] for line in lines)
+    found = Counter(json.loads(line)["id"] for line in lines)
+    if {row["id"] for row in read_samples(out)} != set(found):
+        raise RuntimeError(f"{file} is not read as it stands")
+    return found
 
 
 def _is_within(out: Path) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.testing import kill
 from tests.testing.__main__ import main
 from tests.testing.catalogue import KINDS, kind_of
 from tests.testing.kill import Outcome, kill_many
@@ -17,6 +19,12 @@ SMALL = Setting(samples=12, concurrency=12, share=0.6, for_good=0.3, patience=1.
 
 
 @pytest.mark.slow
+def test_the_whole_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two hundred samples a fault, as docs/testing.md prints them."""
+    assert main([]) == 0
+    assert capsys.readouterr().out.count("as expected") == 17
+
+
 async def test_every_sample_is_in_its_right_place_under_every_fault() -> None:
     rows = await fault_table(KINDS, SMALL)
     assert len(rows) == 17
@@ -65,20 +73,43 @@ def test_a_row_in_text() -> None:
     assert " ".join(line.split()) == "4 500 4 3 0 1 2 1 11 2 0.2 1 WRONG: a is ok, not error"
 
 
-@pytest.mark.slow
 def test_killed_at_random_points_nothing_is_lost_or_paid_twice(tmp_path: Path) -> None:
-    outcome = kill_many(tmp_path, 6, seed=3)
-    assert (outcome.kills, outcome.samples) == (6, 36)
+    """The one that kills a command, end to end; its errands are graphs within the graph."""
+    outcome = kill_many(tmp_path, 3, seed=3, kind="collab")
+    assert (outcome.kills, outcome.samples) == (3, 18)
     assert outcome.holds, outcome
-    assert (outcome.lost, outcome.twice, outcome.changed) == (0, 0, False)
+    assert (outcome.lost, outcome.twice, outcome.changed, outcome.costs) == (0, 0, False, 0)
     # The kills came while calls were under way, and not between runs.
-    assert 0 < outcome.again <= outcome.in_flight == 24
+    assert 0 < outcome.again <= outcome.in_flight == 12
 
 
-def test_what_kills_must_not_do() -> None:
-    well = Outcome(6, 36, 0, 0, False, 72, 24, 24, 1.0)
+@pytest.mark.slow
+@pytest.mark.parametrize("nested", [(), ("--nested",)])
+def test_killed_many_times(nested: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert kill.main(["--kills", "20", *nested]) == 0
+    said = capsys.readouterr().out
+    assert "kills 20, samples 120: finished and lost 0, twice 0, tasks unchanged" in said
+    assert ("kills within an errand 0;" in said) is not bool(nested)
+
+
+@pytest.mark.parametrize(
+    "broken", [{"lost": 1}, {"twice": 1}, {"changed": True}, {"costs": 1}, {"again": 25}], ids=str
+)
+def test_what_kills_must_not_do(broken: dict[str, Any]) -> None:
+    well = Outcome(
+        kills=6,
+        samples=36,
+        lost=0,
+        twice=0,
+        changed=False,
+        costs=0,
+        nested=2,
+        calls=72,
+        again=24,
+        in_flight=24,
+        seconds=1.0,
+    )
     assert well.holds
-    for broken in ({"lost": 1}, {"twice": 1}, {"changed": True}, {"again": 25}):
-        outcome = replace(well, **broken)  # type: ignore[arg-type]
-        assert not outcome.holds
-        assert "BROKEN" in str(outcome)
+    outcome = replace(well, **broken)
+    assert not outcome.holds
+    assert "BROKEN" in str(outcome)

@@ -1,11 +1,8 @@
-"""CapNav questions as a batch: exact counts, steering, stopping, killing, files, pictures."""
+"""CapNav questions as a batch: exact counts, steering, stopping, files, pictures."""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ from navloom.evals.capnav.collect import Balance, Facts, Steer, collect
 from navloom.evals.capnav.data import load_benchmark
 from navloom.evals.capnav.design_plan import first_round, fit_scenes, next_round
 from navloom.evals.capnav.request import CapnavSynthRequest
-from navloom.evals.kinds import run_kind
+from navloom.evals.kinds import arun_kind, run_kind
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
@@ -29,6 +26,7 @@ from navloom.tools.capnav.feasible import feasible
 from navloom.tools.capnav.grounding import check_question
 from navloom.tools.capnav.named_places import Places, truth_of
 from tests.cli.small import small_scene
+from tests.evals.stopping import cut_short, slow
 from tests.tools.capnav.test_grounding import question
 
 
@@ -250,38 +248,20 @@ def test_frames_of_the_scenes_video_reach_the_model_and_nothing_else_does(
     assert b"base64" not in (tmp_path / "run/samples.jsonl").read_bytes()
 
 
-def _session(url: str, out: str) -> None:
-    os.environ.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="not-a-real-key-000")
+async def test_a_run_that_is_cut_goes_on_to_the_same_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
     request = CapnavSynthRequest(
         spec="demo:", questions=30, model="openai/gpt-4o-mini", min_questions=3
     )
-    run_kind(request, out)
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_goes_on_to_the_same_questions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
-        for _ in range(2):
-            before = len(server.calls)
-            process = spawn.Process(target=_session, args=(server.openai_url, str(tmp_path / "k")))
-            process.start()
-            while process.is_alive() and len(server.calls) < before + 9:
-                time.sleep(0.005)
-            process.kill()
-            process.join()
+    with ModelServer(slow(brain(get_model("builtin/heuristic")))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
-        request = CapnavSynthRequest(
-            spec="demo:", questions=30, model="openai/gpt-4o-mini", min_questions=3
-        )
-        killed = run_kind(request, tmp_path / "k")
-        whole = run_kind(request, tmp_path / "w")
-    assert files_of(tmp_path / "k") == files_of(tmp_path / "w")
-    assert killed.found["questions"] == whole.found["questions"]
-    ids = [row["id"] for row in read_samples(tmp_path / "k")]
+        cut = await cut_short(request, tmp_path / "cut", server, 2)
+        whole = await arun_kind(request, tmp_path / "whole")
+    assert files_of(tmp_path / "cut") == files_of(tmp_path / "whole")
+    assert cut.found["questions"] == whole.found["questions"]
+    ids = [row["id"] for row in read_samples(tmp_path / "cut")]
     assert len(ids) == len(set(ids)) == whole.samples
 
 

@@ -1,14 +1,8 @@
-"""Batch synthesis: how attempts are spread, what is skipped, and what a kill leaves behind."""
+"""Batch synthesis: how attempts are spread, what is skipped, what makes a run the same."""
 
 from __future__ import annotations
 
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,13 +11,10 @@ import pytest
 
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.kinds import arun_kind, run_kind
-from navloom.evals.navcraft.dataset import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
-from navloom.models import get_model
 from navloom.scenes.formats.scene_json import save
-from navloom.testing import ModelServer, brain
 from tests.tools.navcraft.worlds import row_house
 
 
@@ -125,68 +116,6 @@ def test_run_json_names_the_prompts(tmp_path: Path) -> None:
     run_kind(asked(kind="collab", n=1), tmp_path / "r")
     prompts = read_run(tmp_path / "r")["request"]["prompts"]
     assert [prompt["name"] for prompt in prompts] == ["navcraft_single", "navcraft_collab"]
-
-
-KILLS, ATTEMPTS, AT_ONCE = 10, 24, 4
-
-
-@pytest.mark.slow
-def test_killed_ten_times_it_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
-        synth(tmp_path / "whole", server)
-        calls_of_one_run = len(server.calls)
-    dice = random.Random(5)
-    with ModelServer(slow(brain(get_model("builtin/heuristic")))) as server:
-        for _ in range(KILLS):
-            kill_after(dice.uniform(1.2, 2.6), start(tmp_path / "killed", server))
-            # What stands in the file is whole at any moment.
-            read_finished(tmp_path / "killed")
-        synth(tmp_path / "killed", server)
-        asked_of = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
-    rows = read_samples(tmp_path / "killed")
-    assert len({row["id"] for row in rows}) == len(rows) == ATTEMPTS
-    again = sum(count - 1 for count in asked_of.values())
-    assert len(asked_of) == calls_of_one_run
-    assert again <= KILLS * AT_ONCE, "a step that was on disk was asked of the model again"
-    for name in ("whole", "killed"):
-        export_run(tmp_path / name, tmp_path / f"{name}.jsonl")
-    assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "killed.jsonl").read_bytes()
-
-
-def slow(answer: Any) -> Any:
-    def reply(call: Any) -> Any:
-        time.sleep(0.15)
-        return answer(call)
-
-    return reply
-
-
-def start(out: Path, server: ModelServer) -> subprocess.Popen[bytes]:
-    arguments = ["synth", "collab", "demo:", "--n", str(ATTEMPTS), "--out", str(out)]
-    arguments += ["--model", "openai/brain", "--max-connections", str(AT_ONCE), "--display", "none"]
-    environment = {**os.environ, "OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "k" * 20}
-    return subprocess.Popen(
-        [sys.executable, "-m", "navloom.cli.main", *arguments],
-        env=environment,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def synth(out: Path, server: ModelServer) -> None:
-    assert start(out, server).wait(timeout=120) == 0
-
-
-def kill_after(seconds: float, process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-
-
-def read_finished(out: Path) -> None:
-    if (out / "run.json").exists():
-        read_samples(out)
 
 
 async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:

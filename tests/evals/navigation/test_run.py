@@ -1,15 +1,9 @@
-"""Evaluation of navigators: what a run holds, what makes it the same, what a kill leaves behind."""
+"""Evaluation of navigators: what a run holds, what makes it the same, what a cut leaves behind."""
 
 from __future__ import annotations
 
 import json
-import os
-import random
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -34,6 +28,7 @@ from navloom.scenes import uri as scene_uris
 from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.uri import load_scene
 from navloom.testing import ModelServer, brain
+from tests.evals.stopping import AT_ONCE, asked_of, cut_short, slow
 from tests.evals.tasks.folder import folder
 
 KEYS = {
@@ -452,59 +447,32 @@ async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
     assert summary.scores["episodes"] == 2
 
 
-KILLS, EPISODES, AT_ONCE = 6, 12, 4
+CUTS = 6
 
 
-@pytest.mark.slow
-def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
+async def test_cut_again_and_again_it_ends_as_if_nothing_had_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k" * 20)
     answer = brain(get_model("builtin/heuristic"))
-    with ModelServer(answer) as server:
-        go(tmp_path / "whole", server)
-        calls_of_one_run = len(server.calls)
-    dice = random.Random(5)
-    with ModelServer(slow(answer)) as server:
-        for _ in range(KILLS):
-            kill_after(dice.uniform(3, 5), start(tmp_path / "killed", server))
-        go(tmp_path / "killed", server)
-        asked_of = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
-    assert len(asked_of) == calls_of_one_run
-    again = sum(count - 1 for count in asked_of.values())
-    assert again <= KILLS * AT_ONCE, "a step that was on disk was asked of the model again"
-    whole, killed = (read_samples(tmp_path / name) for name in ("whole", "killed"))
-    assert [row["result"] for row in killed] == [row["result"] for row in whole]
-
-
-def slow(answer: Any) -> Any:
-    def reply(call: Any) -> Any:
-        time.sleep(0.3)
-        return answer(call)
-
-    return reply
-
-
-def start(out: Path, server: ModelServer) -> subprocess.Popen[bytes]:
-    arguments = ["eval", "scene", "demo:", "--n", str(EPISODES), "--out", str(out), "--cot"]
-    arguments += ["--agent", "mapgpt", "--model", "openai/brain", "--display", "none"]
-    arguments += ["--max-connections", str(AT_ONCE)]
-    environment = {**os.environ, "OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "k" * 20}
-    return subprocess.Popen(
-        [sys.executable, "-m", "navloom.cli.main", *arguments],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    request = homes(
+        options={"spec": "demo:", "n": 12}, agent="mapgpt", cot=True, model="openai/brain"
     )
-
-
-def go(out: Path, server: ModelServer) -> None:
-    assert start(out, server).wait(timeout=300) == 0
-
-
-def kill_after(seconds: float, process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    with ModelServer(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        await arun_kind(request, tmp_path / "whole", Session(max_connections=AT_ONCE))
+        needed = asked_of(server)
+    with ModelServer(slow(answer)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        await cut_short(request, tmp_path / "cut", server, CUTS)
+        asked = asked_of(server)
+    assert set(asked) == set(needed)
+    again = asked.total() - needed.total()
+    assert 0 < again <= CUTS * AT_ONCE, "a step that was on disk was asked of the model again"
+    whole, cut = (read_samples(tmp_path / name) for name in ("whole", "cut"))
+    assert [row["id"] for row in cut] == [row["id"] for row in whole]
+    assert [row["result"] for row in cut] == [row["result"] for row in whole]
+    assert [row["usage"] for row in cut] == [row["usage"] for row in whole]
 
 
 async def test_a_person_is_asked_one_question_at_a_time(
