@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,20 +23,43 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KEYS = {"OPENAI_API_KEY": "k" * 24}
 
 
-def blocks(language: str) -> list[object]:
-    found = []
+COUNTS = {"--n", "--n-each", "--questions", "--limit"}
+MANY, FEW = 8, 4
+
+
+def small(words: list[str]) -> list[str]:
+    """The same command, for few samples where it asks for many."""
+    return [
+        str(FEW) if before in COUNTS and int(word) > MANY else word
+        for before, word in itertools.pairwise(["", *words])
+    ]
+
+
+def commands(block: str) -> list[list[str]]:
+    return [shlex.split(os.path.expandvars(line)) for line in block.splitlines()]
+
+
+def blocks() -> Iterator[object]:
+    """Each block with few samples, and as it stands with the slow tests."""
     for path in PAGES:
         for number, match in enumerate(FENCED.finditer(path.read_text("utf-8"))):
-            if match.group(1) == language:
-                name = f"{path.relative_to(ROOT)}:{number}"
-                marks = [pytest.mark.realdata] if "NAVLOOM_DATA" in match.group(2) else []
-                found.append(pytest.param(match.group(2), id=name, marks=marks))
-    return found
+            if match.group(1) != "sh":
+                continue
+            block, name = match.group(2), f"{path.relative_to(ROOT)}:{number}"
+            marks = [pytest.mark.realdata] if "NAVLOOM_DATA" in block else []
+            yield pytest.param(block, True, id=name, marks=marks)
+            if any(small(words) != words for words in commands(block)):
+                more = [*marks, pytest.mark.slow]
+                yield pytest.param(block, False, id=f"{name} as it stands", marks=more)
 
 
-@pytest.mark.parametrize("block", blocks("sh"))
+@pytest.mark.parametrize(("block", "few"), list(blocks()))
 def test_commands_run(
-    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    block: str,
+    few: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     if "NAVLOOM_DATA" in block:
         request.getfixturevalue("data_dir")
@@ -42,9 +67,8 @@ def test_commands_run(
     monkeypatch.setenv("NAVLOOM_CACHE", str(tmp_path / "cache"))  # never a developer's own
     with ModelServer(brain(get_model("builtin/heuristic"))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        for line in block.splitlines():
-            words = shlex.split(os.path.expandvars(line))
-            match words:
+        for words in commands(block):
+            match small(words) if few else words:
                 case ["export", setting]:
                     name = setting.partition("=")[0]
                     monkeypatch.setenv(name, KEYS.get(name) or os.environ[name])
@@ -52,9 +76,9 @@ def test_commands_run(
                     made = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True)
                     assert made.returncode == 0, made.stderr.decode()
                 case ["navloom", *arguments]:
-                    assert main(arguments) == 0, line
+                    assert main(arguments) == 0, words
                 case _:
-                    pytest.fail(f"a document names a command that no test knows: {line}")
+                    pytest.fail(f"a document names a command that no test knows: {words}")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -29,6 +29,7 @@ from navloom.models.call import CallSettings, Retry
 from navloom.models.failure import Failure
 from navloom.models.usage import Limits
 from navloom.testing import Delay, Drop, Garble, ModelServer, Status, brain
+from tests.testing.table import short_waits
 
 CANARY = "sk-canary/Zebra+42-quince-77=="
 OPENAI = "openai/gpt-4o-mini"
@@ -96,35 +97,29 @@ def test_a_run_of_cached_replies_calls_nobody_and_costs_nothing(
     ]
 
 
-PROGRAM = """
-import sys
-from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.request import SynthRequest
-from navloom.models.cache import ResponseCache
-from navloom.evals.session import Session
-from navloom.models.call import CallSettings
-model, cache, out = sys.argv[1:]
-request = SynthRequest(kind="collab", spec="demo:", n=6, model=model, seed=3)
-settings = CallSettings(cache=ResponseCache(cache), cache_in_process=True)
-run_kind(request, out, Session(settings=settings))
-"""
+PROCESS_MODELS = ("builtin/random", OPENAI)
+PROGRAM = "import sys; from tests.evals.test_call_scope import made; made(*sys.argv[1:])"
 
 
-@pytest.mark.parametrize("model", ["builtin/random", OPENAI])
-def test_two_processes_make_the_same_folder(
-    server: ModelServer, tmp_path: Path, model: str
-) -> None:
-    def run(out: str, cache: str) -> None:
-        words = [sys.executable, "-c", PROGRAM, model, str(tmp_path / cache), str(tmp_path / out)]
-        subprocess.run(words, check=True, timeout=120)
+def made(folder: str, *pairs: str) -> None:
+    """A run of each model for each ``name=cache``."""
+    for pair in pairs:
+        name, _, cache = pair.partition("=")
+        settings = CallSettings(cache=ResponseCache(Path(folder, cache)), cache_in_process=True)
+        for number, model in enumerate(PROCESS_MODELS):
+            request = SynthRequest(kind="collab", spec="demo:", n=6, model=model, seed=3)
+            run_kind(request, Path(folder, f"{name}{number}"), Session(settings=settings))
 
-    run("warm", "cache")
-    run("a", "cache")
-    run("b", "cache")
-    assert same(tmp_path / "a") == same(tmp_path / "b")
-    assert same(tmp_path / "a")["summary.json"]["usage"]["calls"] == 0
-    run("c", "another")
-    assert same(tmp_path / "c") == same(tmp_path / "warm")
+
+def test_two_processes_make_the_same_folder(server: ModelServer, tmp_path: Path) -> None:
+    made(str(tmp_path), "warm=cache", "a=cache")
+    words = [sys.executable, "-c", PROGRAM, str(tmp_path), "b=cache", "c=another"]
+    subprocess.run(words, check=True, timeout=120)
+    for number in range(len(PROCESS_MODELS)):
+        warm, a, b, c = (same(tmp_path / f"{name}{number}") for name in ("warm", "a", "b", "c"))
+        assert a == b
+        assert a["summary.json"]["usage"]["calls"] == 0
+        assert c == warm
 
 
 # --- counts --------------------------------------------------------------------------------------
@@ -390,7 +385,8 @@ def test_a_canary_is_in_nothing_that_is_written(
     words = ["synth", "single", "demo:flat", "--model", OPENAI, "--n", "2", "--max-turns", "2"]
     words += ["--out", str(tmp_path / "r"), "--display", "plain", "--max-retries", "1"]
     words += ["--attempt-timeout", "0.5"]
-    with ModelServer(lambda _: f"my key is {TOLD}", faults=lambda _: fault) as server:
+    replying = ModelServer(lambda _: f"my key is {TOLD}", faults=lambda _: fault)
+    with replying as server, short_waits():
         url = "http://127.0.0.1:9/v1" if name == "refused" else server.openai_url
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         code = main(words)

@@ -178,7 +178,7 @@ async def _run(
     with (
         ModelServer(thinker, faults=plan) as server,
         tempfile.TemporaryDirectory() as path,
-        _short_waits(),
+        short_waits(),
     ):
         at = server.url if setting.wire == "anthropic" else server.openai_url
         models = [_client(url, kind, setting, attempts) for url in (at, _closed_url())]
@@ -254,7 +254,7 @@ def _client(url: str, kind: Kind | None, setting: Setting, attempts: _Attempts) 
 
 
 @contextmanager
-def _short_waits() -> Iterator[None]:
+def short_waits() -> Iterator[None]:
     """Wait tenths of a second between attempts where a night's work waits seconds."""
     usual = call.policy_of
 

@@ -278,7 +278,15 @@ def test_what_the_package_makes_in_its_own_homes_is_valid(name, tmp_path):
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize(("scheme", "n"), [("hm3d", 70), ("mp3d", 25)])
+@pytest.mark.parametrize(
+    ("scheme", "n"),
+    [
+        ("hm3d", 10),
+        ("mp3d", 5),
+        pytest.param("hm3d", 70, marks=pytest.mark.slow),
+        pytest.param("mp3d", 25, marks=pytest.mark.slow),
+    ],
+)
 def test_what_is_made_in_real_homes_is_valid(scheme, n, data_dir, tmp_path):
     from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.dataset import export_run
