@@ -18,11 +18,10 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
-
-import yaml
 
 from navloom.cli.common import say
 from navloom.cli.help_pages import Commands
@@ -284,17 +283,19 @@ class Family:
     note: str = ""
 
 
-FAMILIES: tuple[Family, ...] = tuple(
-    Family(**each)
-    for each in yaml.safe_load(files("navloom.cli").joinpath("families.yaml").read_text("utf-8"))
-)
-"""The first that matches counts."""
+@cache
+def families() -> tuple[Family, ...]:
+    """All that are known; the first that matches counts."""
+    import yaml
+
+    table = files("navloom.cli").joinpath("families.yaml").read_text("utf-8")
+    return tuple(Family(**each) for each in yaml.safe_load(table))
 
 
 def family_of(model: str) -> Family | None:
     """The family that a model belongs to by its name, such as ``Qwen/Qwen2.5-7B-Instruct``."""
     last = model.rstrip("/").rpartition("/")[2].casefold()
-    return next((family for family in FAMILIES if re.search(family.pattern, last)), None)
+    return next((family for family in families() if re.search(family.pattern, last)), None)
 
 
 def serve_flags(

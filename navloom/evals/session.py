@@ -5,7 +5,6 @@ What a batch needs to know of a sample before it ran stands here too.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 import signal
@@ -52,6 +51,8 @@ class Stop:
     @contextlib.contextmanager
     def at_signals(self) -> Iterator[None]:
         """Let SIGINT and SIGTERM request a stop, where this thread may say so."""
+        import asyncio
+
         loop = asyncio.get_running_loop()
         held = []
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -224,6 +225,8 @@ class CallScope:
     def __init__(
         self, settings: CallSettings, limits: Limits, display: Display, connections: int
     ) -> None:
+        import asyncio
+
         # Of all samples together: one may ask several questions side by side.
         self.settings = replace(settings, connections=asyncio.Semaphore(max(1, connections)))
         self.limits = limits

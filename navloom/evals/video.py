@@ -11,11 +11,12 @@ from hashlib import file_digest
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
-
-from PIL import Image
+from typing import TYPE_CHECKING, Any
 
 from navloom.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MOST_FRAMES = 512
 LONGEST_SIDE = 512

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from navloom.cli import serve as families
-from navloom.cli.serve import FAMILIES, family_of, serve_flags
+from navloom.cli.serve import families as known
+from navloom.cli.serve import family_of, serve_flags
 from navloom.errors import UsageError
 
 # What the server registers: vllm/tool_parsers/__init__.py and vllm/reasoning/__init__.py, 2026.
@@ -70,8 +71,8 @@ def test_a_model_finds_its_family(
 
 
 def test_every_parser_is_one_that_vllm_has() -> None:
-    assert {f.parser for f in FAMILIES} - {None} <= TOOL_PARSERS
-    assert {f.reasoning for f in FAMILIES} - {None} <= REASONING_PARSERS
+    assert {f.parser for f in known()} - {None} <= TOOL_PARSERS
+    assert {f.reasoning for f in known()} - {None} <= REASONING_PARSERS
 
 
 def test_only_names_of_a_family_match() -> None:
