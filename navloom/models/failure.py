@@ -24,7 +24,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Literal
 
-from navloom.errors import ModelError, ModelRefusedError
+from navloom.errors import ModelError, ModelRefusedError, NavloomError
 from navloom.models.secrets import causes, redact
 from navloom.models.spec import public_address, read_spec
 
@@ -130,6 +130,9 @@ def read_failure(error: BaseException, *, remote: bool = True) -> Failure | None
     Returns:
         The failure, or None where the exception is not a model's failure at all.
     """
+    own = next((each for each in causes(error) if isinstance(each, NavloomError)), None)
+    if own is not None:
+        return Failure("final", _one_line(str(own)))
     text = _one_line(_told(error))
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status >= 400:
@@ -223,6 +226,8 @@ def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str
             return f"the server at {where} fails; try again later"
         case "garbled", _:
             return f"the server at {where} gave no usable reply; check {setting('URL')}"
+        case "final", None:
+            return "its server answers as none should"
         case _, 401 | 403:
             return f"the key was refused; check {setting('KEY')}"
         case _, 404:

@@ -1,21 +1,18 @@
 """The clients of model servers: OpenAI, Anthropic, vLLM, each through its LangChain class.
 
 The SDKs are imported inside the functions, since they take seconds. Their own retries are off.
-One HTTP client per SDK serves all models of the process, with a pool of connections for each
-event loop, so that a graph run twice by ``asyncio.run`` never meets a connection of a loop that
-has ended.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, did_you_mean
+from navloom.models.connections import http_client
 from navloom.models.secrets import remember
 from navloom.models.spec import Options, hidden_in_address, is_address
 
@@ -102,7 +99,7 @@ def _open_ai_client(
         max_retries=0,
         # Left alone, LangChain drops the usage of streamed calls where the address is not OpenAI's.
         stream_usage=True,
-        http_async_client=_http("openai"),
+        http_async_client=http_client("openai"),
         default_headers=dict(options.headers or {}) or None,
     )
 
@@ -164,40 +161,6 @@ def _anthropic_class() -> Any:
 
         @cached_property
         def _async_client(self) -> AsyncAnthropic:
-            return AsyncAnthropic(**self._client_params, http_client=_http("anthropic"))
+            return AsyncAnthropic(**self._client_params, http_client=http_client("anthropic"))
 
     return Anthropic
-
-
-@cache
-def _http(sdk: str) -> Any:
-    """The process's HTTP client for one SDK: that SDK's default client, one pool per loop."""
-    from importlib import import_module
-
-    base: Any = import_module(sdk).DefaultAsyncHttpxClient
-
-    class PerLoop(base):  # type: ignore[misc]
-        """Hands each request to a client that belongs to the running event loop."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self._of_loop: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncGenerator[None]]] = {}
-
-        async def send(self, request: Any, **kwargs: Any) -> Any:
-            loop = asyncio.get_running_loop()
-            if loop not in self._of_loop:
-                inner = base()
-                keeper = self._keep(loop, inner)
-                self._of_loop[loop] = (inner, keeper)
-                await anext(keeper)
-            return await self._of_loop[loop][0].send(request, **kwargs)
-
-        async def _keep(self, loop: asyncio.AbstractEventLoop, inner: Any) -> AsyncGenerator[None]:
-            # A loop closes the generators that are open when it ends, and so this pool with them.
-            try:
-                yield
-            finally:
-                self._of_loop.pop(loop, None)
-                await inner.aclose()
-
-    return PerLoop()
