@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy a machine is.
+settings.register_profile("navloom", deadline=None)
+settings.load_profile("navloom")
 
 
 @pytest.fixture(scope="session")

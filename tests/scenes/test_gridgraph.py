@@ -164,7 +164,7 @@ boxes = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(boxes, min_size=1, max_size=6), st.data())
 def test_its_parts_are_the_parts_of_the_home(
     shapes: list[tuple[float, float, float, float]], data: st.DataObject

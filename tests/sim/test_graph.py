@@ -152,7 +152,7 @@ def test_a_way_straight_up_has_heading_0() -> None:
     assert (down.heading, down.elevation) == (0.0, -math.pi / 2)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(scenes())
 def test_any_scene_agrees_with_its_tables(scene: Scene) -> None:
     if not scene.viewpoints:

@@ -284,7 +284,7 @@ _steps = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     trajectory=_poses | _json,
     steps=_steps | _json,

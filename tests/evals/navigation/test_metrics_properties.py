@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.metrics import _METRICS, _Walk
@@ -81,7 +81,6 @@ def _walk(draw: st.DrawFn, graph: nx.Graph[str], start: str) -> list[str]:
     return walk
 
 
-@settings(deadline=None)
 @given(cases())
 def test_bounds_and_order(case: Case) -> None:
     found = case.score()
@@ -94,7 +93,6 @@ def test_bounds_and_order(case: Case) -> None:
     json.dumps(found.record(), allow_nan=False)
 
 
-@settings(deadline=None)
 @given(cases())
 def test_the_reference_itself_is_perfect(case: Case) -> None:
     values = case.score(case.reference).values
@@ -103,14 +101,12 @@ def test_the_reference_itself_is_perfect(case: Case) -> None:
         assert values[name] == pytest.approx(1)
 
 
-@settings(deadline=None)
 @given(cases(), st.data())
 def test_standing_still_for_a_while_changes_nothing(case: Case, data: st.DataObject) -> None:
     walk = [v for v in case.walk for _ in range(data.draw(st.integers(1, 3)))]
     assert case.score(walk).values == case.score().values
 
 
-@settings(deadline=None)
 @given(cases(connected=True), st.floats(0, 6.3), st.tuples(metre, metre, metre))
 def test_turning_and_moving_a_scene_changes_nothing(
     case: Case, angle: float, shift: tuple[float, float, float]
@@ -128,7 +124,6 @@ def test_turning_and_moving_a_scene_changes_nothing(
         assert after.values[name] == pytest.approx(before.values[name], abs=1e-6)
 
 
-@settings(deadline=None)
 @given(cases(), cases())
 def test_a_path_scores_alone_as_in_company(one: Case, other: Case) -> None:
     walks = [one.walk, one.reference, one.walk[:1]]
@@ -144,7 +139,6 @@ def test_a_path_scores_alone_as_in_company(one: Case, other: Case) -> None:
         assert mine.values == pytest.approx(expected.values, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(cases(connected=True))
 def test_a_second_opinion(case: Case) -> None:
     graph = case.scene.navigation_graph()
@@ -155,7 +149,6 @@ def test_a_second_opinion(case: Case) -> None:
         assert values[name] == pytest.approx(metric(walk), abs=1e-9), name
 
 
-@settings(deadline=None)
 @given(
     cases(),
     st.lists(st.text(max_size=3) | st.sampled_from([f"v{k}" for k in range(8)]), max_size=9),

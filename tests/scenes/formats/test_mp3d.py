@@ -400,9 +400,7 @@ def test_what_is_missing_is_named(two_storeys: Path) -> None:
         mp3d.load(two_storeys, "S")
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), n=st.integers(1, 9))
 def test_any_graph_loads_with_a_room_for_every_viewpoint(
     tmp_path: Path, data: st.DataObject, n: int
