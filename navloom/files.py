@@ -9,12 +9,14 @@ even where it happens to read as JSON: what it reports is done again from its ch
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from navloom.errors import RunError
 
@@ -126,6 +128,18 @@ def encode_line(record: dict[str, Any]) -> bytes:
         return json.dumps(record, allow_nan=False).encode() + b"\n"
 
 
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading; a device, which may have no end, is none.
+
+    Raises:
+        OSError: it cannot be opened, or is a device.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise OSError(errno.EINVAL, "it is a device, and a file was expected", str(path))
+    return path.open("rb")
+
+
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a file of JSON lines, in order; a torn last line is left out.
 
@@ -162,7 +176,7 @@ def _scan(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
     """Each record with the offset of the byte after its line."""
     end = 0
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             for number in range(1, 1 << 62):
                 line = file.readline(MAX_LINE)
                 if not line.endswith(b"\n"):

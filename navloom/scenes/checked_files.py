@@ -17,7 +17,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from navloom.errors import SceneError
-from navloom.files import replace_file
+from navloom.files import open_file, replace_file
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
         SceneError: where the file is not there, cannot be read or is too large.
     """
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             raw = stream.read(most + 1)
     except FileNotFoundError as error:
         raise SceneError(f"{path}: there is no such file.") from error

@@ -17,11 +17,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
 from navloom.graphs.chat.talk import Listener, Talk
 from navloom.models.secrets import redact
+from navloom.scenes.checked_files import read_json
 from navloom.scenes.scene import Scene
 
 HELP = """\
@@ -84,6 +85,26 @@ async def run_command(line: str, talk: Talk, view: View) -> bool:
     return False
 
 
+def _place(typed: str) -> Path:
+    """The file that somebody typed.
+
+    Raises:
+        UsageError: it can be none: the home of nobody, a folder, a name that is too long.
+    """
+    try:
+        path = Path(typed).expanduser()
+        if path.is_dir() or not path.name:
+            raise UsageError(
+                f"{path} is a folder: name a file in it, such as {path / 'walk.json'}."
+            )
+    except NavloomError:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise UsageError(f"{typed[:100]} cannot be a file: {reason}.") from error
+    return path
+
+
 async def _undo(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
     undone = await talk.undo()
     if undone is None:
@@ -97,14 +118,14 @@ async def _map(rest: str, talk: Talk, view: View) -> None:
     if not rest:
         view.show_map(talk.trail)
         return
-    path = Path(rest)
+    path = _place(rest)
     path = path if path.suffix else path.with_suffix(".png")
     await asyncio.to_thread(save_map, path, talk.scene, talk.trail)
     view.said("note", f"The map is in {path}.")
 
 
 async def _save(rest: str, talk: Talk, view: View) -> None:
-    path = Path(rest or f"{talk.thread}.json")
+    path = _place(rest or f"{talk.thread}.json")
     written = await asyncio.to_thread(
         save_chat, path, talk.scene, talk.transcript, talk.trail, talk.model
     )
@@ -113,7 +134,7 @@ async def _save(rest: str, talk: Talk, view: View) -> None:
 
 async def _replay(rest: str, talk: Talk, view: View) -> None:
     if rest:
-        saved = read_chat(Path(rest), talk.scene)
+        saved = read_chat(_place(rest), talk.scene)
         lines = [line.model_dump() for line in saved.transcript]
         trail: list[list[Any]] = [list(pose) for pose in saved.trajectory]
     else:
@@ -187,11 +208,8 @@ def save_chat(
         The two files.
 
     Raises:
-        UsageError: one of them is there already, or cannot be written; or a folder is named.
+        UsageError: one of them is there already, or cannot be written.
     """
-    path = path.expanduser()
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file in it, such as {path / 'walk.json'}.")
     path = path if path.suffix else path.with_suffix(".json")
     picture = path.with_suffix(".png")
     if path.suffix == ".png":
@@ -238,30 +256,17 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
     figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")
     drawn = BytesIO()
     figure.savefig(drawn, format="png")
-    _write(path.expanduser(), drawn.getvalue())
+    _write(path, drawn.getvalue())
 
 
 def read_chat(path: Path, scene: Scene) -> Saved:
     """Read a saved conversation of this home.
 
     Raises:
-        UsageError: no such file, not one of ours, or of another home.
+        SceneError: it cannot be read, or is none that /save wrote.
+        UsageError: it is of another home.
     """
-    path = path.expanduser()
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"{path} is too large for a conversation: over {_MOST_BYTES:,} bytes.")
-        saved = Saved.model_validate_json(path.read_bytes())
-    except (OSError, ValueError) as error:
-        if isinstance(error, ValidationError):
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise UsageError(
-                f"{path} is no saved conversation: {where} {first['msg'].lower()}; expected a file"
-                " that /save wrote."
-            ) from error
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{str(path)[:200]} cannot be read: {reason}.") from error
+    saved = read_json(path, TypeAdapter(Saved), most=_MOST_BYTES)
     if saved.scene != scene.uri:
         raise UsageError(f"{path} is a conversation in {saved.scene}, and this is {scene.uri}.")
     for viewpoint, _, _ in saved.trajectory:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError
+from navloom.files import open_file
 from navloom.judges.traversability import read_record
 
 _MOST_BYTES = 2_000_000_000
@@ -123,7 +124,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
         DataError: it cannot be read, or is too large.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             if path.stat().st_size > _MOST_BYTES:
                 raise DataError(f"{path}: over {_MOST_BYTES} bytes; split it")
             yield from enumerate(file, 1)

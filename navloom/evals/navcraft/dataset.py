@@ -28,7 +28,7 @@ from jsonschema.exceptions import ValidationError
 from navloom.errors import RunError, SceneError, UsageError, did_you_mean
 from navloom.evals.navcraft.rules import broken_rules
 from navloom.evals.run_folder import read_run, read_samples
-from navloom.files import make_folder, write_whole
+from navloom.files import make_folder, open_file, write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 from navloom.tools.navcraft.errand import ErrandAnswer
@@ -156,7 +156,7 @@ def _patterns() -> dict[str, str]:
 def _lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
     """Each line with its number from 1; None where it is too long to be read."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             number = 0
             while line := file.readline(MOST_BYTES + 1):
                 number += 1

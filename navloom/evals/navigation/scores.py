@@ -36,7 +36,7 @@ from navloom.evals.navigation.metrics import (
 from navloom.evals.report.document import NOTHING, number, percent
 from navloom.evals.run_folder import fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
-from navloom.files import read_by_id
+from navloom.files import open_file, read_by_id
 from navloom.scenes.checked_files import short
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
@@ -416,7 +416,7 @@ def _items(values: list[Any], depth: int) -> Iterator[str | Invalid | None]:
 
 def _load(path: Path) -> list[Any]:
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             raw = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error

@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from navloom.errors import PromptError, did_you_mean
+from navloom.files import open_file
 
 NO_PROFILE = "none"
 """The name that means: no profile."""
@@ -81,13 +82,16 @@ def load_profile(name: str | None) -> Profile | None:
 
 def _read_yaml(path: Path) -> Any:
     try:
-        text = path.read_bytes()[: _MOST_BYTES + 1]
+        with open_file(path) as file:
+            text = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise PromptError(f"profile {path}: cannot be read ({error.strerror})") from None
     if len(text) > _MOST_BYTES:
         raise PromptError(f"profile {path}: is over {_MOST_BYTES} bytes")
     try:
         return yaml.safe_load(text)
+    except RecursionError:
+        raise PromptError(f"profile {path}: is nested beyond reason") from None
     except yaml.YAMLError as error:
         problem = str(error).splitlines()[0]
         raise PromptError(f"profile {path}: is not YAML or JSON ({problem})") from None

@@ -96,13 +96,13 @@ def test_save_replay_and_map(spoken: Spoken, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        (None, "nothere.json cannot be read: No such file or directory."),
-        ("no json", "nothere.json is no saved conversation"),
-        ({}, "is no saved conversation: format field required"),
+        (None, "nothere.json: there is no such file."),
+        ("no json", "nothere.json: line 1, column 1: expected JSON"),
+        ({}, "nothere.json: format: Field required"),
         ({"scene": "demo:flat"}, "is a conversation in demo:flat, and this is demo:house."),
         ({"trajectory": [["9_9_9", 0, 0]]}, "demo:house has no viewpoint '9_9_9'."),
-        ({"trajectory": [["1_0", float("inf"), 0]]}, "is no saved conversation: trajectory.0.1"),
-        ({"transcript": [{"who": "root"}]}, "is no saved conversation: transcript.0.who"),
+        ({"trajectory": [["1_0", float("inf"), 0]]}, "nothere.json: trajectory[0][1]: "),
+        ({"transcript": [{"who": "root"}]}, "nothere.json: transcript[0].who: "),
     ],
 )
 def test_bad_files_are_one_line(spoken: Spoken, content: Any, line: str, tmp_path: Path) -> None:
@@ -266,3 +266,14 @@ def test_a_limit_of_cost_holds_for_the_next_model_too(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
     out = spoken("/model openai/nobody-9", "/quit", options="--cost-limit 0.01")
     assert "no price is known for openai/nobody-9" in "".join([*out, spoken.err])
+
+
+def test_what_can_be_no_file_is_one_line(spoken: Spoken) -> None:
+    names = ("a" * 300, "~nosuchuser/x", ".", "/")
+    typed = [f"/{command} {name}" for command in ("save", "map", "replay") for name in names]
+    out = spoken(*typed, "/replay /dev/zero", "/quit")
+    said = [line for line in out if line.startswith("! ")]
+    assert len(said) == len(typed) + 1
+    assert all(len(line) < 200 for line in said)
+    assert "it is a device" in said[-1]
+    assert spoken.code == 0
