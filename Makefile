@@ -18,11 +18,12 @@ demo: $(STAMP)
 	@$(BIN)/navloom demo --out demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m 'not slow'
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
 
-# What takes longer than ten seconds, langgraph dev among it, which is installed for these tests alone.
+# What takes longer than ten seconds, and hypothesis's tests with all examples. langgraph dev is
+# installed for these tests alone.
 test-slow: $(SERVER)
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or hypothesis' --hypothesis-profile many
 
 $(SERVER): $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,server]'

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-# How long an example takes says how busy a machine is.
-settings.register_profile("navloom", deadline=None)
-settings.load_profile("navloom")
+# How long an example takes says how busy a machine is: no deadline. The slow tests, and mutants, take all examples.
+settings.register_profile("few", max_examples=25, deadline=None)
+settings.register_profile("many", deadline=None)
+settings.load_profile("few")
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays; to look through all of it for garbage is a fifth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(scope="session")

@@ -294,6 +294,7 @@ def pytest(tree: Path, tests: list[str], budget_s: float, *more: str) -> tuple[i
         "-pno:cacheprovider",
         "-pno:anyio",
         "--hypothesis-seed=0",
+        "--hypothesis-profile=many",
         f"--timeout={TEST_S}",
         *tests,
     ]

@@ -11,21 +11,25 @@ import pytest
 
 from navloom.cli.main import main
 
-RUNS = {
-    "navigation": ["eval", "scene", "demo:flat", "--n", "9", "--agent", "random", "--epochs", "2"],
-    "relays": ["synth", "collab", "demo:", "--n", "6", "--model", "builtin/random"],
-    "questions": ["synth", "capnav", "demo:", "--model", "builtin/random"],
-}
+WALKS = ["eval", "scene", "demo:flat", "--agent", "random", "--epochs", "2", "--n"]
+RELAYS = ["synth", "collab", "demo:", "--model", "builtin/random", "--n"]
+RUNS = [
+    pytest.param([*WALKS, "4"], id="walks"),
+    pytest.param([*RELAYS, "3"], id="relays"),
+    pytest.param(["synth", "capnav", "demo:", "--model", "builtin/random"], id="questions"),
+    pytest.param([*WALKS, "9"], id="more walks", marks=pytest.mark.slow),
+    pytest.param([*RELAYS, "6"], id="more relays", marks=pytest.mark.slow),
+]
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("words", RUNS)
 def test_a_report_is_the_same_for_any_order_of_lines(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said: list[Any] = []
     for number, connections in enumerate((1, 8)):
         run = tmp_path / str(number) / "run"
-        command = [*RUNS[name], "--out", str(run), "--display", "none"]
+        command = [*words, "--out", str(run), "--display", "none"]
         assert main([*command, "--max-connections", str(connections)]) == 0
         said.append(_report(run, capsys))
     file = run / "samples.jsonl"

@@ -13,6 +13,7 @@ from tests.cli.pseudo_terminal import Terminal
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
 
+@pytest.mark.slow
 def test_instruction_question_correction_interruption_and_coming_back(tmp_path: Path) -> None:
     environment = {"XDG_DATA_HOME": str(tmp_path), "NAVLOOM_PACE": "0"}
     command = ("chat", "demo:house", "--display", "plain", "--thread", "evening")

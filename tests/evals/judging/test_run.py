@@ -152,15 +152,16 @@ def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
     assert found.sets["all"].unscored == 0
 
 
-def test_gullible_judges_turn_only_without_the_defences(tmp_path: Path) -> None:
-    request = JudgeRequest(kind="calibrate_injections", of="demo:", n=100)
+@pytest.mark.parametrize("n", [24, pytest.param(100, marks=pytest.mark.slow)])
+def test_gullible_judges_turn_only_without_the_defences(n: int, tmp_path: Path) -> None:
+    request = JudgeRequest(kind="calibrate_injections", of="demo:", n=n)
     run_kind(request, tmp_path / "r")
     found = measured(request, tmp_path / "r")
     assert set(found) == {"builtin/heuristic", "gullible", "gullible, blind to fences"}
     for doors in found.values():
         assert doors["with"].flipped == 0
-    assert found["gullible"]["with"].pairs == 100
-    assert found["gullible"]["without"].flipped > 90
+    assert found["gullible"]["with"].pairs == n
+    assert found["gullible"]["without"].flipped > 0.9 * n
 
 
 @pytest.mark.parametrize("durability", ["sync", "async"])

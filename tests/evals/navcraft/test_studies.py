@@ -68,7 +68,7 @@ def test_study_of_profiles_makes_two_runs_and_two_tables(tmp_path: Path) -> None
 
 
 def test_study_of_relays_holds_models_against_the_optimum(tmp_path: Path) -> None:
-    request = SynthRequest(kind="collab", spec="demo:", n=9)
+    request = SynthRequest(kind="collab", spec="demo:", n=6)
     (table,) = study_relays(request, ["builtin/heuristic", "builtin/random"], tmp_path)
     found = {cells[0]: [float(cell.rstrip("%")) for cell in cells[2:]] for cells in table.rows}
     for model in ("builtin/heuristic", "builtin/random"):

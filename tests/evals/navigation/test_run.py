@@ -447,7 +447,7 @@ async def test_a_notebook_awaits_the_same(tmp_path: Path) -> None:
     assert summary.scores["episodes"] == 2
 
 
-CUTS = 6
+CUTS = 4
 
 
 async def test_cut_again_and_again_it_ends_as_if_nothing_had_happened(
@@ -456,7 +456,7 @@ async def test_cut_again_and_again_it_ends_as_if_nothing_had_happened(
     monkeypatch.setenv("OPENAI_API_KEY", "k" * 20)
     answer = brain(get_model("builtin/heuristic"))
     request = homes(
-        options={"spec": "demo:", "n": 12}, agent="mapgpt", cot=True, model="openai/brain"
+        options={"spec": "demo:", "n": 6}, agent="mapgpt", cot=True, model="openai/brain"
     )
     with ModelServer(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)

@@ -120,10 +120,15 @@ def test_opening_any_alternative_makes_a_way_and_less_does_not(world: Traversabi
 
 
 @pytest.mark.realdata
-def test_every_impossible_pair_of_the_thirty_scenes_says_why(data_dir: Path) -> None:
+@pytest.mark.parametrize(
+    ("each", "least"), [(6, 100), pytest.param(1, 1000, marks=pytest.mark.slow)]
+)
+def test_every_impossible_pair_of_the_thirty_scenes_says_why(
+    each: int, least: int, data_dir: Path
+) -> None:
     folder = data_dir / "capnav"
     impossible = 0
-    for scene in iter_scenes(f"capnav:{folder}"):
+    for scene in itertools.islice(iter_scenes(f"capnav:{folder}"), None, None, each):
         world = annotated(folder, scene)
         answers = reach(world)
         for body, (a, b) in itertools.product(world.bodies, itertools.permutations(world.nodes, 2)):
@@ -137,4 +142,4 @@ def test_every_impossible_pair_of_the_thirty_scenes_says_why(data_dir: Path) -> 
             assert found.blocking
             assert all(p.traversable is False for p in found.blocking)
             assert found.alternatives
-    assert impossible > 1000
+    assert impossible > least
