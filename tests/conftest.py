@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How long an example takes says how busy a machine is: no deadline. The slow tests, and mutants, take all examples.
+# How long an example takes says how busy a machine is: no deadline.
+# The slow tests, and mutants, take all examples.
 settings.register_profile("few", max_examples=25, deadline=None)
 settings.register_profile("many", deadline=None)
 settings.load_profile("few")
