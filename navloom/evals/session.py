@@ -9,6 +9,7 @@ import contextlib
 import re
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -331,7 +332,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(ABC):
     """What a batch does with each sample; a kind of run says how by its own.
 
     Attributes:
@@ -342,17 +343,18 @@ class Job:
 
     @property
     def model(self) -> str:
-        """``provider/name`` of the model whose calls are counted where a reply does not say."""
+        """``provider/name`` of the model whose price a limit of cost needs."""
         return str(self.plan.request.models[0])
 
+    @abstractmethod
     def build(self, checkpointer: Any) -> Any:
         """The compiled graph, with this checkpointer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def input(self, sample: Sample) -> dict[str, Any]:
         """What the graph is called with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def context(self, sample: Sample, model: Any = None) -> Any:
         """The graph's context; scenes load here, when their sample's turn has come.
 
@@ -360,7 +362,6 @@ class Job:
             sample: whose.
             model: stands in for all models of the job, in a dry run.
         """
-        raise NotImplementedError
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a finished sample's line that its state decides.
