@@ -2,7 +2,8 @@
 
 A secret is known by its value: whatever stands in an environment variable whose name ends in KEY,
 TOKEN, SECRET or PASSWORD, and whatever key a model was made with. `redact` takes it out of a text
-as it is, in base64 (also in the middle of something longer, such as ``user:key``) and URL-encoded.
+as it is, reversed, in hex, in base64 (also in the middle of something longer, such as ``user:key``)
+and URL-encoded. Other disguises, such as one character at a time, are not promised.
 Everything that Navloom writes goes through here: run folders, the cache, error lines, tracebacks,
 logs, traces.
 """
@@ -206,6 +207,7 @@ def _forms(secret: str) -> Iterator[str]:
     yield from (encoded, encoded.replace("%20", "+"), quote(secret))
     yield re.sub(r"%[0-9A-F]{2}", lambda found: found.group().lower(), encoded)
     data = secret.encode()
+    yield from (data.hex(), data.hex().upper(), secret[::-1])
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         whole = encode(data).decode()
         yield from (whole, whole.rstrip("="))

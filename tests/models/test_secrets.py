@@ -34,6 +34,9 @@ def _canary(monkeypatch: pytest.MonkeyPatch) -> None:
         quote_plus(CANARY),
         quote(CANARY, safe="").replace("%2F", "%2f").replace("%2B", "%2b").replace("%3D", "%3d"),
         base64.b64encode(CANARY.encode()).decode(),
+        CANARY.encode().hex(),
+        CANARY.encode().hex().upper(),
+        CANARY[::-1],
         base64.urlsafe_b64encode(CANARY.encode()).decode().rstrip("="),
     ],
 )

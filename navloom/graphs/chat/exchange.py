@@ -22,6 +22,7 @@ from langgraph.prebuilt import ToolNode
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.models.answer import message_text, with_pictures
+from navloom.models.secrets import redact
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import metre_table, wrapped
 from navloom.scenes.lexicon import room_types
@@ -54,8 +55,8 @@ def fault_of(words: Any) -> str | None:
 
 
 def cleaned(words: str) -> str:
-    """Words as one plain line without control characters."""
-    return paragraph(words, MOST_SAID)
+    """Words as one plain line without control characters, and without any secret."""
+    return paragraph(redact(words), MOST_SAID)
 
 
 def said_by(who: str, text: str, state: Mapping[str, Any]) -> dict[str, Any]:

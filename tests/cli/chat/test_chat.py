@@ -268,6 +268,21 @@ def test_a_limit_of_cost_holds_for_the_next_model_too(
     assert "no price is known for openai/nobody-9" in "".join([*out, spoken.err])
 
 
+def test_a_key_that_slipped_into_the_words_is_kept_nowhere(
+    spoken: Spoken, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-quince-and-zebra-000111222"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    options = f"--thread t --threads {tmp_path / 'threads'}"
+    out = spoken(f"go to {key}", "/save walk.json", "/quit", options=options)
+    assert out
+    kept = [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert {"walk.json", "walk.png", "t.sqlite"} <= {each.name for each in kept}
+    for each in kept:
+        assert key.encode() not in each.read_bytes(), each
+    assert "OPENAI_API_KEY" in (tmp_path / "walk.json").read_text()
+
+
 def test_what_can_be_no_file_is_one_line(spoken: Spoken) -> None:
     names = ("a" * 300, "~nosuchuser/x", ".", "/")
     typed = [f"/{command} {name}" for command in ("save", "map", "replay") for name in names]
