@@ -11,6 +11,7 @@ from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
+from navloom.terminal import tell
 
 app = Commands("The replies of models that are kept on disk.")
 
@@ -32,9 +33,9 @@ def info(cache: Folder = None, as_json: Json = False) -> None:
     if as_json:
         print_json(asdict(found))
         return
-    print(f"{found.folder}: {found.entries} replies, {_size(found.bytes)}")
+    tell(f"{found.folder}: {found.entries} replies, {_size(found.bytes)}")
     if found.oldest is not None and found.newest is not None:
-        print(f"  the oldest of {_day(found.oldest)}, the newest of {_day(found.newest)}")
+        tell(f"  the oldest of {_day(found.oldest)}, the newest of {_day(found.newest)}")
 
 
 @app.command()
@@ -50,7 +51,7 @@ def prune(
 
     folder, age = cache_folder(cache), _seconds(older_than)
     entries, size = ResponseCache(folder).prune(age) if folder.is_dir() else (0, 0)
-    print(f"{folder}: {entries} replies deleted, {_size(size)}")
+    tell(f"{folder}: {entries} replies deleted, {_size(size)}")
 
 
 def _seconds(age: str | None) -> float | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+
+from navloom.terminal import harmless, say, tell
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,14 +24,9 @@ if TYPE_CHECKING:
 _MOST_ERRORS = 3
 
 
-def say(text: str) -> None:
-    """Write a line for a person, on stderr."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def print_json(value: Any) -> None:
     """Write a result for a program, on stdout."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    tell(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def print_table(table: Table) -> None:
@@ -40,6 +36,8 @@ def print_table(table: Table) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(console.width, 400))
+    for column in table.columns:
+        column._cells = [harmless(e) if isinstance(e, str) else e for e in column._cells]
     console.print(table)
 
 
@@ -140,7 +138,7 @@ def show(shown: Shown) -> None:
     """Print tables on stdout, and what belongs to them on stderr."""
     for table in shown.tables:
         if isinstance(table, str):
-            print(table, end="")
+            tell(table, end="")
         else:
             print_table(table)
     for note in shown.notes:
@@ -165,9 +163,9 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
         print_json(asdict(dry))
         return
     for prompt in dry.prompts[: kind.prompts_shown]:
-        print(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
+        tell(f"=== {prompt.sample}: {prompt.characters} characters, tools and schema included")
         for who, text in prompt.messages:
-            print(f"--- {who}\n{text}")
+            tell(f"--- {who}\n{text}")
     (least, most_calls), (few, many) = dry.calls, dry.input_tokens
     asked, places = _some(dry.samples, kind.things[0]), _some(dry.scenes, kind.things[1])
     say(f"{dry.model}: {asked} in {places}, nobody was called")

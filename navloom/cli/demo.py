@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from navloom.cli.common import end_session, say
+from navloom.cli.common import end_session
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
+from navloom.terminal import say, tell
 
 app = Commands()
 
@@ -54,7 +55,7 @@ def demo(
         raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
     say("3. a report")
     report, written = write_report([run], out)
-    print(document(report).markdown(), end="")
+    tell(document(report).markdown(), end="")
     say("look at:")
     for path in (*written, tasks):
         say(f"   {path}")

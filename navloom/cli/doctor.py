@@ -19,6 +19,7 @@ import typer
 from navloom.cli.common import print_json
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, takes
+from navloom.terminal import tell
 
 if TYPE_CHECKING:
     from navloom.models.spec import Provider
@@ -58,7 +59,7 @@ def doctor(as_json: Json = False) -> None:
         width = max(len(finding.what) for finding in found)
         for finding in found:
             todo = f"  -> {finding.todo}" if finding.todo else ""
-            print(f"{finding.state:7}  {finding.what:{width}}  {finding.found}{todo}")
+            tell(f"{finding.state:7}  {finding.what:{width}}  {finding.found}{todo}")
     if any(finding.state == "broken" for finding in found):
         raise typer.Exit(1)
 

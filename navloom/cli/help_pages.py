@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from navloom.evals.option import CALLS, LIMITS, PICKS
+from navloom.terminal import tell
 
 ANYWHERE = "Anywhere"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -184,7 +185,7 @@ def _first(text: str) -> str:
 
 def _show_all(context: typer.Context, asked: bool) -> None:
     if asked and not context.resilient_parsing:
-        print(page(context.command, context, whole=True), end="")
+        tell(page(context.command, context, whole=True), end="")
         raise typer.Exit
 
 

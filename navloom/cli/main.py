@@ -27,6 +27,7 @@ from typer.exceptions import TyperException
 from navloom.cli.help_pages import Commands, Group
 from navloom.errors import NavloomError
 from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces
+from navloom.terminal import say, tell
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
@@ -114,7 +115,7 @@ app = Commands(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        print(f"navloom {version('navloom')}")
+        tell(f"navloom {version('navloom')}")
         raise typer.Exit
 
 
@@ -173,14 +174,14 @@ def _hang_up() -> int:
 
 
 def _fail(message: str, code: int = MISTAKE) -> int:
-    print(f"navloom: {' '.join(redact(message).split())}", file=sys.stderr)
+    say(f"navloom: {' '.join(redact(message).split())}")
     return code
 
 
 def _usage(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.format_message())
+        tell(error.format_message())
         return MISTAKE
     where = context.command_path if context is not None else "navloom"
     said = error.format_message().replace("Value error, ", "").removesuffix(".")
@@ -190,7 +191,7 @@ def _usage(error: TyperException) -> int:
 def _defect(error: Exception) -> int:
     said = redact("".join(traceback.format_exception(error)))
     if os.environ.get("NAVLOOM_DEBUG"):
-        print(said, file=sys.stderr)
+        say(said)
         where = "above"
     else:
         with tempfile.NamedTemporaryFile(
@@ -199,10 +200,9 @@ def _defect(error: Exception) -> int:
             file.write(said)
         where = f"in {file.name} (NAVLOOM_DEBUG=1 prints it)"
     what = " ".join(redact(f"{type(error).__name__}: {error}").split())[:300]
-    print(
+    say(
         f"navloom: a defect in Navloom, not in what you typed: {what}. The traceback is {where};"
-        " please report it.",
-        file=sys.stderr,
+        " please report it."
     )
     return DEFECT
 

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli.common import print_json, say, show
+from navloom.cli.common import print_json, show
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, RunFolder, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
+from navloom.terminal import say, tell
 
 app = Commands()
 
@@ -71,10 +72,10 @@ def validate(
         print_json({"file": str(file), **asdict(result)})
     else:
         for finding in result.findings:
-            print(finding.text(file))
+            tell(finding.text(file))
         if result.left_out:
-            print(f"{file}: {result.left_out} more findings are not listed")
-        print(result.summary)
+            tell(f"{file}: {result.left_out} more findings are not listed")
+        tell(result.summary)
         if not result.tasks:
             say(f"navloom: {file} is empty: there was nothing to check")
     if result.findings:

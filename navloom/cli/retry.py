@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from navloom.cli.common import carry_out, say
+from navloom.cli.common import carry_out
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import How, Json, RunFolder, takes
 from navloom.evals.session import Session
+from navloom.terminal import say
 
 app = Commands()
 

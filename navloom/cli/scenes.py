@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import print_json, print_table, say
+from navloom.cli.common import print_json, print_table
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
+from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
@@ -195,14 +196,15 @@ def _print_rooms(scene: Scene) -> None:
     from rich.table import Table
 
     sizes = _sizes(scene)
-    print(sizes.pop("scene"), "·", ", ".join(f"{count} {name}" for name, count in sizes.items()))
+    counts = ", ".join(f"{count} {name}" for name, count in sizes.items() if name != "scene")
+    tell(f"{sizes['scene']} · {counts}")
     table = Table("floor", "region", "leads to", "assets", "objects", header_style="bold")
     for room in _rooms(scene):
         cells = [", ".join(room[key]) for key in ("leads_to", "assets", "objects")]
         table.add_row(str(room["floor"]), room["region"], *(escape(cell) for cell in cells))
     print_table(table)
     for note in scene.notes:
-        print(f"note: {note}")
+        tell(f"note: {note}")
 
 
 def _draw(scene: Scene, path: Path) -> None:

@@ -23,11 +23,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-from navloom.cli.common import say
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
 from navloom.errors import ModelError, UsageError
 from navloom.evals.option import Opt
+from navloom.terminal import say, tell
 
 app = Commands()
 
@@ -95,7 +95,7 @@ def serve(
     for note in notes:
         say(f"note: {note}")
     if only_print:
-        print(shlex.join(words))
+        tell(shlex.join(words))
         return
     program = find_vllm()
     if program is None:

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli.common import say
 from navloom.cli.help_pages import Commands
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import check_flags, print_study
@@ -18,6 +17,7 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, MOST, Model, Seed, Spec
 from navloom.evals.session import Session
+from navloom.terminal import say, tell
 
 app = Commands("Answer a question about generators or navigators.")
 
@@ -55,7 +55,7 @@ def relays(
     request = SynthRequest(kind="collab", spec=spec, n=n_each, seed=seed)
     models = model or (HEURISTIC, "builtin/random")
     for table in study_relays(request, models, out, session):
-        print(table.markdown())
+        tell(table.markdown())
     say(f"wrote {out / 'report.html'}")
 
 
@@ -76,7 +76,7 @@ def profiles(
     request = SynthRequest(kind="single", spec=spec, n=1, model=model, seed=seed)
     homes = min(homes, len(list_scenes(spec)))
     for table in study_profiles(request, homes, out, session):
-        print(f"{table.markdown()}\n")
+        tell(f"{table.markdown()}\n")
 
 
 @app.command()
@@ -114,7 +114,7 @@ def ablation(
         arms=arm or tuple(ARMS),
         session=session,
     )
-    print(table.markdown())
+    tell(table.markdown())
 
 
 @app.command()

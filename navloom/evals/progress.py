@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from navloom.errors import UsageError, did_you_mean
+from navloom.terminal import harmless
 
 if TYPE_CHECKING:
     from navloom.models.usage import ModelUsage
@@ -94,7 +95,7 @@ class PlainDisplay:
 
     def note(self, text: str) -> None:
         """Write one line."""
-        print(text, file=self._out or sys.stderr, flush=True)
+        print(harmless(text), file=self._out or sys.stderr, flush=True)
 
     def close(self) -> None:
         """Write a last line where samples ended."""
@@ -163,7 +164,7 @@ class RichDisplay:
 
     def note(self, text: str) -> None:
         """Write a line above the bar."""
-        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._progress.console.print(harmless(text), markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         """Leave the bar as it stands."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from navloom.cli.common import carry_out, print_json, run_folder, say
+from navloom.cli.common import carry_out, print_json, run_folder
 from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.evals.capnav.request import Bodies, CapnavRequest, Data, Scene, data_folder
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
+from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
     from navloom.scenes.bodies import Passage
@@ -69,10 +70,10 @@ def capnav_truth(
         print_json(truth_record(benchmark) | ({"why_not": listed} if why else {}))
         return
     for table in truth_tables(benchmark):
-        print(table.markdown() + "\n")
+        tell(table.markdown() + "\n")
     for question, body, passages in reasons:
         said = "; ".join(f"{p.a} -> {p.b} ({_note(p)})" for p in passages)
-        print(f"{question.id} {body}: {said or 'no route leads there'}")
+        tell(f"{question.id} {body}: {said or 'no route leads there'}")
     for line in benchmark.notes(keep_hallucinated=True):
         say(line)
 

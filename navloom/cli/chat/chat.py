@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import say
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import SceneUri, takes
 from navloom.errors import UsageError
@@ -17,6 +16,7 @@ from navloom.evals.navigation.request import Backend, Captions
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
 from navloom.evals.request import HEURISTIC, Model, Seed
+from navloom.terminal import say
 
 if TYPE_CHECKING:
     from navloom.graphs.chat.chat import Context

@@ -13,10 +13,10 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, RichLog, Static
 
 from navloom.cli.chat.map import map_text
-from navloom.cli.chat.plain import harmless
 from navloom.cli.chat.slashes import run_command
 from navloom.graphs.chat.exchange import MOST_SAID
 from navloom.graphs.chat.talk import Talk
+from navloom.terminal import harmless
 from navloom.tools.chat.places import floor_number, room_name
 
 _INKS = {"person": "bold cyan", "robot": "bold green", "error": "bold red", "note": "dim"}

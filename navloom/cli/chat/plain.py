@@ -14,6 +14,7 @@ from typing import Any
 from navloom.cli.chat.map import map_lines
 from navloom.cli.chat.slashes import run_command
 from navloom.graphs.chat.talk import Talk
+from navloom.terminal import tell
 from navloom.tools.chat.places import room_name
 
 _PROMPT = "you> "
@@ -21,11 +22,6 @@ _SHOWN_AGAIN = 6
 """Lines of an old conversation that are shown when one comes back."""
 INTERRUPTED = 130
 _MOST_READ = 1_000_000
-
-
-def harmless(text: str) -> str:
-    """Text for a terminal: nothing in it may steer one."""
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
 class PlainChat:
@@ -56,19 +52,19 @@ class PlainChat:
         if (who == "person" and not self._replaying) or (self._quiet and who == "note"):
             return
         heads = {"robot": "robot: ", "person": "you: ", "error": "! "}
-        print(f"{heads.get(who, '')}{harmless(text)}", flush=True)
+        tell(f"{heads.get(who, '')}{text}")
 
     def moved(self, pose: Mapping[str, Any]) -> None:
         """Print the room when it is another one."""
         scene = self._open.scene
         room = room_name(scene, scene.viewpoint_by_id[pose["viewpoint"]].region)
         if room != self._room and not self._quiet:
-            print(f"  · {room}", flush=True)
+            tell(f"  · {room}")
         self._room = room
 
     def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
         """Print the map."""
-        print("\n".join(map_lines(self._open.scene, trail, goal=self._open.goal)), flush=True)
+        tell("\n".join(map_lines(self._open.scene, trail, goal=self._open.goal)))
 
     def play(self, trail: Sequence[Sequence[Any]]) -> None:
         """A replay's steps are not drawn: lines cannot be drawn over."""
@@ -108,12 +104,12 @@ class PlainChat:
     async def _converse(self) -> int:
         while True:
             if sys.stdin.isatty():
-                print(_PROMPT, end="", flush=True)
+                tell(_PROMPT, end="")
             line = await self._lines.get()
             if line is None:
                 return 0
             if line is _HALT:
-                print(flush=True)
+                tell()
                 return INTERRUPTED
             if line.lstrip().startswith("/"):
                 self._replaying = line.lstrip().startswith("/replay")

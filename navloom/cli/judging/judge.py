@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from navloom.cli.common import end_session, print_json, run_folder, say, show_dry_run
+from navloom.cli.common import end_session, print_json, run_folder, show_dry_run
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.option import Opt
 from navloom.evals.session import Session
+from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
     from navloom.evals.judging.rows import Answers
@@ -64,7 +65,7 @@ def reasoning(
     else:
         from navloom.evals.report.document import percent
 
-        print(
+        tell(
             f"{found.items} explanations: {found.correct} correct, {found.wrong} not,"
             f" {found.unscored} unscored; share of barriers named {percent(found.partial)}"
         )
@@ -111,7 +112,7 @@ def trace(
         print_json({"run": str(out), "grades": grades, "not_read": faults, **summary.record()})
     for name, each in () if how.as_json else counted.items():
         words = ", ".join(f"{each[g]} {g}" for g in ("yes", "no", "na", "unscored"))
-        print(f"{name}: {words}")
+        tell(f"{name}: {words}")
     _end(summary, out)
 
 
@@ -226,7 +227,7 @@ def _show(record: dict[str, Any], tables: list[Table], as_json: bool) -> None:
     if as_json:
         print_json(record)
     else:
-        print("\n\n".join(table.markdown() for table in tables) + "\n")
+        tell("\n\n".join(table.markdown() for table in tables) + "\n")
 
 
 def _end(summary: Summary, out: Path) -> None:

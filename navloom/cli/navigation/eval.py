@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from navloom.cli.capnav.eval import capnav, capnav_truth
-from navloom.cli.common import carry_out, print_json, run_folder, say
+from navloom.cli.common import carry_out, print_json, run_folder
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.errors import UsageError
@@ -16,6 +16,7 @@ from navloom.evals.navigation.request import TASK, EvalRequest
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Spec
 from navloom.evals.session import Session
+from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
     from navloom.evals.report.document import Table
@@ -193,7 +194,7 @@ def print_study(table: Table, *, as_json: bool) -> None:
     if as_json:
         print_json({"title": table.title, "runs": table.record})
     else:
-        print(table.markdown() + "\n")
+        tell(table.markdown() + "\n")
 
 
 app.command("capnav")(capnav)

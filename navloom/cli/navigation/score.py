@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from navloom.cli.common import print_json, say
+from navloom.cli.common import print_json
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, takes
 from navloom.evals.option import Opt
+from navloom.terminal import say, tell
 
 app = Commands()
 By = Annotated[
@@ -82,7 +83,7 @@ def score(
     if as_json:
         print_json(sheet.record())
     else:
-        print("\n\n".join(table.markdown() for table in sheet.tables()))
+        tell("\n\n".join(table.markdown() for table in sheet.tables()))
     if sheet.faults:
         missing = sum(fault.what.reason == "missing" for fault in sheet.faults)
         hint = " (--partial scores only those that are there)" if missing else ""
@@ -108,4 +109,4 @@ def compare(
     if as_json:
         print_json(found.record())
     else:
-        print("\n\n".join(table.markdown() for table in found.tables()))
+        tell("\n\n".join(table.markdown() for table in found.tables()))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from navloom.cli.common import print_json, print_table, say
+from navloom.cli.common import print_json, print_table
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, takes
 from navloom.evals.navigation.request import Data, Split
 from navloom.evals.option import Opt
 from navloom.evals.request import MOST, Seed
+from navloom.terminal import say
 
 if TYPE_CHECKING:
     from navloom.evals.navigation.subset import Failed, Subset

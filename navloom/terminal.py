@@ -1,0 +1,26 @@
+"""What is written for a person: one way out, without anything that steers a terminal.
+
+Notes of scenes, words of servers and models, values of files may hold escape sequences, which could
+move the cursor, rename the window or hide what was said before.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def harmless(text: str) -> str:
+    """A text without characters that steer a terminal; lines and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+
+
+def tell(text: str = "", end: str = "\n") -> None:
+    """Write a result, on stdout."""
+    print(harmless(text), end=end, flush=True)
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Write a line about what is going on, on stderr."""
+    print(harmless(text), end=end, file=sys.stderr, flush=True)
