@@ -23,14 +23,17 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KEYS = {"OPENAI_API_KEY": "k" * 24}
 
 
-COUNTS = {"--n", "--n-each", "--questions", "--limit"}
-MANY, FEW = 8, 4
+MOST = {"--n": 4, "--n-each": 4, "--questions": 6, "--limit": 2}
 
 
 def small(words: list[str]) -> list[str]:
-    """The same command, for few samples where it asks for many."""
+    """The same command for few samples; a calibration cannot do with fewer than its page's."""
+    if "calibrate" in words:
+        return words
+    if words[1:3] == ["study", "profiles"]:
+        return [*words, "--homes", "1"]
     return [
-        str(FEW) if before in COUNTS and int(word) > MANY else word
+        str(min(int(word), MOST[before])) if before in MOST else word
         for before, word in itertools.pairwise(["", *words])
     ]
 
