@@ -23,15 +23,13 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KEYS = {"OPENAI_API_KEY": "k" * 24}
 
 
-MOST = {"--n": 4, "--n-each": 4, "--questions": 6, "--limit": 2}
+MOST = {"--n": 4, "--questions": 6, "--limit": 2}
 
 
 def small(words: list[str]) -> list[str]:
     """The same command for few samples; a calibration cannot do with fewer than its page's."""
     if "calibrate" in words:
         return words
-    if words[1:3] == ["study", "profiles"]:
-        return [*words, "--homes", "1"]
     return [
         str(min(int(word), MOST[before])) if before in MOST else word
         for before, word in itertools.pairwise(["", *words])
@@ -43,15 +41,20 @@ def commands(block: str) -> list[list[str]]:
 
 
 def blocks() -> Iterator[object]:
-    """Each block with few samples, and as it stands with the slow tests."""
+    """Each block for few samples, and as it stands with the slow tests.
+
+    Studies, and what is made of real data, take their time for few samples too.
+    """
     for path in PAGES:
         for number, match in enumerate(FENCED.finditer(path.read_text("utf-8"))):
             if match.group(1) != "sh":
                 continue
             block, name = match.group(2), f"{path.relative_to(ROOT)}:{number}"
             marks = [pytest.mark.realdata] if "NAVLOOM_DATA" in block else []
-            yield pytest.param(block, True, id=name, marks=marks)
-            if any(small(words) != words for words in commands(block)):
+            long = bool(marks) or "navloom study" in block
+            if not long:
+                yield pytest.param(block, True, id=name, marks=marks)
+            if long or any(small(words) != words for words in commands(block)):
                 more = [*marks, pytest.mark.slow]
                 yield pytest.param(block, False, id=f"{name} as it stands", marks=more)
 

@@ -284,7 +284,7 @@ _steps = st.lists(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(
     trajectory=_poses | _json,
     steps=_steps | _json,
