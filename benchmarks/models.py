@@ -145,8 +145,11 @@ async def _overhead() -> Claim:
 
 async def _record(scene: Scene, seed: int) -> _Recorded:
     heuristic = get_model("builtin/heuristic")
-    first = await navcraft_single.graph.ainvoke(
-        {"seed": seed}, context=navcraft_single.Context(scene=scene, model=heuristic)
+    graph: Any = navcraft_single.graph
+    first = await graph.ainvoke(
+        {"seed": seed},
+        context=navcraft_single.Context(scene=scene, model=heuristic),
+        output_keys=graph.stream_channels_list,
     )
     replies: list[AIMessage] = []
     answers: list[list[ToolMessage]] = []
