@@ -111,6 +111,7 @@ def made(folder: str, *pairs: str) -> None:
             run_kind(request, Path(folder, f"{name}{number}"), Session(settings=settings))
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_same_folder(server: ModelServer, tmp_path: Path) -> None:
     made(str(tmp_path), "warm=cache", "a=cache")
     words = [sys.executable, "-c", PROGRAM, str(tmp_path), "b=cache", "c=another"]

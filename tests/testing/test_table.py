@@ -33,6 +33,7 @@ async def right_under(kinds: Sequence[Kind], setting: Setting) -> None:
     assert any(row.met[1] for row in rows)
 
 
+@pytest.mark.slow
 async def test_every_sample_is_in_its_right_place_under_a_fault_of_each_sort() -> None:
     """A refusal, a stall, a cut and a model's fault; all sixteen are met in the slow table."""
     await right_under([kind_of(name) for name in ("refused", "stall", "cut", "15")], SMALL)

@@ -56,6 +56,7 @@ def test_instruction_question_correction_interruption_and_coming_back(tmp_path: 
     assert said[-1] == "keep going"
 
 
+@pytest.mark.slow
 def test_the_panes_at_a_terminal(tmp_path: Path) -> None:
     pytest.importorskip("textual")
     environment = {"XDG_DATA_HOME": str(tmp_path), "NAVLOOM_PACE": "0.05"}

@@ -236,6 +236,7 @@ def test_the_oracle_study_looks_for_failures_in_a_part(capsys: pytest.CaptureFix
     assert "| again | 1 |" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_oracle_study_helps_with_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("study oracle r2r --data data --agent random --out o") == 0
     out = capsys.readouterr().out

@@ -144,6 +144,7 @@ def test_the_symbolic_judge_knows_its_own_wordings_better(tmp_path: Path) -> Non
     assert json.loads((tmp_path / "r" / "calibration.json").read_text())["sets"]["a"]["items"]
 
 
+@pytest.mark.slow
 def test_a_tossed_coin_is_worth_nothing(tmp_path: Path) -> None:
     model = "builtin/random"
     request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=240, model=model)

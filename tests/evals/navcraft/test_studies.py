@@ -67,6 +67,7 @@ def test_study_of_profiles_makes_two_runs_and_two_tables(tmp_path: Path) -> None
     assert {row["scene"] for row in read_samples(tmp_path / "none")} == {"demo:flat", "demo:house"}
 
 
+@pytest.mark.slow
 def test_study_of_relays_holds_models_against_the_optimum(tmp_path: Path) -> None:
     request = SynthRequest(kind="collab", spec="demo:", n=6)
     (table,) = study_relays(request, ["builtin/heuristic", "builtin/random"], tmp_path)

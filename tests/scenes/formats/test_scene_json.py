@@ -119,10 +119,7 @@ def scenes(draw: st.DrawFn) -> Scene:
     )
 
 
-@settings(
-    max_examples=100,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(scene=scenes())
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path, scene: Scene) -> None:
     path = tmp_path / "scene.json"
