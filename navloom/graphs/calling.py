@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from langgraph.types import StateSnapshot
+from langgraph.types import Overwrite, StateSnapshot
 
 from navloom.errors import UsageError
 from navloom.graphs.agent import is_off_loop, off_loop
@@ -70,7 +70,8 @@ def paid_so_far(snapshot: StateSnapshot) -> list[dict[str, Any]]:
     for task in snapshot.tasks:
         if isinstance(task.result, Mapping):
             # It has ended, and its step has not: what it gives is not among the values yet.
-            paid += task.result.get("paid", ())
+            given = task.result.get("paid", ())
+            paid = [*given.value] if isinstance(given, Overwrite) else [*paid, *given]
         elif isinstance(task.state, StateSnapshot):
             paid += paid_so_far(task.state)
     return paid

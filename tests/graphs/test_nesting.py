@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from navloom import as_node
@@ -86,6 +87,27 @@ async def test_it_goes_on_from_within_and_nothing_is_paid_or_counted_twice(broke
         done = await graph.ainvoke(None, config)
     assert [paid["role"] for paid in done["paid"]] == ["generator"] * 2 + ["navigator"] * 2
     assert done["walk"]["stopped"] is True
+
+
+class _CutBetween(InMemorySaver):
+    """A store that keeps what the first node gave, and fails before its step is over."""
+
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, *rest: Any) -> Any:
+        if metadata["step"] > 0:
+            raise OSError("power cut")
+        return await super().aput(config, checkpoint, metadata, *rest)
+
+
+async def test_what_was_paid_is_known_while_the_first_node_has_ended_and_its_step_has_not() -> None:
+    config: Any = {"configurable": {"thread_id": "t"}}
+    graph = navigator.build_graph(_CutBetween())
+    with ScriptedChatModel([]) as walk, pytest.raises(OSError, match="power cut"):
+        await graph.ainvoke(
+            GIVEN, config, context=Walker(scene=home(), model=walk), durability="sync"
+        )
+    there = await graph.aget_state(config, subgraphs=True)
+    assert isinstance(there.tasks[0].result["paid"], Overwrite)
+    assert paid_so_far(there) == []
 
 
 async def test_a_graph_put_in_directly_says_how_it_is_put_in() -> None:
