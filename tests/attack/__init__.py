@@ -1,0 +1,1 @@
+"""The product under attack: ``python -m tests.attack``, a row a way in, counted and said."""

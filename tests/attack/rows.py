@@ -1,0 +1,7 @@
+"""Every row of the attack, in the order of the table in docs/testing.md."""
+
+from __future__ import annotations
+
+from tests.attack.attack import Attack
+
+ATTACKS: tuple[Attack, ...] = ()
