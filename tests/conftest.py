@@ -37,7 +37,13 @@ def data_dir() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
 @pytest.fixture(autouse=True)
-def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads replies that another test, or the person at this machine, paid for."""
+def _apart(monkeypatch: pytest.MonkeyPatch, _state_folder: Path) -> None:
+    """No test reads what another test, or the person at this machine, paid for or allowed."""
     monkeypatch.setenv("NAVLOOM_NO_CACHE", "1")
+    monkeypatch.setenv("XDG_STATE_HOME", str(_state_folder))

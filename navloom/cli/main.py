@@ -26,6 +26,7 @@ from typer.exceptions import TyperException
 
 from navloom.cli.help_pages import Commands, Group
 from navloom.errors import NavloomError
+from navloom.models.addresses import AddressError, allow
 from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces
 from navloom.terminal import say, tell
 
@@ -144,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         load_keys(Path(".env"))
         redact_traces()
         words = None if arguments is None else list(arguments)
-        code = app(words, prog_name="navloom", standalone_mode=False)
+        code = _carried_out(words)
         sys.stdout.flush()
     except NavloomError as error:
         return _fail(str(error), error.exit_code)
@@ -164,6 +165,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _defect(error)
     return code if isinstance(code, int) else 0
+
+
+def _carried_out(words: list[str] | None) -> Any:
+    """Carry out a command; a person at a terminal is asked about addresses that files name."""
+    while True:
+        try:
+            return app(words, prog_name="navloom", standalone_mode=False)
+        except AddressError as error:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            say(f"navloom: {redact(str(error))}")
+            say(f"Send to {error.origin}, now and later? [y/N]", end=" ")
+            if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+                raise
+            # Nothing was begun: it is refused before a folder is made.
+            allow([error.origin])
 
 
 def _hang_up() -> int:

@@ -39,6 +39,7 @@ SceneUri = Annotated[
 ]
 Json = Annotated[bool, Opt("Print the result as JSON on stdout, for programs.", flag="--json")]
 Command = Callable[..., None]
+_CONTEXT = "typer_context"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +74,14 @@ def takes(
         if any(part.kind is Session for part in parts) and "run_config" not in without:
             signature.append(_parameter("run_config", RunConfig, None))
         signature.append(_parameter("help_all", HelpAll, False))
+        # Typer knows one such parameter; a command may have its own.
+        context = next((part.name for part in parts if part.kind is typer.Context), _CONTEXT)
+        if context is _CONTEXT:
+            signature.append(_parameter(_CONTEXT, typer.Context, MISSING))
 
         @wraps(command)
         def made(**given: Any) -> None:
+            _trust(given[context], [each for part in parts for each in part.options], given)
             values = {part.name: part.value(given, settled) for part in parts}
             made.__wrapped__(**values)
 
@@ -85,6 +91,17 @@ def takes(
         return made
 
     return give
+
+
+def _trust(context: typer.Context, options: list[Option], given: Mapping[str, Any]) -> None:
+    """Take the addresses in models' names that were typed as the user's; a file's are not."""
+    from navloom.models.addresses import trust
+
+    for name in [*(each.name for each in options if each.is_model), "model_role"]:
+        source, value = context.get_parameter_source(name), given.get(name)
+        if source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT"):
+            for each in value if isinstance(value, list) else [value]:
+                trust(each)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,11 @@ from navloom.evals.progress import make_display
 from navloom.evals.session import Session
 
 _MOST_CONFIG = 64 * 1024
-_NO_KEYS = ("help", "help-all", "run-config", "show-completion", "install-completion")
+_NO_KEYS = (
+    *("help", "help-all", "run-config", "show-completion", "install-completion"),
+    # A file may name an address; that it may is not for the file to say.
+    "allow-address",
+)
 
 
 def session_of(typed: Mapping[str, Any], *, calls: bool = True) -> Session:
@@ -55,6 +59,7 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 def _defaults(context: typer.Context, path: Path) -> dict[str, Any]:
     from pydantic import TypeAdapter
 
+    from navloom.models.addresses import distrust
     from navloom.scenes.checked_files import read_yaml
 
     kind = dict[str, bool | int | float | str | list[int | float | str]]
@@ -67,6 +72,8 @@ def _defaults(context: typer.Context, path: Path) -> dict[str, Any]:
         known.pop(name, None)
     taken: dict[str, Any] = {}
     for key, value in given.items():
+        for text in value if isinstance(value, list) else [value]:
+            distrust(text, f"{path}: '{key}'")
         name = key.replace("_", "-")
         parameter = known.get(name)
         if parameter is None:

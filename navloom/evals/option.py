@@ -91,6 +91,11 @@ class Option:
         return get_args(one) if get_origin(one) is Literal else ()
 
     @property
+    def is_model(self) -> bool:
+        """Whether it names a model."""
+        return (self.opt.metavar or "").endswith("PROVIDER/NAME")
+
+    @property
     def key(self) -> str:
         """Its name in a file of ``--run-config``, as the flag has it without dashes."""
         flag = self.opt.flag or f"--{self.name.replace('_', '-')}"

@@ -102,11 +102,15 @@ class Request:
     def read(cls, run: Path | str) -> Self:
         """The request that made a run, from its ``run.json``.
 
+        An address in a model's text is whoever's that wrote the file: nothing is sent there unless
+        it is allowed (:mod:`navloom.models.addresses`).
+
         Raises:
             RunError: the folder is no run, none that this version made, or broken.
             UsageError: a field has a value that it cannot have.
         """
         from navloom.evals.run_folder import made_by_another, read_run
+        from navloom.models.addresses import distrust
 
         said = read_run(run)
         asked, where = dict(said["request"]), dict(said.get("where") or {})
@@ -121,6 +125,9 @@ class Request:
         if strange := sorted(asked.keys() - known - cls.DERIVED):
             raise made_by_another(run, said, f"its request has '{strange[0]}'")
         given = {key: value for key, value in {**asked, **where}.items() if key in known}
+        for key, value in given.items():
+            for each in value if isinstance(value, list) else [value]:
+                distrust(each, f"{Path(run) / 'run.json'}: '{key}'")
         try:
             return cls(**cls.restored(given, where))
         except TypeError as error:

@@ -167,6 +167,15 @@ class Session:
             metavar="DOLLARS",
         ),
     ] = None
+    allow_address: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Let models that a file names send calls to this address, such as http://gpu1:8000; it"
+            " is remembered. May be given several times.",
+            metavar="ORIGIN",
+            panel=CALLS,
+        ),
+    ] = ()
     settings: CallSettings = field(default_factory=_plain)
     stop: Stop | None = None
 
@@ -183,6 +192,10 @@ class Session:
             if getattr(self, name) is not None:
                 told[name] = getattr(self, name)
         object.__setattr__(self, "settings", replace(self.settings, **told))
+        if self.allow_address:
+            from navloom.models.addresses import allow
+
+            allow(self.allow_address)
 
     @property
     def limits(self) -> Limits:

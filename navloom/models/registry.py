@@ -24,6 +24,7 @@ from importlib.metadata import EntryPoint, distributions
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import ModelError, NavloomError, did_you_mean
+from navloom.models.addresses import check_addresses
 from navloom.models.secrets import redact_traces
 from navloom.models.spec import (
     IN_PROCESS_OPTIONS,
@@ -137,11 +138,13 @@ def get_model(spec: str, **options: Any) -> BaseChatModel:
 
     Raises:
         ModelError: for a name, an option or a value that there is not, and for a key or an
-            address that is missing; one line, before any call is made.
+            address that is missing; one line, before any call is made. AddressError where a file
+            named the address, and the user has not allowed it (`navloom.models.addresses`).
     """
     redact_traces()
     named = read_spec(spec)
     provider = _named(named, spec)
+    check_addresses(named)
     chosen = _checked(provider, named.bare, _both(provider, named, options))
     model = provider.build(named.name, chosen)
     # The metadata is what traces show of a model; the policy travels with it through bind().

@@ -130,20 +130,28 @@ def test_a_session_is_asked_for_in_the_same_ways(
     app = Commands()
     app.command("it")(takes()(command))
     app.command("other")(takes()(lambda: None))
-    value = {"display": "plain", "cache": tmp_path / "kept"}.get(option.name, value_of(option))
+    value = {
+        "display": "plain",
+        "cache": tmp_path / "kept",
+        "allow_address": ("http://gpu1:8000", "https://gpu2"),
+    }.get(option.name, value_of(option))
     if option.name == "cache":
         monkeypatch.delenv("NAVLOOM_NO_CACHE")
     app(["it", *words_of(option, value)], standalone_mode=False)
     config = tmp_path / "run.yaml"
     listed = list(value) if isinstance(value, tuple) else value
     config.write_text(f"{option.key}: {str(listed).lower() if option.bare is bool else listed}\n")
-    app(["it", "--run-config", str(config)], standalone_mode=False)
+    if option.name == "allow_address":
+        with pytest.raises(UsageError, match="is no flag"):
+            app(["it", "--run-config", str(config)], standalone_mode=False)
+    else:
+        app(["it", "--run-config", str(config)], standalone_mode=False)
     monkeypatch.setenv(option.variable, " ".join(map(str, several(value))))
     app(["it"], standalone_mode=False)
     for session in found:
         said = getattr(session, option.name)
         assert isinstance(said, PlainDisplay) if option.name == "display" else said == value
-    assert len(found) == 3
+    assert len(found) == (2 if option.name == "allow_address" else 3)
 
 
 def test_every_option_of_a_request_is_one_of_some_command() -> None:
