@@ -4,6 +4,9 @@ A line of JSON is written whole by one ``write`` and is on disk when ``append`` 
 killed in the middle of a write leaves at most one torn line, at the end; the next ``LineFile``
 moves its bytes aside to ``torn.txt`` beside the file and cuts it off. A torn line is never parsed,
 even where it happens to read as JSON: what it reports is done again from its checkpoint.
+
+A line may end with a check of what stands before it (`Form`), so that one which other hands changed
+is seen, and one of another file: neither is parsed.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -128,6 +133,45 @@ def encode_line(record: dict[str, Any]) -> bytes:
         return json.dumps(record, allow_nan=False).encode() + b"\n"
 
 
+_CHECK, _CHECKED, _END = b', "check": "', 16, b'"}\n'
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the lines of a file keep to.
+
+    Attributes:
+        key: of the file's own; the last key of each line, ``check``, is a hash of this and of all
+            that stands before it. It is no secret, and no column: readers are given the rest. Lines
+            of a file without a key have none.
+        statuses: those that a line may have; any unless given.
+    """
+
+    key: bytes = b""
+    statuses: tuple[str, ...] = ()
+
+    def closed(self, line: bytes) -> bytes:
+        """A line of an object with its check."""
+        if not self.key:
+            return line
+        body = line.removesuffix(b"}\n")
+        return body + _CHECK + self._hash(body) + _END
+
+    def opened(self, line: bytes) -> bytes | None:
+        """A line without its check; None where that is not there, or of other bytes."""
+        if not self.key:
+            return line
+        at = len(line) - len(_CHECK) - _CHECKED - len(_END)
+        body = line[: max(at, 0)]
+        return body + b"}" if line[len(body) :] == _CHECK + self._hash(body) + _END else None
+
+    def _hash(self, body: bytes) -> bytes:
+        return blake2b(body, digest_size=_CHECKED // 2, key=self.key).hexdigest().encode()
+
+
+ANY = Form()
+
+
 def open_file(path: Path) -> BinaryIO:
     """Open a file for reading; a device, which may have no end, is none.
 
@@ -140,19 +184,20 @@ def open_file(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
     """The records of a file of JSON lines, in order; a torn last line is left out.
 
     Safe while another process appends. A missing file has no records.
 
     Raises:
-        RunError: the file cannot be read, or a whole line is not a JSON object with an ``id``.
+        RunError: the file cannot be read, or a whole line is not a JSON object with an ``id``, or
+            not of the form; the message names the file and the line.
     """
-    for record, _ in _scan(path):
+    for record, _ in _scan(path, form):
         yield record
 
 
-def read_by_id(path: Path) -> Iterator[dict[str, Any]]:
+def read_by_id(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
     """The records of a file of JSON lines, sorted by id, one at a time in memory.
 
     What counts or draws goes by this order: that in which samples ended says how busy a machine
@@ -162,17 +207,17 @@ def read_by_id(path: Path) -> Iterator[dict[str, Any]]:
         RunError: as `read_lines`.
     """
     places, begin = [], 0
-    for record, end in _scan(path):
-        places.append((record["id"], begin))
+    for number, (record, end) in enumerate(_scan(path, form), start=1):
+        places.append((record["id"], begin, number))
         begin = end
     if places:
         with path.open("rb") as file:
-            for _, at in sorted(places):
+            for _, at, number in sorted(places):
                 file.seek(at)
-                yield json.loads(file.readline())
+                yield _parse(file.readline(), path, number, form)
 
 
-def _scan(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
+def _scan(path: Path, form: Form) -> Iterator[tuple[dict[str, Any], int]]:
     """Each record with the offset of the byte after its line."""
     end = 0
     try:
@@ -184,34 +229,39 @@ def _scan(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
                         raise RunError(f"{path} line {number}: longer than {MAX_LINE} bytes")
                     return
                 end += len(line)
-                yield _parse(line, path, number), end
+                yield _parse(line, path, number, form), end
     except FileNotFoundError:
         return
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        record = None
+def _parse(line: bytes, path: Path, number: int, form: Form) -> dict[str, Any]:
+    body, record = form.opened(line), None
+    with contextlib.suppress(ValueError, RecursionError):
+        record = None if body is None else json.loads(body)
     whole = record if isinstance(record, dict) else {}
-    named = isinstance(whole.get("id"), str)
-    wrong = _misfit(whole) if named else "it is not a JSON object with an id"
+    if body is None:
+        wrong = "it was changed since it was written, or is of another run"
+    elif not isinstance(whole.get("id"), str):
+        wrong = "it is not a JSON object with an id"
+    else:
+        wrong = _misfit(whole, form)
     if wrong:
         raise RunError(
-            f"{path} line {number}: {wrong}: the file was changed by other hands. Remove that line,"
-            " and run the same command again to make it anew."
+            f"{path} line {number}: {wrong}: the file was changed by other hands, and nothing of it"
+            " is counted. Remove that line, and run the same command again to make it anew."
         )
     return whole
 
 
-def _misfit(record: dict[str, Any]) -> str:
+def _misfit(record: dict[str, Any], form: Form) -> str:
     """What is wrong with a record's columns; empty where nothing is."""
     for key, kinds in _COLUMNS.items():
         if key in record and not isinstance(record[key], kinds):
             return f"its {key} is a {type(record[key]).__name__}"
+    if form.statuses and record.get("status", form.statuses[0]) not in form.statuses:
+        return f"its status is {record['status'][:40]!r}, expected {' or '.join(form.statuses)}"
     counts = record.get("usage", {}).values()
     return "" if all(isinstance(n, int) for n in counts) else "its usage holds no counts"
 
@@ -222,6 +272,7 @@ class LineFile:
     Args:
         path: the file; made where there is none.
         seen: called with each record already in it.
+        form: what its lines keep to.
 
     Attributes:
         ids: the ids of all records in it.
@@ -230,11 +281,13 @@ class LineFile:
         RunError: it cannot be opened for writing, holds a broken line, or an id twice.
     """
 
-    def __init__(self, path: Path, seen: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, seen: Callable[[dict[str, Any]], None] = lambda _: None, form: Form = ANY
+    ) -> None:
+        self.path, self.form = path, form
         self.ids: set[str] = set()
         end = 0
-        for record, after in _scan(path):
+        for record, after in _scan(path, form):
             self._claim(record["id"])
             seen(record)
             end = after
@@ -273,7 +326,7 @@ class LineFile:
             TypeError: it holds something that is not JSON.
             ValueError: it holds a NaN or an infinity.
         """
-        data = encode_line(record)
+        data = self.form.closed(encode_line(record))
         self._claim(record["id"])
         before = os.fstat(self._fd).st_size
         try:

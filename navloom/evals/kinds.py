@@ -155,7 +155,7 @@ class Kind:
         job: a plan -> how each sample is done.
         dry: a plan -> how often a sample calls a model.
         more: a plan and the run's folder, when all its samples have ended well: whether another
-            round has samples, which it adds to the plan.
+            round has samples, which it adds to the plan. None where a plan has all from the start.
         finish: a plan and the run's folder, at the end of each session: writes what else the folder
             holds, and gives what ``summary.json`` has besides.
         ended: a run's folder and totals -> what its command shows at the end.
@@ -175,7 +175,7 @@ class Kind:
     plan: Callable[[Any, Path | None, Note], Plan]
     job: Callable[[Any], Job]
     dry: Callable[[Any], Calls]
-    more: Callable[[Any, Path], bool] = lambda _, __: False
+    more: Callable[[Any, Path], bool] | None = None
     finish: Callable[[Any, Path], dict[str, Any] | Awaitable[dict[str, Any]]] = lambda _, __: {}
     ended: Callable[[Path, Summary], Shown] = lambda _, __: Shown()
     report: Callable[[list[Path], Path | None], Shown] | None = None
@@ -282,12 +282,14 @@ async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -
     from navloom.evals.engine import run_batch
 
     seconds = 0.0
+    if kind.more is None:
+        folder.holds_only({sample.id for sample in plan.samples})
     while True:
         summary = await run_batch(folder, plan.samples, kind.job(plan), session)
         seconds += summary.session_seconds
         summary = replace(summary, session_seconds=round(seconds, 3))
         # The next plan needs all of this one: an error may become a result when retried.
         unfinished = summary.left or summary.error or session.picks
-        if unfinished or not kind.more(plan, folder.path):
+        if unfinished or kind.more is None or not kind.more(plan, folder.path):
             return summary
         session = replace(session, retry=False)

@@ -12,6 +12,9 @@
 What survives: a line is on disk before its sample counts as finished, so a process may be killed at
 any moment and the same command goes on. One process at a time writes a folder (``flock`` on
 ``.lock``); any number may read it meanwhile.
+
+What was touched: ``run.json``'s ``line_check`` is a hash of what the run is, and the key of the
+``check`` of each line of the two files. Neither stands in what is read from here.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import platform
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -35,7 +38,7 @@ from typing import Any
 from navloom.errors import RunError
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
-from navloom.files import LineFile, cannot_write, read_by_id, read_lines, write_whole
+from navloom.files import Form, LineFile, cannot_write, read_by_id, read_lines, write_whole
 from navloom.models.secrets import redacted
 
 _MAX_RUN_JSON = 16 * 1024 * 1024
@@ -102,6 +105,11 @@ def read_samples(path: Path | str) -> list[dict[str, Any]]:
     return _sorted(Path(path), "samples.jsonl")
 
 
+def each_sample(path: Path | str) -> Iterator[dict[str, Any]]:
+    """:func:`read_samples`, one at a time in memory."""
+    return read_by_id(Path(path) / "samples.jsonl", _form(Path(path), "samples.jsonl"))
+
+
 def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
     """Hand every finished sample of a run to ``add``, by id, one at a time in memory.
 
@@ -113,7 +121,7 @@ def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: s
     Raises:
         RunError: the folder is no run, or a line has not the form.
     """
-    for line in read_by_id(Path(run) / "samples.jsonl"):
+    for line in each_sample(run):
         try:
             add(line)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -133,13 +141,40 @@ def read_errors(path: Path | str) -> list[dict[str, Any]]:
 
 
 def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
-    read_run(folder)
     records: dict[str, dict[str, Any]] = {}
-    for record in read_lines(folder / name):
+    for record in read_lines(folder / name, _form(folder, name)):
         if record["id"] in records:
             raise RunError(f"{folder / name} holds the id '{record['id']}' twice")
         records[record["id"]] = record
     return [records[key] for key in sorted(records)]
+
+
+_STATUSES = {"samples.jsonl": ("ok", "failed"), "errors.jsonl": ("error",)}
+
+
+def _form(folder: Path, name: str) -> Form:
+    """What the lines of a run's file keep to; those of before have no check.
+
+    Raises:
+        RunError: the folder is no run, or its ``run.json`` says another run than it was made for.
+    """
+    said = read_run(folder)
+    there = said.get("line_check")
+    if there is not None and there != _line_check(said):
+        raise RunError(
+            f"{folder / 'run.json'} was changed by other hands: it does not say what its lines were"
+            " made for, and nothing of them is counted. Put it back as it was, or use another"
+            " folder."
+        )
+    return Form(there.encode() if there else b"", _STATUSES[name])
+
+
+def _line_check(said: Mapping[str, Any]) -> str:
+    """The key of a run's lines, from what its ``run.json`` says."""
+    whole = json.dumps(
+        [said.get(k) for k in ("kind", "request", "seed", "created")], sort_keys=True
+    )
+    return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 
 class RunFolder:
@@ -190,7 +225,7 @@ class RunFolder:
             opened.callback(self._unlock)
             self._lock()
             if not self._belongs():
-                record = {
+                record: dict[str, Any] = {
                     "navloom": package_version("navloom"),
                     "kind": kind,
                     "request": self.request,
@@ -201,12 +236,16 @@ class RunFolder:
                     "git": git_state(Path.cwd()),
                     "versions": versions(),
                 }
+                record["line_check"] = _line_check(redacted(record))
                 self._write("run.json", record)
-            self._samples = LineFile(self.path / "samples.jsonl", self._done.add)
+            self._samples = self._lines("samples.jsonl", self._done)
             opened.callback(self._samples.close)
-            self._errors = LineFile(self.path / "errors.jsonl", self._broken.add)
+            self._errors = self._lines("errors.jsonl", self._broken)
             opened.callback(self._errors.close)
             self._opened = opened.pop_all()
+
+    def _lines(self, name: str, tally: Tally) -> LineFile:
+        return LineFile(self.path / name, tally.add, _form(self.path, name))
 
     @property
     def checkpoints(self) -> Path:
@@ -227,6 +266,23 @@ class RunFolder:
     def tally(self) -> Tally:
         """What the lines of ``samples.jsonl`` and ``errors.jsonl`` add up to."""
         return self._done + self._broken
+
+    def holds_only(self, planned: set[str]) -> None:
+        """See to it that every line is of one of these samples.
+
+        Raises:
+            RunError: one is not; the message names its file and line.
+        """
+        if self.finished | self.errored <= planned:
+            return
+        for file in (self._samples, self._errors):
+            for number, record in enumerate(read_lines(file.path, file.form), start=1):
+                if record["id"] not in planned:
+                    raise RunError(
+                        f"{file.path} line {number}: this run has no sample '{record['id']}': the"
+                        " file was changed by other hands. Remove that line, and run the same"
+                        " command again."
+                    )
 
     def add_sample(self, record: dict[str, Any]) -> None:
         """Append a finished sample; it is on disk when this returns.
@@ -256,7 +312,7 @@ class RunFolder:
         Returns:
             How many there were.
         """
-        records = list(read_lines(self._errors.path))
+        records = len(self.errored)
         if not records:
             return 0
         try:
@@ -270,9 +326,9 @@ class RunFolder:
         except OSError as error:
             raise cannot_write(self._errors.path, error) from error
         self._broken = Tally()
-        self._errors = LineFile(self._errors.path)
+        self._errors = self._lines("errors.jsonl", self._broken)
         self._opened.callback(self._errors.close)
-        return len(records)
+        return records
 
     def write_summary(self, summary: dict[str, Any]) -> None:
         """Write ``summary.json``, whole.

@@ -18,6 +18,7 @@ from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.scenes.formats.scene_json import save
 from tests.cli.small import small_scene
+from tests.evals.lines import checked, records
 from tests.tools.navcraft.worlds import row_house
 
 BLANK = {"Age": 1, "Gender": "", "Marital Status": "", "Occupation": ""}
@@ -300,12 +301,11 @@ def test_an_edited_profile_is_another_request(
 
 
 def change_line(name: str, change: Callable[[dict[str, Any]], object]) -> Path:
-    lines = Path("run/samples.jsonl").read_text().splitlines()
-    first = json.loads(lines[0])
+    first, *others = records(Path("run"))
     change(first)
     folder = Path(name)
     put(folder / "run.json", Path("run/run.json").read_text())
-    put(folder / "samples.jsonl", "\n".join([json.dumps(first), *lines[1:]]) + "\n")
+    put(folder / "samples.jsonl", "".join(checked(folder, row) for row in [first, *others]))
     return folder
 
 

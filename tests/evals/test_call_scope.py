@@ -59,7 +59,8 @@ def same(run: Path) -> dict[str, Any]:
 
     def timeless(value: Any) -> Any:
         if isinstance(value, dict):
-            left = {k: v for k, v in value.items() if not k.endswith("seconds") and k != "created"}
+            other = {"created", "check", "line_check"}
+            left = {k: v for k, v in value.items() if not k.endswith("seconds") and k not in other}
             return {key: timeless(each) for key, each in left.items()}
         return [timeless(each) for each in value] if isinstance(value, list) else value
 

@@ -18,7 +18,8 @@ from navloom import files as lines_module
 from navloom.errors import RunError
 from navloom.evals.run_folder import RunFolder, read_errors, read_run, read_samples
 from navloom.evals.session import check_id, make_id, sample_seed
-from navloom.files import LineFile, encode_line, read_lines
+from navloom.files import LineFile, read_lines
+from tests.evals.lines import checked
 
 
 def folder(path: Path, *, seed: int = 1, kind: str = "single", **request: Any) -> RunFolder:
@@ -125,8 +126,8 @@ def test_an_id_cannot_be_there_twice(tmp_path: Path) -> None:
     with folder(tmp_path) as run, pytest.raises(RunError, match="twice"):
         run.add_sample(line("a-1"))
     assert len(read_samples(tmp_path)) == 1
-    with (tmp_path / "samples.jsonl").open("ab") as file:
-        file.write(encode_line(line("a-1")))
+    with (tmp_path / "samples.jsonl").open("a") as file:
+        file.write(checked(tmp_path, line("a-1")))
     for reader in (lambda: folder(tmp_path), lambda: read_samples(tmp_path)):
         with pytest.raises(RunError, match="twice"):
             reader()

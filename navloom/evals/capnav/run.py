@@ -27,9 +27,10 @@ from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
 from navloom.evals.progress import Summary
+from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id, sample_seed
 from navloom.evals.video import check_video, sample_frames, video_digest
-from navloom.files import read_by_id, write_whole
+from navloom.files import write_whole
 from navloom.graphs.capnav import answering as capnav_answer
 from navloom.models.registry import model_of
 from navloom.tools.capnav.answers import Answer
@@ -260,7 +261,7 @@ def _about_videos(
 def _finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
     """Write ``answers.jsonl``, what the judge and other scorers read, sorted by id; and score."""
     rows = []
-    for line in read_by_id(run / "samples.jsonl"):
+    for line in each_sample(run):
         question, body = made.pairs[line["id"]]
         result = line["result"]
         rows.append(

@@ -30,8 +30,7 @@ from navloom.evals.report.intervals import (
     columns_of,
     rows_of,
 )
-from navloom.evals.run_folder import read_run
-from navloom.files import read_by_id
+from navloom.evals.run_folder import each_sample
 
 Floats = NDArray[np.float64]
 _COUNTED = ("SR", "OSR", "SR_visible", "SR_strict", "SR_telhop")
@@ -244,9 +243,8 @@ def _discordant(name: str, a: Floats, b: Floats) -> Discordant | None:
 
 def _read(run: Path | str) -> dict[str, dict[str, Any]]:
     """The scores of a run's finished samples, and which episode each is."""
-    read_run(run)
     found: dict[str, dict[str, Any]] = {}
-    for line in read_by_id(Path(run) / "samples.jsonl"):
+    for line in each_sample(run):
         try:
             result = line["result"]
             episode = {key: result["episode"][key] for key in _IDENTITY}

@@ -34,9 +34,9 @@ from navloom.evals.navigation.metrics import (
     summarise,
 )
 from navloom.evals.report.document import NOTHING, number, percent
-from navloom.evals.run_folder import fold_samples, read_run
+from navloom.evals.run_folder import each_sample, fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
-from navloom.files import open_file, read_by_id
+from navloom.files import open_file
 from navloom.scenes.checked_files import short
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
@@ -254,8 +254,7 @@ def read_trials(run: Path | str) -> Iterator[Trial]:
     Raises:
         RunError: the folder is no run, or a line has not the form of an episode.
     """
-    read_run(run)
-    for line in read_by_id(Path(run) / "samples.jsonl"):
+    for line in each_sample(run):
         try:
             yield _trial(line)
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:

@@ -9,6 +9,7 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.evals.run_folder import read_run, read_samples
+from tests.evals.lines import records, rewrite
 from tests.evals.tasks.folder import folder
 
 
@@ -161,9 +162,9 @@ def test_retry_and_report_know_an_evaluation(capsys: pytest.CaptureFixture[str])
     assert run("eval r2r --data data --out r --limit 2") == 0
     assert run("retry r") == 0
     assert "no errors to try again" in capsys.readouterr().err
-    finished, broken = Path("r/samples.jsonl").read_text().splitlines(keepends=True)
-    Path("r/samples.jsonl").write_text(finished)
-    Path("r/errors.jsonl").write_text(broken.replace('"status": "failed"', '"status": "error"'))
+    _, broken = records(Path("r"))
+    rewrite(Path("r"), lambda rows: rows[:1])
+    rewrite(Path("r"), lambda _: [broken | {"status": "error"}], "errors.jsonl")
     assert run("retry r") == 0
     # What ended in an error, and nothing that was left: a retry must not run up a bill.
     assert "2 episodes" in capsys.readouterr().out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.scenes.formats.scene_json import save
+from tests.evals.lines import checked, records
 from tests.tools.navcraft.worlds import row_house
 
 
@@ -80,9 +80,9 @@ def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
     assert all(row["result"]["phase_1"] == errands[row["id"]] for row in rows)
     # A source that has grown since is another request, not a longer one.
     samples = tmp_path / "s" / "samples.jsonl"
-    line = json.loads(samples.read_text().splitlines()[0])
+    line = records(tmp_path / "s")[0]
     with samples.open("a") as file:
-        file.write(json.dumps({**line, "id": "demo-flat-00000-again", "attempt": 0}) + "\n")
+        file.write(checked(tmp_path / "s", {**line, "id": "demo-flat-00000-again", "attempt": 0}))
     with pytest.raises(RunError, match="errands was"):
         run_kind(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
     with pytest.raises(RunError, match="not a run of single tasks"):
