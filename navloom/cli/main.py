@@ -27,7 +27,7 @@ from typer.exceptions import TyperException
 from navloom.cli.help_pages import Commands, Group
 from navloom.errors import NavloomError
 from navloom.models.addresses import AddressError, allow
-from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces
+from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces, redact_warnings
 from navloom.terminal import say, tell
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
@@ -141,6 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A terminal or a pipe that has no "·" gets its code, not a traceback.
             stream.reconfigure(errors="backslashreplace")
     redact_logs()
+    redact_warnings()
     try:
         load_keys(Path(".env"))
         redact_traces()

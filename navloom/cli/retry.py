@@ -12,7 +12,7 @@ app = Commands()
 
 
 @app.command()
-@takes("limit", "sample_id", "retry", "run_config")
+@takes("limit", "sample_id", "run_config", retry=True)
 def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
     """Try the samples of a run that ended in an error again; everything else is left as it is.
 
@@ -29,5 +29,5 @@ def retry(run: RunFolder, session: Session, as_json: Json = False) -> None:
         say(f"{run}: no errors to try again; the command that made it goes on with what is left")
         return
     only = tuple(broken) if kind.broken_alone else ()
-    again = replace(session, retry=True, sample_id=only)
+    again = replace(session, sample_id=only)
     carry_out(kind.request.read(run), run, again, How(as_json=as_json))

@@ -33,7 +33,7 @@ Task = Annotated[
 
 
 @app.command()
-@takes("limit", "sample_id", "retry")
+@takes("limit", "sample_id", "retry", "go_back")
 def relays(
     spec: Spec,
     out: Study,
@@ -60,7 +60,7 @@ def relays(
 
 
 @app.command()
-@takes("limit", "sample_id", "retry")
+@takes("limit", "sample_id", "retry", "go_back")
 def profiles(
     spec: Spec,
     out: Study,
@@ -80,7 +80,7 @@ def profiles(
 
 
 @app.command()
-@takes("limit", "sample_id", "retry", usual={"max_connections": 1})
+@takes("limit", "sample_id", "retry", "go_back", usual={"max_connections": 1})
 def ablation(
     spec: Spec,
     out: Study,
@@ -118,7 +118,7 @@ def ablation(
 
 
 @app.command()
-@takes(*ORACLE_ARMS, "sample_id", "retry", task="r2r")
+@takes(*ORACLE_ARMS, "sample_id", "retry", "go_back", task="r2r")
 def oracle(
     context: typer.Context,
     task: Task,

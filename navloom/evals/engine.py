@@ -91,9 +91,10 @@ async def run_batch(
     ids = {sample.id for sample in samples}
     if len(ids) != len(samples):
         raise RunError("two samples of one run have the same id: ids are unique")
+    chosen = session.picked(samples)
+    again = chosen & folder.errored if session.go_back != "step" else set()
     if session.retry:
         folder.retry_errors()
-    chosen = session.picked(samples)
     ended = chosen & (folder.finished | folder.errored)
     todo = [sample for sample in samples if sample.id in chosen - ended]
     todo.sort(key=lambda sample: (sample.scene, sample.id))
@@ -116,7 +117,9 @@ async def run_batch(
     try:
         if todo:
             with stop.at_signals():
-                under_way = await _run(folder, todo, job, session.max_connections, stop, scope)
+                back = dict.fromkeys(again, session.go_back)
+                most = session.max_connections
+                under_way = await _run(folder, todo, job, most, stop, scope, back)
     except BaseException:
         # What was done is said all the same; what ends the session goes before a full disk.
         with suppress(RunError, OSError):
@@ -130,12 +133,20 @@ async def run_batch(
 
 
 async def _run(
-    folder: RunFolder, todo: list[Sample], job: Job, most: int, stop: Stop, scope: CallScope
+    folder: RunFolder,
+    todo: list[Sample],
+    job: Job,
+    most: int,
+    stop: Stop,
+    scope: CallScope,
+    back: Mapping[str, str],
 ) -> Tally:
     """Run them; what samples have used that were begun and did not end is returned."""
     async with open_checkpoints(folder.checkpoints) as saver:
         threads = await begun(saver)
-        stale = threads & folder.finished
+        stale = (threads & folder.finished) | {n for n in back if back[n] == "start"}
+        for name in sorted(threads & {n for n in back if back[n] == "reply"}):
+            await forget_last_reply(saver, name)
         if threads - stale and folder.made_by != package_version("navloom"):
             # Another version's graphs have other nodes: nothing can go on from between them.
             scope.display.note(
@@ -429,6 +440,32 @@ async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
             yield saver
     except sqlite3.Error as error:
         raise checkpoint_trouble(path, error) from error
+
+
+async def forget_last_reply(saver: AsyncSqliteSaver, thread: str) -> None:
+    """Take a thread back to where its model had not given its last reply.
+
+    What came after goes, in graphs within its graph too, and so do results of the steps that are
+    open again. What it leads from stays: channels that grow are read from all of it.
+    """
+    connection, name = saver.conn, (thread,)
+    async with connection.execute(
+        "SELECT max(checkpoint_id) FROM writes WHERE thread_id = ? AND channel = 'paid'", name
+    ) as rows:
+        found = await rows.fetchone()
+    if found is None or found[0] is None:
+        return
+    for table in ("checkpoints", "writes"):
+        await connection.execute(
+            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id > ?",  # noqa: S608
+            (thread, found[0]),
+        )
+    await connection.execute(
+        "DELETE FROM writes WHERE thread_id = ?1 AND checkpoint_id IN (SELECT max(checkpoint_id)"
+        " FROM checkpoints WHERE thread_id = ?1 GROUP BY checkpoint_ns)",
+        name,
+    )
+    await connection.commit()
 
 
 async def begun(saver: AsyncSqliteSaver) -> set[str]:

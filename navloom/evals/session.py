@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_all
@@ -100,6 +100,14 @@ class Session:
         tuple[str, ...], Opt("Run only this sample; may be given several times.", metavar="ID")
     ] = ()
     retry: Annotated[bool, Opt("Try the samples that ended in an error again.")] = False
+    go_back: Annotated[
+        Literal["step", "reply", "start"],
+        Opt(
+            "Where a retry begins: at a sample's last good step, before the model's last reply, or"
+            " at its start. What is asked again is asked of the model, not of the cache. Anything"
+            " but step is a retry."
+        ),
+    ] = "step"
     max_connections: Annotated[
         int,
         Opt(
@@ -181,8 +189,10 @@ class Session:
 
     def __post_init__(self) -> None:
         check_all(self)
+        if self.go_back != "step":
+            object.__setattr__(self, "retry", True)
         told: dict[str, Any] = {}
-        if self.no_cache:
+        if self.no_cache or self.go_back != "step":
             told["cache"] = None
         elif self.cache is not None and self.settings.cache is None:
             from navloom.models.cache import ResponseCache, cache_folder

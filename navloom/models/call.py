@@ -37,7 +37,10 @@ from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 T = TypeVar("T")
 
 _MOST_WRAPPERS = 16
-_SAID = ("content", "additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls")
+_SAID = (
+    *("content", "additional_kwargs", "response_metadata", "usage_metadata"),
+    *("tool_calls", "invalid_tool_calls", "id", "name"),
+)
 
 
 @dataclass(frozen=True, slots=True)

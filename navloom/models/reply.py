@@ -8,6 +8,7 @@ no more calls are kept than will be answered: a provider rejects a conversation 
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import Any
 
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
@@ -20,6 +21,8 @@ CUT = "navloom_calls_cut"
 """The key of a reply's ``response_metadata`` that says how many calls were cut."""
 _MOST_TOKENS = 1_000_000_000
 _COUNTS = ("input_tokens", "output_tokens", "total_tokens")
+_DETAILS = ("input_token_details", "output_token_details")
+_MOST_DETAILS, _MOST_DETAIL = 20, 40
 _MOST_BESIDE = 20_000
 """Characters of what a server says beside its reply."""
 _MOST_ID = 200
@@ -40,8 +43,10 @@ def sane(message: AIMessage) -> AIMessage:
         content = f"[This reply was cut: it had {size} characters, and {MOST_CHARACTERS} are read.]"
     if content != message.content:
         change["content"] = content
-    if message.usage_metadata is not None and not _counts(message.usage_metadata):
-        change["usage_metadata"] = None
+    if message.usage_metadata is not None:
+        counted = _counted(message.usage_metadata)
+        if counted != message.usage_metadata:
+            change["usage_metadata"] = counted
     beside = _utf8(message.response_metadata)
     if _size(beside) > _MOST_BESIDE:
         beside = {k: v for k, v in beside.items() if _size(v) <= _MOST_BESIDE // 10}
@@ -111,18 +116,24 @@ def _without_calls(content: Any) -> Any:
     return [b for b in content if not (isinstance(b, dict) and b.get("type") in kinds)]
 
 
-def _counts(usage: Any) -> bool:
-    """Whether counts are counts."""
+def _counted(usage: Any) -> dict[str, Any] | None:
+    """The counts of a reply; None where one is none, and nothing beside them is kept."""
 
     def is_count(value: Any) -> bool:
         return isinstance(value, int) and 0 <= value <= _MOST_TOKENS
 
-    return all(is_count(usage.get(name)) for name in _COUNTS) and all(
-        is_count(value)
-        for name in ("input_token_details", "output_token_details")
-        for value in (usage.get(name) or {}).values()
-        if value is not None
-    )
+    if not all(is_count(usage.get(name)) for name in _COUNTS):
+        return None
+    kept = {name: usage[name] for name in _COUNTS}
+    for name in _DETAILS:
+        said = usage.get(name) or {}
+        if not all(value is None or is_count(value) for value in said.values()):
+            return None
+        if name in usage:
+            # Servers name kinds of tokens of their own.
+            short = ((key, value) for key, value in said.items() if len(key) <= _MOST_DETAIL)
+            kept[name] = dict(islice(short, _MOST_DETAILS))
+    return kept
 
 
 def _utf8(value: Any) -> Any:

@@ -17,6 +17,7 @@ import logging
 import os
 import re
 import traceback
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from navloom.errors import UsageError
+from navloom.terminal import say
 
 T = TypeVar("T")
 
@@ -33,6 +35,7 @@ _NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 _KEY_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*_API_KEY)\s*=\s*(.*?)\s*$")
 _MOST_ENV = 64 * 1024
 _MOST_REMEMBERED = 256
+_MOST_WARNING = 300
 _NOT_SECRET = frozenset({"EMPTY", "not-a-key"})
 _TRACING = (
     "LANGSMITH_TRACING",
@@ -114,6 +117,16 @@ def redact_logs() -> None:
 
     factory.redacts = True  # type: ignore[attr-defined]
     logging.setLogRecordFactory(factory)
+
+
+def redact_warnings() -> None:
+    """Show warnings of libraries as one bounded line each, without secrets: some quote a server."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = redact(" ".join(str(message).split()))[:_MOST_WARNING]
+        say(f"{category.__name__}: {text}")
+
+    warnings.showwarning = show
 
 
 def redact_traces() -> bool:

@@ -5,16 +5,29 @@ from __future__ import annotations
 import base64
 import logging
 import os
+import warnings
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.errors import UsageError
 from navloom.models import secrets
-from navloom.models.secrets import load_keys, redact, redact_error, redact_logs, redacted, remember
+from navloom.models.call import acall
+from navloom.models.scripted import ScriptedChatModel
+from navloom.models.secrets import (
+    load_keys,
+    redact,
+    redact_error,
+    redact_logs,
+    redact_warnings,
+    redacted,
+    remember,
+)
 
 CANARY = "sk-canary/Zebra+42 ~quince=="
 
@@ -135,3 +148,34 @@ def test_a_file_of_keys_that_is_none_is_refused(tmp_path: Path, text: str) -> No
     file.write_text(text)
     with pytest.raises(UsageError, match=r"\.env"):
         load_keys(file)
+
+
+def test_warnings_of_libraries_are_one_line_without_secrets(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    redact_warnings()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        # catch_warnings puts its own back.
+        redact_warnings()
+        warnings.warn(f"expected int, got '{CANARY}'\x1b[2J\nand more {'x' * 900}", stacklevel=1)
+    said = capsys.readouterr().err
+    assert said.startswith("UserWarning: expected int, got '<CANARY_API_KEY>'")
+    assert said.count("\n") == 1
+    assert len(said) < 400
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize("field", ["id", "name", "usage"])
+async def test_a_server_that_repeats_a_key_anywhere_leaves_none(field: str) -> None:
+    usage: Any = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    if field == "usage":
+        usage["input_token_details"] = {CANARY: 1}
+    said = AIMessage("well", usage_metadata=usage)
+    if field != "usage":
+        said = said.model_copy(update={field: f"x-{CANARY}"})
+    with ScriptedChatModel([said]) as model:
+        reply = await acall(model, [HumanMessage("well?")])
+    assert CANARY not in str(reply)
+    assert "CANARY_API_KEY" in str(reply)

@@ -136,7 +136,7 @@ def scene(
 
 
 @app.command()
-@takes(*ARMS, "sample_id", "retry", task="dialogue")
+@takes(*ARMS, "sample_id", "retry", "go_back", task="dialogue")
 def dialogue(
     *,
     out: OutOrMade = None,
