@@ -26,9 +26,9 @@ from typing import Any, BinaryIO
 from navloom.errors import RunError
 
 
-def cannot_write(path: Path, error: OSError) -> RunError:
+def cannot_write(path: Path, error: Exception) -> RunError:
     """Say that something could not be written, why, and that what was written before is safe."""
-    why = error.strerror or type(error).__name__
+    why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return RunError(
         f"cannot write to {path}: {why}. What was finished before is kept: free space or give a"
         " folder that can be written, and run the same command again."

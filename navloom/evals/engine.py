@@ -18,8 +18,7 @@ checkpoint. The second cancels.
 
 Checkpoints are LangGraph's own SQLite saver: write-ahead logging with ``synchronous=NORMAL`` keeps
 every committed step of a killed process; a power cut may lose the last ones, which are done again.
-Only plain data and LangChain messages come back out (strict msgpack): a file that someone else
-wrote cannot make this process import or call anything.
+A file that other hands changed is set aside, which is said; what was under way starts over.
 """
 
 from __future__ import annotations
@@ -28,23 +27,29 @@ import asyncio
 import errno
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import aiosqlite
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
+from navloom.evals.made_with import package_version
 from navloom.evals.progress import Summary, Tally
-from navloom.evals.run_folder import RunFolder, package_version
+from navloom.evals.run_folder import RunFolder
 from navloom.evals.session import CallScope, Job, Sample, Session, Stop
 from navloom.files import cannot_write, encode_line
 from navloom.graphs.calling import paid_so_far
+from navloom.graphs.checkpoints import (
+    begun,
+    forget_last_reply,
+    open_saver,
+    set_aside,
+    what_is_wrong,
+)
 from navloom.models.call import CallSettings, call_settings
 from navloom.models.secrets import redact
 from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
@@ -142,8 +147,8 @@ async def _run(
     back: Mapping[str, str],
 ) -> Tally:
     """Run them; what samples have used that were begun and did not end is returned."""
-    async with open_checkpoints(folder.checkpoints) as saver:
-        threads = await begun(saver)
+    async with open_checkpoints(folder.checkpoints, scope.display.note) as saver:
+        graph, threads = job.build(saver), await begun(saver)
         stale = (threads & folder.finished) | {n for n in back if back[n] == "start"}
         for name in sorted(threads & {n for n in back if back[n] == "reply"}):
             await forget_last_reply(saver, name)
@@ -154,10 +159,11 @@ async def _run(
                 " they start over, and replies that are in the cache are not paid for again"
             )
             stale = threads
+        stale |= await _broken(graph, [each for each in todo if each.id in threads - stale], scope)
         for name in sorted(stale):
             await saver.adelete_thread(name)
         threads -= stale
-        engine = _Engine(folder, job, job.build(saver), saver, threads, stop, scope)
+        engine = _Engine(folder, job, graph, saver, threads, stop, scope)
         stop.listen(engine.stopped)
         try:
             if scope.counts:
@@ -166,6 +172,24 @@ async def _run(
             return await engine.under_way(todo)
         finally:
             stop.forget(engine.stopped)
+
+
+async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[str]:
+    """Ids of the samples of which what is kept cannot be read; it is said."""
+    broken = set()
+    for sample in under_way:
+        try:
+            await graph.aget_state(_thread(sample), subgraphs=True)
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            # Anything may stand in a file; what reads it raises whatever it stumbles over.
+            broken.add(sample.id)
+            scope.display.note(
+                f"{sample.id} was under way and cannot be gone on with ({one_line(error)}): it"
+                " starts over, and what it had used is not counted"
+            )
+    return broken
 
 
 class _Engine:
@@ -410,65 +434,27 @@ def _line(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any
     }
 
 
-def checkpoint_trouble(path: Path, error: sqlite3.Error) -> RunError:
-    """Say what is wrong with a checkpoint file and what to do about it."""
-    if isinstance(error, sqlite3.OperationalError):
-        return RunError(
-            f"cannot write to {path}: {error}. What was finished before is kept: free space or give"
-            " a folder that can be written, and run the same command again."
-        )
-    return RunError(
-        f"{path} is broken: {error}. Delete it and run the same command again: finished samples are"
-        " kept, those under way start over."
-    )
-
-
 @asynccontextmanager
-async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+async def open_checkpoints(
+    path: Path, note: Callable[[str], None] = lambda _: None
+) -> AsyncIterator[AsyncSqliteSaver]:
     """Open the checkpoints of a run for as long as the block lasts.
 
+    Args:
+        path: the file; one that is broken is set aside, and a new one begun.
+        note: is told of it.
+
     Raises:
-        RunError: the file is broken or cannot be written.
+        RunError: the file cannot be written, or breaks while it is open.
     """
     try:
-        async with aiosqlite.connect(path) as connection:
-            saver = AsyncSqliteSaver(
-                connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None)
+        if wrong := what_is_wrong(path):
+            aside = set_aside(path)
+            note(
+                f"{path} is broken: {wrong}. It is kept as {aside.name}; what is finished is not in"
+                " it, samples that were under way start over, and what they had used is not counted"
             )
-            await saver.setup()
-            await connection.execute("PRAGMA synchronous=NORMAL")
+        async with open_saver(path) as saver:
             yield saver
     except sqlite3.Error as error:
-        raise checkpoint_trouble(path, error) from error
-
-
-async def forget_last_reply(saver: AsyncSqliteSaver, thread: str) -> None:
-    """Take a thread back to where its model had not given its last reply.
-
-    What came after goes, in graphs within its graph too, and so do results of the steps that are
-    open again. What it leads from stays: channels that grow are read from all of it.
-    """
-    connection, name = saver.conn, (thread,)
-    async with connection.execute(
-        "SELECT max(checkpoint_id) FROM writes WHERE thread_id = ? AND channel = 'paid'", name
-    ) as rows:
-        found = await rows.fetchone()
-    if found is None or found[0] is None:
-        return
-    for table in ("checkpoints", "writes"):
-        await connection.execute(
-            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id > ?",  # noqa: S608
-            (thread, found[0]),
-        )
-    await connection.execute(
-        "DELETE FROM writes WHERE thread_id = ?1 AND checkpoint_id IN (SELECT max(checkpoint_id)"
-        " FROM checkpoints WHERE thread_id = ?1 GROUP BY checkpoint_ns)",
-        name,
-    )
-    await connection.commit()
-
-
-async def begun(saver: AsyncSqliteSaver) -> set[str]:
-    """Ids of the samples that have a checkpoint."""
-    async with saver.conn.execute("SELECT DISTINCT thread_id FROM checkpoints") as rows:
-        return {str(row[0]) async for row in rows}
+        raise cannot_write(path, error) from error

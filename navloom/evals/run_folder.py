@@ -23,19 +23,16 @@ import contextlib
 import fcntl
 import json
 import os
-import platform
-import shutil
 import socket
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError
+from navloom.evals.made_with import git_state, package_version, versions
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
 from navloom.files import Form, LineFile, cannot_write, read_by_id, read_lines, write_whole
@@ -449,52 +446,3 @@ def _shown(old: Any, new: Any) -> tuple[str, str]:
         for text in texts
     )
     return before, now
-
-
-_RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
-
-
-def package_version(name: str) -> str | None:
-    """The installed version of a package, or None."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def versions() -> dict[str, str | None]:
-    """Versions of Python and of the packages that a run's outcome may depend on."""
-    return {
-        "python": platform.python_version(),
-        **{name: package_version(name) for name in _RECORDED},
-    }
-
-
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """Commit of the checkout around a folder, and whether it was changed since.
-
-    Returns:
-        ``{"commit": str, "dirty": bool}``, or None outside a checkout or without git.
-    """
-    git = shutil.which("git")
-    if git is None:
-        return None
-    commit = _git(git, folder, "rev-parse", "HEAD")
-    if commit is None:
-        return None
-    changed = _git(git, folder, "status", "--porcelain", "--untracked-files=no")
-    return {"commit": commit, "dirty": bool(changed)}
-
-
-def _git(git: str, folder: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(  # noqa: S603 - fixed arguments, no shell
-            [git, "-C", str(folder), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()

@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -34,6 +35,11 @@ from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder, progra
 def lasting(path: Path) -> list[dict[str, Any]]:
     """The samples of a run without what a clock decides."""
     return [{k: v for k, v in s.items() if k != "seconds"} for s in read_samples(path)]
+
+
+def timeless(path: Path) -> list[dict[str, Any]]:
+    """The same without what was paid, which nobody can know of what cannot be read."""
+    return [{k: v for k, v in s.items() if k in ("id", "status", "result")} for s in lasting(path)]
 
 
 def calls(log: Path) -> Counter[str]:
@@ -209,11 +215,37 @@ async def test_a_full_checkpoint_file_ends_the_session_with_one_line(
     assert lasting(tmp_path / "r") == lasting(tmp_path / "whole")
 
 
-async def test_a_broken_checkpoint_file_is_one_line_too(tmp_path: Path) -> None:
+async def test_a_broken_checkpoint_file_is_set_aside_and_said(tmp_path: Path) -> None:
     with open_folder(tmp_path):
         (tmp_path / "checkpoints.sqlite").write_bytes(b"this is no database at all" * 100)
-    with pytest.raises(RunError, match=r"is broken.*Delete it"):
-        await finish(tmp_path)
+    told = StopAfter(Stop(), 99)
+    assert (await finish(tmp_path, display=told)).left == 0
+    assert "checkpoints.sqlite is broken: file is not a database. It is kept as" in told.notes[1]
+    assert (tmp_path / "checkpoints.sqlite.broken-1").read_bytes().startswith(b"this is no")
+
+
+async def test_flipped_bytes_cost_what_was_under_way_and_nothing_that_is_finished(
+    tmp_path: Path,
+) -> None:
+    await finish(tmp_path / "whole")
+    names = [sample.id for sample in make_samples(6)]
+    await finish(tmp_path / "r", job=DummyJob(breaks=dict.fromkeys(names[2:], STEPS - 2)))
+    done = (tmp_path / "r" / "samples.jsonl").read_bytes()
+    assert done.count(b"\n") == 2
+    dice, said = random.Random(4), 0
+    for number in range(12):
+        run = tmp_path / f"again-{number}"
+        shutil.copytree(tmp_path / "r", run)
+        kept = bytearray((run / "checkpoints.sqlite").read_bytes())
+        for _ in range(30):
+            kept[dice.randrange(len(kept))] ^= 1 << dice.randrange(8)
+        (run / "checkpoints.sqlite").write_bytes(kept)
+        told = StopAfter(Stop(), 99)
+        assert (await finish(run, display=told, retry=True)).error == 0
+        assert timeless(run) == timeless(tmp_path / "whole")
+        assert (run / "samples.jsonl").read_bytes().startswith(done)
+        said += any("broken" in note or "starts over" in note for note in told.notes)
+    assert said > 8
 
 
 # --- stopping and going on -----------------------------------------------------------------------

@@ -3,9 +3,8 @@
 A display is told of everything through `Listener` and never looks into the graph. Only one thing is
 under way at a time: new words stop a walk at the next viewpoint, and break off a model's thinking.
 
-A conversation is kept in a SQLite file by LangGraph's own saver, with strict msgpack: only plain
-data and LangChain messages come back out of a file, so one that somebody else wrote cannot make
-this process import or call anything. Without a file it is kept in memory and ends with the process.
+A conversation is kept in a SQLite file (`navloom.graphs.checkpoints`); one that was touched is
+said and kept aside. Without a file it is kept in memory and ends with the process.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from langgraph.types import Command
 
 from navloom.errors import NavloomError, UsageError
 from navloom.graphs.chat.chat import Context, build_graph
+from navloom.graphs.checkpoints import Plain, open_saver, set_aside, what_is_wrong
 from navloom.models.call import current_settings, model_name
 from navloom.models.registry import get_model
 from navloom.models.secrets import redact
@@ -36,6 +36,10 @@ from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class BrokenThreadError(UsageError):
+    """What was kept of a conversation cannot be gone on with."""
 
 
 class Listener(Protocol):
@@ -137,18 +141,33 @@ class Talk:
             raise
         except Exception as error:
             # Anything may stand in a file; what reads it raises whatever it stumbles over.
-            raise UsageError(
+            raise BrokenThreadError(
                 f"The conversation '{self.thread}' is broken, so that it cannot be gone on with"
-                f" ({type(error).__name__}: {str(error)[:100]}). Delete its file, or give another"
-                " --thread."
+                f" ({type(error).__name__}: {str(error)[:100]})."
             ) from error
         known = bool(before.values)
+        if not known and before.created_at is None:
+            await self._is_new()
         waits = bool(before.interrupts) and self.scene.uri == before.values.get("home")
         if not waits:
             given = {} if known else {"seed": self.seed, **start}
             await self.graph.ainvoke(given, self._config, context=self.context, durability="sync")
         await self._refresh()
         return known
+
+    async def _is_new(self) -> None:
+        """See to it that a file without this conversation has no other.
+
+        Raises:
+            UsageError: it has.
+        """
+        rows = self.graph.checkpointer.alist(None, limit=1)  # type: ignore[union-attr]
+        async for each in rows:
+            other = str(each.config["configurable"]["thread_id"])[:80]
+            raise UsageError(
+                f"The file of the conversation '{self.thread}' holds one named {other!r}: its file"
+                " was renamed or changed. Rename it back, or give another --thread."
+            )
 
     async def _refresh(self) -> None:
         self.state = dict((await self.graph.aget_state(self._config)).values)
@@ -316,39 +335,37 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
 
     Raises:
         UsageError: the file is broken, in use by another chat, or cannot be written.
+        RunError: it is broken and cannot be put aside.
     """
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-
-    strict = JsonPlusSerializer(allowed_msgpack_modules=None)
     if path is None:
         from langgraph.checkpoint.memory import InMemorySaver
 
-        yield InMemorySaver(serde=strict)
+        yield InMemorySaver(serde=Plain())
         return
-    import aiosqlite
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{path.parent}: {error.strerror}: choose another --threads.") from error
     try:
-        # First from here: aiosqlite's thread outlives a file that cannot be opened, and complains.
-        sqlite3.connect(path).close()
-        async with aiosqlite.connect(path, timeout=2) as connection:
-            # The lock is kept until the end: two chats in one thread would mix their words.
-            await connection.execute("PRAGMA locking_mode=EXCLUSIVE")
-            saver = AsyncSqliteSaver(connection, serde=strict)
-            await saver.setup()
-            await connection.execute("PRAGMA synchronous=NORMAL")
-            await connection.execute("BEGIN EXCLUSIVE")
-            await connection.commit()
+        if wrong := what_is_wrong(path):
+            raise BrokenThreadError(f"{path} is broken: {wrong}.")
+        # Kept to this process until the end: two chats in one thread would mix their words.
+        async with open_saver(path, alone=True) as saver:
             yield saver
-    except sqlite3.Error as error:
+    except BrokenThreadError as error:
+        raise _kept_aside(path, str(error)) from error
+    except sqlite3.OperationalError as error:
+        said = f"{path} cannot be used: {error}. Choose another --threads folder."
         if "locked" in str(error):
             said = f"{path} is in use: leave the other chat, or give another --thread."
-        elif isinstance(error, sqlite3.OperationalError):
-            said = f"{path} cannot be used: {error}. Choose another --threads folder."
-        else:
-            said = f"{path} is broken: {error}. Delete it, or give another --thread."
         raise UsageError(said) from error
+    except sqlite3.Error as error:
+        raise _kept_aside(path, f"{path} is broken: {error}.") from error
+
+
+def _kept_aside(path: Path, said: str) -> UsageError:
+    """Say what is wrong with a thread whose file was touched, and where that is from now on."""
+    return UsageError(
+        f"{said} It is kept as {set_aside(path)}, and nothing was begun in its place: the same"
+        " command once more begins a new conversation."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -219,7 +220,45 @@ def test_a_thread_that_holds_something_else_is_one_line(spoken: Spoken, damage: 
     spoken("where are you?", options=options)
     assert spoken.code == 1
     assert "The conversation 'odd' is broken" in spoken.err
+    assert "It is kept as odd.sqlite.broken-1, and nothing was begun in its place" in spoken.err
     assert spoken.err.count("\n") == 1
+    assert [path.name for path in Path().glob("odd*")] == ["odd.sqlite.broken-1"]
+    assert "The robot is in the entryway" in spoken("where are you?", options=options)[0]
+    assert spoken.code == 0
+
+
+def test_a_thread_with_flipped_bytes_is_never_a_new_chat(spoken: Spoken) -> None:
+    options = "--thread t --threads kept"
+    spoken("go to the kitchen", "go to the study", options=options)
+    file, dice = Path("kept/t.sqlite"), random.Random(1)
+    whole = file.read_bytes()
+    before = spoken(options=options)
+    asides = 0
+    for _ in range(25):
+        changed = bytearray(whole)
+        for _ in range(8):
+            changed[dice.randrange(len(whole))] ^= 1 << dice.randrange(8)
+        file.write_bytes(changed)
+        out = spoken(options=options)
+        if spoken.code == 0:
+            assert out == before
+            continue
+        asides += 1
+        assert spoken.err.count("\n") == 1
+        aside = Path(f"kept/t.sqlite.broken-{asides}")
+        assert f"It is kept as {aside}" in spoken.err
+        assert aside.read_bytes() == changed
+        assert not file.exists()
+    assert asides > 5
+
+
+def test_a_thread_under_another_name_is_no_new_chat(spoken: Spoken) -> None:
+    spoken("go to the kitchen", options="--thread t --threads .")
+    Path("t.sqlite").rename("u.sqlite")
+    spoken("where are you?", options="--thread u --threads .")
+    assert spoken.code == 1
+    assert "The file of the conversation 'u' holds one named 't'" in spoken.err
+    assert Path("u.sqlite").exists()
 
 
 def test_a_folder_is_no_file_to_save_in(spoken: Spoken, tmp_path: Path) -> None:

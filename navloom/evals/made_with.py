@@ -1,0 +1,58 @@
+"""What a run was made with: versions of packages, and the state of the checkout."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+_RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
+
+
+def package_version(name: str) -> str | None:
+    """The installed version of a package, or None."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def versions() -> dict[str, str | None]:
+    """Versions of Python and of the packages that a run's outcome may depend on."""
+    return {
+        "python": platform.python_version(),
+        **{name: package_version(name) for name in _RECORDED},
+    }
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """Commit of the checkout around a folder, and whether it was changed since.
+
+    Returns:
+        ``{"commit": str, "dirty": bool}``, or None outside a checkout or without git.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return None
+    commit = _git(git, folder, "rev-parse", "HEAD")
+    if commit is None:
+        return None
+    changed = _git(git, folder, "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": bool(changed)}
+
+
+def _git(git: str, folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed arguments, no shell
+            [git, "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,170 @@
+"""Checkpoints in a SQLite file: only plain data comes out of it, and what was touched is said.
+
+A file that somebody else wrote cannot make this process import or call anything (strict msgpack).
+Each value that is kept carries a check of its bytes behind its kind, ``msgpack:5f…``, so that one
+with flipped bytes is never read as another; SQLite itself says whether its pages hang together.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from navloom.files import cannot_write
+
+_TABLES = {
+    "checkpoints": "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type,"
+    " checkpoint, metadata",
+    "writes": "thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value",
+}
+_BESIDE = ("", "-wal", "-shm")
+
+
+class Plain(JsonPlusSerializer):
+    """Plain data and LangChain messages, each value with a check; values of before have none."""
+
+    def __init__(self) -> None:
+        super().__init__(allowed_msgpack_modules=None)
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """A value's kind, with its check, and its bytes."""
+        kind, data = super().dumps_typed(obj)
+        return f"{kind}:{_check(data)}", data
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """The value again.
+
+        Raises:
+            ValueError: its bytes are not those that were written.
+        """
+        kind, _, check = data[0].partition(":")
+        if check and check != _check(data[1]):
+            raise ValueError("a value was changed since it was written")
+        return super().loads_typed((kind, data[1]))
+
+
+def _check(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+@asynccontextmanager
+async def open_saver(path: Path, *, alone: bool = False) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open a file of checkpoints for as long as the block lasts.
+
+    Args:
+        path: made where there is none.
+        alone: keep everyone else out until the end.
+
+    Raises:
+        sqlite3.Error: it is broken, in use, or cannot be written.
+    """
+    # First from here: aiosqlite's thread outlives a file that cannot be opened, and complains.
+    sqlite3.connect(path).close()
+    async with aiosqlite.connect(path, timeout=2 if alone else 5) as connection:
+        if alone:
+            await connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        saver = AsyncSqliteSaver(connection, serde=Plain())
+        await saver.setup()
+        await connection.execute("PRAGMA synchronous=NORMAL")
+        if alone:
+            await connection.execute("BEGIN EXCLUSIVE")
+            await connection.commit()
+        yield saver
+
+
+def what_is_wrong(path: Path) -> str | None:
+    """What shows that a file of checkpoints was touched; None where nothing does.
+
+    Raises:
+        sqlite3.OperationalError: it is in use, or cannot be read at all.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    log = Path(f"{path}-wal")
+    logged = log.exists() and log.stat().st_size > 0
+    try:
+        with closing(sqlite3.connect(path, timeout=2)) as file:
+            file.text_factory = bytes
+            return _wrong_within(file, logged)
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.Error as error:
+        return str(error)
+
+
+def _wrong_within(file: sqlite3.Connection, logged: bool) -> str | None:
+    listed = file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    names = {name.decode(errors="replace") for (name,) in listed}
+    if strange := sorted(names - _TABLES.keys()):
+        return f"it holds a table {strange[0][:40]!r}"
+    if logged and not names:
+        return "nothing of what was written last can be read"
+    for name in names:
+        try:
+            file.execute(f"SELECT {_TABLES[name]} FROM {name} LIMIT 0")  # noqa: S608  our own words
+        except sqlite3.OperationalError as error:
+            return str(error)
+    (said,) = file.execute("PRAGMA integrity_check(1)").fetchone()
+    return None if said == b"ok" else " ".join(said.decode(errors="replace").split())[:200]
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file of checkpoints, and what SQLite keeps beside it, to ``NAME.broken-1`` or so.
+
+    Returns:
+        Its new path.
+
+    Raises:
+        RunError: it cannot be renamed.
+    """
+    free = (Path(f"{path}.broken-{number}") for number in count(1))
+    to = next(each for each in free if not each.exists())
+    for ending in _BESIDE:
+        try:
+            Path(f"{path}{ending}").rename(f"{to}{ending}")
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise cannot_write(to, error) from error
+    return to
+
+
+async def forget_last_reply(saver: AsyncSqliteSaver, thread: str) -> None:
+    """Take a thread back to where its model had not given its last reply.
+
+    What came after goes, in graphs within its graph too, and so do results of the steps that are
+    open again. What it leads from stays: channels that grow are read from all of it.
+    """
+    connection, name = saver.conn, (thread,)
+    async with connection.execute(
+        "SELECT max(checkpoint_id) FROM writes WHERE thread_id = ? AND channel = 'paid'", name
+    ) as rows:
+        found = await rows.fetchone()
+    if found is None or found[0] is None:
+        return
+    for table in ("checkpoints", "writes"):
+        await connection.execute(
+            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id > ?",  # noqa: S608
+            (thread, found[0]),
+        )
+    await connection.execute(
+        "DELETE FROM writes WHERE thread_id = ?1 AND checkpoint_id IN (SELECT max(checkpoint_id)"
+        " FROM checkpoints WHERE thread_id = ?1 GROUP BY checkpoint_ns)",
+        name,
+    )
+    await connection.commit()
+
+
+async def begun(saver: AsyncSqliteSaver) -> set[str]:
+    """Names of the threads that have a checkpoint."""
+    async with saver.conn.execute("SELECT DISTINCT thread_id FROM checkpoints") as rows:
+        return {str(row[0]) async for row in rows}
