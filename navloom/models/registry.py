@@ -168,7 +168,11 @@ def model_of(value: BaseChatModel | str) -> BaseChatModel:
     Raises:
         ModelError: there is no such provider or name, or what it needs is missing.
     """
-    return _kept_model(value, _settings()) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    # One that was made before a file named its address may be kept.
+    check_addresses(read_spec(value))
+    return _kept_model(value, _settings())
 
 
 @lru_cache(maxsize=32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.attack import keys
 from tests.attack.attack import Attack
 
-ATTACKS: tuple[Attack, ...] = ()
+ATTACKS: tuple[Attack, ...] = (*keys.ATTACKS,)

@@ -15,7 +15,7 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.models import addresses
 from navloom.models.addresses import AddressError, allow, distrust, origin_of, trust
-from navloom.models.registry import get_model
+from navloom.models.registry import get_model, model_of
 from navloom.testing.faults import Status
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import brain
@@ -97,27 +97,18 @@ def test_a_proxy_that_a_file_names_is_an_address() -> None:
         get_model("openai/x,openai_proxy=evil:8080")
 
 
-def _a_run_to_retry(folder: Path, url: str) -> None:
-    """A run of the demo home that met errors alone, asked of ``url``."""
-    request = SynthRequest(
-        kind="single", spec="demo:flat", n=2, model=f"openai/gpt-4o-mini,base_url={url}"
-    )
-    run_kind(request, folder, Session(max_retries=0))
-
-
 def test_a_strangers_run_gets_no_key_until_it_is_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with ModelServer(brain(get_model("builtin/heuristic")), faults=lambda _: Status(500)) as broken:
-        _a_run_to_retry(tmp_path / "r", broken.openai_url)
-        url = broken.openai_url
-    forget()
-    with ModelServer(brain(get_model("builtin/heuristic"))) as recorder:
-        text = (tmp_path / "r" / "run.json").read_text()
-        (tmp_path / "r" / "run.json").write_text(text.replace(url, recorder.openai_url))
+    with ModelServer(["no"], faults=lambda _: Status(500)) as recorder:
+        model = f"openai/gpt-4o-mini,base_url={recorder.openai_url}"
+        request = SynthRequest(kind="single", spec="demo:flat", n=2, model=model)
+        run_kind(request, tmp_path / "r", Session(max_retries=0))
+        strangers = len(recorder.calls)
+        forget()
         assert main(["retry", str(tmp_path / "r")]) == 1
         said = capsys.readouterr().err
-        assert recorder.calls == []
+        assert len(recorder.calls) == strangers > 0
         origin = origin_of(recorder.openai_url)
         for part in ("r/run.json: 'model'", recorder.openai_url, f"--allow-address {origin}"):
             assert part in said
@@ -186,3 +177,11 @@ def test_a_person_at_a_terminal_is_asked(answer: str, code: int, tmp_path: Path)
             terminal.type(answer)
             assert terminal.end() == code
         assert bool(recorder.calls) is (code == 0)
+
+
+def test_a_model_that_is_kept_is_distrusted_like_one_that_is_made() -> None:
+    name = "openai/x,base_url=http://gpu1:8000/v1"
+    model_of(name)
+    distrust(name, "f.yaml: 'model'")
+    with pytest.raises(AddressError):
+        model_of(name)
