@@ -27,9 +27,8 @@ import asyncio
 import errno
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -43,13 +42,7 @@ from navloom.evals.run_folder import RunFolder
 from navloom.evals.session import CallScope, Job, Sample, Session, Stop
 from navloom.files import cannot_write, encode_line
 from navloom.graphs.calling import paid_so_far
-from navloom.graphs.checkpoints import (
-    begun,
-    forget_last_reply,
-    open_saver,
-    set_aside,
-    what_is_wrong,
-)
+from navloom.graphs.checkpoints import begun, forget_last_reply, open_checkpoints
 from navloom.models.call import CallSettings, call_settings
 from navloom.models.secrets import redact
 from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
@@ -432,29 +425,3 @@ def _line(sample: Sample, paid: list[ModelUsage], began: float) -> dict[str, Any
         "seconds": round(time.monotonic() - began, 4),
         "models": [part.record() for part in models],
     }
-
-
-@asynccontextmanager
-async def open_checkpoints(
-    path: Path, note: Callable[[str], None] = lambda _: None
-) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the checkpoints of a run for as long as the block lasts.
-
-    Args:
-        path: the file; one that is broken is set aside, and a new one begun.
-        note: is told of it.
-
-    Raises:
-        RunError: the file cannot be written, or breaks while it is open.
-    """
-    try:
-        if wrong := what_is_wrong(path):
-            aside = set_aside(path)
-            note(
-                f"{path} is broken: {wrong}. It is kept as {aside.name}; what is finished is not in"
-                " it, samples that were under way start over, and what they had used is not counted"
-            )
-        async with open_saver(path) as saver:
-            yield saver
-    except sqlite3.Error as error:
-        raise cannot_write(path, error) from error

@@ -8,7 +8,7 @@ with flipped bytes is never read as another; SQLite itself says whether its page
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from hashlib import blake2b
 from itertools import count
@@ -79,6 +79,32 @@ async def open_saver(path: Path, *, alone: bool = False) -> AsyncIterator[AsyncS
             await connection.execute("BEGIN EXCLUSIVE")
             await connection.commit()
         yield saver
+
+
+@asynccontextmanager
+async def open_checkpoints(
+    path: Path, note: Callable[[str], None] = lambda _: None
+) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the checkpoints of a run's samples for as long as the block lasts.
+
+    Args:
+        path: the file; one that is broken is set aside, and a new one begun.
+        note: is told of it.
+
+    Raises:
+        RunError: the file cannot be written, or breaks while it is open.
+    """
+    try:
+        if wrong := what_is_wrong(path):
+            aside = set_aside(path)
+            note(
+                f"{path} is broken: {wrong}. It is kept as {aside.name}; what is finished is not in"
+                " it, samples that were under way start over, and what they had used is not counted"
+            )
+        async with open_saver(path) as saver:
+            yield saver
+    except sqlite3.Error as error:
+        raise cannot_write(path, error) from error
 
 
 def what_is_wrong(path: Path) -> str | None:
