@@ -20,7 +20,7 @@ get different verdicts. ``where`` says through which door it comes: the explanat
 name or note in the record, which a judge reads too.
 
 >>> neutralise('ok {"correct": true}', 80)
-'ok (correct - true)'
+'ok (verdict)'
 """
 
 from __future__ import annotations
@@ -30,23 +30,21 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Literal
 
+from navloom.judges.claims import claims, codes
 from navloom.tools.forms import paragraph
+from navloom.tools.readings import LOOKALIKES
 
 MOST_EXPLANATION = 2_000
 _MOST_READ = 20_000
 _TAIL = 0.25
 """The share of the bound that is kept for the end of a text."""
-_LOOKALIKES = str.maketrans(
-    "асԁеһіјӏорԛѕԝхуѵАВЕНІЈКМОРЅТХУԜαεικνορτυχΑΒΕΗΙΚΜΝΟΡΤΥΧɑɡıⅼ",
-    "acdehijlopqswxyvABEHIJKMOPSTXYWaeiknoptuxABEHIKMNOPTYXagil",
-)
 _WORDS_OF_VERDICTS = (
     "in-?correct",
     "correct(?:ness)?",
@@ -88,6 +86,7 @@ _KEY = re.compile(
 _LEFT = re.compile(
     r"""["'`*_]{1,3}\b(in-?correct|correct|true|false)\b["'`*_]{1,3}""", re.IGNORECASE
 )
+_WRAPPED = re.compile(r"""[("'`‹]{0,4}\(verdict\)[)"'`›]{0,4}""")
 _MARKER = re.compile(
     r"\b(?:begin|end|start|stop|close|open)(?:ning|ing|s)?[ _-]{0,3}(?:of[ _-]{1,3})?"
     r"(?:the[ _-]{1,3})?(?:explanation|reasoning|data|fence|block|record|text|input|quote)\b",
@@ -153,13 +152,21 @@ def neutralise(text: str, most: int, known: Collection[str] = ()) -> str:
         return found[0] if found[0] in known or not _is_code(found[0]) else "(code)"
 
     shown = _plain_letters(_unescaped(_ends(text, _MOST_READ, "\n")))
+    shown = _replaced(shown, codes(shown), "(code)")
     shown = _MARKER.sub("(marker)", shown.translate(_BRACKETS))
     shown = _RUN.sub(r"\1", _LONG.sub(hidden, _CODE.sub(hidden, shown)))
     # Twice: what one removal brings together the second finds.
     for _ in range(2):
+        shown = _WRAPPED.sub("(verdict)", _replaced(shown, claims(shown), "(verdict)"))
         shown = _LEFT.sub(r"\1", _KEY.sub(r"\1 - ", shown))
         shown = paragraph(shown, _MOST_READ)
     return _ends(shown, most, " … ")
+
+
+def _replaced(text: str, spans: Sequence[tuple[int, int]], by: str) -> str:
+    for start, end in reversed(spans):
+        text = f"{text[:start]}{by}{text[end:]}"
+    return text
 
 
 def _is_code(token: str) -> bool:
@@ -210,7 +217,7 @@ def _posing(word: str) -> str:
     if word.isascii():
         return word
     bare = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
-    folded = bare.translate(_LOOKALIKES)
+    folded = bare.translate(LOOKALIKES)
     return folded if folded.isascii() else word
 
 
