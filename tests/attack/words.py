@@ -10,8 +10,11 @@ from itertools import product
 from pathlib import Path
 
 from navloom.judges.fence import MOST_EXPLANATION, neutralise
+from navloom.scenes.uri import load_scene
+from navloom.tools.navigation.leaks import find_leaks, without_leaks
 from tests.attack.attack import Attack
 from tests.judges.broad_reader import read_verdict
+from tests.tools.navcraft.rooms_in_a_row import HALL
 
 _SIGNS = ":=→➡≔꞉⇒⟶➔➜▶∶：﹕˸ː⁚↦≡≈⩴|¦·•>»~\ua4fd\u0903"
 _LABELS = (
@@ -23,6 +26,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SMALL = str.maketrans("abcdefghijklmnoprtuvwyz", "ᴀʙᴄᴅᴇғɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ")
 _CYRILLIC = str.maketrans("aceopxyi", "асеорхуі")
 _LEET = str.maketrans("aeiost", "431057")
+_WIDE = {ord(c): ord(c) + 0xFEE0 for c in "0123456789_#().,"}
 
 
 def _over(text: str, upper: int, lower: int) -> str:
@@ -85,8 +89,96 @@ def _judge_is_told(folder: Path, dice: random.Random, tries: int) -> Iterator[st
         yield _fooled(disguise, label, value)
 
 
-ATTACKS: tuple[Attack, ...] = (
-    Attack(
-        "verdicts", "none reaches a judge by disguise", _judge_is_told, whole=7_000, share=1_000
+_IDS = ("0b22fa63d0f54a529c525afbf2e8bb25", HALL, "node_3", "Kitchen_4", "1_0", "12_34")
+_DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+ID_DISGUISES: dict[str, Callable[[str], str]] = {
+    "plain": lambda name: name,
+    "upper": lambda name: name.upper(),
+    "backwards": lambda name: name[::-1],
+    "full width": lambda name: _over(name, 0xFF21, 0xFF41).translate(_WIDE),
+    "bold": lambda name: _over(name, 0x1D400, 0x1D41A),
+    "spaced": lambda name: " ".join(name),
+    "hyphened": lambda name: "-".join(name),
+    "spaced backwards": lambda name: " ".join(name[::-1]),
+    "base64": lambda name: base64.b64encode(name.encode()).decode(),
+    "base32": lambda name: base64.b32encode(name.encode()).decode(),
+    "hexadecimal": lambda name: name.encode().hex(),
+    "hexadecimal apart": lambda name: name.encode().hex(" "),
+    "decimal": lambda name: " ".join(str(ord(c)) for c in name),
+    "binary": lambda name: " ".join(f"{ord(c):08b}" for c in name),
+    "rot13": lambda name: codecs.encode(name, "rot13"),
+    "in words": lambda name: " ".join(
+        _DIGITS[int(c)] if c.isdigit() else "underscore" if c == "_" else c for c in name
     ),
+    "words and letters": lambda name: "".join(
+        f" {_DIGITS[int(c)]} " if c.isdigit() else " underscore " if c == "_" else c for c in name
+    ),
+}
+_OPTIONS = (
+    "option 3", "option number two", "the third option", "the last one", "the 2nd choice",
+    "take 3.", "number 4 on the list", "the last of the options", "option twelve", "option B",
+    "option (c)",
+    "viewpoint 7", "choose two.", "the second on your list", "the third one", "option the first",
+    "the fourth alternative", "#5", "no. 6", "no: the twelfth choice",
+    "option eleven", "pick the second.", "options: the last one", "marker two", "option IV",
+)  # fmt: skip
+_POINTS = (
+    "(3.2, -1.5)", "(3,2; -1,5)", "3,2 / -1,5", "3,25; 0,00; -3,50", "x is 4.5", "x equals 3",
+    "x = 4,5", "coordinates 3 and 4", "coordinates three point two and minus one point five",
+    "three point two by one point five", "x three point two", "[3 0 -4]", "3.2 by 1.5", "x 3, y 4",
+    "y of 2,5", "2.5 and 3.75", "minus one point five, three point two", "{2.0, 3.0}",
+    "3.2 east and 1.5 north", "latitude 3", "the x coordinate is 3",
+)  # fmt: skip
+SAID_DISGUISES: dict[str, Callable[[str], str]] = {
+    "plain": lambda said: said,
+    "upper": lambda said: said.upper(),
+    "full width": lambda said: _over(said, 0xFF21, 0xFF41).translate(_WIDE),
+    "bold": lambda said: _over(said, 0x1D400, 0x1D41A),
+    "quoted": lambda said: f"*{said}*",
+    "zero width": lambda said: "\u200b".join(said),
+}
+HIDDEN_DISGUISES: dict[str, Callable[[str], str]] = {
+    "backwards": lambda said: said[::-1],
+    "words backwards": lambda said: " ".join(word[::-1] for word in said.split()),
+    "rot13": lambda said: codecs.encode(said, "rot13"),
+    "spaced": lambda said: " ".join(said),
+    "base64": lambda said: base64.b64encode(said.encode()).decode(),
+    "hexadecimal": lambda said: said.encode().hex(" "),
+}
+"""Of what has words in it that say so: an option's name, not a pair of numbers."""
+_HIDDEN = ("option 3", "option number two", "option twelve", "node 7", "viewpoint: 9", "choice 4")
+
+
+def _giveaways() -> list[tuple[str, str]]:
+    """Disguise and what is said, all of them."""
+    ids = [(f"id {name}", make(each)) for name, make in ID_DISGUISES.items() for each in _IDS]
+    said = [
+        (f"{kind} {name}", make(each))
+        for kind, every in (("option", _OPTIONS), ("point", _POINTS))
+        for name, make in SAID_DISGUISES.items()
+        for each in every
+    ]
+    hidden = [
+        (f"option {n}", make(each)) for n, make in HIDDEN_DISGUISES.items() for each in _HIDDEN
+    ]
+    return [*ids, *said, *hidden]
+
+
+def _navigator_is_told(folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
+    del folder
+    home = load_scene("demo:flat")
+    codes = [home.viewpoints[0].model_copy(update={"id": each}) for each in _IDS[:2]]
+    scene = home.model_copy(update={"viewpoints": (*codes, *home.viewpoints)})
+    every = _giveaways()
+    for disguise, said in dice.sample(every, min(tries, len(every))):
+        answer = f"Go on. {said}" if said[0].isupper() else f"Go on: {said}"
+        leaks = find_leaks(answer, scene)
+        shown = without_leaks(answer, leaks)
+        held = leaks and not find_leaks(shown, scene)
+        yield None if held else f"{disguise}: {answer!r} was shown as {shown!r}"
+
+
+ATTACKS: tuple[Attack, ...] = (
+    Attack("verdicts", "no disguise brings one to a judge", _judge_is_told, 7_000, 1_000),
+    Attack("giveaways", "no disguise brings one to a navigator", _navigator_is_told, 1_000, 500),
 )

@@ -3,72 +3,127 @@
 VLNVerse 5.4's oracle answers from the map; a navigator that is handed a node's id or an option's
 number has been carried, not guided. What is looked for, in this order:
 
-- ``id``: a viewpoint's id, or six of its characters in a row where ids are long codes, also spaced
-  out or in the other case; a name of the shape ``node_3`` or ``Kitchen_4``;
-- ``option``: a number beside a word such as option, choice, place, node, marker or viewpoint, or
-  after take, choose, pick or select; a reply that is nothing but a number;
-- ``coordinates``: two or three numbers in brackets, or ``x = 1.5``.
+- ``id``: a viewpoint's id, or six of its characters in a row where ids are long codes; anything of
+  the shape of an identifier, such as ``node_3``, ``Kitchen_4`` or ``1_0``;
+- ``option``: a number or an ordinal beside a word such as option, choice, list, node, marker or
+  viewpoint, or after take, choose, pick or select; "the last one" where no door, room or thing was
+  spoken of before; a reply that is nothing but a number;
+- ``coordinates``: two or three numbers in brackets, two with decimals side by side, ``x = 1.5``,
+  "coordinates 3 and 4"; with a decimal comma, too.
 
-Distances, angles, floors and counts ("3 meters", "90 degrees", "two doors") are no leaks.
+It is looked for in the text as it stands and in its other readings
+(:mod:`navloom.tools.readings`): numbers in words as digits, letters joined that stand apart,
+backwards by the letter and by the word, in a shifted alphabet, and in code.
+
+Distances, angles, floors and counts ("3 meters", "90 degrees", "two doors", "the last door") are no
+leaks. A riddle ("one more than two") is not seen.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
+from navloom.tools.readings import View, decoded, folded, shifts
 
 Kind = Literal["id", "option", "coordinates"]
+Rules: TypeAlias = tuple[tuple[Kind, re.Pattern[str]], ...]
 WITHHELD = "(withheld)"
 """What stands in a redacted answer where a leak was."""
+_MOST_DISGUISED = 20_000
+"""Characters in which disguises are looked for; an answer that is read has 400 at most."""
 _GRAM = 6
 _LONG = 12
 """From so many characters on an id is a code, and a part of it gives it away."""
-_UNIT = r"(?!\s{0,2}(?:m\b|cm\b|met|feet|foot|ft\b|step|stair|room|door|deg|°|%|o'clock|more\b))"
-_NUMBER = r"(?:\d{1,6}(?![\d.]*\d)|one|two|three|four|five|six|seven|eight|nine|ten)\b"
-_ORDINAL = r"(?:\d{1,3}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|last)"
-_PLACE = r"(?:options?|choices?|candidates?|nodes?|viewpoints?|waypoints?|markers?|ids?)"
-_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("id", re.compile(r"\b[A-Za-z]\w{0,80}_\d{1,9}\b")),
-    (
-        "option",
-        re.compile(
-            rf"\b(?:{_PLACE}|places?|actions?)\s{{0,2}}(?:numbers?|nr\.?|no\.|id)?\s{{0,2}}"
-            rf"[#:=(\[\"'-]{{0,3}}\s?{_NUMBER}{_UNIT}",
-            re.IGNORECASE,
-        ),
-    ),
-    ("option", re.compile(rf"\b{_ORDINAL}\s{{1,2}}{_PLACE}\b", re.IGNORECASE)),
-    ("option", re.compile(r"(?<!\w)(?:#|№)\s?\d{1,6}\b")),
-    ("option", re.compile(rf"\bnumber\s{{1,2}}{_NUMBER}{_UNIT}", re.IGNORECASE)),
-    (
-        "option",
-        re.compile(
-            r"\b(?:take|choose|pick|select|use|answer)\s{1,2}\(?\d{1,3}\b(?=\s?(?:[.,;!?)]|$))(?!\.\d)",
-            re.IGNORECASE,
-        ),
-    ),
-    ("option", re.compile(r"^\W{0,5}\d{1,3}\W{0,5}$")),
-    (
-        "coordinates",
-        re.compile(
-            r"[(\[<]\s?-?\d{1,6}(?:\.\d{1,9})?\s?[,;]\s?-?\d{1,6}(?:\.\d{1,9})?"
-            r"(?:\s?[,;]\s?-?\d{1,6}(?:\.\d{1,9})?)?\s?[)\]>]"
-        ),
-    ),
-    (
-        "coordinates",
-        re.compile(
-            r"-?\d{1,6}\.\d{1,9}\s?[,;]\s?-?\d{1,6}\.\d{1,9}(?:\s?[,;]\s?-?\d{1,6}\.\d{1,9})?"
-        ),
-    ),
-    ("coordinates", re.compile(r"\b[xyz]\s?[=:]\s?-?\d{1,6}(?:\.\d{1,9})?", re.IGNORECASE)),
+_UNIT = (
+    r"(?!\s{0,2}(?:k?m\b|cm\b|met|feet|foot|ft\b|step|stair|flight|room|door|chair|table|deg|°|%|"
+    r"o'clock|more\b|of\b))"
 )
+_TEENS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_DIGITS = {word: str(n) for n, word in enumerate(_TEENS.split())}
+_DIGITS |= {word: str(10 * n) for n, word in enumerate(_TENS.split(), 2)}
+_DIGITS |= {"oh": "0", "nought": "0", "null": "0", "minus": "-", "negative": "-"}
+_DIGITS |= {"point": ".", "dot": ".", "comma": ".", "underscore": "_", "dash": "-"}
+_A_NUMBER = "|".join(w for w, sign in _DIGITS.items() if sign.isdigit() and w not in ("oh", "null"))
+_NUMBER = rf"(?:\d{{1,6}}(?![\d.]*\d)|{_A_NUMBER})\b"
+_ORDINAL = (
+    r"(?:\d{1,3}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
+    r"eleventh|twelfth|last|penultimate)"
+)
+_PLACE = r"(?:options?|choices?|candidates?|nodes?|viewpoints?|waypoints?|markers?|ids?)"
+_LIST = r"(?:list(?:ed)?|menu|options?|choices?|candidates?|alternatives?|enumeration)"
+
+
+def _rules(kind: Kind, *patterns: str) -> Rules:
+    return tuple((kind, re.compile(pattern, re.IGNORECASE)) for pattern in patterns)
+
+
+_WORDED: Rules = _rules(
+    "option",
+    rf"\b(?:{_PLACE}|places?|actions?)\s{{0,2}}(?:numbers?|nr\.?|no\.|id|is)?\s{{0,2}}"
+    rf"[#:=(\[\"'-]{{0,3}}\s?{_NUMBER}{_UNIT}",
+    rf"\b{_ORDINAL}\s{{1,2}}(?:(?:available|listed|possible|given|of)\s{{1,2}}"
+    rf"(?:the\s|your\s)?)?(?:{_PLACE}|alternatives?|listed)\b",
+    rf"\b{_PLACE}\s{{1,2}}(?:the\s)?{_ORDINAL}\b",
+    rf"\b(?:{_ORDINAL}|numbers?\s{{1,2}}{_NUMBER})(?:\s{{1,2}}(?:one|entry|item|line))?"
+    rf"\s{{1,2}}(?:of|in|on|from|among)\s{{1,2}}(?:\w{{1,8}}\s{{1,2}}){{0,2}}{_LIST}\b",
+    r"\b(?:options?|choices?|candidates?)\s{1,2}(?:[\"'(](?:[a-h]|[ivx]{1,4})[\"')]|"
+    r"(?:[b-h]|ii|iii|iv|vi{0,3}|ix)\b(?!['-]))",
+    rf"\bnumber\s{{1,2}}{_NUMBER}{_UNIT}",
+)
+"""What has a word that says so, and is looked for in every reading."""
+_REAL = r"-?\d{1,6}[.,]\d{1,9}"
+_ANY = r"-?\d{1,6}(?:[.,]\d{1,9})?"
+_NEXT = r"(?:\s?[,;/|]\s?|\s)"
+_TWO = r"-?\d{1,6}\.\d{1,9}\s?[,;]\s?-?\d{1,6}\.\d{1,9}"
+_BARE: Rules = _rules(
+    "option",
+    r"(?<!\w)(?:#|№|n°)\s?\d{1,6}\b",
+    rf"\b(?:no|nr|num)\.\s?\d{{1,3}}\b(?![.,]\d){_UNIT}",
+    r"\b(?:take|choose|pick|select|use|answer)\s{1,2}\(?\d{1,3}\b(?=\s?(?:[.,;!?)]|$))(?!\.\d)",
+    r"^\W{0,5}\d{1,3}\W{0,5}$",
+) + _rules(
+    "coordinates",
+    rf"[(\[<{{]\s?{_ANY}{_NEXT}{_ANY}(?:{_NEXT}{_ANY})?\s?[)\]>}}]",
+    rf"{_TWO}(?:\s?[,;]\s?-?\d{{1,6}}\.\d{{1,9}})?",
+    rf"(?<![\d.,]){_REAL}\s?(?:[;/|]|,\s|\bby\b|\band\b)\s?{_REAL}(?![\d.,]*\d){_UNIT}",
+    r"\b[xyz](?:\s?(?:coordinate|axis|value))?\s?(?:[=:]|\b(?:is|equals|of|at)\b)\s?" + _ANY,
+    rf"\b[xyz]\s?(?:{_ANY}[\s,;]{{1,3}}(?:and\s)?[xyz]\s?{_ANY}|{_REAL})",
+    rf"\b(?:co-?ordinates?|coords?|latitude|longitude)\b[^.!?\d]{{0,24}}?{_ANY}",
+    rf"{_ANY}\s(?:north|south|east|west)\w{{0,5}},?\s(?:and\s|by\s)?{_ANY}\s"
+    r"(?:north|south|east|west)",
+)
+"""What is told by its numbers, and is looked for where they are: not backwards, not shifted."""
+_ONE_OF = re.compile(
+    rf"\b(?:the|your)\s{{1,2}}{_ORDINAL}(?:\s{{1,2}}one\b|(?=\s?(?:[.,;!?]|$)))", re.IGNORECASE
+)
+_SPOKEN_OF = re.compile(
+    rf"\b(?:(?P<list>{_LIST}|{_PLACE})|(?:two|three|four|five|six|several|both|few|\d)\s(?!{_PLACE})\w+|"
+    r"(?:door\w{0,4}|room|bedroom|bathroom|hall\w{0,4}|corridor|passage\w{0,3}|opening|arch\w{0,3}|"
+    r"entr\w{1,8}|exit|steps?|stair\w{0,5}|flight|turn|corner|window|bed|chair|table|sofa|couch|"
+    r"picture|painting|pillar|column|cabinet|closet|floor|level|landing|rug|lamp|plant|sink|desk|"
+    r"stool|seat|counter|shel\w{1,3}|wall|way|path|gate|row|pair|set|mirror|bench|car|light)(?:e?s)?)\b",
+    re.IGNORECASE,
+)
+"""What an ordinal may count; under ``list`` what it must not."""
+_SPELLED = re.compile(
+    rf"\b(?:{'|'.join(_DIGITS)})\b(?:[\s-]{{1,3}}(?:(?:{'|'.join(_DIGITS)})\b|[a-z0-9]\b))*",
+    re.IGNORECASE,
+)
+_APART = re.compile(r"(?<!\w)\w(?:[^\w\n]{1,2}\w(?!\w)){2,}")
+_SPACE = re.compile(r"\s{2,}")
+_LOW = re.compile(r"\s*_\s*")
 _TOKEN = re.compile(r"[\w.:-]+")
+_TELLING = ("option", "choice", "candidate", "node", "viewpoint", "waypoint", "marker", "number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +160,11 @@ def find_leaks(text: str, scene: Scene) -> list[Leak]:
             only found beside a word such as node: by itself it is an ordinary word or number.
     """
     codes = per_scene(scene, "leak_codes", lambda: _codes([v.id for v in scene.viewpoints]))
-    found = [
-        Leak(kind, match.start(), match.end(), match.group())
-        for kind, pattern in _PATTERNS
-        for match in pattern.finditer(text)
-    ]
-    found += _whole_ids(text, codes) + _parts(text, codes)
+    found = [Leak(kind, start, end, text[start:end]) for kind, start, end in _found(text, codes)]
+    for start, end, said in decoded(text[:_MOST_DISGUISED]):
+        # What is in code need not be an answer: of numbers alone there is too much in any text.
+        if hidden := next(_said(folded(said), codes, _WORDED), None):
+            found.append(Leak(hidden[0], start, end, text[start:end]))
     return _joined(text, found)
 
 
@@ -121,11 +175,70 @@ def without_leaks(text: str, leaks: Sequence[Leak]) -> str:
     return text
 
 
+Found: TypeAlias = tuple[Kind, int, int]
+
+
+def _found(text: str, codes: _Codes) -> Iterator[Found]:
+    """What stands in any reading of a text but those in code, as places in the text."""
+    raw = View(text, range(len(text)), range(1, len(text) + 1))
+    plain = raw if text.isascii() else folded(text)
+    digits = plain.replaced(_SPELLED, _in_digits).replaced(_LOW, lambda _: "_")
+    for view in {view.text: view for view in (raw, plain, digits)}.values():
+        yield from _said(view, codes, _WORDED + _BARE)
+        yield from _nameless(view)
+    digits = digits.chosen(range(min(len(digits.text), _MOST_DISGUISED)))
+    joined = plain.chosen(range(min(len(plain.text), _MOST_DISGUISED)))
+    joined = joined.replaced(_APART, lambda run: re.sub(r"\W", "", run[0]))
+    joined = joined.replaced(_SPACE, lambda _: " ").replaced(_SPELLED, _in_digits)
+    for view in (joined, digits.backwards(), digits.words_backwards(), joined.backwards()):
+        yield from _said(view, codes, _WORDED)
+    parts = _Codes(frozenset(), codes.grams)
+    for shift in shifts():
+        view = digits.translated(shift)
+        told = any(word in view.text for word in _TELLING)
+        yield from _said(view, parts, _WORDED if told else ())
+
+
+def _said(view: View, codes: _Codes, rules: Rules) -> Iterator[Found]:
+    for kind, rule in rules:
+        for match in rule.finditer(view.text):
+            yield kind, *view.span(*match.span())
+    for start, end in (*_whole_ids(view.text, codes), *_parts(view.text, codes)):
+        yield "id", *view.span(start, end)
+
+
+def _nameless(view: View) -> Iterator[Found]:
+    """Ordinals that stand for an option: what was spoken of last before is no door, room or thing.
+
+    "Two doors: take the last one" is a direction; "the last one", said of nothing, is an option.
+    """
+    spoken_of = [(m.start(), m["list"] is None) for m in _SPOKEN_OF.finditer(view.text)]
+    for match in _ONE_OF.finditer(view.text):
+        before = bisect_left(spoken_of, (match.start(), False))
+        if before == 0 or not spoken_of[before - 1][1]:
+            yield "option", *view.span(*match.span())
+
+
+def _in_digits(words: re.Match[str]) -> str:
+    """Numbers in words as digits: "twenty-one", "three point two", "one underscore zero"."""
+    parts = re.findall(r"\w+", words[0].lower())
+    if len(parts) == 1:
+        # "One" alone is mostly no number, nor is a point.
+        alone = _DIGITS[parts[0]]
+        return alone if alone.isdigit() and parts[0] not in ("one", "oh", "null") else words[0]
+    said = ""
+    for part in parts:
+        sign = _DIGITS.get(part, part)
+        tens = len(sign) == 1 and sign.isdigit() and re.search(r"(?<!\d)[2-9]0$", said)
+        said = said[:-1] + sign if tens and part != "zero" else said + sign
+    return said
+
+
 def _codes(ids: Sequence[str]) -> _Codes:
-    folded = [name.casefold() for name in ids]
-    plain = ["".join(filter(str.isalnum, name)) for name in folded]
+    folded_ids = [name.casefold() for name in ids]
+    plain = ["".join(filter(str.isalnum, name)) for name in folded_ids]
     return _Codes(
-        frozenset(n for n in folded if any(map(str.isdigit, n)) and not n.isdigit()),
+        frozenset(n for n in folded_ids if any(map(str.isdigit, n)) and not n.isdigit()),
         frozenset(
             gram
             for name in plain
@@ -136,28 +249,27 @@ def _codes(ids: Sequence[str]) -> _Codes:
     )
 
 
-def _whole_ids(text: str, codes: _Codes) -> list[Leak]:
-    found = []
+def _whole_ids(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
+    """Ids of the scene, and what is written as ids are: a digit in a word with an underscore."""
     for match in _TOKEN.finditer(text):
-        bare = match.group().rstrip(".:-")
+        bare = match[0].rstrip(".:-")
         if bare.casefold() in codes.whole:
-            found.append(Leak("id", match.start(), match.start() + len(bare), bare))
-    return found
+            yield match.start(), match.start() + len(bare)
+        elif "_" in bare:
+            for word in re.finditer(r"\w+", bare):
+                if "_" in word[0].strip("_") and any(map(str.isdigit, word[0])):
+                    yield match.start() + word.start(), match.start() + word.end()
 
 
-def _parts(text: str, codes: _Codes) -> list[Leak]:
+def _parts(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
     """Parts of long ids, looked for in the letters and digits alone."""
     if not codes.grams:
-        return []
+        return
     places = [at for at, character in enumerate(text) if character.isalnum()]
-    plain = [text[at].casefold()[:1] for at in places]
-    return [
-        Leak(
-            "id", places[k], places[k + _GRAM - 1] + 1, text[places[k] : places[k + _GRAM - 1] + 1]
-        )
-        for k in range(len(plain) - _GRAM + 1)
-        if "".join(plain[k : k + _GRAM]) in codes.grams
-    ]
+    plain = "".join([text[at].casefold()[:1] for at in places])
+    for k in range(len(plain) - _GRAM + 1):
+        if plain[k : k + _GRAM] in codes.grams:
+            yield places[k], places[k + _GRAM - 1] + 1
 
 
 def _joined(text: str, found: Sequence[Leak]) -> list[Leak]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from codecs import encode
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +27,18 @@ IDS = [
     "The goal is in Kitchen_4.",
     "place_12 is right",
     "Head for Living_room_2 next.",
+    f"Go to {HALL[::-1]}",
+    f"Go to {HALL.encode().hex()}",
+    f"Go to {HALL.encode().hex(' ')}",
+    f"Go to {b64encode(HALL.encode()).decode()}",
+    f"Go to {encode(HALL, 'rot13')}",
+    "Go to ａａ１１ｂｂ２２ｃｃ３３ｄｄ４４",
+    "Go to a a one one b b two two c c three three",
+    "Go to node underscore three",
+    "Go to node _ 3",
+    "Go to 3_edon.",
+    "Go to one underscore zero.",
+    "Go to 31 5f 30.",
 ]
 OPTIONS = [
     "Choose option 3.",
@@ -46,6 +61,23 @@ OPTIONS = [
     "Choice no. 3",
     "select option(3)",
     "Move to #5 now.",
+    "option twelve",
+    "Option number twenty-one.",
+    "The last one.",
+    "Take the second.",
+    "option the third",
+    "the last of your options",
+    "the third one on the list",
+    "None of the first two options: the last one.",
+    "Number 4 on the list",
+    "option B",
+    "option (c)",
+    "ｏｐｔｉｏｎ ３",
+    "o p t i o n 3",
+    "3 noitpo",
+    "noitpo 3",
+    "bcgvba guerr",
+    "b3B0aW9uIDM=",
 ]
 COORDINATES = [
     "The goal is at (3.2, -1.5).",
@@ -54,6 +86,14 @@ COORDINATES = [
     "x = 4.5",
     "It is at x: 3",
     "at <2,4>",
+    "at (3,2; -1,5)",
+    "3,2 / -1,5",
+    "It lies at three point two by minus one point five.",
+    "coordinates 3 and 4",
+    "x equals 3",
+    "x three point two",
+    "at [3 0 -4]",
+    "3.2 east and 1.5 north",
 ]
 CLEAN = [
     "Go left, about 80 degrees to the left, towards the kitchen; about 7 meters to go.",
@@ -74,6 +114,24 @@ CLEAN = [
     "",
     "Vaya a la izquierda y suba la escalera.",
     "Take 3.5 m along the hall.",
+    "Go past two doors and take the last one.",
+    "Two rooms lie ahead. It is the second one, on the left.",
+    "Of the three chairs choose the third.",
+    "Walk between 2.5 and 3.5 meters, up to the one white chair.",
+    "Geh 2,5 m geradeaus, dann etwa 3,5 m nach links.",
+    "One door is open, one is not: use the open one.",
+    "Twenty steps up, then twelve meters along the hall; no turn.",
+    "Your only option is the stairs: the other options lead out.",
+    "Choose the door by the bed; option or not, the window is no way out.",
+    "At the second landing go on up, to the third floor, and take the first door.",
+    "Neither one: turn around, the hall you came from is 4 m behind you.",
+    "The room is 3 by 4 meters, and the sofa stands 1.5 m from its far wall.",
+    "Eleven chairs stand around it. Pass them on the right, about one meter off.",
+    "No. 3 more meters and you are there.",
+    "Go east 3 meters and then 2 meters north, at an angle of 45 degrees.",
+    "It is not the first bedroom but the last one.",
+    "Take two steps back, then look to your right: a red rug, four stools, a lamp.",
+    "At the end of the hall, 10 m on, is a bath; the one after it is what you look for.",
 ]
 
 
