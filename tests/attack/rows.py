@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attack import keys, words
+from tests.attack import keys, mutations, words
 from tests.attack.attack import Attack
 
-ATTACKS: tuple[Attack, ...] = (*keys.ATTACKS, *words.ATTACKS)
+ATTACKS: tuple[Attack, ...] = (*keys.ATTACKS, *words.ATTACKS, *mutations.ATTACKS)

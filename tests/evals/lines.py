@@ -12,11 +12,15 @@ from typing import Any
 def checked(run: Path, record: dict[str, Any]) -> str:
     """A record as a line that the run may have written."""
     key = json.loads((run / "run.json").read_text()).get("line_check", "")
-    text = json.dumps(record)
+    return sealed(json.dumps(record).encode(), key.encode()).decode()
+
+
+def sealed(text: bytes, key: bytes) -> bytes:
+    """An object's text as a line with its check; without a key, as a line."""
     if not key:
-        return text + "\n"
-    check = blake2b(text[:-1].encode(), digest_size=8, key=key.encode()).hexdigest()
-    return f'{text[:-1]}, "check": "{check}"}}\n'
+        return text + b"\n"
+    check = blake2b(text[:-1], digest_size=8, key=key).hexdigest()
+    return text[:-1] + f', "check": "{check}"}}\n'.encode()
 
 
 def records(run: Path, name: str = "samples.jsonl") -> list[dict[str, Any]]:

@@ -1,0 +1,261 @@
+"""The kinds of files that users hand over, each written small, and the commands that read it.
+
+Where `NAVLOOM_DATA` is set, some are real ones, cut small.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from navloom.cli.main import main
+from tests.attack.mutators import BLIND, Mutator, in_json, in_lines, in_pages
+from tests.cli.small import small_file
+from tests.evals import tiny
+from tests.evals.capnav.world import write_world
+from tests.evals.judging.test_run import line
+from tests.evals.tasks.folder import folder as tasks_folder
+from tests.graphs.judging.test_rubric import row as trace_row
+from tests.judges.paths import WRONG
+from tests.scenes.formats.test_hm3d_import import OBJECTS, ROOMS
+
+REAL = os.environ.get("NAVLOOM_DATA")
+JSON = (*BLIND, *[in_json] * 12)
+LINES = (*BLIND, *[in_lines] * 12)
+PAGES = (*BLIND, *[in_pages] * 6)
+_WALK = "--agent random --max-steps 3 --display none --model builtin/random"
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A kind of file.
+
+    Attributes:
+        name: in the table.
+        write: makes some in the folder that it is called in.
+        ways: how each file is changed, by a pattern of its name; the first that fits.
+        commands: lines that read them, in turn; ``{file}`` is the one that was changed.
+        typed: what is typed where a command asks.
+    """
+
+    name: str
+    write: Callable[[], object]
+    ways: Mapping[str, Sequence[Mutator]]
+    commands: Sequence[str]
+    typed: Sequence[str] = field(default=("where are you?", "go to the kitchen"))
+
+
+def done(words: str) -> None:
+    """Run a command that must do what it says."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main(words.split())
+    if code:
+        raise RuntimeError(f"navloom {words} ended with {code}: {err.getvalue()[-500:]}")
+
+
+def put(name: str, content: Any) -> Path:
+    """Write a text, or anything else as JSON."""
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    return path
+
+
+def real(*names: str) -> bool:
+    """Copy real files here, where there are any; their folders stay."""
+    if REAL is None:
+        return False
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(Path(REAL) / name, name)
+    return True
+
+
+def _scene_json() -> None:
+    done("scenes export demo:flat --out flat.json")
+    small_file(Path())
+    tiny.scene_file(Path())
+
+
+def _hm3d() -> None:
+    if not real("hm3d/00222-g8Xrdbe9fir.json"):
+        labels = ["kitchen", "hallway", "bedroom", "office", "bathroom"]
+        room = {"centroid": [0, 1.25, 0], "dims": [4, 2.5, 4]}
+        rooms = [room | {"id": i, "label": x, "centroid": [4 * i, 1.25, 0]} for i, x in enumerate(labels)]
+        things = [
+            {"id": 10 + i, "name": x, "position": [4 * i + 0.3, 0.5, 0.2]}
+            for i, x in enumerate(["cup", "table", "book", "desk", "towel"])
+        ]
+        joined = [[0, 1], [1, 2], [2, 3], [3, 4]]
+        home = {"scene": "home", "rooms": rooms, "connections": joined, "objects": things}
+        put("hm3d/home.json", home)
+
+
+def _mp3d() -> None:
+    if real("mp3d/connectivity/gZ6f7yhEvPG_connectivity.json", "mp3d/house/gZ6f7yhEvPG.house"):
+        file = Path("mp3d/house/gZ6f7yhEvPG.house")
+        file.write_text("\n".join(file.read_text().splitlines()[:250]) + "\n")
+        for kind in ("observations_list_summarized", "observations_summarized", "objects_list"):
+            with contextlib.suppress(FileNotFoundError):
+                real(f"mp3d/observations/{kind}/gZ6f7yhEvPG.json")
+    tasks_folder(Path("mp3d"))
+
+
+def _capnav() -> None:
+    write_world(Path("capnav"))
+    if real("capnav/graphs/MP3D00006-graph.json", "capnav/traverse/MP3D00006-traverse.json"):
+        real("capnav/qa/MP3D00006_QA.json", "capnav/agent_profiles.json")
+
+
+def _runs() -> None:
+    done("synth single demo:flat --n 3 --out single --display none")
+    done("synth collab demo:flat --n 2 --out relays --display none")
+
+
+def _walks() -> None:
+    done(f"eval scene demo:flat --n 3 --out walks {_WALK}")
+    done(f"eval scene demo:flat --n 3 --seed 0 --out other --cot {_WALK}")
+
+
+def _threads() -> None:
+    with _typed("go to the kitchen", "go to the study"):
+        done("chat demo:flat --thread t --threads kept --display none")
+
+
+def _chats() -> None:
+    with _typed("go to the kitchen", "/save chat.json"):
+        done("chat demo:flat --display none")
+    done("caption demo:flat --out captions --display none")
+
+
+@contextlib.contextmanager
+def _typed(*lines: str) -> Any:
+    import sys
+
+    before, sys.stdin = sys.stdin, io.StringIO("".join(f"{line}\n" for line in lines))
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+typed = _typed
+
+
+def _judged() -> None:
+    put("answers.jsonl", "".join(f"{each}\n" for each in (line("a"), line("b", WRONG), line("c"))))
+    put("traces.jsonl", "".join(json.dumps(trace_row(name)) + "\n" for name in "xy"))
+    import navloom.judges as judges
+
+    shutil.copyfile(Path(judges.__file__).parent / "rubrics/trace.yaml", "rubric.yaml")
+
+
+def _tasks() -> None:
+    tiny.scene_file(Path())
+    tiny.write_rows(Path("tasks.jsonl"), [tiny.single(), tiny.relay_a1(), tiny.relay_a2()])
+
+
+def _data() -> None:
+    tasks_folder(Path("data"))
+    done("subset r2r --data data --n 2 --out subset.json")
+    put("mine.json", [{"instr_id": f"{k}_{i}", "trajectory": [["v0", 0, 0], ["v1", 0.5, 0]]}
+                      for k in (1, 2) for i in range(3)])  # fmt: skip
+
+
+def _configs() -> None:
+    put("c.yaml", "n: 2\nmodel: builtin/heuristic\nprofile: [child, none]\nseed: 3\ntau: 2\n"
+                  "max-connections: 2\ndisplay: none\nconstrain: true\n")  # fmt: skip
+    put("mine.yaml", "Age: 33\nGender: Female\nMarital Status: Married\nOccupation: Lawyer\n"
+                     "Lifestyle Description: You keep early hours.\n")  # fmt: skip
+    import navloom.scenes as scenes
+
+    shutil.copyfile(Path(scenes.__file__).parent / "bodies.yaml", "bodies.yaml")
+    put(".env", "# keys\nOPENAI_API_KEY=not-a-real-key-000\nexport ANTHROPIC_API_KEY='not-real-1'\n")
+    _capnav()
+
+
+def _imports() -> None:
+    put("rooms/home-a.yaml", ROOMS)
+    put("objects/home-a.txt", OBJECTS)
+
+
+def _cached() -> None:
+    done("synth single demo:flat --n 2 --out run --display none")
+    done("study relays demo:flat --n-each 2 --out study --display none")
+
+
+_RUN = {"*/run.json": JSON, "*/*.jsonl": LINES, "*/*.json": JSON, "*.sqlite": PAGES}
+HANDED: tuple[Handed, ...] = (
+    Handed("scene.json", _scene_json, {"*.json": JSON}, (
+        "scenes show {file}", "scenes show {file} --prompt", "scenes list {file}",
+        "scenes export {file} --out out/x.json", "scenes annotate {file} --out out/y.json",
+        "synth single {file} --n 1 --out out/s --display none",
+        f"eval scene {{file}} --n 1 --out out/w {_WALK}", "scenes show {file} --picture out/p.svg",
+    )),
+    Handed("HM3D homes", _hm3d, {"*.json": JSON}, (
+        "scenes show hm3d:hm3d/{stem}", "scenes list hm3d:hm3d", "scenes show hm3d:hm3d/{stem} --prompt",
+        "synth single hm3d:hm3d --n 1 --out out/s --display none",
+    )),
+    Handed("HM3D imports", _imports, {"*.yaml": BLIND, "*.txt": BLIND},
+           ("scenes import hm3d --rooms rooms --objects objects --out out",)),
+    Handed("Matterport3D scans", _mp3d, {"*.json": JSON, "*.house": BLIND}, (
+        "scenes list mp3d:mp3d", "scenes show mp3d:mp3d/scanA", "scenes show mp3d:mp3d/gZ6f7yhEvPG",
+        "scenes show mp3d:mp3d/gZ6f7yhEvPG --prompt",
+    )),
+    Handed("CapNav folder", _capnav, {"*.json": JSON}, (
+        "scenes list capnav:capnav", "scenes show capnav:capnav/HOUSE01",
+        "eval capnav --data capnav --limit 1 --out out/c --display none",
+        "eval capnav --data capnav --dry-run", "synth capnav capnav:capnav/HOUSE02 --out out/q --display none",
+    )),
+    Handed("runs of synth", _runs, _RUN, (
+        "report single relays", "report relays --json", "export {top} --out out/x.jsonl",
+        "synth single demo:flat --n 3 --out single --display none",
+        "synth collab demo:flat --n 2 --out relays --display none", "retry {top}",
+        "synth collab demo:flat --from single --n 1 --out out/lifted --display none",
+    )),
+    Handed("runs of eval", _walks, _RUN, (
+        "report walks", "score walks", "compare walks other", "retry {top}",
+        f"eval scene demo:flat --n 3 --out walks {_WALK}", "judge trace {top} --out out/j --display none",
+        "subset scene --failed-by {top} --scenes demo:flat --out out/s.json",
+        f"eval scene demo:flat --n 3 --failures-from {{top}} --out out/f {_WALK}",
+    )),
+    Handed("checkpoints of a run", _runs, {"*.sqlite": PAGES}, (
+        "synth single demo:flat --n 3 --out single --display none", "retry relays",
+    )),
+    Handed("conversations", _threads, {"*.sqlite": PAGES},
+           ("chat demo:flat --thread t --threads kept --display none",)),
+    Handed("saved chats and captions", _chats, {"*.json": JSON, "captions/*.jsonl": LINES}, (
+        "chat demo:flat --display none", "chat demo:flat --display plain --captions captions",
+        "caption demo:flat --out captions --display none",
+        f"eval scene demo:flat --n 1 --captions captions --out out/w {_WALK}",
+    ), ("/replay chat.json", "what do you see?", "/quit")),
+    Handed("datasets of paths", _data, {"*.json": JSON}, (
+        f"eval r2r --data data --out out/r {_WALK}", f"eval reverie --data data --limit 2 --out out/v {_WALK}",
+        f"eval objectnav --data data --limit 2 --out out/o {_WALK}",
+        f"eval r2r --data data --subset subset.json --out out/s {_WALK}",
+        "score mine.json --data data --split val_unseen", "score mine.json --data data --partial --json",
+        "subset r2r --data data --n 2 --out out/i.json",
+    )),
+    Handed("what is judged", _judged, {"*.jsonl": LINES, "*.yaml": BLIND}, (
+        "judge reasoning answers.jsonl --out out/a --display none",
+        "judge trace traces.jsonl --rubric rubric.yaml --out out/t --display none",
+    )),
+    Handed("synthesised tasks", _tasks, {"*.jsonl": LINES, "*.json": JSON}, (
+        "validate tasks.jsonl --scenes home.json", "validate tasks.jsonl --scenes home.json --json",
+    )),
+    Handed("configs, profiles, bodies, .env", _configs, {"*": BLIND}, (
+        "synth single demo:flat --run-config c.yaml --out out/s", "models",
+        "synth single demo:flat --n 1 --profile mine.yaml --out out/p --display none",
+        "eval capnav --data capnav --bodies bodies.yaml --limit 1 --out out/b --display none",
+    )),
+    Handed("studies", _cached, _RUN, (
+        "study relays demo:flat --n-each 2 --out study --display none", "report study/{second}",
+    )),
+)  # fmt: skip

@@ -1,0 +1,157 @@
+"""Files that users hand over, changed in every way: a line and an exit code, whatever stands there.
+
+Each try changes one file, runs one command on it in this process, and puts the folder back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+import resource
+import shutil
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from navloom.cli.main import main
+from tests.attack.attack import Attack
+from tests.attack.handed import HANDED, Handed, typed
+from tests.attack.mutators import Mutator, in_checked_lines
+
+HANG_S = 10.0
+MOST_MIB = 600
+"""What one try may add to the memory that this process ever had."""
+_ENDS = (0, 1, 2)
+_NAMES = ("NAVLOOM_", "VLLM_", "XDG_")
+
+
+class HungError(BaseException):
+    """A command that takes too long."""
+
+
+def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
+    whole, here = folder / "whole", folder / "here"
+    whole.mkdir()
+    with contextlib.chdir(whole), _alone():
+        kind.write()
+    files = [path for path in sorted(whole.rglob("*")) if path.is_file() and _ways(kind, path)]
+    for _ in range(tries):
+        shutil.rmtree(here, ignore_errors=True)
+        shutil.copytree(whole, here)
+        file = dice.choice(files)
+        way = dice.choice(_ways(kind, file))
+        name = file.relative_to(whole)
+        if file.name in ("samples.jsonl", "errors.jsonl") and dice.random() < 0.7:
+            way = in_checked_lines(_key(file.parent))
+        # Where the damage is drawn says which try it was, also where dice change elsewhere.
+        own = dice.getrandbits(64)
+        data = way(file.read_bytes(), random.Random(own))
+        (here / name).write_bytes(data)
+        words = [each.format(**_words(name)) for each in _reading(kind, name)]
+        command = dice.choice(words)
+        with contextlib.chdir(here), _alone():
+            said = _said(command.split(), kind.typed)
+        if said:
+            keep = os.environ.get("ATTACK_KEEP")
+            if keep:
+                kept = Path(keep) / f"{kind.name.replace(' ', '-')}-{own:016x}"
+                shutil.copytree(here, kept, dirs_exist_ok=True)
+            said = f"navloom {command}: {name}, {_name(way)} {own:#x}: {said}"
+        yield said
+
+
+def _ways(kind: Handed, path: Path) -> Sequence[Mutator]:
+    found = (ways for pattern, ways in kind.ways.items() if path.match(pattern))
+    return next(found, ()) if path.name != ".lock" else ()
+
+
+def _words(name: Path) -> dict[str, str]:
+    parts = name.parts
+    second = parts[1] if len(parts) > 2 else "heuristic"
+    return {"file": str(name), "stem": name.stem, "top": parts[0], "second": second}
+
+
+def _reading(kind: Handed, name: Path) -> list[str]:
+    """The commands that read this file, where they name files; else all."""
+    naming = [each for each in kind.commands if name.name in each.split()]
+    return naming or [each for each in kind.commands]
+
+
+def _key(run: Path) -> bytes:
+    import json
+
+    return str(json.loads((run / "run.json").read_text()).get("line_check", "")).encode()
+
+
+def _name(way: Mutator) -> str:
+    return getattr(way, "__name__", "within")
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Nobody's keys, addresses, caches or settings; and what a command set is taken back."""
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(_NAMES) or name.endswith(("_API_KEY", "_BASE_URL")):
+            del os.environ[name]
+    os.environ |= {"NAVLOOM_NO_CACHE": "1", "NAVLOOM_DEBUG": "1", "HOME": os.getcwd()}
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _said(words: list[str], lines: Sequence[str]) -> str | None:
+    """What a command did that it must not; None where it kept to lines and exit codes."""
+    out, err, began = io.StringIO(), io.StringIO(), time.monotonic()
+    before, code = _peak(), None
+    handler = signal.signal(signal.SIGALRM, _hung)
+    signal.setitimer(signal.ITIMER_REAL, HANG_S)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), typed(*lines):
+            code = main(words)
+    except HungError:
+        return f"hung for {HANG_S:g} s"
+    except BaseException as error:
+        return f"raised {type(error).__name__}: {str(error)[:200]}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    text = err.getvalue()
+    if code not in _ENDS or "Traceback" in text:
+        lines_said = [each.strip() for each in text.splitlines() if each.strip()]
+        where = [each for each in lines_said if "navloom/" in each and each.startswith("File")]
+        return f"exit code {code}: {lines_said[-1:]} {where[-1:]}"
+    if (seconds := time.monotonic() - began) > HANG_S:
+        return f"took {seconds:.0f} s"
+    if (grown := _peak() - before) > MOST_MIB:
+        return f"took {grown:.0f} MiB"
+    if code == 1 and not text.strip() and not out.getvalue().strip():
+        return "said nothing of what is wrong"
+    return None
+
+
+def _hung(*_: Any) -> None:
+    raise HungError
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+ATTACKS: tuple[Attack, ...] = tuple(
+    Attack(
+        name=f"mutated {kind.name}",
+        promise="no traceback, no hang, bounded memory",
+        tries=partial(_tries, kind),
+        whole=10_000,
+        share=500,
+    )
+    for kind in HANDED
+)
