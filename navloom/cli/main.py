@@ -11,11 +11,13 @@ import contextlib
 import errno
 import io
 import os
+import signal
 import sys
 import tempfile
+import threading
 import traceback
 from collections import UserDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -143,16 +145,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     redact_logs()
     redact_warnings()
     try:
-        load_keys(Path(".env"))
-        redact_traces()
-        words = None if arguments is None else list(arguments)
-        code = _carried_out(words)
-        sys.stdout.flush()
+        with _stoppable() as told:
+            load_keys(Path(".env"))
+            redact_traces()
+            words = None if arguments is None else list(arguments)
+            code = _carried_out(words)
+            sys.stdout.flush()
     except NavloomError as error:
         return _fail(str(error), error.exit_code)
     except TyperException as error:
         return _usage(error)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
+        return _stopped()
+    except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has enough.
@@ -164,8 +169,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _fail(f"{where}: {error.strerror}. Free space, or write to another place.")
         return _hang_up()
     except Exception as error:
-        return _defect(error)
+        # What is cut short in the middle of an import may say so in words of its own.
+        return _stopped() if isinstance(error.__context__, KeyboardInterrupt) else _defect(error)
+    if told and code == INTERRUPTED:
+        return _stopped()
     return code if isinstance(code, int) else 0
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[list[int]]:
+    """Let SIGTERM end what goes on as Ctrl-C does; a run has its own way once it is under way.
+
+    What is yielded holds the signals that came meanwhile.
+    """
+    before: dict[int, Any] = {}
+    told: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        del frame
+        told.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, stop)
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stopped() -> int:
+    return _fail("stopped: the same command goes on from what is finished.", INTERRUPTED)
 
 
 def _carried_out(words: list[str] | None) -> Any:

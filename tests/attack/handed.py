@@ -10,12 +10,18 @@ import io
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import navloom.judges
+import navloom.scenes
 from navloom.cli.main import main
+from navloom.errors import RunError
+from navloom.scenes import load_scene
 from tests.attack.mutators import BLIND, Mutator, in_json, in_lines, in_pages
 from tests.cli.small import small_file
 from tests.evals import tiny
@@ -41,23 +47,30 @@ class Handed:
         name: in the table.
         write: makes some in the folder that it is called in.
         ways: how each file is changed, by a pattern of its name; the first that fits.
-        commands: lines that read them, in turn; ``{file}`` is the one that was changed.
+        commands: lines that read them; ``{file}`` is the one that was changed, ``{stem}`` its name
+            without an ending, ``{top}`` the first folder of its path.
+        slow: likewise, tried seldom.
+        readers: what the commands read such files with, as ``module:function`` and its arguments;
+            tried as often as commands.
         typed: what is typed where a command asks.
     """
 
     name: str
     write: Callable[[], object]
     ways: Mapping[str, Sequence[Mutator]]
-    commands: Sequence[str]
-    typed: Sequence[str] = field(default=("where are you?", "go to the kitchen"))
+    commands: Sequence[str] = ()
+    slow: Sequence[str] = ()
+    readers: Sequence[str] = ()
+    typed: Sequence[str] = ("where are you?", "go to the kitchen")
 
 
 def done(words: str) -> None:
     """Run a command that must do what it says."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = main(words.split())
     if code:
-        raise RuntimeError(f"navloom {words} ended with {code}: {err.getvalue()[-500:]}")
+        raise RuntimeError(f"navloom {words} ended with {code}: {said.getvalue()[-500:]}")
 
 
 def put(name: str, content: Any) -> Path:
@@ -88,7 +101,9 @@ def _hm3d() -> None:
     if not real("hm3d/00222-g8Xrdbe9fir.json"):
         labels = ["kitchen", "hallway", "bedroom", "office", "bathroom"]
         room = {"centroid": [0, 1.25, 0], "dims": [4, 2.5, 4]}
-        rooms = [room | {"id": i, "label": x, "centroid": [4 * i, 1.25, 0]} for i, x in enumerate(labels)]
+        rooms = [
+            room | {"id": i, "label": x, "centroid": [4 * i, 1.25, 0]} for i, x in enumerate(labels)
+        ]
         things = [
             {"id": 10 + i, "name": x, "position": [4 * i + 0.3, 0.5, 0.2]}
             for i, x in enumerate(["cup", "table", "book", "desk", "towel"])
@@ -124,21 +139,63 @@ def _walks() -> None:
     done(f"eval scene demo:flat --n 3 --seed 0 --out other --cot {_WALK}")
 
 
+def _asked() -> None:
+    write_world(Path("capnav"))
+    done("eval capnav --data capnav --limit 2 --out asked --display none")
+
+
+def _stopped() -> None:
+    """Runs with samples under way: what a kill leaves."""
+    from navloom.evals.engine import run_sample
+
+    async def killed(*given: Any, **more: Any) -> Any:
+        await run_sample(*given, **more)
+        raise RunError("killed")
+
+    for words in ("synth single demo:flat --n 3 --out single --display none",
+                  f"eval scene demo:flat --n 2 --out walks {_WALK}"):  # fmt: skip
+        with patch("navloom.evals.engine.run_sample", killed), contextlib.suppress(RuntimeError):
+            done(words)
+
+
 def _threads() -> None:
-    with _typed("go to the kitchen", "go to the study"):
+    with typed("go to the kitchen", "go to the study"):
         done("chat demo:flat --thread t --threads kept --display none")
 
 
 def _chats() -> None:
-    with _typed("go to the kitchen", "/save chat.json"):
+    with typed("go to the kitchen", "/save chat.json"):
         done("chat demo:flat --display none")
     done("caption demo:flat --out captions --display none")
 
 
-@contextlib.contextmanager
-def _typed(*lines: str) -> Any:
-    import sys
+def synth_report(run: Path) -> object:
+    """What a report says, without its pictures."""
+    from navloom.evals.navcraft.report import build_report, document
 
+    return document(build_report([run]))
+
+
+def read_chat(path: Path) -> object:
+    """A saved chat of the home that all are of."""
+    from navloom.cli.chat.slashes import read_chat
+
+    return read_chat(path, load_scene("demo:flat"))
+
+
+def read_captions(run: Path) -> object:
+    """A model's captions of it."""
+    from navloom.evals.captions.run import caption_file
+    from navloom.sim.captions import captions_for
+
+    home = load_scene("demo:flat")
+    file = caption_file(run, home)
+    return file and [captions_for(home, file).towards("1_1", "5_0")]
+
+
+@contextlib.contextmanager
+def typed(*lines: str) -> Any:
+    """Let these lines be what a person types."""
     before, sys.stdin = sys.stdin, io.StringIO("".join(f"{line}\n" for line in lines))
     try:
         yield
@@ -146,15 +203,10 @@ def _typed(*lines: str) -> Any:
         sys.stdin = before
 
 
-typed = _typed
-
-
 def _judged() -> None:
     put("answers.jsonl", "".join(f"{each}\n" for each in (line("a"), line("b", WRONG), line("c"))))
     put("traces.jsonl", "".join(json.dumps(trace_row(name)) + "\n" for name in "xy"))
-    import navloom.judges as judges
-
-    shutil.copyfile(Path(judges.__file__).parent / "rubrics/trace.yaml", "rubric.yaml")
+    shutil.copyfile(Path(navloom.judges.__file__).parent / "rubrics/trace.yaml", "rubric.yaml")
 
 
 def _tasks() -> None:
@@ -174,11 +226,11 @@ def _configs() -> None:
                   "max-connections: 2\ndisplay: none\nconstrain: true\n")  # fmt: skip
     put("mine.yaml", "Age: 33\nGender: Female\nMarital Status: Married\nOccupation: Lawyer\n"
                      "Lifestyle Description: You keep early hours.\n")  # fmt: skip
-    import navloom.scenes as scenes
-
-    shutil.copyfile(Path(scenes.__file__).parent / "bodies.yaml", "bodies.yaml")
-    put(".env", "# keys\nOPENAI_API_KEY=not-a-real-key-000\nexport ANTHROPIC_API_KEY='not-real-1'\n")
-    _capnav()
+    shutil.copyfile(Path(navloom.scenes.__file__).parent / "bodies.yaml", "bodies.yaml")
+    put(
+        ".env", "# keys\nOPENAI_API_KEY=not-real-00\nexport ANTHROPIC_API_KEY='not-real-1'\n"
+    )
+    write_world(Path("capnav"))
 
 
 def _imports() -> None:
@@ -186,23 +238,23 @@ def _imports() -> None:
     put("objects/home-a.txt", OBJECTS)
 
 
-def _cached() -> None:
-    done("synth single demo:flat --n 2 --out run --display none")
+def _studied() -> None:
     done("study relays demo:flat --n-each 2 --out study --display none")
 
 
-_RUN = {"*/run.json": JSON, "*/*.jsonl": LINES, "*/*.json": JSON, "*.sqlite": PAGES}
+_IN_RUN = {"*.jsonl": LINES, "*.json": JSON, "*.sqlite": PAGES}
+_RUN = {f"*/{name}": ways for name, ways in _IN_RUN.items()}
 HANDED: tuple[Handed, ...] = (
     Handed("scene.json", _scene_json, {"*.json": JSON}, (
         "scenes show {file}", "scenes show {file} --prompt", "scenes list {file}",
         "scenes export {file} --out out/x.json", "scenes annotate {file} --out out/y.json",
-        "synth single {file} --n 1 --out out/s --display none",
-        f"eval scene {{file}} --n 1 --out out/w {_WALK}", "scenes show {file} --picture out/p.svg",
+    ), (
+        "synth single {file} --n 1 --out out/s --display none", "scenes show {file} --picture out/p.svg",
+        f"eval scene {{file}} --n 1 --out out/w {_WALK}",
     )),
     Handed("HM3D homes", _hm3d, {"*.json": JSON}, (
         "scenes show hm3d:hm3d/{stem}", "scenes list hm3d:hm3d", "scenes show hm3d:hm3d/{stem} --prompt",
-        "synth single hm3d:hm3d --n 1 --out out/s --display none",
-    )),
+    ), ("synth single hm3d:hm3d --n 1 --out out/s --display none",)),
     Handed("HM3D imports", _imports, {"*.yaml": BLIND, "*.txt": BLIND},
            ("scenes import hm3d --rooms rooms --objects objects --out out",)),
     Handed("Matterport3D scans", _mp3d, {"*.json": JSON, "*.house": BLIND}, (
@@ -212,50 +264,77 @@ HANDED: tuple[Handed, ...] = (
     Handed("CapNav folder", _capnav, {"*.json": JSON}, (
         "scenes list capnav:capnav", "scenes show capnav:capnav/HOUSE01",
         "eval capnav --data capnav --limit 1 --out out/c --display none",
-        "eval capnav --data capnav --dry-run", "synth capnav capnav:capnav/HOUSE02 --out out/q --display none",
+    ), (
+        "synth capnav capnav:capnav/HOUSE02 --out out/q --display none", "eval capnav --data capnav --dry-run",
     )),
     Handed("runs of synth", _runs, _RUN, (
-        "report single relays", "report relays --json", "export {top} --out out/x.jsonl",
+        "export {top} --out out/x.jsonl", "retry {top}",
         "synth single demo:flat --n 3 --out single --display none",
-        "synth collab demo:flat --n 2 --out relays --display none", "retry {top}",
+        "synth collab demo:flat --n 2 --out relays --display none",
+    ), (
+        "report {top}", "report single relays --json",
         "synth collab demo:flat --from single --n 1 --out out/lifted --display none",
-    )),
+    ), ("navloom.evals.navcraft.scores:score_run {top}", "tests.attack.handed:synth_report {top}")),
     Handed("runs of eval", _walks, _RUN, (
-        "report walks", "score walks", "compare walks other", "retry {top}",
-        f"eval scene demo:flat --n 3 --out walks {_WALK}", "judge trace {top} --out out/j --display none",
-        "subset scene --failed-by {top} --scenes demo:flat --out out/s.json",
+        "score {top}", "compare walks other", "retry {top}",
+        f"eval scene demo:flat --n 3 --out walks {_WALK}",
+    ), (
+        "report {top}", "judge trace {top} --out out/j --display none",
+        "subset scene --failed-by {top} --scenes demo:flat --n 1 --out out/s.json",
         f"eval scene demo:flat --n 3 --failures-from {{top}} --out out/f {_WALK}",
+    ), (
+        "navloom.evals.navigation.failure_examples:read_examples {top}",
+        "navloom.evals.navigation.report:build_nav_report {top}",
+        "navloom.evals.judging.run:read_steps {top}",
     )),
-    Handed("checkpoints of a run", _runs, {"*.sqlite": PAGES}, (
-        "synth single demo:flat --n 3 --out single --display none", "retry relays",
+    Handed("runs of capnav", _asked, {f"asked/{k}": ways for k, ways in _IN_RUN.items()}, (
+        "eval capnav --data capnav --limit 2 --out asked --display none", "retry {top}",
+    ), ("report asked", "report asked --json", "judge reasoning asked/answers.jsonl --out out/j"),
+           ("navloom.evals.capnav.scores:read_capnav {top}",)),
+    Handed("checkpoints of a run", _stopped, {"*.sqlite": PAGES}, (
+        "synth single demo:flat --n 3 --out single --display none",
+        f"eval scene demo:flat --n 2 --out walks {_WALK}",
     )),
     Handed("conversations", _threads, {"*.sqlite": PAGES},
            ("chat demo:flat --thread t --threads kept --display none",)),
-    Handed("saved chats and captions", _chats, {"*.json": JSON, "captions/*.jsonl": LINES}, (
+    Handed("saved chats and captions", _chats, {"*.json": JSON, "captions/*.jsonl": LINES},
+           slow=(
         "chat demo:flat --display none", "chat demo:flat --display plain --captions captions",
         "caption demo:flat --out captions --display none",
         f"eval scene demo:flat --n 1 --captions captions --out out/w {_WALK}",
-    ), ("/replay chat.json", "what do you see?", "/quit")),
+    ), readers=("tests.attack.handed:read_chat chat.json", "tests.attack.handed:read_captions captions"),
+           typed=("/replay chat.json", "what do you see?", "/quit")),
     Handed("datasets of paths", _data, {"*.json": JSON}, (
+        "score mine.json --data data --split val_unseen", "score mine.json --data data --partial --json",
+        "subset r2r --data data --n 2 --out out/i.json",
+        "subset reverie --data data --n 2 --out out/i.json",
+    ), (
         f"eval r2r --data data --out out/r {_WALK}", f"eval reverie --data data --limit 2 --out out/v {_WALK}",
         f"eval objectnav --data data --limit 2 --out out/o {_WALK}",
         f"eval r2r --data data --subset subset.json --out out/s {_WALK}",
-        "score mine.json --data data --split val_unseen", "score mine.json --data data --partial --json",
-        "subset r2r --data data --n 2 --out out/i.json",
-    )),
-    Handed("what is judged", _judged, {"*.jsonl": LINES, "*.yaml": BLIND}, (
+    ), ("navloom.evals.navigation.subset:load_subset subset.json",)),
+    Handed("what is judged", _judged, {"*.jsonl": LINES, "*.yaml": BLIND}, slow=(
         "judge reasoning answers.jsonl --out out/a --display none",
         "judge trace traces.jsonl --rubric rubric.yaml --out out/t --display none",
+    ), readers=(
+        "navloom.evals.judging.rows:read_answers answers.jsonl",
+        "navloom.evals.judging.run:read_steps traces.jsonl",
+        "navloom.judges.trace:load_rubric rubric.yaml",
     )),
     Handed("synthesised tasks", _tasks, {"*.jsonl": LINES, "*.json": JSON}, (
         "validate tasks.jsonl --scenes home.json", "validate tasks.jsonl --scenes home.json --json",
     )),
-    Handed("configs, profiles, bodies, .env", _configs, {"*": BLIND}, (
-        "synth single demo:flat --run-config c.yaml --out out/s", "models",
+    Handed("configs and keys", _configs, {"*": BLIND}, (
+        "synth single demo:flat --run-config c.yaml --out out/s --dry-run", "models",
+    ), (
+        "synth single demo:flat --run-config c.yaml --out out/s",
         "synth single demo:flat --n 1 --profile mine.yaml --out out/p --display none",
         "eval capnav --data capnav --bodies bodies.yaml --limit 1 --out out/b --display none",
+    ), (
+        "navloom.prompts.navcraft.profiles:load_profile mine.yaml",
+        "navloom.scenes.bodies:load_bodies bodies.yaml",
     )),
-    Handed("studies", _cached, _RUN, (
-        "study relays demo:flat --n-each 2 --out study --display none", "report study/{second}",
-    )),
+    Handed("studies", _studied, _RUN, slow=(
+        "study relays demo:flat --n-each 2 --out study --display none",
+    ), readers=("navloom.evals.navcraft.scores:score_run {run}",)),
 )  # fmt: skip

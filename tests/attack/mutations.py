@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import random
 import resource
 import shutil
 import signal
+import sys
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from navloom.cli.main import main
+from navloom.errors import NavloomError
 from tests.attack.attack import Attack
 from tests.attack.handed import HANDED, Handed, typed
 from tests.attack.mutators import Mutator, in_checked_lines
 
 HANG_S = 10.0
+_SLOW = 0.04
 MOST_MIB = 600
 """What one try may add to the memory that this process ever had."""
 _ENDS = (0, 1, 2)
@@ -52,10 +58,9 @@ def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Itera
         own = dice.getrandbits(64)
         data = way(file.read_bytes(), random.Random(own))
         (here / name).write_bytes(data)
-        words = [each.format(**_words(name)) for each in _reading(kind, name)]
-        command = dice.choice(words)
+        command = _command(kind, name, dice)
         with contextlib.chdir(here), _alone():
-            said = _said(command.split(), kind.typed)
+            said = _said(command, kind.typed)
         if said:
             keep = os.environ.get("ATTACK_KEEP")
             if keep:
@@ -70,21 +75,17 @@ def _ways(kind: Handed, path: Path) -> Sequence[Mutator]:
     return next(found, ()) if path.name != ".lock" else ()
 
 
-def _words(name: Path) -> dict[str, str]:
-    parts = name.parts
-    second = parts[1] if len(parts) > 2 else "heuristic"
-    return {"file": str(name), "stem": name.stem, "top": parts[0], "second": second}
-
-
-def _reading(kind: Handed, name: Path) -> list[str]:
-    """The commands that read this file, where they name files; else all."""
-    naming = [each for each in kind.commands if name.name in each.split()]
-    return naming or [each for each in kind.commands]
+def _command(kind: Handed, name: Path, dice: random.Random) -> str:
+    """One that reads this file, where one names it or its folder."""
+    fits = {"file": name, "stem": name.stem, "top": name.parts[0], "run": name.parent}
+    fast = [*kind.commands, *kind.readers]
+    some = kind.slow if not fast or (kind.slow and dice.random() < _SLOW) else fast
+    lines = [each.format(**fits) for each in some]
+    naming = [each for each in lines if {str(name), *name.parts} & set(each.split())]
+    return dice.choice(naming or lines)
 
 
 def _key(run: Path) -> bytes:
-    import json
-
     return str(json.loads((run / "run.json").read_text()).get("line_check", "")).encode()
 
 
@@ -99,7 +100,7 @@ def _alone() -> Iterator[None]:
     for name in before:
         if name.startswith(_NAMES) or name.endswith(("_API_KEY", "_BASE_URL")):
             del os.environ[name]
-    os.environ |= {"NAVLOOM_NO_CACHE": "1", "NAVLOOM_DEBUG": "1", "HOME": os.getcwd()}
+    os.environ |= {"NAVLOOM_NO_CACHE": "1", "NAVLOOM_DEBUG": "1", "HOME": str(Path.cwd())}
     try:
         yield
     finally:
@@ -107,7 +108,21 @@ def _alone() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _said(words: list[str], lines: Sequence[str]) -> str | None:
+def _called(line: str) -> int:
+    """A command's exit code, or that of a command in which only this reader is called."""
+    first, *rest = line.split()
+    module, colon, name = first.partition(":")
+    if not colon:
+        return main(line.split())
+    try:
+        getattr(import_module(module), name)(*map(Path, rest))
+    except NavloomError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _said(line: str, lines: Sequence[str]) -> str | None:
     """What a command did that it must not; None where it kept to lines and exit codes."""
     out, err, began = io.StringIO(), io.StringIO(), time.monotonic()
     before, code = _peak(), None
@@ -115,11 +130,13 @@ def _said(words: list[str], lines: Sequence[str]) -> str | None:
     signal.setitimer(signal.ITIMER_REAL, HANG_S)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), typed(*lines):
-            code = main(words)
+            code = _called(line)
     except HungError:
         return f"hung for {HANG_S:g} s"
     except BaseException as error:
-        return f"raised {type(error).__name__}: {str(error)[:200]}"
+        steps = traceback.extract_tb(error.__traceback__)
+        where = [f"{step.filename}:{step.lineno}" for step in steps if "/navloom/" in step.filename]
+        return f"raised {type(error).__name__}: {str(error)[:200]} {where[-1:]}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)

@@ -1,0 +1,86 @@
+"""SIGINT and SIGTERM before a run's own handlers stand: one line, exit code 130, nothing broken."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from navloom.cli.main import main
+
+MOMENTS = [
+    # A module whose import has just ended, as -X importtime says.
+    "typer",
+    "navloom.cli.main",
+    "navloom.graphs.agent",
+    "langchain_core.messages",
+    "langgraph.pregel",
+    "navloom.evals.engine",
+]
+
+
+def stopped(words: list[str], moment: str, number: int) -> tuple[int, list[str]]:
+    """Send a process a signal at a moment; its exit code and what it said besides."""
+    command = [sys.executable, "-X", "importtime", "-m", "navloom", *words]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stderr is not None
+    said = []
+    for raw in process.stderr:
+        line = raw.decode().rstrip("\n")
+        if line.startswith("import time:"):
+            line = line.rpartition("|")[2].strip()
+            if line == moment:
+                process.send_signal(number)
+        elif line:
+            said.append(line)
+            if moment in line:
+                process.send_signal(number)
+    return process.wait(30), said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+@pytest.mark.parametrize(
+    "moment",
+    [m if m in ("typer", "langgraph.pregel") else pytest.param(m, marks=pytest.mark.slow)
+     for m in [*MOMENTS, "looking for possible errands"]],
+)  # fmt: skip
+def test_a_stop_before_a_run_is_under_way_is_one_line(
+    tmp_path: Path, moment: str, number: int
+) -> None:
+    run = str(tmp_path / "run")
+    words = ["synth", "single", "demo:", "--n", "3", "--display", "plain", "--out", run]
+    code, said = stopped(words, moment, number)
+    assert code == 130, said
+    said = [line for line in said if not line.startswith("looking")]
+    assert len(said) == 1, said
+    assert said[0].startswith("navloom: stopped")
+    assert main(words) == 0
+    assert not [path for path in tmp_path.iterdir() if path.name != "run"]
+
+
+def test_signals_that_are_ignored_stay_so_and_others_come_back() -> None:
+    mine = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        assert main(["models"]) == 0
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, mine)
+    assert main(["models"]) == 0
+    assert signal.getsignal(signal.SIGTERM) == mine
+
+
+def test_a_stop_in_the_middle_of_anything_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def half(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("navloom.cli.main.load_keys", half)
+    assert main(["models"]) == 130
+    assert capsys.readouterr().err == (
+        "navloom: stopped: the same command goes on from what is finished.\n"
+    )
