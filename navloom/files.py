@@ -35,6 +35,29 @@ def cannot_write(path: Path, error: Exception) -> RunError:
     )
 
 
+_STUMBLES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+@contextlib.contextmanager
+def formed(where: str, what: str) -> Iterator[None]:
+    """Say of what this block cannot use that it has not the form: other hands may write anything.
+
+    Args:
+        where: what is read, as the message begins.
+        what: what it should be, such as "an episode".
+
+    Raises:
+        RunError: the block stumbled over a value.
+    """
+    try:
+        yield
+    except _STUMBLES as error:
+        raise RunError(
+            f"{where} has not the form of {what} ({repr(error)[:200]}): the run was made by another"
+            " version or changed by other hands"
+        ) from error
+
+
 def make_folder(path: Path) -> None:
     """Make a folder, parents too, where there is none.
 
@@ -102,6 +125,9 @@ def replace_file(path: Path, data: bytes) -> None:
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes a line may have: more is no file of ours, and is not read into memory."""
+_MOST_DEEP = 150
+"""Levels of objects and lists within each other: beyond that, whatever walks them gives up."""
+_MOST = 1 << 63
 
 _NUMBER, _OBJECT = (int, float), (dict, type(None))
 _COLUMNS: dict[str, tuple[type, ...]] = {
@@ -123,14 +149,29 @@ def encode_line(record: dict[str, Any]) -> bytes:
 
     Raises:
         TypeError: it holds something that is not JSON.
-        ValueError: it holds a NaN or an infinity, which JSON does not have.
+        ValueError: it holds a NaN or an infinity, which JSON does not have, or is nested beyond
+            reason.
     """
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     try:
-        return text.encode() + b"\n"
+        line = text.encode() + b"\n"
     except UnicodeEncodeError:
         # Half of a surrogate pair, as a model may well write it, has no UTF-8: escape the line.
-        return json.dumps(record, allow_nan=False).encode() + b"\n"
+        line = json.dumps(record, allow_nan=False).encode() + b"\n"
+    if _is_deep(line, record):
+        raise ValueError("it is nested beyond reason")
+    return line
+
+
+def _is_deep(line: bytes, record: dict[str, Any]) -> bool:
+    """Whether a record is nested beyond reason; most have too few brackets to be looked at."""
+    if line.count(b"[") + line.count(b"{") <= _MOST_DEEP:
+        return False
+    level: list[Any] = [record]
+    for _ in range(_MOST_DEEP):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
+    return bool(level)
 
 
 _CHECK, _CHECKED, _END = b', "check": "', 16, b'"}\n'
@@ -245,6 +286,8 @@ def _parse(line: bytes, path: Path, number: int, form: Form) -> dict[str, Any]:
         wrong = "it was changed since it was written, or is of another run"
     elif not isinstance(whole.get("id"), str):
         wrong = "it is not a JSON object with an id"
+    elif _is_deep(body, whole):
+        wrong = "it is nested beyond reason"
     else:
         wrong = _misfit(whole, form)
     if wrong:
@@ -260,10 +303,13 @@ def _misfit(record: dict[str, Any], form: Form) -> str:
     for key, kinds in _COLUMNS.items():
         if key in record and not isinstance(record[key], kinds):
             return f"its {key} is a {type(record[key]).__name__}"
+        if isinstance(record.get(key), _NUMBER) and not abs(record[key]) < _MOST:
+            return f"its {key} is no number that it can be"
     if form.statuses and record.get("status", form.statuses[0]) not in form.statuses:
         return f"its status is {record['status'][:40]!r}, expected {' or '.join(form.statuses)}"
     counts = record.get("usage", {}).values()
-    return "" if all(isinstance(n, int) for n in counts) else "its usage holds no counts"
+    fits = all(isinstance(n, int) and 0 <= n < _MOST for n in counts)
+    return "" if fits else "its usage holds no counts"
 
 
 class LineFile:

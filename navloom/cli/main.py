@@ -191,9 +191,9 @@ def _stoppable() -> Iterator[list[int]]:
         raise KeyboardInterrupt
 
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                before[number] = signal.signal(number, stop)
+        for each in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(each) not in (signal.SIG_IGN, None):
+                before[each] = signal.signal(each, stop)
     try:
         yield told
     finally:

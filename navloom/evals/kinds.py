@@ -26,7 +26,7 @@ from navloom.evals.progress import Summary
 from navloom.evals.request import Request
 from navloom.evals.run_folder import RunFolder, made_by_another, read_run
 from navloom.evals.session import Job, Sample, Session
-from navloom.files import write_whole
+from navloom.files import formed, write_whole
 from navloom.models.spec import read_spec
 
 GROUP = "navloom.kinds"
@@ -269,8 +269,9 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
         for line in plan.notes:
             session.display.note(line)
         summary = await _rounds(kind, plan, folder, session)
-        found = kind.finish(plan, path)
-        found = await found if inspect.isawaitable(found) else found
+        with formed(f"{path}: a sample", f"one of `navloom {kind.command}`"):
+            found = kind.finish(plan, path)
+            found = await found if inspect.isawaitable(found) else found
         if found:
             summary = replace(summary, found=found)
             folder.write_summary(summary.record())
@@ -289,7 +290,10 @@ async def _rounds(kind: Kind, plan: Plan, folder: RunFolder, session: Session) -
         seconds += summary.session_seconds
         summary = replace(summary, session_seconds=round(seconds, 3))
         # The next plan needs all of this one: an error may become a result when retried.
-        unfinished = summary.left or summary.error or session.picks
-        if unfinished or kind.more is None or not kind.more(plan, folder.path):
+        if summary.left or summary.error or session.picks or kind.more is None:
+            return summary
+        with formed(f"{folder.path}: a sample", f"one of `navloom {kind.command}`"):
+            again = kind.more(plan, folder.path)
+        if not again:
             return summary
         session = replace(session, retry=False)

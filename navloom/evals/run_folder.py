@@ -35,7 +35,7 @@ from navloom.errors import RunError
 from navloom.evals.made_with import git_state, package_version, versions
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
-from navloom.files import Form, LineFile, cannot_write, read_by_id, read_lines, write_whole
+from navloom.files import Form, LineFile, cannot_write, formed, read_by_id, read_lines, write_whole
 from navloom.models.secrets import redacted
 
 _MAX_RUN_JSON = 16 * 1024 * 1024
@@ -112,20 +112,15 @@ def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: s
 
     Args:
         run: the folder.
-        add: raises KeyError, TypeError, AttributeError or ValueError for a line that it cannot use.
+        add: raises whatever it stumbles over in a line that it cannot use.
         what: what a line should be, such as "an episode".
 
     Raises:
         RunError: the folder is no run, or a line has not the form.
     """
     for line in each_sample(run):
-        try:
+        with formed(f"{run}: the sample '{line['id']}'", what):
             add(line)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise RunError(
-                f"{run}: the sample '{line['id']}' has not the form of {what} ({error!r}): the run"
-                " was made by another version or changed by other hands"
-            ) from error
 
 
 def read_errors(path: Path | str) -> list[dict[str, Any]]:
@@ -242,7 +237,8 @@ class RunFolder:
             self._opened = opened.pop_all()
 
     def _lines(self, name: str, tally: Tally) -> LineFile:
-        return LineFile(self.path / name, tally.add, _form(self.path, name))
+        with formed(f"{self.path / name}: a line", "a sample"):
+            return LineFile(self.path / name, tally.add, _form(self.path, name))
 
     @property
     def checkpoints(self) -> Path:

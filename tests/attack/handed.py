@@ -227,9 +227,7 @@ def _configs() -> None:
     put("mine.yaml", "Age: 33\nGender: Female\nMarital Status: Married\nOccupation: Lawyer\n"
                      "Lifestyle Description: You keep early hours.\n")  # fmt: skip
     shutil.copyfile(Path(navloom.scenes.__file__).parent / "bodies.yaml", "bodies.yaml")
-    put(
-        ".env", "# keys\nOPENAI_API_KEY=not-real-00\nexport ANTHROPIC_API_KEY='not-real-1'\n"
-    )
+    put(".env", "# keys\nOPENAI_API_KEY=not-real-00\nexport ANTHROPIC_API_KEY='not-real-1'\n")
     write_world(Path("capnav"))
 
 
@@ -245,96 +243,204 @@ def _studied() -> None:
 _IN_RUN = {"*.jsonl": LINES, "*.json": JSON, "*.sqlite": PAGES}
 _RUN = {f"*/{name}": ways for name, ways in _IN_RUN.items()}
 HANDED: tuple[Handed, ...] = (
-    Handed("scene.json", _scene_json, {"*.json": JSON}, (
-        "scenes show {file}", "scenes show {file} --prompt", "scenes list {file}",
-        "scenes export {file} --out out/x.json", "scenes annotate {file} --out out/y.json",
-    ), (
-        "synth single {file} --n 1 --out out/s --display none", "scenes show {file} --picture out/p.svg",
-        f"eval scene {{file}} --n 1 --out out/w {_WALK}",
-    )),
-    Handed("HM3D homes", _hm3d, {"*.json": JSON}, (
-        "scenes show hm3d:hm3d/{stem}", "scenes list hm3d:hm3d", "scenes show hm3d:hm3d/{stem} --prompt",
-    ), ("synth single hm3d:hm3d --n 1 --out out/s --display none",)),
-    Handed("HM3D imports", _imports, {"*.yaml": BLIND, "*.txt": BLIND},
-           ("scenes import hm3d --rooms rooms --objects objects --out out",)),
-    Handed("Matterport3D scans", _mp3d, {"*.json": JSON, "*.house": BLIND}, (
-        "scenes list mp3d:mp3d", "scenes show mp3d:mp3d/scanA", "scenes show mp3d:mp3d/gZ6f7yhEvPG",
-        "scenes show mp3d:mp3d/gZ6f7yhEvPG --prompt",
-    )),
-    Handed("CapNav folder", _capnav, {"*.json": JSON}, (
-        "scenes list capnav:capnav", "scenes show capnav:capnav/HOUSE01",
-        "eval capnav --data capnav --limit 1 --out out/c --display none",
-    ), (
-        "synth capnav capnav:capnav/HOUSE02 --out out/q --display none", "eval capnav --data capnav --dry-run",
-    )),
-    Handed("runs of synth", _runs, _RUN, (
-        "export {top} --out out/x.jsonl", "retry {top}",
-        "synth single demo:flat --n 3 --out single --display none",
-        "synth collab demo:flat --n 2 --out relays --display none",
-    ), (
-        "report {top}", "report single relays --json",
-        "synth collab demo:flat --from single --n 1 --out out/lifted --display none",
-    ), ("navloom.evals.navcraft.scores:score_run {top}", "tests.attack.handed:synth_report {top}")),
-    Handed("runs of eval", _walks, _RUN, (
-        "score {top}", "compare walks other", "retry {top}",
-        f"eval scene demo:flat --n 3 --out walks {_WALK}",
-    ), (
-        "report {top}", "judge trace {top} --out out/j --display none",
-        "subset scene --failed-by {top} --scenes demo:flat --n 1 --out out/s.json",
-        f"eval scene demo:flat --n 3 --failures-from {{top}} --out out/f {_WALK}",
-    ), (
-        "navloom.evals.navigation.failure_examples:read_examples {top}",
-        "navloom.evals.navigation.report:build_nav_report {top}",
-        "navloom.evals.judging.run:read_steps {top}",
-    )),
-    Handed("runs of capnav", _asked, {f"asked/{k}": ways for k, ways in _IN_RUN.items()}, (
-        "eval capnav --data capnav --limit 2 --out asked --display none", "retry {top}",
-    ), ("report asked", "report asked --json", "judge reasoning asked/answers.jsonl --out out/j"),
-           ("navloom.evals.capnav.scores:read_capnav {top}",)),
-    Handed("checkpoints of a run", _stopped, {"*.sqlite": PAGES}, (
-        "synth single demo:flat --n 3 --out single --display none",
-        f"eval scene demo:flat --n 2 --out walks {_WALK}",
-    )),
-    Handed("conversations", _threads, {"*.sqlite": PAGES},
-           ("chat demo:flat --thread t --threads kept --display none",)),
-    Handed("saved chats and captions", _chats, {"*.json": JSON, "captions/*.jsonl": LINES},
-           slow=(
-        "chat demo:flat --display none", "chat demo:flat --display plain --captions captions",
-        "caption demo:flat --out captions --display none",
-        f"eval scene demo:flat --n 1 --captions captions --out out/w {_WALK}",
-    ), readers=("tests.attack.handed:read_chat chat.json", "tests.attack.handed:read_captions captions"),
-           typed=("/replay chat.json", "what do you see?", "/quit")),
-    Handed("datasets of paths", _data, {"*.json": JSON}, (
-        "score mine.json --data data --split val_unseen", "score mine.json --data data --partial --json",
-        "subset r2r --data data --n 2 --out out/i.json",
-        "subset reverie --data data --n 2 --out out/i.json",
-    ), (
-        f"eval r2r --data data --out out/r {_WALK}", f"eval reverie --data data --limit 2 --out out/v {_WALK}",
-        f"eval objectnav --data data --limit 2 --out out/o {_WALK}",
-        f"eval r2r --data data --subset subset.json --out out/s {_WALK}",
-    ), ("navloom.evals.navigation.subset:load_subset subset.json",)),
-    Handed("what is judged", _judged, {"*.jsonl": LINES, "*.yaml": BLIND}, slow=(
-        "judge reasoning answers.jsonl --out out/a --display none",
-        "judge trace traces.jsonl --rubric rubric.yaml --out out/t --display none",
-    ), readers=(
-        "navloom.evals.judging.rows:read_answers answers.jsonl",
-        "navloom.evals.judging.run:read_steps traces.jsonl",
-        "navloom.judges.trace:load_rubric rubric.yaml",
-    )),
-    Handed("synthesised tasks", _tasks, {"*.jsonl": LINES, "*.json": JSON}, (
-        "validate tasks.jsonl --scenes home.json", "validate tasks.jsonl --scenes home.json --json",
-    )),
-    Handed("configs and keys", _configs, {"*": BLIND}, (
-        "synth single demo:flat --run-config c.yaml --out out/s --dry-run", "models",
-    ), (
-        "synth single demo:flat --run-config c.yaml --out out/s",
-        "synth single demo:flat --n 1 --profile mine.yaml --out out/p --display none",
-        "eval capnav --data capnav --bodies bodies.yaml --limit 1 --out out/b --display none",
-    ), (
-        "navloom.prompts.navcraft.profiles:load_profile mine.yaml",
-        "navloom.scenes.bodies:load_bodies bodies.yaml",
-    )),
-    Handed("studies", _studied, _RUN, slow=(
-        "study relays demo:flat --n-each 2 --out study --display none",
-    ), readers=("navloom.evals.navcraft.scores:score_run {run}",)),
-)  # fmt: skip
+    Handed(
+        "scene.json",
+        _scene_json,
+        {"*.json": JSON},
+        (
+            "scenes show {file}",
+            "scenes show {file} --prompt",
+            "scenes list {file}",
+            "scenes export {file} --out out/x.json",
+            "scenes annotate {file} --out out/y.json",
+        ),
+        (
+            "synth single {file} --n 1 --out out/s --display none",
+            "scenes show {file} --picture out/p.svg",
+            f"eval scene {{file}} --n 1 --out out/w {_WALK}",
+        ),
+    ),
+    Handed(
+        "HM3D homes",
+        _hm3d,
+        {"*.json": JSON},
+        (
+            "scenes show hm3d:hm3d/{stem}",
+            "scenes list hm3d:hm3d",
+            "scenes show hm3d:hm3d/{stem} --prompt",
+        ),
+        ("synth single hm3d:hm3d --n 1 --out out/s --display none",),
+    ),
+    Handed(
+        "HM3D imports",
+        _imports,
+        {"*.yaml": BLIND, "*.txt": BLIND},
+        ("scenes import hm3d --rooms rooms --objects objects --out out",),
+    ),
+    Handed(
+        "Matterport3D scans",
+        _mp3d,
+        {"*.json": JSON, "*.house": BLIND},
+        (
+            "scenes list mp3d:mp3d",
+            "scenes show mp3d:mp3d/scanA",
+            "scenes show mp3d:mp3d/gZ6f7yhEvPG",
+            "scenes show mp3d:mp3d/gZ6f7yhEvPG --prompt",
+        ),
+    ),
+    Handed(
+        "CapNav folder",
+        _capnav,
+        {"*.json": JSON},
+        (
+            "scenes list capnav:capnav",
+            "scenes show capnav:capnav/HOUSE01",
+            "eval capnav --data capnav --limit 1 --out out/c --display none",
+        ),
+        (
+            "synth capnav capnav:capnav/HOUSE02 --out out/q --display none",
+            "eval capnav --data capnav --dry-run",
+        ),
+    ),
+    Handed(
+        "runs of synth",
+        _runs,
+        _RUN,
+        (
+            "export {top} --out out/x.jsonl",
+            "retry {top}",
+            "synth single demo:flat --n 3 --out single --display none",
+            "synth collab demo:flat --n 2 --out relays --display none",
+        ),
+        (
+            "report {top}",
+            "report single relays --json",
+            "synth collab demo:flat --from single --n 1 --out out/lifted --display none",
+        ),
+        ("navloom.evals.navcraft.scores:score_run {top}", "tests.attack.handed:synth_report {top}"),
+    ),
+    Handed(
+        "runs of eval",
+        _walks,
+        _RUN,
+        (
+            "score {top}",
+            "compare walks other",
+            "retry {top}",
+            f"eval scene demo:flat --n 3 --out walks {_WALK}",
+        ),
+        (
+            "report {top}",
+            "judge trace {top} --out out/j --display none",
+            "subset scene --failed-by {top} --scenes demo:flat --n 1 --out out/s.json",
+            f"eval scene demo:flat --n 3 --failures-from {{top}} --out out/f {_WALK}",
+        ),
+        (
+            "navloom.evals.navigation.failure_examples:read_examples {top}",
+            "navloom.evals.navigation.report:build_nav_report {top}",
+            "navloom.evals.judging.run:read_steps {top}",
+        ),
+    ),
+    Handed(
+        "runs of capnav",
+        _asked,
+        {f"asked/{k}": ways for k, ways in _IN_RUN.items()},
+        ("eval capnav --data capnav --limit 2 --out asked --display none", "retry {top}"),
+        ("report asked", "report asked --json", "judge reasoning asked/answers.jsonl --out out/j"),
+        ("navloom.evals.capnav.scores:read_capnav {top}",),
+    ),
+    Handed(
+        "checkpoints of a run",
+        _stopped,
+        {"*.sqlite": PAGES},
+        (
+            "synth single demo:flat --n 3 --out single --display none",
+            f"eval scene demo:flat --n 2 --out walks {_WALK}",
+        ),
+    ),
+    Handed(
+        "conversations",
+        _threads,
+        {"*.sqlite": PAGES},
+        ("chat demo:flat --thread t --threads kept --display none",),
+    ),
+    Handed(
+        "saved chats and captions",
+        _chats,
+        {"*.json": JSON, "captions/*.jsonl": LINES},
+        slow=(
+            "chat demo:flat --display none",
+            "chat demo:flat --display plain --captions captions",
+            "caption demo:flat --out captions --display none",
+            f"eval scene demo:flat --n 1 --captions captions --out out/w {_WALK}",
+        ),
+        readers=(
+            "tests.attack.handed:read_chat chat.json",
+            "tests.attack.handed:read_captions captions",
+        ),
+        typed=("/replay chat.json", "what do you see?", "/quit"),
+    ),
+    Handed(
+        "datasets of paths",
+        _data,
+        {"*.json": JSON},
+        (
+            "score mine.json --data data --split val_unseen",
+            "score mine.json --data data --partial --json",
+            "subset r2r --data data --n 2 --out out/i.json",
+            "subset reverie --data data --n 2 --out out/i.json",
+        ),
+        (
+            f"eval r2r --data data --out out/r {_WALK}",
+            f"eval reverie --data data --limit 2 --out out/v {_WALK}",
+            f"eval objectnav --data data --limit 2 --out out/o {_WALK}",
+            f"eval r2r --data data --subset subset.json --out out/s {_WALK}",
+        ),
+        ("navloom.evals.navigation.subset:load_subset subset.json",),
+    ),
+    Handed(
+        "what is judged",
+        _judged,
+        {"*.jsonl": LINES, "*.yaml": BLIND},
+        slow=(
+            "judge reasoning answers.jsonl --out out/a --display none",
+            "judge trace traces.jsonl --rubric rubric.yaml --out out/t --display none",
+        ),
+        readers=(
+            "navloom.evals.judging.rows:read_answers answers.jsonl",
+            "navloom.evals.judging.run:read_steps traces.jsonl",
+            "navloom.judges.trace:load_rubric rubric.yaml",
+        ),
+    ),
+    Handed(
+        "synthesised tasks",
+        _tasks,
+        {"*.jsonl": LINES, "*.json": JSON},
+        (
+            "validate tasks.jsonl --scenes home.json",
+            "validate tasks.jsonl --scenes home.json --json",
+        ),
+    ),
+    Handed(
+        "configs and keys",
+        _configs,
+        {"*": BLIND},
+        ("synth single demo:flat --run-config c.yaml --out out/s --dry-run", "models"),
+        (
+            "synth single demo:flat --run-config c.yaml --out out/s",
+            "synth single demo:flat --n 1 --profile mine.yaml --out out/p --display none",
+            "eval capnav --data capnav --bodies bodies.yaml --limit 1 --out out/b --display none",
+        ),
+        (
+            "navloom.prompts.navcraft.profiles:load_profile mine.yaml",
+            "navloom.scenes.bodies:load_bodies bodies.yaml",
+        ),
+    ),
+    Handed(
+        "studies",
+        _studied,
+        _RUN,
+        slow=("study relays demo:flat --n-each 2 --out study --display none",),
+        readers=("navloom.evals.navcraft.scores:score_run {run}",),
+    ),
+)

@@ -157,7 +157,9 @@ def changed(whole: Any, dice: random.Random) -> Any:
         other, at = dice.choice(places)
         holder[key] = _copy(other[at])
     elif way == 3 and isinstance(holder, dict):
-        holder[dice.choice(("x", "", "id", "\ud800", "a" * 300, str(key) + "s"))] = _copy(holder[key])
+        holder[dice.choice(("x", "", "id", "\ud800", "a" * 300, str(key) + "s"))] = _copy(
+            holder[key]
+        )
     elif way == 3:
         holder.insert(key, _copy(holder[key]))
     elif way == 4 and isinstance(holder[key], str):
@@ -198,9 +200,7 @@ def _nested(dice: random.Random) -> Any:
 
 def _string(text: str, dice: random.Random) -> str:
     at = dice.randint(0, len(text))
-    odd = dice.choice(
-        ("\ud800", "\u0000", "\n", "/", "..", "🏠", " ", '"', "[red]", "{{x}}", "%")
-    )
+    odd = dice.choice(("\ud800", "\u0000", "\n", "/", "..", "🏠", " ", '"', "[red]", "{{x}}", "%"))
     return dice.choice((text[:at] + odd + text[at:], text[:at], text * 3, text.upper(), text[::-1]))
 
 

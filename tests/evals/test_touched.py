@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError
 from navloom.evals.run_folder import each_sample, read_samples
+from navloom.files import encode_line
 from tests.evals.lines import checked, records, rewrite
 
 WORDS = ["synth", "single", "demo:flat", "--n", "3", "--display", "none", "--out"]
@@ -104,6 +106,66 @@ def test_a_sample_that_is_not_of_the_run(run: Path, capsys: pytest.CaptureFixtur
     err = capsys.readouterr().err
     assert "samples.jsonl line 4: this run has no sample 'demo-flat-00077'" in err
     assert err.count("\n") == 1
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+FORGED = [
+    ({"result": nested(300)}, "line 1: it is nested beyond reason"),
+    ({"usage": {"calls": 1 << 2000}}, "line 1: its usage holds no counts"),
+    ({"usage": {"calls": -5}}, "line 1: its usage holds no counts"),
+    ({"seconds": float("nan")}, "line 1: its seconds is no number that it can be"),
+    ({"cost_usd": 1e308}, "line 1: its cost_usd is no number that it can be"),
+    ({"models": [{"calls": "x"}]}, "has not the form of a"),
+    ({"models": 3}, "has not the form of a"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), FORGED)
+def test_whoever_makes_a_line_anew_reaches_no_further(
+    run: Path, change: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewrite(run, lambda rows: [rows[0] | change, *rows[1:]])
+    for words in (["report", str(run)], [*WORDS, str(run)]):
+        capsys.readouterr()
+        assert main(words) == 1
+        err = capsys.readouterr().err
+        assert said in err
+        assert err.count("\n") == 1
+
+
+def test_values_that_no_report_can_use_are_one_line(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def forged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for row in rows:
+            row["result"]["phase_1"]["Single robot start region"] = {"robot_1": 1.5}
+        return rows
+
+    rewrite(run, forged)
+    capsys.readouterr()
+    assert main(["report", str(run)]) == 1
+    err = capsys.readouterr().err
+    assert "has not the form of a NavCraft task" in err
+    assert err.count("\n") == 1
+
+
+def test_a_survey_without_homes_is_broken(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run / "scenes.json").write_text('{"scenes": {}, "skipped": {}}')
+    capsys.readouterr()
+    assert main([*WORDS, str(run)]) == 1
+    assert "scenes.json is broken: delete it, and it is made anew" in capsys.readouterr().err
+
+
+def test_a_sample_that_is_nested_beyond_reason_is_not_written() -> None:
+    assert encode_line({"id": "x", "result": nested(100)})
+    with pytest.raises(ValueError, match="nested beyond reason"):
+        encode_line({"id": "x", "result": nested(300)})
 
 
 def test_a_run_of_before_is_read_and_gone_on_with_as_before(run: Path) -> None:

@@ -30,7 +30,7 @@ from navloom.evals.report.document import (
     png,
 )
 from navloom.evals.run_folder import read_run
-from navloom.files import write_whole
+from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 
@@ -96,10 +96,11 @@ def build_report(runs: Sequence[Path | str]) -> Report:
     )
     valid, shown = 0, []
     for run in runs:
-        rows = export_lines(run)
-        valid += len(rows)
-        # Several runs share the ten places.
-        shown += _show(pick_tasks(rows, max(1, SHOWN // len(runs))), run)
+        with formed(f"{run}: a sample", "a NavCraft task"):
+            rows = export_lines(run)
+            valid += len(rows)
+            # Several runs share the ten places.
+            shown += _show(pick_tasks(rows, max(1, SHOWN // len(runs))), run)
     return Report(scores, tuple(all_tables(scores)), valid, tuple(shown[:SHOWN]))
 
 

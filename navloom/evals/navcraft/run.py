@@ -301,7 +301,7 @@ def read_survey(folder: Path) -> Survey | None:
         known = json.loads(file.read_bytes())
         found = Survey(dict(known["scenes"]), dict(known["skipped"]))
         named = [*found.scenes.values(), *found.skipped.values()]
-        if not all(isinstance(text, str) for text in named):
+        if not (found.scenes and all(isinstance(text, str) for text in named)):
             raise TypeError
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import RunError
 from navloom.evals.navcraft.run import Survey, read_survey
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_run, read_samples
+from navloom.files import formed
 from navloom.models.usage import ModelUsage, merged
 
 
@@ -147,13 +147,8 @@ def score_run(path: Path | str) -> RunScore:
     known = read_survey(Path(path))
     # "." and "..": the folder's own name is what a reader knows the run by.
     name = Path(path).resolve().name
-    try:
+    with formed(f"{path}: a sample", "a NavCraft task"):
         return score_samples(run, samples, errors, name=name, known=known)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RunError(
-            f"{path}: a sample has not the form of a NavCraft task ({error!r}): the run was made by"
-            " another version or changed by other hands"
-        ) from error
 
 
 def score_samples(

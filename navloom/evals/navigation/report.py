@@ -26,7 +26,7 @@ from navloom.evals.navigation.tables import headline, request_table, run_tables
 from navloom.evals.report.document import Document, Shown, Table, data_uri, drawn_or_why, png
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.tasks.episode import Episode
-from navloom.files import write_whole
+from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 from navloom.tools.navigation.parse_action import ParsedAction
@@ -81,20 +81,21 @@ def build_nav_report(run: Path | str) -> NavReport:
     errors = sum(line["id"] not in finished for line in read_errors(run))
     scenes = _Scenes(said)
     tagged, cases = [], []
-    for line in lines:
-        tags = _tags(line, scenes)
-        if tags is not None:
-            tagged.append(tags)
-            case = read_case(line, tags)
-            cases += [] if case is None else [case]
-    tables = [request_table(said), *run_tables(run, lines), *error_tables(tagged)]
-    return NavReport(
-        name=Path(run).resolve().name,
-        headline=headline(said, lines, errors),
-        tables=tuple(tables),
-        tagged=tuple(tagged),
-        shown=tuple(_show(case, scenes) for case in pick_cases(cases, SHOWN)),
-    )
+    with formed(f"{run}: a sample", "a navigated episode"):
+        for line in lines:
+            tags = _tags(line, scenes)
+            if tags is not None:
+                tagged.append(tags)
+                case = read_case(line, tags)
+                cases += [] if case is None else [case]
+        tables = [request_table(said), *run_tables(run, lines), *error_tables(tagged)]
+        return NavReport(
+            name=Path(run).resolve().name,
+            headline=headline(said, lines, errors),
+            tables=tuple(tables),
+            tagged=tuple(tagged),
+            shown=tuple(_show(case, scenes) for case in pick_cases(cases, SHOWN)),
+        )
 
 
 class _Scenes:
