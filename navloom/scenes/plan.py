@@ -42,6 +42,8 @@ _ROW_GAP = 0.28
 _LINE = 0.19
 _ENTRY = 1.02
 """Inches between rows of floors (a numbers' key fits in), of a legend's line and of its entry."""
+_MOST_FLOORS, _MOST_LINKS = 20, 4_000
+"""What is drawn at most: paper ends before files do."""
 _MARGIN = 0.5
 """Metres of paper kept free around the rooms."""
 
@@ -206,7 +208,7 @@ def _panels(
 ) -> list[_Panel]:
     wanted = {region.floor for region in scene.regions} if floors is None else set(floors)
     panels = []
-    for floor in sorted(wanted):
+    for floor in sorted(wanted)[:_MOST_FLOORS]:
         shapes = region_shapes(scene, floor)
         spots = [(x, -z) for route in routes for at, x, z in route.points if at == floor]
         spots += [(mark.x, -mark.z) for mark in marks if mark.floor == floor]
@@ -242,7 +244,7 @@ def _draw_panel(
     # Small rooms lie on top of large ones: boxes overlap in real homes.
     for region in sorted(panel.shapes, key=lambda r: -panel.shapes[r].area):
         _fill(axes, panel.shapes[region], tint(label_of[region]))
-    for link in scene.links:
+    for link in scene.links[:_MOST_LINKS]:
         _draw_link(axes, panel, link)
     if items:
         _draw_assets(axes, scene, panel)
@@ -258,7 +260,8 @@ def _fill(axes: Axes, shape: BaseGeometry, colour: str) -> None:
         if isinstance(part, Polygon) and not part.is_empty:
             rings = (part.exterior, *part.interiors)
             path = Path.make_compound_path(*(Path(ring.coords, closed=True) for ring in rings))
-            axes.add_patch(
+            # As an artist: a patch has its bounds worked out, and the panel has its limits.
+            axes.add_artist(
                 PathPatch(path, facecolor=colour, edgecolor="#8a8a8a", linewidth=0.8, zorder=1)
             )
 

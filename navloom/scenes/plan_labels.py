@@ -28,6 +28,8 @@ from navloom.scenes.scene import UNKNOWN
 
 _SIZES = (7.5, 6.5, 5.6)
 """Points; smaller than the last nobody reads."""
+_MOST_NAMED = 80
+"""Rooms of one floor that are named; where there are more, numbers stand alone."""
 _GOOD, _BAD = 0.12, 0.55
 """Penalties below which a spot is taken at once, and above which it is not taken at all."""
 
@@ -51,7 +53,9 @@ class _Ground:
         low, high = shapely.bounds(spots)[:, 1], shapely.bounds(spots)[:, 3]
         crossed = shapely.length(shapely.intersection(spots, self.lines)) / (high - low)
         hidden = np.zeros(len(spots), dtype=bool)
-        for other in self.taken:
+        # Of hundreds of names few are near: the others are told by their bounds.
+        around = box(*shapely.total_bounds(spots))
+        for other in np.array(self.taken)[shapely.intersects(self.taken, around)]:
             hidden |= shapely.intersects(spots, other)
         cost = outside * 1.2 + np.minimum(0.5, 0.12 * crossed)
         return np.asarray(np.where(hidden, 2.0 + cost, cost))
@@ -75,6 +79,9 @@ def place_labels(
     ground = _Ground(
         unary_union(list(lines)), [box(x - r, y - r, x + r, y + r) for x, y, r in spots]
     )
+    if len(shapes) > _MOST_NAMED:
+        _number(axes, shapes)
+        return
     seen = _visible(shapes)
     numbered: list[str] = []
     # The tightest rooms choose first.
@@ -82,29 +89,43 @@ def place_labels(
         setting, at = _choose(axes, region, seen[region], ground)
         if not setting.full and not region.startswith(f"{UNKNOWN}_"):
             numbered.append(region)
-        axes.text(
-            *at,
-            setting.text,
-            fontsize=setting.size,
-            ha="center",
-            va="center",
-            linespacing=1.0,
-            color="#1d1d1d",
-            weight="normal" if setting.full else "bold",
-            path_effects=[withStroke(linewidth=1.8, foreground="white", alpha=0.85)],
-            parse_math=False,
-            zorder=4,
-        )
+        _write(axes, at, setting)
     if numbered:
         _explain(axes, numbered)
+
+
+def _number(axes: Axes, shapes: Mapping[str, BaseGeometry]) -> None:
+    """Numbers alone, each in its room: so many names nobody could read."""
+    for region, room in shapes.items():
+        at = room.representative_point()
+        _write(axes, (at.x, at.y), _Setting(region.rsplit("_", 1)[-1], _SIZES[-1], False))
+    _note(axes, f"{len(shapes):,} rooms by their numbers")
+
+
+def _write(axes: Axes, at: tuple[float, float], setting: _Setting) -> None:
+    axes.text(
+        *at,
+        setting.text,
+        fontsize=setting.size,
+        ha="center",
+        va="center",
+        linespacing=1.0,
+        color="#1d1d1d",
+        weight="normal" if setting.full else "bold",
+        path_effects=[withStroke(linewidth=1.8, foreground="white", alpha=0.85)],
+        parse_math=False,
+        zorder=4,
+    )
 
 
 def _visible(shapes: Mapping[str, BaseGeometry]) -> dict[str, BaseGeometry]:
     """Each room without the smaller rooms that are drawn over it; whole where nothing is left."""
     order = sorted(shapes, key=lambda r: shapes[r].area)
     seen: dict[str, BaseGeometry] = {}
+    near = shapely.STRtree([shapes[r] for r in order])
     for i, region in enumerate(order):
-        left = shapes[region].difference(unary_union([shapes[r] for r in order[:i]]))
+        over = sorted(k for k in near.query(shapes[region], predicate="intersects") if k < i)
+        left = shapes[region].difference(unary_union([shapes[order[k]] for k in over]))
         seen[region] = left if left.area > 0.2 * shapes[region].area else shapes[region]
     return seen
 
@@ -194,9 +215,12 @@ def _extent(axes: Axes, setting: _Setting) -> tuple[float, float]:
 def _explain(axes: Axes, regions: Sequence[str]) -> None:
     entries = [f"{region.rsplit('_', 1)[-1]} {readable(region)}" for region in sorted(regions)]
     inches = axes.get_position().width * axes.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
-    lines = textwrap.wrap("  ·  ".join(entries), max(20, int(inches * 17)))
+    _note(axes, "\n".join(textwrap.wrap("  ·  ".join(entries), max(20, int(inches * 17)))))
+
+
+def _note(axes: Axes, words: str) -> None:
     axes.annotate(
-        "\n".join(lines),
+        words,
         (0.5, 0),
         xycoords="axes fraction",
         xytext=(0, -3),

@@ -18,12 +18,14 @@ from typing import Annotated, Any, Literal, Self
 import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+FARTHEST = 10_000.0
+"""Metres: no home is larger, and beyond it floats run out of decimals, then out of range."""
+Finite = Annotated[float, Field(ge=-FARTHEST, le=FARTHEST, allow_inf_nan=False)]
 Point3 = tuple[Finite, Finite, Finite]
 """(x, y, z) in metres, y up."""
 Point2 = tuple[Finite, Finite]
 """(x, z) in metres on the ground plane."""
-Extent = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Extent = Annotated[float, Field(ge=0, le=FARTHEST, allow_inf_nan=False)]
 Extents = tuple[Extent, Extent, Extent]
 """Full sizes along a body's own x, up, and own z, in metres."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -189,7 +191,7 @@ class Link(_Frozen):
     kind: LinkKind = "opening"
     point: Point3 | None = None
     """Where one crosses."""
-    width: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    width: float | None = Field(default=None, gt=0, le=FARTHEST, allow_inf_nan=False)
     """Clear width in metres."""
     step: Finite | None = None
     """Rise from a to b in metres."""
@@ -232,7 +234,7 @@ class Viewpoint(_Frozen):
     region: str | None = None
     inferred: bool = False
     """True where the region was taken from a neighbour, not given."""
-    eye_height: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    eye_height: float = Field(default=0.0, ge=0, le=FARTHEST, allow_inf_nan=False)
     """How far ``position`` is above the floor, in metres."""
 
 
@@ -249,8 +251,8 @@ class Wall(_Frozen):
     a: Point2
     b: Point2
     bottom: Finite
-    height: float = Field(gt=0, allow_inf_nan=False)
-    thickness: float = Field(default=0.1, gt=0, allow_inf_nan=False)
+    height: float = Field(gt=0, le=FARTHEST, allow_inf_nan=False)
+    thickness: float = Field(default=0.1, gt=0, le=FARTHEST, allow_inf_nan=False)
 
 
 class Scene(_Frozen):

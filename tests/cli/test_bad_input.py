@@ -77,6 +77,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     old = small_scene().model_dump_json()
     put(here / "old.json", old.replace("navloom.scene/1", "navloom.scene/9"))
     put(here / "field.json", old.replace('"source"', '"colour": 1, "source"', 1))
+    put(here / "far/far.json", old.replace("8.0", "1e308", 1))
     put(here / "file", "x")
     put(here / "other/thing.txt", "x")
     (here / "empty").mkdir()
@@ -124,6 +125,8 @@ SCENES = [
     ("scenes show mp3d:scan/S", "S_connectivity.json: [0].pose: Field required"),
     ("scenes show mp3d:scan2/S", "S.house: line 2 (R), word 6: expected a room's letter"),
     ("scenes show old.json", "version 'navloom.scene/9', and this Navloom reads"),
+    ("scenes show far/far.json", "less than or equal to 10000, found 1e+308"),
+    ("scenes show --picture x.png far/far.json", "less than or equal to 10000, found 1e+308"),
     ("scenes show field.json", "field.json: colour: Extra inputs are not permitted"),
     ("scenes show demo:vila", "Did you mean 'villa'"),
     ("scenes show demo:", "names 3 scenes and one was expected"),

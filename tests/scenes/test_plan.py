@@ -235,3 +235,12 @@ def test_small_words():
     assert tint("bedroom") != tint("kitchen")
     scene = _home(viewpoints=(Viewpoint(id="x", position=(0, 4.2, 0), eye_height=1.5),), edges=())
     assert scene.floor_of(scene.viewpoints[0]) == 2
+
+
+def test_of_hundreds_of_rooms_each_has_its_number_and_no_name_is_fitted():
+    # Fitted one by one, 1,000 names take minutes.
+    rooms = tuple(_room(f"Bedroom_{k}", 4 * (k % 32), -4 * (k // 32)) for k in range(1000))
+    (axes,) = draw_plan(_home(regions=rooms, links=(), items=(), viewpoints=(), edges=())).axes
+    *numbers, note = [text.get_text() for text in axes.texts]
+    assert sorted(numbers) == sorted(str(k) for k in range(1000))
+    assert note == "1,000 rooms by their numbers"

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
+from navloom.files import replace_file
 from navloom.graphs.chat.talk import Listener, Talk
 from navloom.models.secrets import redact
 from navloom.scenes.checked_files import read_json
@@ -31,7 +34,7 @@ Ask: what do you see? · where are you? · is there a fridge near?      Correct:
 While it walks, any new line (or Ctrl-C) stops it at the next place.
 /undo             back to before your last instruction
 /map [FILE.png]   show the map, or save it as a picture
-/save [FILE]      keep the conversation (JSON) and the walk (PNG)
+/save [FILE]      keep the conversation (JSON) and the walk (PNG); /save! and /map! replace files
 /replay [FILE]    go through this conversation, or a saved one, once more
 /model [NAME]     which model thinks, or let another one: /model openai/gpt-4o-mini
 /help             this page
@@ -114,22 +117,42 @@ async def _undo(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
     view.said("note", f"Undone: {undone}" if undone else "Undone.")
 
 
-async def _map(rest: str, talk: Talk, view: View) -> None:
+async def _map(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
     if not rest:
         view.show_map(talk.trail)
         return
     path = _place(rest)
     path = path if path.suffix else path.with_suffix(".png")
+    _must_be_free([path], f"/map! {rest}", replace=replace)
     await asyncio.to_thread(save_map, path, talk.scene, talk.trail)
     view.said("note", f"The map is in {path}.")
 
 
-async def _save(rest: str, talk: Talk, view: View) -> None:
+async def _save(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
     path = _place(rest or f"{talk.thread}.json")
-    written = await asyncio.to_thread(
-        save_chat, path, talk.scene, talk.transcript, talk.trail, talk.model
-    )
-    view.said("note", f"Saved: {written[0]} and {written[1]}.")
+    path = path if path.suffix else path.with_suffix(".json")
+    picture = path.with_suffix(".png")
+    if path == picture:
+        raise UsageError(f"{path} would be the picture: name the JSON file, such as walk.json.")
+    # Both, before either is written: half a save is none.
+    _must_be_free([path, picture], f"/save! {rest}", replace=replace)
+    await asyncio.to_thread(save_chat, path, talk.scene, talk.transcript, talk.trail, talk.model)
+    await asyncio.to_thread(save_map, picture, talk.scene, talk.trail)
+    view.said("note", f"Saved: {path} and {picture}.")
+
+
+def _must_be_free(paths: Sequence[Path], anyway: str, *, replace: bool) -> None:
+    """Ask before what is there is replaced: a chat has no other way of asking than a line.
+
+    Raises:
+        UsageError: something is there already, or is no file.
+    """
+    for path in filter(os.path.lexists, paths):
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is a device or the like, and no file: give another name.")
+        if not replace:
+            hint = f"give another name, or type {anyway.strip()} to replace it."
+            raise UsageError(f"{path} is there already: {hint}")
 
 
 async def _replay(rest: str, talk: Talk, view: View) -> None:
@@ -159,7 +182,15 @@ async def _model(rest: str, talk: Talk, view: View) -> None:
     view.said("note", f"{talk.model} thinks.")
 
 
-_COMMANDS = {"undo": _undo, "map": _map, "save": _save, "replay": _replay, "model": _model}
+_COMMANDS: dict[str, Callable[[str, Talk, View], Awaitable[None]]] = {
+    "undo": _undo,
+    "map": _map,
+    "map!": partial(_map, replace=True),
+    "save": _save,
+    "save!": partial(_save, replace=True),
+    "replay": _replay,
+    "model": _model,
+}
 
 
 FORMAT: Literal["navloom.chat/1"] = "navloom.chat/1"
@@ -194,26 +225,19 @@ def save_chat(
     transcript: Sequence[Mapping[str, Any]],
     trajectory: Sequence[Sequence[Any]],
     model: str,
-) -> tuple[Path, Path]:
-    """Write the JSON file, and a picture of the walk beside it.
+) -> None:
+    """Write a conversation as JSON, in place of what is there.
 
     Args:
-        path: the JSON file; ``.json`` is put behind a name without ending.
+        path: the file.
         scene: the home.
         transcript: the lines.
         trajectory: the poses.
         model: who answered.
 
-    Returns:
-        The two files.
-
     Raises:
-        UsageError: one of them is there already, or cannot be written.
+        UsageError: it cannot be written.
     """
-    path = path if path.suffix else path.with_suffix(".json")
-    picture = path.with_suffix(".png")
-    if path.suffix == ".png":
-        raise UsageError(f"{path} would be the picture: name the JSON file, such as walk.json.")
     saved = {
         "format": FORMAT,
         "scene": scene.uri,
@@ -222,27 +246,22 @@ def save_chat(
         "trajectory": list(trajectory),
     }
     _write(path, json.dumps(saved, ensure_ascii=False, indent=1).encode())
-    save_map(picture, scene, trajectory)
-    return path, picture
 
 
 def _write(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(data)
-    except FileExistsError:
-        raise UsageError(f"{path} is there already: give another name.") from None
+        replace_file(path, data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"{str(path)[:200]} cannot be written: {reason}.") from error
 
 
 def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> None:
-    """Draw the home from above with the whole walk, as a PNG file.
+    """Draw the home from above with the whole walk, as a PNG file, in place of what is there.
 
     Raises:
-        UsageError: the file is there already, or cannot be written.
+        UsageError: it cannot be written.
     """
     from io import BytesIO
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import sqlite3
 from pathlib import Path
@@ -87,7 +88,8 @@ def test_save_replay_and_map(spoken: Spoken, tmp_path: Path) -> None:
     for name in ("walk.png", "plan.png"):
         with Image.open(tmp_path / name) as picture:
             assert picture.width > 500
-    assert "! walk.json is there already: give another name." in out
+    asked = "is there already: give another name, or type /save! walk to replace it."
+    assert f"! walk.json {asked}" in out
     assert any("kitchen" in line and "│" in line for line in out)
     again = spoken("/replay walk.json", "/replay")
     assert "you: go to the kitchen" in again
@@ -266,6 +268,26 @@ def test_a_folder_is_no_file_to_save_in(spoken: Spoken, tmp_path: Path) -> None:
     out = spoken("/save kept")
     assert out[-1] == "! kept is a folder: name a file in it, such as kept/walk.json."
     assert not list(tmp_path.glob("kept.*"))
+
+
+def test_a_file_is_replaced_when_that_is_asked_for(spoken: Spoken, tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text("mine")
+    (tmp_path / "walk.png").write_text("mine, too")
+    out = spoken("/save notes", "/save walk", "/map walk", "/save! notes", "/map! walk")
+    said = [line for line in out if line.startswith(("! ", "Saved", "The map"))]
+    assert said == [
+        "! notes.json is there already: give another name, or type /save! notes to replace it.",
+        "! walk.png is there already: give another name, or type /save! walk to replace it.",
+        "! walk.png is there already: give another name, or type /map! walk to replace it.",
+        "Saved: notes.json and notes.png.",
+        "The map is in walk.png.",
+    ]
+    # Half a save is none.
+    assert not (tmp_path / "walk.json").exists()
+    assert json.loads((tmp_path / "notes.json").read_text())["scene"] == "demo:house"
+    assert (tmp_path / "walk.png").read_bytes().startswith(b"\x89PNG")
+    os.mkfifo(tmp_path / "pipe.json")
+    assert spoken("/save! pipe")[-1].startswith("! pipe.json is a device or the like")
 
 
 def test_panes_that_are_not_installed(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:
