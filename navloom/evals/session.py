@@ -6,6 +6,7 @@ What a batch needs to know of a sample before it ran stands here too.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import signal
 import time
@@ -51,23 +52,32 @@ class Stop:
 
     @contextlib.contextmanager
     def at_signals(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM request a stop, where this thread may say so."""
+        """Let SIGINT and SIGTERM request a stop, where this thread may say so.
+
+        Raises:
+            KeyboardInterrupt: a second came before the loop had come to the first: at once.
+        """
         import asyncio
 
-        loop = asyncio.get_running_loop()
+        loop, asked = asyncio.get_running_loop(), itertools.count()
+
+        def ask(number: int, frame: Any) -> None:
+            del number, frame
+            if next(asked) > self.requests:
+                # The loop has not come to the request before this one: something blocks it.
+                raise KeyboardInterrupt
+            loop.call_soon_threadsafe(self.request)
+
         held = []
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
-                before = signal.getsignal(number)
-                loop.add_signal_handler(number, self.request)
-            except (ValueError, RuntimeError, NotImplementedError):  # not the main thread
+                held.append((number, signal.signal(number, ask)))
+            except ValueError:  # not the main thread
                 break
-            held.append((number, before))
         try:
             yield
         finally:
             for number, before in held:
-                loop.remove_signal_handler(number)
                 signal.signal(number, before or signal.SIG_DFL)
 
 

@@ -38,7 +38,7 @@ def sane(message: AIMessage) -> AIMessage:
         The message itself where nothing is wrong with it.
     """
     change: dict[str, Any] = {}
-    content = _utf8(message.content)
+    content = _blocks(_utf8(message.content))
     if (size := _size(content)) > MOST_CHARACTERS:
         content = f"[This reply was cut: it had {size} characters, and {MOST_CHARACTERS} are read.]"
     if content != message.content:
@@ -65,6 +65,20 @@ def sane(message: AIMessage) -> AIMessage:
     if extra != message.additional_kwargs:
         change["additional_kwargs"] = extra
     return message.model_copy(update=change) if change else message
+
+
+def _blocks(content: Any) -> Any:
+    """Content whose blocks are what clients take back: texts, and objects of a kind."""
+    if not isinstance(content, list):
+        return content
+    kept: list[Any] = []
+    for block in content:
+        if isinstance(block, str):
+            kept.append(block)
+        elif isinstance(block, dict) and isinstance(block.get("type"), str):
+            text = block.get("text", "")
+            kept.append(block if isinstance(text, str) else {**block, "text": json.dumps(text)})
+    return kept
 
 
 def left_out(message: AIMessage) -> str | None:
