@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from langchain_core.messages import AIMessage
+
 import navloom.judges
 import navloom.scenes
 from navloom.cli.main import main
 from navloom.errors import RunError
+from navloom.models.cache import ResponseCache
 from navloom.scenes import load_scene
 from tests.attack.mutators import BLIND, Mutator, in_json, in_lines, in_pages
 from tests.cli.small import small_file
@@ -30,6 +33,7 @@ from tests.evals.judging.test_run import line
 from tests.evals.tasks.folder import folder as tasks_folder
 from tests.graphs.judging.test_rubric import row as trace_row
 from tests.judges.paths import WRONG
+from tests.models.test_local import HEAD, gguf
 from tests.scenes.formats.test_hm3d_import import OBJECTS, ROOMS
 
 REAL = os.environ.get("NAVLOOM_DATA")
@@ -152,8 +156,8 @@ def _stopped() -> None:
         await run_sample(*given, **more)
         raise RunError("killed")
 
-    for words in ("synth single demo:flat --n 3 --out single --display none",
-                  f"eval scene demo:flat --n 2 --out walks {_WALK}"):  # fmt: skip
+    for words in ("synth single demo:flat --n 1 --out single --display none",
+                  f"eval scene demo:flat --n 1 --out walks {_WALK}"):  # fmt: skip
         with patch("navloom.evals.engine.run_sample", killed), contextlib.suppress(RuntimeError):
             done(words)
 
@@ -234,6 +238,19 @@ def _configs() -> None:
 def _imports() -> None:
     put("rooms/home-a.yaml", ROOMS)
     put("objects/home-a.txt", OBJECTS)
+
+
+def _models() -> None:
+    kept = ResponseCache(Path("cache"))
+    for number in range(4):
+        kept.put(f"{number:x}" * 64, "openai/x", AIMessage("Hello.", id=f"{number}"))
+    gguf(Path("model.gguf"), HEAD | {"tokenizer.chat_template": "{{ x }}", "list": [1, 2, 3]})
+
+
+def read_cache(folder: Path) -> object:
+    """Every reply that is kept, as a run asks for it."""
+    kept = ResponseCache(folder)
+    return [kept.get(f"{number:x}" * 64) for number in range(4)]
 
 
 def _studied() -> None:
@@ -354,8 +371,8 @@ HANDED: tuple[Handed, ...] = (
         _stopped,
         {"*.sqlite": PAGES},
         (
-            "synth single demo:flat --n 3 --out single --display none",
-            f"eval scene demo:flat --n 2 --out walks {_WALK}",
+            "synth single demo:flat --n 1 --out single --display none",
+            f"eval scene demo:flat --n 1 --out walks {_WALK}",
         ),
     ),
     Handed(
@@ -442,5 +459,15 @@ HANDED: tuple[Handed, ...] = (
         _RUN,
         slow=("study relays demo:flat --n-each 2 --out study --display none",),
         readers=("navloom.evals.navcraft.scores:score_run {run}",),
+    ),
+    Handed(
+        "kept replies and model files",
+        _models,
+        {"cache/*": JSON, "cache/*/*": JSON, "*.gguf": BLIND},
+        ("cache info --cache cache", "cache prune --cache cache --older-than 9d"),
+        readers=(
+            "navloom.models.local_gguf:read_head model.gguf",
+            "tests.attack.handed:read_cache cache",
+        ),
     ),
 )

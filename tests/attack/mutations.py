@@ -21,8 +21,11 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from navloom.cli.main import main
+import typer
+
+import navloom.cli.main as door
 from navloom.errors import NavloomError
 from tests.attack.attack import Attack
 from tests.attack.handed import HANDED, Handed, typed
@@ -33,6 +36,7 @@ _SLOW = 0.04
 MOST_MIB = 600
 """What one try may add to the memory that this process ever had."""
 _ENDS = (0, 1, 2)
+_APP = typer.main.get_command(door.app)
 _NAMES = ("NAVLOOM_", "VLLM_", "XDG_")
 
 
@@ -102,7 +106,9 @@ def _alone() -> Iterator[None]:
             del os.environ[name]
     os.environ |= {"NAVLOOM_NO_CACHE": "1", "NAVLOOM_DEBUG": "1", "HOME": str(Path.cwd())}
     try:
-        yield
+        # Commands are made once, and not for each try.
+        with patch.object(door, "app", _APP):
+            yield
     finally:
         os.environ.clear()
         os.environ.update(before)
@@ -113,7 +119,7 @@ def _called(line: str) -> int:
     first, *rest = line.split()
     module, colon, name = first.partition(":")
     if not colon:
-        return main(line.split())
+        return door.main(line.split())
     try:
         getattr(import_module(module), name)(*map(Path, rest))
     except NavloomError as error:

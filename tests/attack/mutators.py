@@ -173,7 +173,7 @@ def changed(whole: Any, dice: random.Random) -> Any:
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Each place in a JSON value, as what holds it and where."""
-    waiting = [value]
+    waiting = [value] if isinstance(value, (dict, list)) else []
     while waiting:
         each = waiting.pop()
         keys = list(each) if isinstance(each, dict) else range(len(each))
