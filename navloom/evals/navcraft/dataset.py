@@ -40,6 +40,8 @@ MOST_FINDINGS = 1000
 """Findings that are kept of a file; all its lines are still counted."""
 _MOST_OF_A_LINE = 20
 _MOST_TEXT = 300
+_MOST_DIGITS = 300
+"""Of a whole number: one with more is beyond any float."""
 _SCENES_KEPT = 64
 
 _FORMS = {
@@ -205,10 +207,15 @@ def _parse(raw: bytes) -> Any:
     def never(constant: str) -> None:
         raise ValueError(f"{constant} is not JSON")
 
+    def whole(digits: str) -> int:
+        if len(digits) > _MOST_DIGITS:
+            raise ValueError(f"a whole number of {len(digits)} digits")
+        return int(digits)
+
     text = raw.decode("utf-8").strip("\r\n \t")
     if not text:
         raise ValueError("an empty line")
-    return json.loads(text, object_pairs_hook=once, parse_constant=never)
+    return json.loads(text, object_pairs_hook=once, parse_constant=never, parse_int=whole)
 
 
 def _errors(line: Any) -> list[ValidationError]:

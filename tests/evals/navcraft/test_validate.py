@@ -74,6 +74,7 @@ def test_a_finding_is_one_line_that_names_file_line_part_and_fault(tmp_path, sce
         (b"[" * 100_000, "not JSON"),
         (b'{"a":' * 50_000, "not JSON"),
         (b"9" * 10_000, "not JSON"),
+        (b'{"navloom": {"solo_metres": ' + b"9" * 400 + b"}}", "a whole number of 400 digits"),
         (b'"' + b"x" * (2 * MOST_BYTES) + b'"', "longer than"),
     ],
 )
