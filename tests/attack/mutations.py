@@ -47,7 +47,7 @@ class HungError(BaseException):
 def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Iterator[str | None]:
     whole, here = folder / "whole", folder / "here"
     whole.mkdir()
-    with contextlib.chdir(whole), _alone():
+    with contextlib.chdir(whole), alone():
         kind.write()
     files = [path for path in sorted(whole.rglob("*")) if path.is_file() and _ways(kind, path)]
     for _ in range(tries):
@@ -63,7 +63,7 @@ def _tries(kind: Handed, folder: Path, dice: random.Random, tries: int) -> Itera
         data = way(file.read_bytes(), random.Random(own))
         (here / name).write_bytes(data)
         command = _command(kind, name, dice)
-        with contextlib.chdir(here), _alone():
+        with contextlib.chdir(here), alone():
             said = _said(command, kind.typed)
         if said:
             keep = os.environ.get("ATTACK_KEEP")
@@ -98,7 +98,7 @@ def _name(way: Mutator) -> str:
 
 
 @contextlib.contextmanager
-def _alone() -> Iterator[None]:
+def alone() -> Iterator[None]:
     """Nobody's keys, addresses, caches or settings; and what a command set is taken back."""
     before = dict(os.environ)
     for name in before:
@@ -114,7 +114,7 @@ def _alone() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _called(line: str) -> int:
+def called(line: str) -> int:
     """A command's exit code, or that of a command in which only this reader is called."""
     first, *rest = line.split()
     module, colon, name = first.partition(":")
@@ -136,7 +136,7 @@ def _said(line: str, lines: Sequence[str]) -> str | None:
     signal.setitimer(signal.ITIMER_REAL, HANG_S)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), typed(*lines):
-            code = _called(line)
+            code = called(line)
     except HungError:
         return f"hung for {HANG_S:g} s"
     except BaseException as error:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.attack import keys, mutations, replies, words
+from tests.attack import keys, mutations, replies, touched, words
 from tests.attack.attack import Attack
 
-ATTACKS: tuple[Attack, ...] = (*keys.ATTACKS, *replies.ATTACKS, *words.ATTACKS, *mutations.ATTACKS)
+ATTACKS: tuple[Attack, ...] = (
+    *keys.ATTACKS,
+    *replies.ATTACKS,
+    *words.ATTACKS,
+    *touched.ATTACKS,
+    *mutations.ATTACKS,
+)
