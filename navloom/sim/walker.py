@@ -12,6 +12,7 @@ thread.
 
 from __future__ import annotations
 
+import json
 import threading
 import weakref
 from collections import OrderedDict
@@ -19,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -32,6 +34,8 @@ from navloom.sim.registry import get_simulator
 
 MOST_LEASED = 32
 """Simulators that a context holds at once; the one that was used longest ago is closed first."""
+
+_DEALT_BY = b"options 47"
 
 
 @dataclass
@@ -200,13 +204,21 @@ def _in(simulator: Simulator) -> dict[str, _Kept]:
 
 
 def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
-    # Options and the marks in pictures are numbered alike, whatever order a backend gives.
-    ordered = sorted(seen.candidates, key=lambda c: (c.heading, c.viewpoint))
-    observation = replace(seen, candidates=tuple(ordered))
+    # Options and the marks in pictures are numbered alike, in an order that says nothing of where
+    # they lie, whatever order a backend gives.
+    here = seen.pose.viewpoint or ""
+    dealt = sorted(seen.candidates, key=lambda way: _drawn(here, way.viewpoint))
+    observation = replace(seen, candidates=tuple(dealt))
     with suppress(TypeError):
         kept = _KEPT.setdefault(walker.simulator, {})
         kept[walker.agent] = _Kept(hops, pose_record(observation.pose), observation)
     return observation
+
+
+def _drawn(here: str, there: str) -> tuple[bytes, str]:
+    """A place in an order that is the same in every process."""
+    said = json.dumps([here, there]).encode()
+    return blake2b(said, digest_size=8, key=_DEALT_BY).digest(), there
 
 
 def walker_of(runtime: Runtime[Any]) -> Walker:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -334,6 +334,8 @@ def _named_event(name: str, data: dict[str, Any]) -> bytes:
 
 
 _SEED = re.compile(r"^[ \t]*Random seed:[ \t]*(-?\d{1,20})[ \t]*$", re.MULTILINE)
+_JOBS = {"navigator": "navigator", "oracle": "oracle", "dialogue_oracle": "oracle", "chat": "chat"}
+"""Prompts that name no job, and what rule-based models know theirs by."""
 _JOB = re.compile(r"^[ \t]*Job:[ \t]*([A-Za-z][\w-]{0,59})[ \t]*$", re.MULTILINE)
 
 
@@ -343,8 +345,9 @@ def brain(model: BaseChatModel, *, job: str | None = None) -> Callable[[Call], A
     Args:
         model: the model, such as ``get_model("builtin/heuristic")``.
         job: what every request asks a rule-based model to do. None: what the title of the
-            request's schema says, else the line ``Job: NAME`` of its first human message; a
-            request says no more of it, and what it draws by is the line ``Random seed: N``.
+            request's schema says, else the line ``Job: NAME`` of its first human message, else
+            that of the prompt of ours that its system message is; what it draws by is the line
+            ``Random seed: N``, and 0 where there is none.
 
     Returns:
         What a `ModelServer` takes for its replies.
@@ -371,7 +374,18 @@ def _told(asked: Asked, job: str | None) -> dict[str, Any]:
     text = "" if first is None else message_text(first.content)
     named, seed = _JOB.search(text), _SEED.search(text)
     title = (asked.schema or {}).get("title")
-    return {"job": job or title or (named and named[1]), "seed": int(seed[1]) if seed else 0}
+    said = job or title or (named and named[1]) or _job_by_opening(asked.messages)
+    return {"job": said, "seed": int(seed[1]) if seed else 0}
+
+
+def _job_by_opening(messages: Sequence[BaseMessage]) -> str | None:
+    """The job of the prompt of ours whose first line a conversation begins with."""
+    from navloom.prompts.load import load_prompt
+
+    system = next((m for m in messages if isinstance(m, SystemMessage)), None)
+    first = "" if system is None else message_text(system.content).partition("\n")[0]
+    opens = (job for name, job in _JOBS.items() if load_prompt(name).system.startswith(first))
+    return next(opens, None) if first else None
 
 
 def _by_tool(reply: AIMessage, tool: str, id_: str) -> AIMessage:

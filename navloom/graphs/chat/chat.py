@@ -275,7 +275,7 @@ def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     walker = walker_of(runtime)
     pictures = walker.pictures(state)
     talk = kept_messages(state["messages"])
-    asked = [*opening(now_of(state, walker), state["seed"], pictures), *talk]
+    asked = [*opening(now_of(state, walker), pictures), *talk]
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
     if isinstance(talk[-1], ToolMessage) and spoken and (note := left_out(spoken)):
         asked.append(HumanMessage(note))

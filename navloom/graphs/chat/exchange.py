@@ -80,7 +80,7 @@ def kept_messages(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     return list(messages[first:])
 
 
-def opening(now: Now, seed: int, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
+def opening(now: Now, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
     """What stands before the conversation: the rules, the home, where the robot is now."""
     names = [room_name(now.scene, region.id) for region in now.scene.regions]
     more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
@@ -88,7 +88,6 @@ def opening(now: Now, seed: int, pictures: Sequence[bytes] = ()) -> list[AnyMess
     summary = paragraph(captions.summary, 300) if captions else ""
     floor = floor_number(now.scene, now.viewpoint)
     rendered = load_prompt("chat").render(
-        seed=seed,
         floors=len({region.floor for region in now.scene.regions}),
         rooms=", ".join(names[: 2 * MOST_NAMED]) + more,
         now=f"in the {room_name(now.scene, now.room)}, floor {floor}. {summary}".strip(),

@@ -69,7 +69,7 @@ MOST_ANSWER = 400
 MOST_QUESTION = 300
 MOST_INSTRUCTION = 2_000
 _MOST_EARLIER = 4
-_NOTE = re.compile(r"\s?\(node_\d{1,6}(?:, visited)?\)$")
+_NOTE = re.compile(r"\s?\((?:node_\d{1,6}(?:, visited)?|the [^()]{1,30} alike[^()]{0,20})\)")
 _LEAKY = {
     "id": "the id of a place",
     "option": "the number of an option or place",
@@ -174,7 +174,6 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         return {**begun, "advice": {**advice, **said}}
     told = load_prompt("oracle" if trigger != "question" else "dialogue_oracle")
     rendered = told.render(
-        seed=state.get("seed", 0),
         instruction=paragraph(state.get("instruction", ""), MOST_INSTRUCTION),
         reason=f"{trigger} - {REASONS[trigger]}",
         question=_json(asked),

@@ -23,7 +23,14 @@ from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import turn_between
 from navloom.sim.protocol import Candidate, Captions, Observation, Path, Pose, SeenObject
 from navloom.tools.forms import paragraph
-from navloom.tools.navigation.options import DIRECTIONS, Option, direction_of, render_options, shown
+from navloom.tools.navigation.options import (
+    DIRECTIONS,
+    Option,
+    bearing,
+    direction_of,
+    render_options,
+    shown,
+)
 
 Seen: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By viewpoint: ``node`` (its name on the map), ``description``, and ``joined``, the viewpoints
@@ -102,7 +109,7 @@ class MapMemory(HistoryMemory):
     """Moves in words and a topological map that grows with every place (MapGPT).
 
     Places are named ``node_0``, ``node_1``, ... in the order they are first seen, those of one
-    step by global heading.
+    step in the order of its options.
     """
 
     name = "map"
@@ -255,7 +262,7 @@ def render(
         act=context.act,
         can_ask=can_ask,
         failures=_failures(context.failures),
-        seed=state.get("seed", 0),
+        helped=context.oracle != "off",
         instruction=state["instruction"],
         history=_history(state.get("history", [])),
         map=memory.map_lines(state.get("seen", {}), observation, extra=context.plan),
@@ -328,21 +335,17 @@ def _ago(moves: int) -> str:
     return f" (said {moves} move{'s' if moves > 1 else ''} ago)" if moves else ""
 
 
-def _sides(captions: Captions, front: float) -> list[tuple[str, str]]:
-    """Sector captions by direction, from left to right within one; equal ones once."""
-    found: dict[str, list[tuple[float, str]]] = {name: [] for name in DIRECTIONS}
+def _sides(captions: Captions, front: float) -> list[tuple[str, str, str]]:
+    """Each sector's direction, bearing and caption, by direction and from left to right."""
+    found: list[tuple[int, float, tuple[str, str, str]]] = []
     for number, caption in enumerate(captions.sectors):
         turn = turn_between(front, number * 2 * math.pi / len(captions.sectors))
         side = direction_of(turn)
         order = turn if side != "Back" or turn > 0 else turn + 2 * math.pi
         text = shown(caption, MOST_CAPTION)
         if text:
-            found[side].append((order, text))
-    return [
-        (side, " / ".join(dict.fromkeys(text for _, text in sorted(texts))))
-        for side, texts in found.items()
-        if texts
-    ]
+            found.append((DIRECTIONS.index(side), order, (side, bearing(turn), text)))
+    return [line for _, _, line in sorted(found)]
 
 
 def _near(thing: SeenObject, front: float) -> str:

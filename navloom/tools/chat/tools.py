@@ -111,7 +111,7 @@ class _Tools:
         ]
         ways_on = dict.fromkeys(
             f"{side_of(now, way.heading)}: {paragraph(way.description, 120) or 'a way on'}"
-            for way in now.observation.candidates
+            for way in sorted(now.observation.candidates, key=lambda each: each.heading)
         )
         return _told(
             {

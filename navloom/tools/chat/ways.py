@@ -244,7 +244,8 @@ def _straight(now: Now, side: str, metres: float) -> Place | dict[str, Any]:
         if walked >= metres:
             break
     if len(way) == 1:
-        sides = dict.fromkeys(side_of(now, each.heading) for each in now.observation.candidates)
+        around = sorted(now.observation.candidates, key=lambda each: each.heading)
+        sides = dict.fromkeys(side_of(now, each.heading) for each in around)
         ways = f"There are ways on: {', '.join(sides)}." if sides else "There is no way on at all."
         return {"error": f"There is no way on {_to(side)} from here. {ways}"}
     region = now.scene.viewpoint_by_id[way[-1]].region

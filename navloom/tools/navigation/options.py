@@ -3,7 +3,9 @@
 Options are places one hop away, grouped by where they lie as it looks now.
 
 Source: VLN-MME D.2 and Figure 10: options under Left, Front, Right and Back, each ``ID ->
-description``, numbered by global heading, and Stop beside them.
+description``, and Stop beside them. Heading, distance and elevation stand before the description,
+as NavGPT prints them for each viewpoint; they are relative to where the agent looks. Options in the
+same words say what sets them apart.
 
 Remarks are reasoning, reflection, decision and plan (VLN-MME D.4, D.8). They are kept as metadata.
 What stands between the tags of a thought is also where no action is looked for
@@ -19,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from navloom.scenes.distances import turn_between
+from navloom.scenes.distances import turn_between, up_or_down
 from navloom.sim.protocol import Observation
 from navloom.sim.words import one_line
 from navloom.tools.forms import paragraph
@@ -34,6 +36,12 @@ MOST_DESCRIPTION = 300
 _SUSPECT = frozenset(":<>`\uff1a\ufe55\u2236")
 _QUARTER = math.pi / 4
 _ROUNDING = 1e-6
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+)
+_SAME_WAY, _SLOPE, _SAME_M = math.radians(20), math.radians(10), 0.5
+"""Two ways nearer than these do not lie left and right, above, or farther than one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +53,18 @@ class Option:
         viewpoint: where it leads; never shown to a model.
         direction: where it lies as the agent looks now.
         description: one bounded line; untrusted.
+        turn: how far to turn to it, radians, to the right positive; None where that is unknown.
+        distance: metres; None where that is unknown.
+        elevation: radians, upwards positive.
     """
 
     id: int
     viewpoint: str
     direction: Direction
     description: str
+    turn: float | None = None
+    distance: float | None = None
+    elevation: float = 0.0
 
 
 def direction_of(turn: float) -> Direction:
@@ -68,22 +82,99 @@ def direction_of(turn: float) -> Direction:
 
 
 def options_of(observation: Observation, heading: float) -> list[Option]:
-    """The options of a step, numbered from 1 by global heading.
+    """The options of a step, numbered from 1 in the order of the candidates, which says nothing.
 
     Args:
         observation: its candidates are the options.
         heading: where the agent looks, radians.
     """
-    found = sorted(observation.candidates, key=lambda c: (c.heading, c.viewpoint))
-    return [
-        Option(
-            id=number,
-            viewpoint=candidate.viewpoint,
-            direction=direction_of(turn_between(heading, candidate.heading)),
-            description=shown(candidate.description, MOST_DESCRIPTION) or "no description",
+    options = []
+    for number, candidate in enumerate(observation.candidates, 1):
+        turn = turn_between(heading, candidate.heading)
+        options.append(
+            Option(
+                id=number,
+                viewpoint=candidate.viewpoint,
+                direction=direction_of(turn),
+                description=shown(candidate.description, MOST_DESCRIPTION) or "no description",
+                turn=turn,
+                distance=candidate.distance,
+                elevation=candidate.elevation,
+            )
         )
-        for number, candidate in enumerate(found, 1)
+    return _apart(options)
+
+
+def _apart(options: Sequence[Option]) -> list[Option]:
+    """The options; those in the same words say in brackets which of them they are."""
+    alike: dict[str, list[Option]] = {}
+    for option in sorted(options, key=lambda each: each.turn or 0.0):
+        alike.setdefault(option.description, []).append(option)
+    said: dict[int, str] = {}
+    for group in alike.values():
+        if len(group) == 2:
+            said |= dict(zip((o.id for o in group), _of_two(*group), strict=True))
+        elif len(group) > 2:
+            said |= {
+                option.id: f"the {ordinal(place)} of {len(group)} alike from the left"
+                for place, option in enumerate(group, 1)
+            }
+    return [
+        replace(option, description=f"{option.description} ({said[option.id]})")
+        if option.id in said
+        else option
+        for option in options
     ]
+
+
+def ordinal(number: int) -> str:
+    """``first``, ``second``; from 11 on ``11th``."""
+    return _ORDINALS[number - 1] if number <= len(_ORDINALS) else f"{number}th"
+
+
+def _of_two(left: Option, right: Option) -> tuple[str, str]:
+    between = (right.turn or 0.0) - (left.turn or 0.0)
+    if between < _SAME_WAY:
+        for name, words, least in (
+            ("elevation", ("lower", "upper"), _SLOPE),
+            ("distance", ("nearer", "farther"), _SAME_M),
+        ):
+            first, second = getattr(left, name) or 0.0, getattr(right, name) or 0.0
+            if abs(first - second) >= least:
+                less, more = (f"the {word} of 2 alike" for word in words)
+                return (less, more) if first < second else (more, less)
+    return "the left one of 2 alike", "the right one of 2 alike"
+
+
+def told(option: Option) -> str:
+    """An option in words: where it lies, then what is there.
+
+    >>> told(Option(3, "v", "Right", "a door", math.radians(62), 2.25, math.radians(-14)))
+    '62 degrees right, 2.2 m, 14 degrees down: a door'
+    """
+    if option.turn is None or option.distance is None:
+        return option.description
+    where = f"{bearing(option.turn)}, {option.distance:.1f} m, {_slope(option.elevation)}"
+    return f"{where}: {option.description}"
+
+
+def bearing(turn: float) -> str:
+    """A turn in words and whole degrees.
+
+    >>> [bearing(math.radians(degrees)) for degrees in (0.4, -30, 180)]
+    ['straight ahead', '30 degrees left', 'straight behind']
+    """
+    degrees = round(math.degrees(turn))
+    if degrees == 0:
+        return "straight ahead"
+    if abs(degrees) == 180:
+        return "straight behind"
+    return f"{abs(degrees)} degrees {'right' if degrees > 0 else 'left'}"
+
+
+def _slope(elevation: float) -> str:
+    way = up_or_down(elevation)
+    return f"{abs(round(math.degrees(elevation)))} degrees {way}" if way else "level"
 
 
 def noted(options: Sequence[Option], notes: Mapping[str, str]) -> list[Option]:
@@ -104,7 +195,7 @@ def render_options(options: Sequence[Option], ask: bool = False) -> str:
         ask: offer a question, too.
     """
     shown: dict[str, Any] = {
-        direction: {str(o.id): o.description for o in options if o.direction == direction}
+        direction: {str(o.id): told(o) for o in options if o.direction == direction}
         for direction in DIRECTIONS
     }
     shown["Stop"] = STOP_TEXT

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from navloom.sim.words import one_line
-from navloom.tools.navigation.options import DIRECTIONS, Direction, Option, outside
+from navloom.tools.navigation.options import DIRECTIONS, Direction, Option, outside, told
 
 Fault: TypeAlias = Literal["unparsed", "invalid_option", "refusal"]
 FAULTS: tuple[Fault, ...] = ("unparsed", "invalid_option", "refusal")
@@ -349,7 +349,11 @@ class _Field:
         said = _plain(self.text)
         if len(said.split()) < 3 or said.split()[0] in ("stop", "ask"):
             return None
-        fit = [option for option in self.options if said == _plain(option.description)]
+        fit = [
+            option
+            for option in self.options
+            if said in (_plain(told(option)), _plain(option.description))
+        ]
         return fit[0] if len(fit) == 1 else None
 
     def _direction(self, ways: Sequence[Direction]) -> ParsedAction:

@@ -138,7 +138,7 @@ def test_a_dry_run_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     )
     out, err = capsys.readouterr()
     assert out.count("=== ") == 1
-    assert "Job: navigator" in out
+    assert "You steer a robot" in out
     assert "6 episodes in 1 scene, nobody was called" in err
     assert "cost: $" in err
     assert not Path("r").exists()

@@ -257,7 +257,7 @@ def test_a_question_is_answered_and_paid_for_as_the_oracle(tmp_path: Path, said:
     asked = Counter[str]()
 
     def reply(call: Any) -> str:
-        job = "oracle" if "Job: oracle" in json.dumps(call.body) else "navigator"
+        job = "oracle" if "Asked because" in json.dumps(call.body) else "navigator"
         asked[job] += 1
         first = job == "navigator" and asked[job] == 1
         return "Go on." if job == "oracle" else "Action: Ask: Where?" if first else "Action: Stop."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections import Counter
 from typing import Any
@@ -199,11 +200,24 @@ def test_an_enormous_instruction_is_read_in_part() -> None:
     assert decided(prompt("Turn left, and then " * 50_000)).startswith("Action: 4.")
 
 
-def test_ids_of_a_side_are_clockwise_also_where_north_lies_within_it() -> None:
-    ways = {"Front": {"1": "a", "2": "b", "5": "c"}, "Right": {"3": "d"}, "Back": {"4": "e"}}
+def test_where_an_option_lies_is_read_and_its_words_are_what_is_left() -> None:
+    ways = {
+        "Front": {
+            "4": "30 degrees left, 2.0 m, level: a door (the left one of 2 alike)",
+            "1": "straight ahead, 0.9 m, 12 degrees up: a door (the right one of 2 alike) (node_3)",
+        },
+        "Right": {"3": "62 degrees right, 4.1 m, level: stairs: down (node_1, visited)"},
+        "Back": {"2": "straight behind, 1.0 m, level: hall (the first of 3 alike from the left)"},
+        "Left": {"5": "no description"},
+    }
     choices = read_view(asked(prompt(options=ways))).choices
-    assert [c.id for c in choices] == [5, 1, 2, 3, 4]
-    assert [c.angle for c in choices[:4]] == sorted(c.angle for c in choices[:4])
+    assert [(c.id, round(math.degrees(c.angle)), c.text, c.node, c.visited) for c in choices] == [
+        (4, -30, "a door", None, False),
+        (1, 0, "a door", "node_3", False),
+        (3, 62, "stairs: down", "node_1", True),
+        (2, 180, "hall", None, False),
+        (5, -90, "no description", None, False),
+    ]
 
 
 # The form of an answer

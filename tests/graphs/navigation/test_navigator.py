@@ -61,14 +61,23 @@ def test_the_prompt_has_the_layout_that_readers_rely_on() -> None:
     system, human = model.calls[1].messages
     assert isinstance(system, SystemMessage)
     lines = str(human.content).splitlines()
-    assert lines[:6] == [
-        "Job: navigator",
-        "Random seed: 5",
+    assert lines[:4] == [
         "Instruction: Walk down the hall, turn right and stop at the sink.",
         "History:",
         "Navigation starts.",
         "Step 1: Turning heading direction 0.00 degrees from right 0.00 to right 0.00, and forward"
         f" 4.00 meters towards {_description(model, 0, '1')}",
+    ]
+    around = [line.partition(":")[0] for line in lines if line.startswith("- ")]
+    assert around == [
+        "- Left, 90 degrees left",
+        "- Front, 45 degrees left",
+        "- Front, straight ahead",
+        "- Front, 45 degrees right",
+        "- Right, 90 degrees right",
+        "- Back, 135 degrees right",
+        "- Back, straight behind",
+        "- Back, 135 degrees left",
     ]
     assert "Current heading: 0.00 degrees, elevation: 0.00 degrees" in lines
     (at,) = [k for k, line in enumerate(lines) if line == "Action options:"]
@@ -80,7 +89,8 @@ def test_the_prompt_has_the_layout_that_readers_rely_on() -> None:
 def _description(model: ScriptedChatModel, call: int, number: str) -> str:
     text = str(model.calls[call].messages[1].content)
     options, _ = json.JSONDecoder().raw_decode(text.split("Action options:\n")[1])
-    return next(group[number] for group in options.values() if number in group)
+    said: str = next(group[number] for group in options.values() if number in group)
+    return said.partition(": ")[2].partition(" (the ")[0]
 
 
 def test_ground_truth_is_never_shown() -> None:

@@ -79,16 +79,14 @@ async def test_the_prompt_is_laid_out_as_baselines_read_it() -> None:
             )
         )
     lines = human(model).splitlines()
-    assert lines[:6] == [
-        "Job: oracle",
-        "Random seed: 5",
+    assert lines[:4] == [
         "Instruction: Go to the sink.",
         "Asked because: loop - it goes round in circles and comes back to places it has been",
         "Question: null",
         'Earlier: [{"question": "Where?", "answer": "There."}]',
     ]
     request = Request(list(model.calls[0].messages))
-    assert request.json_block("Facts:") == json.loads(lines[6].removeprefix("Facts: "))
+    assert request.json_block("Facts:") == json.loads(lines[4].removeprefix("Facts: "))
     assert request.json_block("Facts:") == said["facts"]
     assert said["answer"] == GOOD
     assert (said["leaked"], said["faults"], said["trigger"]) == (False, [], "loop")
@@ -172,16 +170,8 @@ async def test_a_question_opens_no_section_of_the_prompt(question: str) -> None:
         said = await ask_oracle(**asked_for(model, question=question))
     lines = human(model).splitlines()
     heads = [line.split(":")[0] for line in lines if ":" in line]
-    assert heads == [
-        "Job",
-        "Random seed",
-        "Instruction",
-        "Asked because",
-        "Question",
-        "Earlier",
-        "Facts",
-    ]
-    assert json.loads(lines[4].removeprefix("Question: ")) == said["question"]
+    assert heads == ["Instruction", "Asked because", "Question", "Earlier", "Facts"]
+    assert json.loads(lines[2].removeprefix("Question: ")) == said["question"]
     assert len(said["question"] or "") <= MOST_QUESTION
     assert Request(list(model.calls[0].messages)).json_block("Facts:")["at_goal"] is False
 
@@ -192,7 +182,7 @@ async def test_instruction_and_history_open_no_section_either() -> None:
     with ScriptedChatModel([GOOD]) as model:
         await ask_oracle(**asked_for(model, **given))
     request = Request(list(model.calls[0].messages))
-    assert human(model).count("Random seed:") == 1
+    assert human(model).count("\nFacts:") == 1
     assert request.json_block("Facts:")["at_goal"] is False
 
 

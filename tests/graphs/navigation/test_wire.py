@@ -83,7 +83,7 @@ def test_the_pictures_of_a_step_arrive_byte_for_byte(
         assert sent == [media.get(name) for name in names[step]]
         assert all(Image.open(io.BytesIO(each)).format == "PNG" for each in sent)
         assert not any(pictures(provider, message) for message in said[1:])
-        assert text_of(said[0]).startswith("Job: navigator")
+        assert text_of(said[0]).startswith("Instruction: ")
         assert ("\nPictures: " in text_of(said[0])) == bool(count)
     assert names[0] != names[1] or not count
 
@@ -156,7 +156,8 @@ def test_directions_are_those_of_the_strip() -> None:
     def directions(simulator: GraphSimulator) -> list[str]:
         with ScriptedChatModel(["Action: Stop"]) as model:
             state = run(navigator.graph, given, context=Context(simulator=simulator, model=model))
-        return [option["direction"] for option in state["steps"][0]["options"]]
+        options = {o["viewpoint"]: o["direction"] for o in state["steps"][0]["options"]}
+        return [options[way.viewpoint] for way in candidates_of(scene)["2_0"]]
 
     ways = [way.heading for way in candidates_of(scene)["2_0"]]
     in_words = [direction_of(turn_between(heading, way)) for way in ways]

@@ -20,6 +20,7 @@ from navloom.tools.navigation.options import (
     options_of,
     render_options,
     shown,
+    told,
 )
 
 
@@ -41,15 +42,48 @@ def test_a_turn_ends_in_a_quarter(degrees: float, direction: str) -> None:
     assert direction_of(math.radians(degrees)) == direction
 
 
-def test_ids_follow_the_global_heading_and_groups_the_agents() -> None:
+def test_ids_follow_the_given_order_and_groups_the_agents_heading() -> None:
     options = options_of(observation(350, 10, 100, 190), math.radians(100))
-    # The same places whichever way it looks; v0 lies at 350 degrees and comes last.
     assert [(o.id, o.viewpoint, o.direction) for o in options] == [
-        (1, "v1", "Left"),
-        (2, "v2", "Front"),
-        (3, "v3", "Right"),
-        (4, "v0", "Left"),
+        (1, "v0", "Left"),
+        (2, "v1", "Left"),
+        (3, "v2", "Front"),
+        (4, "v3", "Right"),
     ]
+    assert [round(math.degrees(o.turn or 0)) for o in options] == [-110, -90, 0, 90]
+
+
+@pytest.mark.parametrize(
+    ("ways", "said"),
+    [
+        ([(0, 2.0, 0)], [""]),
+        ([(30, 2.0, 0), (-30, 2.0, 0)], ["the right one of 2 alike", "the left one of 2 alike"]),
+        ([(5, 4.0, 0), (-5, 2.0, 0)], ["the farther of 2 alike", "the nearer of 2 alike"]),
+        ([(5, 4.0, 15), (-5, 2.0, -15)], ["the upper of 2 alike", "the lower of 2 alike"]),
+        ([(5, 2.0, 0), (5, 2.1, 0)], ["the left one of 2 alike", "the right one of 2 alike"]),
+        (
+            [(170, 2.0, 0), (-170, 2.0, 0), (0, 2.0, 0)],
+            [f"the {word} of 3 alike from the left" for word in ("third", "first", "second")],
+        ),
+    ],
+)
+def test_options_in_the_same_words_say_which_they_are(
+    ways: list[tuple[float, float, float]], said: list[str]
+) -> None:
+    seen = Observation(
+        pose=Pose((0.0, 0.0, 0.0)),
+        candidates=tuple(
+            Candidate(f"v{k}", math.radians(turn), math.radians(up), metres, "a door")
+            for k, (turn, metres, up) in enumerate(ways)
+        ),
+    )
+    found = [option.description for option in options_of(seen, 0.0)]
+    assert found == [f"a door ({words})" if words else "a door" for words in said]
+
+
+def test_no_two_of_many_alike_are_told_in_the_same_words() -> None:
+    options = options_of(observation(*range(0, 360, 15)), 1.0)
+    assert len({option.description for option in options}) == 24
 
 
 @given(st.lists(st.floats(0, 359.9), max_size=12), st.floats(0, 6.28))
@@ -65,7 +99,7 @@ def test_the_rendered_form_has_all_directions_and_stop_and_ask_where_it_is_offer
     plain = json.loads(render_options(options))
     assert plain == {
         "Left": {},
-        "Front": {"1": "a door"},
+        "Front": {"1": "straight ahead, 2.0 m, level: a door"},
         "Right": {},
         "Back": {},
         "Stop": STOP_TEXT,
@@ -75,7 +109,10 @@ def test_the_rendered_form_has_all_directions_and_stop_and_ask_where_it_is_offer
 
 def test_a_note_stands_after_the_description() -> None:
     options = noted(options_of(observation(0, 90), 0.0), {"v1": "node_4, visited"})
-    assert [o.description for o in options] == ["a door", "a door (node_4, visited)"]
+    assert [o.description for o in options] == [
+        "a door (the left one of 2 alike)",
+        "a door (the right one of 2 alike) (node_4, visited)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -97,10 +134,15 @@ def test_what_is_shown_is_bounded(text: str, most: int) -> None:
     assert line.isprintable()
 
 
-def test_a_record_shows_no_geometry() -> None:
-    assert asdict(Option(1, "v", "Left", "d")) == {
+def test_an_option_of_an_older_record_has_no_geometry_and_is_told_by_its_words() -> None:
+    option = Option(1, "v", "Left", "d")
+    assert asdict(option) == {
         "id": 1,
         "viewpoint": "v",
         "direction": "Left",
         "description": "d",
+        "turn": None,
+        "distance": None,
+        "elevation": 0.0,
     }
+    assert told(option) == "d"

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 
 from navloom.errors import ModelError
 from navloom.graphs.navigation.baseline.home_words import bag
@@ -30,6 +29,12 @@ _STEP = re.compile(
     rf" from \w{{4,5}} {_NUMBER} to \w{{4,5}} {_NUMBER},"
     rf" and forward {_NUMBER} meters towards (.*)"
 )
+_WHERE = re.compile(
+    rf"(?:(straight ahead|straight behind)|(\d{{1,3}}) degrees (left|right)), {_NUMBER} m, "
+    r"(?:level|\d{1,2} degrees (?:up|down)): "
+)
+_ALIKE = re.compile(r" \(the [a-z0-9 ]{1,30} of \d{1,3} alike(?: from the left)?\)$")
+_SIDE = re.compile(rf"({'|'.join(SIDES)}), [^:]{{1,30}}$")
 _NODE = re.compile(r" ?\((node_\d{1,6})(, visited)?\)$")
 _NAME = re.compile(r"node_\d{1,6}")
 _LINKS = re.compile(r"(node_\d{1,6}) is connected to (.*)")
@@ -65,7 +70,8 @@ class Choice:
     Attributes:
         id: as it is written.
         side: Left, Front, Right or Back.
-        angle: where in that side it likely is, radians to the right.
+        angle: how far to turn to it, radians to the right; the middle of its side where that is
+            not said.
         text: its description.
         node: its name on the map, where there is one.
         visited: whether the map calls it so.
@@ -155,7 +161,7 @@ def read_view(request: Request) -> WalkView:
         past=tuple(_pasts(parts.get("History:", ""))),
         choices=_choices(options),
         summary=surroundings[0],
-        sides=dict(_sides(surroundings[1:])),
+        sides=_sides(surroundings[1:]),
         near=tuple((n.strip(), float(d)) for n, d in _NEAR.findall(parts.get("Near:", ""))),
         node=node.group() if node else None,
         links=dict(_links(place)),
@@ -179,11 +185,15 @@ def _options(text: str) -> dict[str, dict[str, str]]:
     return read
 
 
-def _sides(lines: list[str]) -> Iterator[tuple[str, str]]:
+def _sides(lines: list[str]) -> dict[str, str]:
+    """The captions of each side, those of its several directions one after another."""
+    found: dict[str, list[str]] = {}
     for line in lines:
-        side, colon, caption = line.removeprefix("- ").partition(": ")
-        if colon and side in SIDES:
-            yield side, caption
+        where, colon, caption = line.removeprefix("- ").partition(": ")
+        side = _SIDE.match(where)
+        if colon and side:
+            found.setdefault(side.group(1), []).append(caption)
+    return {side: " / ".join(dict.fromkeys(captions)) for side, captions in found.items()}
 
 
 def _links(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -235,38 +245,24 @@ def _pasts(text: str) -> Iterator[Past]:
 
 
 def _choices(options: dict[str, dict[str, str]]) -> tuple[Choice, ...]:
-    texts = {
-        side: {int(i): str(text) for i, text in options.get(side, {}).items() if _ID.fullmatch(i)}
-        for side in SIDES
-    }
-    total = sum(map(len, texts.values()))
-    return tuple(
-        _choice(number, side, _angle(k, (j + 0.5) / len(ids)), texts[side][number])
-        for k, side in enumerate(SIDES)
-        for ids in [_clockwise(sorted(texts[side]), total)]
-        for j, number in enumerate(ids)
-    )
-
-
-def _angle(quarter: int, share: float) -> float:
-    """Where in a quarter a way lies, if those of a side are spread over it; in (-pi, pi]."""
-    angle = math.radians(90 * quarter - 45 + 90 * share)
-    return angle - 2 * math.pi if angle > math.pi else angle
+    """The ways on, clockwise from Front."""
+    found = [
+        _choice(int(number), side, angle, str(text))
+        for side, angle in zip(SIDES, (0.0, math.pi / 2, math.pi, -math.pi / 2), strict=True)
+        for number, text in options.get(side, {}).items()
+        if _ID.fullmatch(number)
+    ]
+    return tuple(sorted(found, key=lambda each: (SIDES.index(each.side), each.angle, each.id)))
 
 
 def _choice(number: int, side: str, angle: float, text: str) -> Choice:
+    where = _WHERE.match(text)
+    if where is not None:
+        text = text[where.end() :]
+        straight, degrees, way = where.groups()
+        angle = math.radians(int(degrees or 0)) * (-1 if way == "left" else 1)
+        angle = math.pi if straight == "straight behind" else angle
     note = _NODE.search(text)
-    if note is None:
-        return Choice(number, side, angle, text, None, visited=False)
-    return Choice(
-        number, side, angle, text[: note.start()], note.group(1), visited=bool(note.group(2))
-    )
-
-
-def _clockwise(ids: list[int], total: int) -> list[int]:
-    """Ids of one side in clockwise order: where north lies among them, the last come first."""
-    if len(ids) < 2 or ids[0] != 1 or ids[-1] != total:
-        return ids
-    gaps = [b - a for a, b in pairwise(ids)]
-    cut = max(range(len(gaps)), key=gaps.__getitem__)
-    return ids if gaps[cut] == 1 else ids[cut + 1 :] + ids[: cut + 1]
+    node, visited = (note.group(1), bool(note.group(2))) if note else (None, False)
+    text = _ALIKE.sub("", text[: note.start()] if note else text)
+    return Choice(number, side, angle, text, node, visited=visited)

@@ -1,0 +1,136 @@
+"""Can options be told apart? ``python -m tests.graphs.navigation.twins [R2R_split ...]``.
+
+Over the scans of a split of R2R, with what a navigator is shown:
+
+- *twins*: viewpoints that offer two options in the same words;
+- *twin steps*: steps of ground-truth paths whose right option has a twin in the same quarter;
+- *free paths*: paths without such a step.
+
+Each four times: as shown; without what says which of several alike an option is, and with angles
+rounded to 30 degrees and distances to 1 m; without any number; and by the words of the description
+alone. The last three say how much hangs on what a model may not read well.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from navloom.evals.tasks.registry import load_task
+from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import load_scene
+from navloom.sim.captions import captions_for
+from navloom.sim.graph import GraphSimulator
+from navloom.sim.protocol import Observation, Pose
+from navloom.tools.navigation.options import Option, options_of, told
+
+_ANGLE = re.compile(r"(\d+) degrees")
+_METRES = re.compile(r"(\d+\.\d+) m\b")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_WHERE = re.compile(r"^[^:]*: ")
+_ALIKE = re.compile(r" \(the [^()]* alike[^()]*\)")
+FORMS: dict[str, Callable[[str], str]] = {
+    "as shown": lambda text: text,
+    "rounded": lambda text: _METRES.sub(
+        lambda m: f"{round(float(m[1]))} m",
+        _ANGLE.sub(lambda m: f"{30 * round(int(m[1]) / 30)} degrees", _ALIKE.sub("", text)),
+    ),
+    "no numbers": lambda text: _NUMBER.sub("#", text),
+    "words alone": lambda text: _WHERE.sub("", _ALIKE.sub("", text)),
+}
+
+
+@dataclass
+class Counted:
+    """What was counted in one form."""
+
+    viewpoints: int = 0
+    twins: int = 0
+    steps: int = 0
+    twin_steps: int = 0
+    paths: int = 0
+    free: int = 0
+
+    def __str__(self) -> str:
+        shares = {
+            "twins": (self.twins, self.viewpoints),
+            "twin steps": (self.twin_steps, self.steps),
+            "free paths": (self.free, self.paths),
+        }
+        return ", ".join(f"{name} {n} of {of} ({n / of:.1%})" for name, (n, of) in shares.items())
+
+
+class _Place:
+    """A scan, and what is offered where one stands in it."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self._simulator = GraphSimulator(scene, captions_for(scene))
+        self._seen: dict[tuple[str, float], list[Option]] = {}
+
+    def observed(self, viewpoint: str, heading: float) -> Observation:
+        spot = self.scene.viewpoint_by_id[viewpoint]
+        x, y, z = spot.position
+        pose = Pose((x, y - spot.eye_height, z), heading, 0.0, viewpoint)
+        return self._simulator.reset({"a": (pose, DEFAULT_BODY)})["a"]
+
+    def options(self, viewpoint: str, heading: float) -> list[Option]:
+        return options_of(self.observed(viewpoint, heading), heading)
+
+
+def count(data: Path, split: str) -> dict[str, Counted]:
+    """The three shares of a split, in each form."""
+    task = load_task("r2r", data / "mp3d", split)
+    places = {name: _Place(load_scene(uri)) for name, uri in task.scenes.items()}
+    found = {form: Counted() for form in FORMS}
+    for place in places.values():
+        for viewpoint in place.scene.viewpoint_by_id:
+            options = place.options(viewpoint, 0.0)
+            for form, counted in found.items():
+                texts = Counter(FORMS[form](told(option)) for option in options)
+                counted.viewpoints += 1
+                counted.twins += any(number > 1 for number in texts.values())
+    walked = {(e.scene, e.path): e for e in task.episodes}
+    for episode in walked.values():
+        steps = list(_steps(places[episode.scene], episode.path, episode.heading))
+        for form, counted in found.items():
+            twins = [_has_twin(options, right, FORMS[form]) for options, right in steps]
+            counted.steps += len(twins)
+            counted.twin_steps += sum(twins)
+            counted.paths += 1
+            counted.free += not any(twins)
+    return found
+
+
+def _steps(
+    place: _Place, path: tuple[str, ...], heading: float
+) -> Iterator[tuple[list[Option], str]]:
+    for here, there in pairwise(path):
+        options = place.options(here, heading)
+        yield options, there
+        way = next(c for c in place.observed(here, heading).candidates if c.viewpoint == there)
+        heading = way.heading
+
+
+def _has_twin(options: list[Option], right: str, form: Callable[[str], str]) -> bool:
+    ours = next(option for option in options if option.viewpoint == right)
+    return any(
+        other.viewpoint != right
+        and other.direction == ours.direction
+        and form(told(other)) == form(told(ours))
+        for other in options
+    )
+
+
+if __name__ == "__main__":
+    folder = Path(os.environ["NAVLOOM_DATA"])
+    for split in sys.argv[1:] or ["val_unseen"]:
+        for name, counted in count(folder, split).items():
+            print(f"{split}, {name}: {counted}")
