@@ -222,7 +222,14 @@ def open_file(path: Path) -> BinaryIO:
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "it is a device, and a file was expected", str(path))
-    return path.open("rb")
+    return open(path, "rb", opener=_at_once)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting for somebody who writes into a pipe; what is read is waited for."""
+    opened = os.open(path, flags | os.O_NONBLOCK)
+    os.set_blocking(opened, True)
+    return opened
 
 
 def read_lines(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:

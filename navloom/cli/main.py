@@ -34,6 +34,8 @@ from navloom.terminal import say, tell
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+_NO_FILE = {errno.ENAMETOOLONG, errno.ELOOP}
+"""What no file can be called: only ever something that somebody typed."""
 
 
 _COMMANDS = {
@@ -163,12 +165,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has enough.
         return _hang_up()
     except OSError as error:
+        if error.errno in _NO_FILE:
+            return _fail(f"'{str(error.filename)[:80]}' can be no file: {error.strerror}.")
         if error.errno not in _NO_ROOM:
             return _defect(error)
         where = error.filename or "what is to be written"
         _fail(f"{where}: {error.strerror}. Free space, or write to another place.")
         return _hang_up()
     except Exception as error:
+        if str(error) == "Could not determine home directory.":
+            # Of Path.expanduser, and of nothing else: `~nobody/runs`.
+            return _fail("there is no user of the name after '~': write the whole path.")
         # What is cut short in the middle of an import may say so in words of its own.
         return _stopped() if isinstance(error.__context__, KeyboardInterrupt) else _defect(error)
     if told and code == INTERRUPTED:

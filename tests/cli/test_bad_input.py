@@ -82,6 +82,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put(here / "other/thing.txt", "x")
     (here / "empty").mkdir()
     put(here / "list.yaml", "- a\n")
+    put(here / "digits.yaml", "Age: " + "9" * 5_000)
+    put(here / "day.yaml", "Age: 2020-13-45")
+    os.mkfifo(here / "pipe")
     put(here / "half.yaml", "Age: 3\n")
     put(here / "object.yaml", "!!python/object/apply:os.system ['true']\n")
     put(here / "old.yaml", json.dumps({**BLANK, "Age": 999, "Lifestyle Description": "x"}))
@@ -138,6 +141,12 @@ SCENES = [
     ("scenes show hm3d:ID", "NAVLOOM_DATA is not set"),
     ("scenes show " + "x" * 5000, "cannot be looked up: File name too long"),
     ("scenes show ~nobody-of-that-name/x", "cannot be looked up"),
+    ("eval r2r --data ~nobody-of-that-name/x --out q", "no user of the name after '~'"),
+    ("score " + "x" * 300, "' can be no file: File name too long."),
+    ("synth single demo:flat --n 1 --out q --profile digits.yaml", "digits.yaml: is not YAML"),
+    ("synth single demo:flat --n 1 --out q --profile day.yaml", "day.yaml: is not YAML"),
+    ("synth single demo:flat --n 1 --out q --run-config pipe", "pipe: the whole file"),
+    ("score pipe", "pipe: expected a submission"),
     ("scenes list empty", "empty holds no scene: expected *.json files"),
     ("scenes list hm3d:empty", "empty holds no hm3d scene"),
     ("scenes list nowhere", "There is no file or folder 'nowhere'"),

@@ -92,7 +92,7 @@ def _read_yaml(path: Path) -> Any:
         return yaml.safe_load(text)
     except RecursionError:
         raise PromptError(f"profile {path}: is nested beyond reason") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         problem = str(error).splitlines()[0]
         raise PromptError(f"profile {path}: is not YAML or JSON ({problem})") from None
 
