@@ -2,15 +2,18 @@
 
 Samples are paired by id, so that what differs between episodes cancels out. Differences are B minus
 A; their intervals are bootstrapped over the paths of the pairs
-(:mod:`navloom.evals.report.intervals`). Pairs in which only one of both succeeded are counted
-beside (McNemar), with the exact two-sided p-value of a fair coin; it takes pairs as independent,
-which the instructions of one path are not, so where the two disagree believe the interval.
+(:mod:`navloom.evals.report.intervals`). A difference is shown where the interval leaves 0 out and
+signs flipped at random, whole paths together, do as much in fewer than 5 of 100 draws: from few
+pairs that differ an interval alone promises too much. Pairs in which only one of both succeeded are
+counted beside (McNemar), with the exact two-sided p-value of a fair coin; it takes pairs as
+independent, which the instructions of one path are not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ _COUNTED = ("SR", "OSR", "SR_visible", "SR_strict", "SR_telhop")
 _IDENTITY = ("scene", "start", "goals", "instruction")
 _LOWER_IS_BETTER = {"NE", "collision_rate", *EFFORT}
 _NEITHER = {"TL"}
+_FLIPS = 1_999
 
 
 @dataclass(frozen=True)
@@ -48,18 +52,28 @@ class Paired:
         a: mean of the first run over the pairs where both have it.
         b: of the second.
         difference: B minus A, with its interval.
+        p: two-sided, of a difference so large where A and B are alike: signs of the pairs (of the
+            paths, where these are drawn whole) are flipped at random.
     """
 
     metric: str
     a: float
     b: float
     difference: Row
+    p: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether a difference is: the interval leaves 0 out, and chance seldom does as much."""
+        low, high = self.difference.low, self.difference.high
+        outside = low is not None and high is not None and not low <= 0 <= high
+        return outside and self.p < 1 - LEVEL
 
     @property
     def better(self) -> str | None:
-        """``"A"`` or ``"B"`` where the interval leaves 0 out and the metric has a good side."""
-        low, high = self.difference.low, self.difference.high
-        if low is None or high is None or low <= 0 <= high or self.metric in _NEITHER:
+        """``"A"`` or ``"B"`` where a difference is shown and the metric has a good side."""
+        low = self.difference.low
+        if low is None or not self.shown or self.metric in _NEITHER:
             return None
         return "B" if (low > 0) != (self.metric in _LOWER_IS_BETTER) else "A"
 
@@ -72,6 +86,8 @@ class Paired:
             "difference": difference.mean,
             "interval": difference.interval,
             "n": difference.n,
+            "p": self.p,
+            "shown": self.shown,
             "better": self.better,
         }
 
@@ -140,9 +156,10 @@ class Comparison:
             f"A: {self.a}. B: {self.b}. {self.pairs:,} pairs by sample id; unpaired: "
             f"{self.unpaired_a:,} of A, {self.unpaired_b:,} of B. Brackets: {LEVEL:.0%} bootstrap"
             f" of the paired difference, {RESAMPLES:,} draws of {drawn}; of shares in percentage"
-            " points; 'better' where it leaves out 0."
+            " points. p: of flipping the signs of the same at random. A difference is shown where"
+            f" the interval leaves 0 out and p is below {1 - LEVEL:.2g}."
         )
-        head = ("metric", "A", "B", "B - A", "interval", "n", "better")
+        head = ("metric", "A", "B", "B - A", "interval", "n", "p", "better")
         yield Table("Paired differences", note, head, tuple(map(_cells, self.metrics)))
         yield Table(
             "Who succeeded where",
@@ -219,8 +236,37 @@ def _differences(
         if row.n:
             kept = ~np.isnan(apart[:, k])
             a, b = float(before[kept, k].mean()), float(after[kept, k].mean())
-            found.append(Paired(row.metric, a, b, row))
+            drawn = None if clusters is None else list(compress(clusters, kept))
+            p = _flipped(apart[kept, k], drawn, seed)
+            found.append(Paired(row.metric, a, b, row, p))
     return found
+
+
+def _flipped(apart: Floats, clusters: Sequence[Hashable] | None, seed: int) -> float:
+    """The p-value of the sum of differences under random signs, exact where there are few."""
+    from scipy.stats import permutation_test
+
+    if clusters is not None:
+        sums: dict[Hashable, float] = {}
+        for name, difference in zip(clusters, apart, strict=True):
+            sums[name] = sums.get(name, 0.0) + float(difference)
+        apart = np.array(list(sums.values()))
+    apart = apart[apart != 0]
+    if len(apart) == 0:
+        return 1.0
+    if len(apart) == 1:
+        # scipy takes two at least; one may as well have the other sign.
+        return 1.0
+    tested = permutation_test(
+        (apart,),
+        lambda signed, axis: signed.sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=_FLIPS,
+        batch=200,
+        rng=np.random.default_rng(seed),
+    )
+    return float(tested.pvalue)
 
 
 def _discordant(name: str, a: Floats, b: Floats) -> Discordant | None:
@@ -267,5 +313,6 @@ def _cells(each: Paired) -> tuple[str, ...]:
         spoken(each.metric, row.mean, "+"),
         ends or NOTHING,
         f"{row.n:,}",
-        each.better or NOTHING,
+        f"{each.p:.3g}",
+        each.better or (NOTHING if each.shown else "no difference shown"),
     )

@@ -183,9 +183,16 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         **_captions(request),
     }
     failures: tuple[Example, ...] = ()
+    notes = [*data.notes, *_without_captions(request.captions, data)]
     if request.failures_from is not None:
         failures = read_examples(request.failures_from)
         record["failure_examples"] = _hashed([example.text for example in failures])
+        alone = sum(all(each.gives_away(e) for each in failures) for e in episodes.values())
+        if alone:
+            notes.append(
+                f"{alone} of {len(episodes)} episodes get no failure example: those of"
+                f" {request.failures_from} are all of their own scene"
+            )
     # Also the moment when a wrong name of a simulator is found out.
     simulator = simulator_of(request, data.scenes[samples[0].scene])
     simulator.close()
@@ -193,7 +200,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         request=request,
         samples=samples,
         record=record,
-        notes=(*data.notes, *_without_captions(request.captions, data)),
+        notes=notes,
         episodes=episodes,
         scenes=data.scenes,
         failures=failures,

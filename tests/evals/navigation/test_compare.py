@@ -61,6 +61,28 @@ def test_which_side_is_better(tmp_path: Path) -> None:
     assert (better["SR"], better["NE"]) == ("A", "A")
 
 
+def test_a_few_lucky_pairs_show_no_difference(tmp_path: Path) -> None:
+    names = [f"{k}_0" for k in range(1, 31)]
+    lucky = {name: float(name in names[:3]) for name in names}
+    a = run_of(tmp_path / "a", dict.fromkeys(names, 0.0))
+    found = compare_runs(a, run_of(tmp_path / "b", lucky))
+    success = {each.metric: each for each in found.metrics}["SR"]
+    assert found.discordant[0].p == success.p == 0.25
+    assert (success.shown, success.better) == (False, None)
+    (row,) = [r for table in found.tables() for r in table.rows if r[0] == "SR" and len(r) == 8]
+    assert row[-1] == "no difference shown"
+
+
+def test_instructions_of_one_path_are_flipped_together(tmp_path: Path) -> None:
+    names = [f"{path}_{k}" for path in (1, 2, 3) for k in (0, 1, 2)]
+    bad, good = (run_of(tmp_path / str(v), dict.fromkeys(names, v)) for v in (0.0, 1.0))
+    by_path, one_by_one = (
+        {each.metric: each.p for each in compare_runs(bad, good, by=by).metrics}["SR"]
+        for by in ("path", "episode")
+    )
+    assert (by_path, one_by_one) == (0.25, 2 / 2**9)
+
+
 def test_a_run_is_itself(tmp_path: Path) -> None:
     run = run_of(tmp_path / "a", {"1_0": 0, "2_0": 1})
     for each in compare_runs(run, run).metrics:
