@@ -63,7 +63,8 @@ def read_run(path: Path | str) -> dict[str, Any]:
         record = json.loads(data)
     except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict) or not isinstance(record.get("request"), dict):
+    parts = [record.get("request"), record.get("where", {})] if isinstance(record, dict) else [None]
+    if not all(isinstance(part, dict) for part in parts):
         raise RunError(
             f"{file} is broken: expected a JSON object with a request. Use another folder."
         )

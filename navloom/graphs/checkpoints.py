@@ -26,6 +26,15 @@ _TABLES = {
     " checkpoint, metadata",
     "writes": "thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value",
 }
+_LOST = """
+    SELECT (SELECT count(*) FROM checkpoints AS one WHERE parent_checkpoint_id IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM checkpoints AS before
+                WHERE before.thread_id = one.thread_id AND before.checkpoint_ns = one.checkpoint_ns
+                AND before.checkpoint_id = one.parent_checkpoint_id))
+        + (SELECT count(*) FROM (SELECT 1 FROM checkpoints WHERE parent_checkpoint_id IS NULL
+            GROUP BY thread_id, checkpoint_ns HAVING count(*) > 1))"""
+"""How many steps name one before them that is not there, and threads begin more than once: what
+grows is read along the steps."""
 _BESIDE = ("", "-wal", "-shm")
 
 
@@ -123,7 +132,8 @@ def what_is_wrong(path: Path) -> str | None:
             return _wrong_within(file, logged)
     except sqlite3.OperationalError:
         raise
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # What SQLite says of a broken file may cite bytes of it.
         return str(error)
 
 
@@ -139,6 +149,8 @@ def _wrong_within(file: sqlite3.Connection, logged: bool) -> str | None:
             file.execute(f"SELECT {_TABLES[name]} FROM {name} LIMIT 0")  # noqa: S608  our own words
         except sqlite3.OperationalError as error:
             return str(error)
+    if "checkpoints" in names and file.execute(_LOST).fetchone() != (0,):
+        return "a step that others follow is gone"
     (said,) = file.execute("PRAGMA integrity_check(1)").fetchone()
     return None if said == b"ok" else " ".join(said.decode(errors="replace").split())[:200]
 

@@ -74,7 +74,9 @@ def test_another_request_is_refused_and_the_keys_are_named(tmp_path: Path) -> No
     assert "--out" in said
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"request": 1}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"request": 1}', '{"request": {}, "where": 3}', "[" * 100_000]
+)
 def test_a_broken_run_json_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(RunError) as error:

@@ -21,6 +21,7 @@ from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resampled
 from navloom.evals.run_folder import fold_samples, read_run
+from navloom.files import formed
 from navloom.scenes.bodies import body_names
 from navloom.tools.capnav.feasible import KINDS
 
@@ -327,7 +328,8 @@ def read_capnav(run: Path | str) -> CapnavScores:
     request = read_run(run)["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
     fold_samples(run, found.add, "an answer")
-    # Lines stand as samples ended, which differs between two runs of one request.
-    found.scores.sort(key=lambda score: (score.question_id, score.body))
-    found.official.sort(key=lambda pair: (pair[0], repr(pair[1])))
+    with formed(f"{run}: a sample", "an answer"):
+        # Lines stand as samples ended, which differs between two runs of one request.
+        found.scores.sort(key=lambda score: (score.question_id, score.body))
+        found.official.sort(key=lambda pair: (pair[0], repr(pair[1])))
     return found

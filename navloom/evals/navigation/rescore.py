@@ -22,6 +22,7 @@ from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
 from navloom.evals.run_folder import read_run
 from navloom.evals.tasks.registry import TASKS, load_task
+from navloom.files import formed
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 
@@ -210,7 +211,8 @@ def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, st
     name = request.get("task")
     if name not in TASKS:
         return {}
-    options = {**(request.get("options") or {})}
+    with formed("the options of its run.json", "a run of `navloom eval`"):
+        options = {**(request.get("options") or {})}
     if where.get("scenes"):
         options["scenes"] = where["scenes"]
     return load_task(name, data or where.get("data"), request.get("split"), **options).scenes

@@ -153,6 +153,8 @@ class Talk:
             given = {} if known else {"seed": self.seed, **start}
             await self.graph.ainvoke(given, self._config, context=self.context, durability="sync")
         await self._refresh()
+        if not self.trail:
+            raise BrokenThreadError(f"The conversation '{self.thread}' is broken: it is nowhere.")
         return known
 
     async def _is_new(self) -> None:

@@ -229,6 +229,39 @@ def test_a_thread_that_holds_something_else_is_one_line(spoken: Spoken, damage: 
     assert spoken.code == 0
 
 
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("update checkpoints set parent_checkpoint_id = 'x' where rowid = 9", "is gone"),
+        ("delete from checkpoints where rowid = 5", "is gone"),
+        ("alter table writes rename column channel to chanel", "no such column: channel"),
+        ("alter table writes rename to wrote", "it holds a table 'wrote'"),
+    ],
+)
+def test_a_thread_with_a_part_gone_is_kept_aside(spoken: Spoken, damage: str, said: str) -> None:
+    options = "--thread odd --threads ."
+    spoken("go to the kitchen", options=options)
+    with sqlite3.connect("odd.sqlite") as file:
+        file.execute(damage)
+    file.close()
+    spoken("where are you?", options=options)
+    assert spoken.code == 1
+    assert said in spoken.err
+    assert Path("odd.sqlite.broken-1").exists()
+
+
+def test_a_thread_whose_faults_cannot_be_spelled_is_kept_aside(spoken: Spoken) -> None:
+    options = "--thread odd --threads ."
+    spoken("go to the kitchen", options=options)
+    data = Path("odd.sqlite").read_bytes()
+    Path("odd.sqlite").write_bytes(
+        data.replace(b"CREATE TABLE writes", b"CREATE \xc4\xff\xe0\x80\x90 wri")
+    )
+    spoken("where are you?", options=options)
+    assert spoken.code == 1
+    assert Path("odd.sqlite.broken-1").exists()
+
+
 def test_a_thread_with_flipped_bytes_is_never_a_new_chat(spoken: Spoken) -> None:
     options = "--thread t --threads kept"
     spoken("go to the kitchen", "go to the study", options=options)
