@@ -63,12 +63,12 @@ def read_run(path: Path | str) -> dict[str, Any]:
         record = json.loads(data)
     except (ValueError, RecursionError):
         record = None
-    parts = [record.get("request"), record.get("where", {})] if isinstance(record, dict) else [None]
-    if not all(isinstance(part, dict) for part in parts):
+    whole = record if isinstance(record, dict) else {}
+    if not isinstance(whole.get("request"), dict) or not isinstance(whole.get("where", {}), dict):
         raise RunError(
             f"{file} is broken: expected a JSON object with a request. Use another folder."
         )
-    return record
+    return whole
 
 
 def made_by_another(run: Path | str, said: Mapping[str, Any], what: str) -> RunError:
