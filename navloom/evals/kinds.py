@@ -61,6 +61,7 @@ class Plan:
         samples: all of the run, in order; a round may add to them.
         record: what ``run.json`` keeps beside the request's own words: its files, by content.
         notes: what a person must know before it begins.
+        limited: what the first so many of the samples are, in words, where that is to be known.
         files: small files of the run's folder that are written before it begins, by name.
     """
 
@@ -68,6 +69,7 @@ class Plan:
     samples: list[Sample]
     record: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    limited: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -268,6 +270,8 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
             write_whole(path / name, data)
         for line in plan.notes:
             session.display.note(line)
+        if session.limit is not None and plan.limited:
+            session.display.note(f"--limit {session.limit}: {plan.limited}")
         summary = await _rounds(kind, plan, folder, session)
         with formed(f"{path}: a sample", f"one of `navloom {kind.command}`"):
             found = kind.finish(plan, path)

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +130,33 @@ class EvalJob(Job):
         return scored(episode, state, scene, touches=self.plan.touches)
 
 
+def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
+    """Episodes in an order whose beginnings are fair samples: the first N of it are N of all.
+
+    Scenes take turns, in an order drawn by the seed; each scene's paths come in an order drawn
+    likewise, and none a second time before all of its scene have come.
+    """
+
+    def drawn(*what: Any) -> bytes:
+        said = json.dumps([seed, *what]).encode()
+        return blake2b(said, digest_size=8).digest()
+
+    paths: dict[tuple[str, str], list[Episode]] = {}
+    for episode in sorted(episodes, key=lambda each: drawn(each.id)):
+        path = str(episode.columns.get("path_id", episode.id))
+        paths.setdefault((episode.scene, path), []).append(episode)
+    scenes: dict[str, list[tuple[int, bytes, Episode]]] = {}
+    for (scene, path), told in paths.items():
+        ranked = [(again, drawn(scene, path), each) for again, each in enumerate(told)]
+        scenes.setdefault(scene, []).extend(ranked)
+    turns = [
+        (turn, drawn(scene), episode)
+        for scene, ranked in scenes.items()
+        for turn, (*_, episode) in enumerate(sorted(ranked, key=lambda each: each[:2]))
+    ]
+    return [episode for *_, episode in sorted(turns, key=lambda each: each[:2])]
+
+
 def simulator_of(request: EvalRequest, uri: str) -> Simulator:
     """A simulator over a scene, as a request asks; cheap, since what a scene gives is kept.
 
@@ -170,7 +197,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
     episodes: dict[str, Episode] = {}
     samples = []
     for epoch in range(1, request.epochs + 1):
-        for episode in data.episodes:
+        for episode in spread(data.episodes, request.seed):
             name = episode.id if request.epochs == 1 else f"{episode.id}-e{epoch}"
             episodes[name] = episode
             seed = sample_seed(request.seed, name)
@@ -201,6 +228,8 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         samples=samples,
         record=record,
         notes=notes,
+        limited="the first of an order drawn by the seed, scans in turn, each path once before any"
+        " comes again",
         episodes=episodes,
         scenes=data.scenes,
         failures=failures,

@@ -17,11 +17,12 @@ from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.dry import dry_run
 from navloom.evals.kinds import arun_kind, run_kind
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.navigation.run import plan
+from navloom.evals.navigation.run import plan, spread
 from navloom.evals.navigation.scores import scored
 from navloom.evals.navigation.subset import build_subset, save_subset
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.session import Session
+from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.models import get_model
 from navloom.scenes import uri as scene_uris
@@ -137,8 +138,10 @@ def test_epochs_try_each_episode_again(data: Path, tmp_path: Path) -> None:
 def test_limit_and_sample_id_do_part_of_a_run(data: Path, tmp_path: Path) -> None:
     request, out = walks(data), tmp_path / "r"
     assert run_kind(request, out, Session(limit=2)).scores["episodes"] == 2
+    one_of_each = {row["id"] for row in read_samples(out)}
+    assert {name[0] for name in one_of_each} == {"1", "2"}
     run_kind(request, out, Session(sample_id=["2_1"]))
-    assert {row["id"] for row in read_samples(out)} == {"1_0", "1_1", "2_1"}
+    assert {row["id"] for row in read_samples(out)} == {*one_of_each, "2_1"}
     assert run_kind(request, out).scores["episodes"] == 6
     with pytest.raises(UsageError, match="Did you mean '2_1'"):
         run_kind(request, out, Session(sample_id=["2_11"]))
@@ -292,7 +295,7 @@ def test_a_dry_run_bounds_what_it_would_take(data: Path) -> None:
     assert dry.samples == 6
     # Ten steps, each reply sent back twice, and revised once with two more.
     assert dry.calls == (6, 6 * 10 * 3 * 2)
-    assert "Walk 1 the 0 way." in dry.prompts[0].messages[1][1]
+    assert "Instruction: Walk " in dry.prompts[0].messages[1][1]
     assert dry.cost_usd is not None
     assert 0 < dry.cost_usd[0] < dry.cost_usd[1]
 
@@ -436,7 +439,8 @@ def test_what_the_machinery_broke_is_no_failure(data: Path, tmp_path: Path, said
     request, out = walks(data, agent="navgpt", model="openai/x"), tmp_path / "r"
     summary = run_kind(request, out, Session(limit=1))
     assert (summary.error, summary.failed, summary.scores["episodes"]) == (1, 0, 0)
-    assert read_errors(out)[0]["id"] == "1_0"
+    (error,) = read_errors(out)
+    assert (error["id"][0] in "12", error["status"]) == (True, "error")
     broken[0] = False
     summary = run_kind(EvalRequest.read(out), out, Session(limit=1, retry=True))
     assert (summary.error, summary.failed) == (0, 1)
@@ -489,3 +493,21 @@ async def test_a_person_is_asked_one_question_at_a_time(
         with pytest.raises(RunError, match="enough"):
             await arun_kind(homes(agent="navgpt", model=model), tmp_path / model)
     assert seen == [1, 1, 8]
+
+
+def test_the_first_of_an_evaluation_are_a_fair_share_of_it() -> None:
+    def made(scene: str, path: int, told: int) -> Episode:
+        return Episode(
+            id=f"{scene}-{path}_{told}", task="r2r", scene=f"demo:{scene}", start="a",
+            instruction="Go.", goals=("b",), columns={"path_id": path},
+        )  # fmt: skip
+
+    every = [made(s, p, t) for s in ("flat", "house", "villa") for p in range(4) for t in range(3)]
+    dealt = spread(every, 0)
+    assert sorted(e.id for e in dealt) == sorted(e.id for e in every)
+    for turn in range(0, 36, 3):
+        assert {e.scene for e in dealt[turn : turn + 3]} == {e.scene for e in every}
+    for first in range(0, 36, 12):
+        paths = {(e.scene, e.columns["path_id"]) for e in dealt[first : first + 12]}
+        assert len(paths) == 12
+    assert spread(every[::-1], 0) == dealt != spread(every, 1)
