@@ -30,11 +30,13 @@ def export(
     Lines are sorted by sample id and never vary: an interrupted run gives the same bytes.
     """
     from navloom.evals.kinds import kind_of
+    from navloom.files import formed
 
     kind = kind_of(run)
     if kind.export is None:
         raise UsageError(f"{run} is a run of `navloom {kind.command}`, which makes no dataset")
-    count = kind.export(run, out, form)
+    with formed(f"a sample of {run}", f"one of `navloom {kind.command}`"):
+        count = kind.export(run, out, form)
     if as_json:
         print_json({"file": str(out), "tasks": count})
         return

@@ -155,6 +155,22 @@ def test_values_that_no_report_can_use_are_one_line(
     assert err.count("\n") == 1
 
 
+def test_an_export_of_what_is_no_json_is_one_line(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def forged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        rows[0]["result"]["navloom"]["solo_metres"] = float("nan")
+        return rows
+
+    rewrite(run, forged)
+    capsys.readouterr()
+    assert main(["export", str(run), "--out", str(run.parent / "x.jsonl")]) == 1
+    err = capsys.readouterr().err
+    assert "has not the form of one of `navloom synth single`" in err
+    assert err.count("\n") == 1
+    assert not (run.parent / "x.jsonl").exists()
+
+
 def test_a_survey_without_homes_is_broken(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (run / "scenes.json").write_text('{"scenes": {}, "skipped": {}}')
     capsys.readouterr()
