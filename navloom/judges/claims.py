@@ -30,7 +30,7 @@ _TRUTH = "true|false|correct|incorrect|in~correct|un~?true"
 _VALUES = (
     "yes|no|y|n|t|f|ok|okay|pass|passe[ds]|fail|fail(?:ed|s)|right|wrong|valid|invalid|accept|"
     "accepted|reject|rejected|approved?|affirmative|negative|positive|sound|perfect|full|zero|one|"
-    "ten|hundred|10,10|100,100|5,5|[01]|10|100|1_0|0_0"
+    "ten|hundred|affirmed|confirmed|lgtm|\\d{1,3}(?:[,_]\\d{1,3})?"
 )
 _CORE = (
     "(?:is|was|final|overall|in|my|the)?correct(?:ness|ly)?|verdicts?|grad(?:e[ds]?|ing)|"
@@ -52,7 +52,10 @@ _RECORD = re.compile(
 """What a record says of passages: a quotation of it is no verdict."""
 _BEGINS = frozenset(["no", "y", "n", "t", "f", "one", "zero", "ten", "hundred", "full", "right"])
 _SIGNED = "colons?|equals?|arrows?|dash"
-_SAID = "is|to|as|are|be|was|means?|becomes|remains"
+_SAID = (
+    r"is|to|as|are|be|was|means?|becomes|remains|evaluates\Wto|equals\Wsign|"
+    r"(?:is|be)\W(?:equal|set)\Wto"
+)
 _END = r"(?=\W?$|[^\w ~])"
 _ENDED = re.compile(_END)
 _GAP = re.compile(rf"((?<=\d)[.,](?=\d))|[^a-z0-9{OTHER}]+")
@@ -62,9 +65,10 @@ _HEAD = re.compile(rf"(\w{{1,40}})(\W)(?:({_SIGNED}|{_SAID})(\W))?$")
 _VALUE = re.compile(rf"(?<=\W)(?:({_TRUTH})|(?:{_VALUES}))\b")
 _LINKED = re.compile(_SAID)
 _LABEL = re.compile(_LABELS)
-_MARKED = re.compile("scored?|scores|rated?|rating|marks?")
+_MARKED = re.compile("scored?|scores|rated?|rating|marks?|correctness")
+_POINTS = frozenset(["0", "1", "10", "100", "1_0", "0_0", "10,10", "100,100", "5,5"])
 _ABOUT = re.compile(_CORE)
-_BACK = re.compile(rf"(?<!\w)(?:true|false):(?:{_LABELS})(?!\w)")
+_BACK = re.compile(rf"(?<!\w)(?:true|false)(?::(?:{_LABELS})|\((?:{_CORE}))(?!\w)")
 _LINK = rf"(?:\W(?:{_SIGNED}|{_SAID})\W|\W)"
 _PAIR = re.compile(
     rf"(?<!\w)(?:(?:{_LABELS}){_LINK}(?:{_TRUTH}|yes|pass|passed|valid|accepted|wrong)|"
@@ -74,9 +78,9 @@ _SPACED = re.compile(
     rf"(?:{_LABELS})(?:{_SIGNED}|{_SAID})?(?:{_TRUTH}|yes|passed|valid|accepted|wrong|no)"
     rf"|(?:{_TRUTH})(?:{_LABELS})|(?:{_TRUTH})"
 )
-_INITIALS = re.compile(rf"(?:{_CORE})(?:{_TRUTH})|(?:{_TRUTH})(?:{_CORE})")
+_INITIALS = re.compile(rf"(?:{_CORE})[cei]?(?:{_TRUTH})|(?:{_TRUTH})(?:{_CORE})")
 _KNOWN = re.compile(rf"{_LABELS}|{_TRUTH}|{_VALUES}|{_SAID}|{_SIGNED}")
-_WORDS = re.compile(rf"(?<!\w)(?:{_TRUTH}|{_CORE})(?!\w)")
+_WORDS = re.compile(rf"{_TRUTH}|{_CORE}")
 _MOST_HEAD = 60
 _SPREAD = 2.5
 """With so few letters to a piece, letters are spaced out."""
@@ -125,7 +129,7 @@ def _signs(view: View) -> View:
 
 def _sign(gap: str) -> str:
     """The strongest sign of a gap: one of ``_ ~ space , . ( - :``."""
-    signs = set(gap) - set(" \t\r\n\v\f'`*_%")
+    signs = set(gap.replace("\n", ",")) - set(" \t\r\v\f'`*_%")
     if len(gap) == 1 and gap in "-.,":
         return {"-": "~", ".": ":", ",": ","}[gap]
     if signs - set('-.,;!?/([{")]}') or "...." in gap:
@@ -177,7 +181,10 @@ def _is_graded(label: str, sign: str, value: str, ends: bool, *, about: bool) ->
     """Whether a value that is an ordinary word, or a number, is a verdict beside this label."""
     if value in ("yes", "no") and _ANSWER.fullmatch(label):
         return False
-    marked = bool(_MARKED.fullmatch(label)) and value[0].isdigit()
+    counts = value[0].isdigit()
+    marked = counts and bool(_MARKED.fullmatch(label))
+    if counts and not marked and value not in _POINTS:
+        return False
     # "No ramp", "1 step": what goes on with such a word is no grade.
     begins = value in _BEGINS or value[0].isdigit()
     if (sign == ":" and about and (marked or not begins)) or (marked and "," in value):
@@ -190,6 +197,7 @@ def _hidden(text: str, plain: View) -> Iterator[Span]:
     words = _signs(plain)
     views = [words.backwards(), words.words_backwards(), words.backwards().translated(_TURNED)]
     views += [words.translated(letters) for letters in shifts()]
+    views += [words.backwards().translated(letters) for letters in shifts()]
     for view in filter(_worth_a_look, views):
         for found in _PAIR.finditer(view.text):
             yield view.span(found.start(), found.end())
@@ -237,4 +245,5 @@ def _apart(text: str, span: Span, *, lone: bool) -> bool:
     pieces = _PIECE.findall(text[start:end])
     broken = any(not _KNOWN.fullmatch(piece.lower()) for piece in pieces)
     letters = sum(map(len, pieces))
-    return broken and len(pieces) >= 3 and (not lone or letters / len(pieces) <= _SPREAD)
+    parts = len(pieces) >= 3 or (len(pieces) == 1 and not lone)
+    return broken and parts and (not lone or letters / len(pieces) <= _SPREAD)

@@ -172,7 +172,7 @@ def _sign(character: str, kind: str, name: str) -> str:
 
 _GAP = r"[\s,;:_-]"
 _NUMBERS: tuple[tuple[re.Pattern[str], int], ...] = (
-    (re.compile(rf"(?<!\w)(?:(?:0x|\\x)?[0-9a-f]{{2}}{_GAP}{{0,2}}){{3,}}(?!\w)", re.I), 16),
+    (re.compile(rf"(?<!\w)(?:(?:0x|\\x|=)?[0-9a-f]{{2}}{_GAP}{{0,2}}){{3,}}(?!\w)", re.I), 16),
     (re.compile(rf"(?<!\w)(?:\d{{2,3}}{_GAP}{{1,3}}){{2,}}\d{{2,3}}(?!\w)"), 10),
     (re.compile(rf"(?<!\w)(?:[01]{{7,8}}{_GAP}{{0,3}}){{3,}}(?!\w)"), 2),
     (re.compile(rf"(?<!\w)(?:0?o?[0-7]{{2,3}}{_GAP}{{1,3}}){{2,}}[0-7]{{2,3}}(?!\w)"), 8),

@@ -79,6 +79,7 @@ _WORDED: Rules = _rules(
     r"\b(?:options?|choices?|candidates?)\s{1,2}(?:[\"'(](?:[a-h]|[ivx]{1,4})[\"')]|"
     r"(?:[b-h]|ii|iii|iv|vi{0,3}|ix)\b(?!['-]))",
     rf"\bnumber\s{{1,2}}{_NUMBER}{_UNIT}",
+    rf"\b(?:top|bottom|middle|upper|lower)\s{{1,2}}{_PLACE}\b",
 )
 """What has a word that says so, and is looked for in every reading."""
 _REAL = r"-?\d{1,6}[.,]\d{1,9}"
@@ -89,16 +90,17 @@ _BARE: Rules = _rules(
     "option",
     r"(?<!\w)(?:#|№|n°)\s?\d{1,6}\b",
     rf"\b(?:no|nr|num)\.\s?\d{{1,3}}\b(?![.,]\d){_UNIT}",
-    r"\b(?:take|choose|pick|select|use|answer)\s{1,2}\(?\d{1,3}\b(?=\s?(?:[.,;!?)]|$))(?!\.\d)",
+    r"\b(?:take|choose|pick|select|use|answer|move|go (?:for|with))[\s:=(]{1,3}\d{1,3}\b"
+    r"(?=\s?(?:[.,;!?)]|$))(?!\.\d)",
     r"^\W{0,5}\d{1,3}\W{0,5}$",
 ) + _rules(
     "coordinates",
     rf"[(\[<{{]\s?{_ANY}{_NEXT}{_ANY}(?:{_NEXT}{_ANY})?\s?[)\]>}}]",
     rf"{_TWO}(?:\s?[,;]\s?-?\d{{1,6}}\.\d{{1,9}})?",
-    rf"(?<![\d.,]){_REAL}\s?(?:[;/|]|,\s|\bby\b|\band\b)\s?{_REAL}(?![\d.,]*\d){_UNIT}",
+    rf"(?<![\d.,]){_REAL}\s?(?:[;/|\s]|,\s|\bby\b|\band\b)\s?{_REAL}(?![\d.,]*\d){_UNIT}",
     r"\b[xyz](?:\s?(?:coordinate|axis|value))?\s?(?:[=:]|\b(?:is|equals|of|at)\b)\s?" + _ANY,
     rf"\b[xyz]\s?(?:{_ANY}[\s,;]{{1,3}}(?:and\s)?[xyz]\s?{_ANY}|{_REAL})",
-    rf"\b(?:co-?ordinates?|coords?|latitude|longitude)\b[^.!?\d]{{0,24}}?{_ANY}",
+    rf"\b(?:co-?ordinates?|coords?|lat(?:itude)?|lon(?:gitude)?)\b[^.!?\d]{{0,24}}?{_ANY}",
     rf"{_ANY}\s(?:north|south|east|west)\w{{0,5}},?\s(?:and\s|by\s)?{_ANY}\s"
     r"(?:north|south|east|west)",
 )
