@@ -33,6 +33,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Literal
@@ -147,7 +148,13 @@ def neutralise(text: str, most: int, known: Collection[str] = ()) -> str:
         most: characters at most.
         known: ids that are left as they are, though they look like codes.
     """
+    # Names of a record come again and again, and looking through every disguise takes a while.
+    kept = _neutralised if len(text) <= MOST_EXPLANATION else _neutralised.__wrapped__
+    return kept(text, most, frozenset(known))
 
+
+@lru_cache(maxsize=2048)
+def _neutralised(text: str, most: int, known: frozenset[str]) -> str:
     def hidden(found: re.Match[str]) -> str:
         return found[0] if found[0] in known or not _is_code(found[0]) else "(code)"
 
@@ -157,9 +164,12 @@ def neutralise(text: str, most: int, known: Collection[str] = ()) -> str:
     shown = _RUN.sub(r"\1", _LONG.sub(hidden, _CODE.sub(hidden, shown)))
     # Twice: what one removal brings together the second finds.
     for _ in range(2):
+        before = shown
         shown = _WRAPPED.sub("(verdict)", _replaced(shown, claims(shown), "(verdict)"))
         shown = _LEFT.sub(r"\1", _KEY.sub(r"\1 - ", shown))
         shown = paragraph(shown, _MOST_READ)
+        if shown == before:
+            break
     return _ends(shown, most, " … ")
 
 

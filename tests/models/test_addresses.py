@@ -164,7 +164,7 @@ def test_a_file_of_roles_gets_no_key(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "'model-role' sends calls to" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 1), ("", 1)])
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("", 1)])
 def test_a_person_at_a_terminal_is_asked(answer: str, code: int, tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
     with ModelServer(brain(get_model("builtin/heuristic"))) as recorder:

@@ -57,6 +57,7 @@ async def test_the_table_sees_a_sample_in_the_wrong_place() -> None:
     assert "is failed, not error" in failed.verdict
 
 
+@pytest.mark.slow
 async def test_the_same_seed_gives_the_same_row() -> None:
     kinds = [kind_of("429"), kind_of("unknown-tool")]
     first, second = [await fault_table(kinds, replace(SMALL, seed=5)) for _ in range(2)]
@@ -80,6 +81,7 @@ def test_a_row_in_text() -> None:
     assert " ".join(line.split()) == "4 500 4 3 0 1 2 1 11 2 0.2 1 WRONG: a is ok, not error"
 
 
+@pytest.mark.slow
 def test_killed_at_random_points_nothing_is_lost_or_paid_twice(tmp_path: Path) -> None:
     """The one that kills a command, end to end; its errands are graphs within the graph."""
     outcome = kill_many(tmp_path, 3, seed=3, kind="collab")

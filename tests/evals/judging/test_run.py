@@ -130,6 +130,7 @@ def test_a_flip_is_a_claim_that_became_the_verdict() -> None:
     assert (found.agreed, found.unscored) == (1, 1)
 
 
+@pytest.mark.slow
 def test_the_symbolic_judge_knows_its_own_wordings_better(tmp_path: Path) -> None:
     request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=120)
     summary = run_kind(request, tmp_path / "r")

@@ -127,6 +127,7 @@ async def test_a_record_that_is_none_is_refused() -> None:
         await judged(record={"edges": 3})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blind", [False, True])
 async def test_no_payload_turns_a_gullible_judge_with_the_defences_and_all_do_without(
     blind: bool,

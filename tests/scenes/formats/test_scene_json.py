@@ -29,8 +29,8 @@ from navloom.scenes.scene import (
 )
 from navloom.scenes.uri import load_scene
 
-number = st.floats(allow_nan=False, allow_infinity=False)
-length = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+number = st.floats(-10_000, 10_000)
+length = st.floats(0, 10_000)
 positive = length.filter(lambda x: x > 0)
 word = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 point = st.tuples(number, number, number)
