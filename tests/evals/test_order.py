@@ -14,7 +14,7 @@ from navloom.cli.main import main
 WALKS = ["eval", "scene", "demo:flat", "--agent", "random", "--epochs", "2", "--n"]
 RELAYS = ["synth", "collab", "demo:", "--model", "builtin/random", "--n"]
 RUNS = [
-    pytest.param([*WALKS, "3"], id="walks"),
+    pytest.param([*WALKS, "3"], id="walks", marks=pytest.mark.slow),
     pytest.param(["synth", "capnav", "demo:", "--model", "builtin/random"], id="questions"),
     pytest.param([*WALKS, "9"], id="more walks", marks=pytest.mark.slow),
     pytest.param([*RELAYS, "6"], id="relays", marks=pytest.mark.slow),

@@ -300,15 +300,23 @@ def test_a_dry_run_bounds_what_it_would_take(data: Path) -> None:
     assert 0 < dry.cost_usd[0] < dry.cost_usd[1]
 
 
-def test_bounds_of_a_dry_run_hold(tmp_path: Path, data: Path) -> None:
-    for changes in ({}, {"reflect": True, "cot": True}, {"dialogue": True}, {"agent": "random"}):
-        request = walks(data, **changes)
-        dry = dry_run(request)
-        name = "-".join(changes) or "plain"
-        used = run_kind(request, tmp_path / name).usage
-        for low_high, key in ((dry.calls, "calls"), (dry.input_tokens, "input_tokens"),
-                              (dry.output_tokens, "output_tokens")):  # fmt: skip
-            assert low_high[0] <= used[key] <= low_high[1], (changes, key)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"reflect": True, "cot": True},
+        pytest.param({}, marks=pytest.mark.slow),
+        pytest.param({"dialogue": True}, marks=pytest.mark.slow),
+        pytest.param({"agent": "random"}, marks=pytest.mark.slow),
+    ],
+    ids=lambda changes: "-".join(changes) or "plain",
+)
+def test_bounds_of_a_dry_run_hold(changes: dict[str, Any], tmp_path: Path, data: Path) -> None:
+    request = walks(data, **changes)
+    dry = dry_run(request)
+    used = run_kind(request, tmp_path / "run").usage
+    for low_high, key in ((dry.calls, "calls"), (dry.input_tokens, "input_tokens"),
+                          (dry.output_tokens, "output_tokens")):  # fmt: skip
+        assert low_high[0] <= used[key] <= low_high[1], key
 
 
 def test_bad_places_are_one_line_each(data: Path, tmp_path: Path) -> None:
