@@ -18,6 +18,8 @@ from navloom.errors import ModelError
 
 MOST_BYTES = 32_000_000
 """Of one reply, of any provider. The longest that Navloom reads has 200,000 characters."""
+MOST_FIELDS = 60_000
+"""Of one reply that is not streamed."""
 _MOST_REDIRECTS = 3
 
 
@@ -79,6 +81,9 @@ async def _sent(client: Any, request: Any, *, stream: bool = False, **kwargs: An
             await response.aread()
         finally:
             await response.aclose()
+        if response.content.count(b'":') > MOST_FIELDS:
+            # SDKs take a second and more for each of these, and nothing can stop them.
+            raise _refused(request, f"sends a reply of more than {MOST_FIELDS:,} fields")
     return response
 
 

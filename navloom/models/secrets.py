@@ -162,7 +162,7 @@ def load_keys(path: Path) -> list[str]:
         The names that were taken.
 
     Raises:
-        UsageError: the file is too large, or a key's quotes do not close.
+        UsageError: the file is too large, a key's quotes do not close, or it holds NUL.
     """
     try:
         with path.open("rb") as file:
@@ -177,6 +177,8 @@ def load_keys(path: Path) -> list[str]:
         if found is None:
             continue
         name, value = found.group(1), _unquoted(found.group(2), f"{path}:{number}")
+        if "\0" in value:
+            raise UsageError(f"{path}:{number}: {name} holds a character that no key has: NUL")
         if value and not os.environ.get(name, "").strip():
             os.environ[name] = value
             taken.append(name)

@@ -102,3 +102,14 @@ async def test_a_reply_without_end_is_cut(
         pytest.raises(ModelError, match="sends a reply of more than 2 MB"),
     ):
         await asked(name, url, **({"extra": {"streaming": True}} if streaming else {}))
+
+
+@pytest.mark.parametrize("name", WIRES)
+async def test_a_reply_of_fields_without_end_is_refused(name: str) -> None:
+    fields = ",".join(f'"k{n}": {n}' for n in range(connections.MOST_FIELDS + 1))
+    with (
+        listening(lambda handler: reply(handler, f"{{{fields}}}".encode())) as (url, heard),
+        pytest.raises(ModelError, match="sends a reply of more than 60,000 fields"),
+    ):
+        await asked(name, url)
+    assert len(heard) == 1

@@ -179,3 +179,9 @@ async def test_a_server_that_repeats_a_key_anywhere_leaves_none(field: str) -> N
         reply = await acall(model, [HumanMessage("well?")])
     assert CANARY not in str(reply)
     assert "CANARY_API_KEY" in str(reply)
+
+
+def test_a_key_with_a_nul_is_a_mistake_in_its_line(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"A_API_KEY=12345678\nB_API_KEY=1234\x005678\n")
+    with pytest.raises(UsageError, match=r"\.env:2: B_API_KEY holds a character that no key has"):
+        load_keys(tmp_path / ".env")
