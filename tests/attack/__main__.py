@@ -22,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the dice (0)")
     asked = parser.parse_args(arguments)
     wanted = [attack for attack in ATTACKS if asked.only in attack.name]
+    wanted = [attack for attack in wanted if attack.share or not asked.share]
     if not wanted:
         parser.error(f"no row has '{asked.only}' in its name: {[a.name for a in ATTACKS]}")
     print(f"{'attack: what must hold':<88} {'tries':>6} {'time':>8}  result")

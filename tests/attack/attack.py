@@ -27,7 +27,8 @@ class Attack:
         tries: see `Tries`. Where the ways are a list, all of them are tried, however many were
             asked for.
         whole: tries in ``python -m tests.attack``.
-        share: tries in ``make test-slow``.
+        share: tries in ``make test-slow``; 0 where what is promised is a time: that says how busy
+            a machine is.
     """
 
     name: str
