@@ -90,7 +90,7 @@ async def run_batch(
     if len(ids) != len(samples):
         raise RunError("two samples of one run have the same id: ids are unique")
     chosen = session.picked(samples)
-    again = chosen & folder.errored if session.go_back != "step" else set()
+    again = chosen & folder.errored
     if session.retry:
         folder.retry_errors()
     ended = chosen & (folder.finished | folder.errored)
@@ -115,9 +115,7 @@ async def run_batch(
     try:
         if todo:
             with stop.at_signals():
-                back = dict.fromkeys(again, session.go_back)
-                most = session.max_connections
-                under_way = await _run(folder, todo, job, most, stop, scope, back)
+                under_way = await _run(folder, todo, job, session, stop, scope, again)
     except BaseException:
         # What was done is said all the same; what ends the session goes before a full disk.
         with suppress(RunError, OSError):
@@ -134,17 +132,20 @@ async def _run(
     folder: RunFolder,
     todo: list[Sample],
     job: Job,
-    most: int,
+    session: Session,
     stop: Stop,
     scope: CallScope,
-    back: Mapping[str, str],
+    again: set[str],
 ) -> Tally:
     """Run them; what samples have used that were begun and did not end is returned."""
     async with open_checkpoints(folder.checkpoints, scope.display.note) as saver:
         graph, threads = job.build(saver), await begun(saver)
-        stale = (threads & folder.finished) | {n for n in back if back[n] == "start"}
-        for name in sorted(threads & {n for n in back if back[n] == "reply"}):
-            await forget_last_reply(saver, name)
+        stale = threads & folder.finished
+        if session.go_back == "start":
+            stale |= threads & again
+        elif session.go_back == "reply":
+            for name in sorted(threads & again):
+                await forget_last_reply(saver, name)
         if threads - stale and folder.made_by != package_version("navloom"):
             # Another version's graphs have other nodes: nothing can go on from between them.
             scope.display.note(
@@ -161,7 +162,7 @@ async def _run(
         try:
             if scope.counts:
                 await engine.count_before(todo)
-            await engine.run(todo, max(1, most))
+            await engine.run(todo, max(1, session.max_connections))
             return await engine.under_way(todo)
         finally:
             stop.forget(engine.stopped)
