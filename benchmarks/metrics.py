@@ -26,17 +26,9 @@ import networkx as nx
 import numpy as np
 
 from benchmarks import Claim
-from navloom.evals.navigation.ground import (
-    Batch,
-    Ground,
-    Ids,
-    Truth,
-    flattened,
-    measure,
-    padded,
-    without_repeats,
-)
+from navloom.evals.navigation.ground import Ground, Ids, flattened, padded, without_repeats
 from navloom.evals.navigation.metrics import Scorer, cluster_of
+from navloom.evals.navigation.path_metrics import Batch, Truth, measure
 from navloom.evals.report.intervals import intervals
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
@@ -140,7 +132,8 @@ def _numbered(given: _Given) -> tuple[Truth, Batch]:
     goals = padded(*numbers((e, e.goals) for e in given.episodes))
     of = np.arange(len(lengths))
     truth = Truth(ground, padded(path, counts), counts, goals)
-    return truth, Batch(flat, lengths, of, np.ones(len(of), np.bool_))
+    every = np.ones(len(of), np.bool_)
+    return truth, Batch(flat, lengths, of, every, every)
 
 
 def _intervals(given: _Given, scorer: Scorer) -> Claim:
@@ -240,6 +233,26 @@ class _Walk:
     def spl_gt(self) -> float:
         return self.weighted(self.length(self.episode.path))
 
+    def soft_spl(self) -> float:
+        least, left = self.to_goal(self.path[0]), self.ne()
+        if least == 0:
+            return self.weighted(least)
+        if math.isinf(least):
+            return 0.0
+        return max(0.0, 1 - left / least) * least / max(least, self.tl())
+
+    def dts(self) -> float:
+        return max(0.0, self.ne() - RADIUS)
+
+    def gp(self) -> float:
+        return self.to_goal(self.path[0]) - self.ne()
+
+    def early_stop(self) -> float:
+        return 1 - self.osr()
+
+    def late_stop(self) -> float:
+        return self.osr() - self.sr()
+
     def ndtw(self) -> float:
         path, reference = self.path, self.episode.path
         sums = [[math.inf] * (len(reference) + 1) for _ in range(len(path) + 1)]
@@ -273,6 +286,13 @@ _METRICS: dict[str, Callable[[_Walk], float]] = {
     "nDTW": _Walk.ndtw,
     "SDTW": _Walk.sdtw,
     "CLS": _Walk.cls,
+    "SoftSPL": _Walk.soft_spl,
+    "SR_stopped": _Walk.sr,
+    "SR_end": _Walk.sr,
+    "early_stop": _Walk.early_stop,
+    "late_stop": _Walk.late_stop,
+    "DTS": _Walk.dts,
+    "GP": _Walk.gp,
 }
 
 

@@ -64,8 +64,8 @@ def score(
 ) -> None:
     """Score a submission file, anyone's, or a run's finished trajectories anew.
 
-    TL NE SR OSR SPL nDTW SDTW CLS with the field's definitions, 95 % intervals, and by name every
-    episode that counts as failed because nobody can have walked its trajectory.
+    TL NE SR OSR SPL SoftSPL nDTW SDTW CLS and more with the field's definitions, 95 % intervals,
+    and by name every episode that counts as failed because nobody can have walked its trajectory.
     """
     from navloom.errors import UsageError
     from navloom.evals.navigation.rescore import score_run, score_submission

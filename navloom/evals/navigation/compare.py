@@ -36,9 +36,12 @@ from navloom.evals.report.intervals import (
 from navloom.evals.run_folder import each_sample
 
 Floats = NDArray[np.float64]
-_COUNTED = ("SR", "OSR", "SR_visible", "SR_strict", "SR_telhop")
+_COUNTED = (
+    *("SR", "SR_stopped", "SR_end", "OSR", "early_stop", "late_stop"),
+    *("SR_visible", "SR_strict", "SR_telhop"),
+)
 _IDENTITY = ("scene", "start", "goals", "instruction")
-_LOWER_IS_BETTER = {"NE", "collision_rate", *EFFORT}
+_LOWER_IS_BETTER = {"NE", "DTS", "early_stop", "late_stop", "collision_rate", *EFFORT}
 _NEITHER = {"TL"}
 _FLIPS = 1_999
 

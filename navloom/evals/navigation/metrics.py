@@ -1,6 +1,6 @@
-"""Scores of navigation: TL NE SR OSR SPL nDTW SDTW CLS, and those of REVERIE and of contacts.
+"""Scores of navigation: those of the path walked, of REVERIE and of contacts.
 
-The definitions are in :mod:`navloom.evals.navigation.ground` and, in words, in
+The definitions are in :mod:`navloom.evals.navigation.path_metrics` and, in words, in
 ``docs/metrics.md``. Beside those of the path there are:
 
     SR_visible      1 where the last viewpoint sees the target (REVERIE)
@@ -15,7 +15,7 @@ is 0, TL and NE are undefined, and it is said why. Undefined is None in records,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -26,28 +26,33 @@ from numpy.typing import NDArray
 from navloom.errors import DataError, did_you_mean
 from navloom.evals.navigation.ground import (
     MOST_POSITIONS,
+    Ground,
+    Ids,
+    Invalid,
+    broken_hops,
+    faulty_path,
+    flattened,
+    padded,
+    without_repeats,
+)
+from navloom.evals.navigation.path_metrics import (
+    METRES,
     PATH_METRICS,
     RADIUS_M,
     Batch,
     Columns,
-    Ground,
-    Ids,
-    Invalid,
     Truth,
-    broken_hops,
-    faulty_path,
-    flattened,
     measure,
-    padded,
-    without_repeats,
 )
 from navloom.evals.report.intervals import RESAMPLES, By, Row, clusters_of, columns_of, rows_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 
 METRICS = (*PATH_METRICS, "SR_visible", "collision_rate", "SR_strict", "SR_telhop")
-"""Every metric, in the order of tables. All but TL and NE (metres) and the rate are fractions."""
-SHARES = frozenset(METRICS) - {"TL", "NE", "collision_rate"}
+"""Every metric. All but ``METRES`` and the rate are fractions."""
+SHARES = frozenset(METRICS) - {*METRES, "collision_rate"}
+STOP, NOBODYS = "stop", "unparsed"
+"""Ends of a walk: the agent's own choice, and the one that it cannot be held to."""
 NOTICEABLE_M = 0.1
 """A contact that displaces an obstacle by this much fails an episode under Strict."""
 _OF_CONTACTS = ("collision_rate", "SR_strict", "SR_telhop")
@@ -177,7 +182,7 @@ class Scorer:
         self,
         trajectories: Mapping[str, Sequence[str]],
         *,
-        unstopped: Collection[str] = (),
+        ends: Mapping[str, str] | None = None,
         contacts: Mapping[str, Contacts] | None = None,
     ) -> Scores:
         """Score one set of trajectories.
@@ -185,20 +190,21 @@ class Scorer:
         Args:
             trajectories: viewpoints by episode id; repeats that follow one another count once.
                 An episode without one is invalid; ids of no episode are left alone.
-            unstopped: ids of episodes whose end the agent did not choose (a reply that could not
-                be read); they are no success wherever they ended.
+            ends: how walks ended, by episode id, where the source says; whoever is not in it is
+                taken to have stopped by itself. Where no reply could be read (``unparsed``) the
+                agent chose no place: no success wherever it stands, but for ``SR_end``.
             contacts: what was touched, by episode id, where that is reported.
         """
         count = len(self.episodes)
-        columns = {name: np.full(count, np.nan) for name in METRICS}
+        columns, ended = {name: np.full(count, np.nan) for name in METRICS}, ends or {}
         invalid: dict[int, Invalid] = {}
         for group in self._groups:
-            for name, values in group.score(trajectories, unstopped, self.radius, invalid).items():
+            for name, values in group.score(trajectories, ended, self.radius, invalid).items():
                 columns[name][group.members] = values
-        seen, none = columns["SR_visible"], frozenset(unstopped)
+        seen = columns["SR_visible"]
         for k, name, seen_from in self._visible:
-            ended = k not in invalid and name not in none
-            seen[k] = ended and trajectories[name][-1] in seen_from
+            sound = k not in invalid and ended.get(name) != NOBODYS
+            seen[k] = sound and trajectories[name][-1] in seen_from
         self._touch(contacts or {}, columns)
         return Scores(self.episodes, columns, dict(sorted(invalid.items())))
 
@@ -243,7 +249,7 @@ class _Group:
     def score(
         self,
         trajectories: Mapping[str, Sequence[str]],
-        unstopped: Collection[str],
+        ends: Mapping[str, str],
         radius: float,
         invalid: dict[int, Invalid],
     ) -> Columns:
@@ -258,10 +264,9 @@ class _Group:
             faults |= {int(rows[b]): fault for b, fault in broken.items()}
             flat, lengths, rows = flat[np.repeat(sound, lengths)], lengths[sound], rows[sound]
         invalid |= {int(self.members[b]): fault for b, fault in faults.items()}
-        stopped = np.ones(len(rows), np.bool_)
-        if unstopped:
-            stopped[:] = [self.episodes[b].id not in unstopped for b in rows]
-        batch = Batch(flat, lengths, rows, stopped)
+        how = [ends.get(self.episodes[b].id, STOP) for b in rows] if ends else [STOP] * len(rows)
+        said = np.array(how, np.str_)
+        batch = Batch(flat, lengths, rows, said == STOP, said != NOBODYS)
         columns = {name: self._failed(name) for name in PATH_METRICS}
         for name, values in measure(self.truth, batch, radius=radius).items():
             columns[name][rows] = values
@@ -297,7 +302,7 @@ class _Group:
 
     def _failed(self, name: str) -> NDArray[np.float64]:
         """What an invalid episode scores: nothing; what is undefined for all stays so."""
-        if name in ("TL", "NE"):
+        if name in METRES:
             return np.full(len(self.episodes), np.nan)
         if name in ("SPL_gt", "nDTW", "SDTW", "CLS"):
             return np.where(self.counts > 0, 0.0, np.nan)
@@ -310,12 +315,12 @@ def score_episodes(
     scene_of: Callable[[str], Scene],
     *,
     radius: float = RADIUS_M,
-    unstopped: Collection[str] = (),
+    ends: Mapping[str, str] | None = None,
     contacts: Mapping[str, Contacts] | None = None,
 ) -> list[EpisodeScore]:
     """Score trajectories against their episodes; see :class:`Scorer` for arguments and errors."""
     scorer = Scorer(episodes, scene_of, radius=radius)
-    return list(scorer.score(trajectories, unstopped=unstopped, contacts=contacts).each())
+    return list(scorer.score(trajectories, ends=ends, contacts=contacts).each())
 
 
 def score_paths(
@@ -357,7 +362,8 @@ def score_paths(
     filled, counts = flattened([path or [0] for path in given])
     held = padded(filled, counts), np.where([bool(path) for path in given], counts, 0)
     truth = Truth(ground, *held, padded(*flattened(ends)))
-    batch = Batch(flat, lengths, np.arange(len(paths)), np.ones(len(paths), np.bool_))
+    every = np.ones(len(paths), np.bool_)
+    batch = Batch(flat, lengths, np.arange(len(paths)), every, every)
     return measure(truth, batch, radius=radius)
 
 
@@ -386,11 +392,11 @@ def _known(path: Sequence[str], known: dict[str, int], where: str, least: int = 
 
 
 def _why(name: str, episode: Episode, fault: Invalid | None) -> str:
-    if name == "NE" and fault is None:
+    if name in METRES and fault is None:
         return "no way leads from the last viewpoint to a goal"
     if name == "collision_rate":
         return "no action was taken"
-    if name in ("TL", "NE"):
+    if name in METRES:
         return "invalid"
     return "the reference path has a gap" if episode.path else "there is no reference path"
 

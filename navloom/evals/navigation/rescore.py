@@ -78,8 +78,8 @@ class Sheet:
         """The scores, and where there is any, what is invalid."""
         drawn = "whole paths" if self.by == "path" else "episodes one by one"
         note = (
-            f"TL and NE in metres, over the episodes where they are defined. Brackets: {LEVEL:.0%}"
-            f" bootstrap, {RESAMPLES:,} draws of {drawn}."
+            "TL, NE, DTS and GP in metres, over the episodes where they are defined. Brackets:"
+            f" {LEVEL:.0%} bootstrap, {RESAMPLES:,} draws of {drawn}."
         )
         where = f"{self.task} {self.split}" if self.split else self.task
         title = f"{self.source}: {len(self.records):,} episodes of {where}"
@@ -190,7 +190,7 @@ def score_run(
     scorer = Scorer([t.episode.model_copy(update={"id": t.id}) for t in trials], scene_of)
     scores = scorer.score(
         {t.id: t.path for t in trials if not isinstance(t.path, Invalid)},
-        unstopped={t.id for t in trials if not t.stopped},
+        ends={t.id: t.end for t in trials if t.end},
         contacts={t.id: t.contacts for t in trials if t.contacts is not None},
     )
     records, faults = {}, []

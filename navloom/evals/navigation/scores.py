@@ -97,8 +97,7 @@ def _score(episode: Episode, walk: Walk, scene: Scene, touches: bool) -> Episode
         [episode],
         {episode.id: walked},
         lambda _: scene,
-        # Whose reply could not be read chose no place to end at: never silently a stop.
-        unstopped={episode.id} if walk.end == "unparsed" else (),
+        ends={episode.id: walk.end},
         contacts=contacts,
     )
     return score
@@ -235,7 +234,7 @@ class Trial:
         id: the sample's.
         episode: as the line has it.
         path: viewpoints, or what is wrong with them.
-        stopped: False where the end is none that the agent chose.
+        end: how the walk ended; empty where the line does not say.
         contacts: what it touched, where that was reported.
         effort: by ``EFFORT``, what it took.
     """
@@ -243,7 +242,7 @@ class Trial:
     id: str
     episode: Episode
     path: list[str] | Invalid
-    stopped: bool
+    end: str
     contacts: Contacts | None
     effort: Mapping[str, float | None]
 
@@ -290,8 +289,7 @@ def _trial(line: Mapping[str, Any]) -> Trial:
         line["id"],
         Episode.model_validate(result["episode"]),
         path,
-        # Whose reply could not be read chose no place to end at: never silently a stop.
-        result.get("end") != "unparsed",
+        str(result.get("end") or ""),
         contacts,
         effort_of(line),
     )

@@ -13,19 +13,9 @@ from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.models.spec import read_spec
 
 ORDER = (
-    "SR",
-    "SR_visible",
-    "SPL",
-    "OSR",
-    "NE",
-    "TL",
-    "nDTW",
-    "SDTW",
-    "CLS",
-    "SPL_gt",
-    "SR_strict",
-    "SR_telhop",
-    "collision_rate",
+    *("SR", "SR_visible", "SPL", "SoftSPL", "OSR", "SR_stopped", "SR_end"),
+    *("early_stop", "late_stop", "NE", "DTS", "GP", "TL", "nDTW", "SDTW", "CLS", "SPL_gt"),
+    *("SR_strict", "SR_telhop", "collision_rate"),
 )
 """The metrics as tables give them."""
 _SHOWN = ("SR", "SR_visible", "SPL", "OSR", "NE", "nDTW")
@@ -62,7 +52,8 @@ def score_table(scores: Mapping[str, Any]) -> Table:
     )
     note = (
         f"{scores['agent']} with {scores['model']}{baseline}. 95 %: bootstrap intervals,"
-        " over paths. Success: it ended strictly within 3 m of a goal; NE and TL are metres."
+        " over paths. Success: it ended strictly within 3 m of a goal; NE, DTS, GP and TL are"
+        " metres. docs/metrics.md defines each."
     )
     title = f"{scores['task']}: {scores['episodes']} episodes"
     return Table(title, note, ("measure", "mean", "95 %"), tuple(_rows(scores)))
@@ -218,8 +209,8 @@ def _scores(said: Mapping[str, Any]) -> Table:
     rows = [(name, *_cells(name, measured)) for name, measured in said["metrics"].items()]
     note = (
         "Means over episodes with 95 % bootstrap intervals, the instructions of one path drawn"
-        " together. Success: it ended strictly within 3 m of a goal. TL and NE are metres and the"
-        " collision rate is contacts an action."
+        " together. Success: it ended strictly within 3 m of a goal. TL, NE, DTS and GP are metres"
+        " and the collision rate is contacts an action."
     )
     if said["invalid"]:
         note += f" {said['invalid']} trajectories that nobody can have walked count as failed."

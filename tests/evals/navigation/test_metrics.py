@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from navloom.errors import DataError
-from navloom.evals.navigation import ground as metrics_paths
-from navloom.evals.navigation.ground import MOST_POSITIONS, warp
+from navloom.evals.navigation import path_metrics
+from navloom.evals.navigation.ground import MOST_POSITIONS
 from navloom.evals.navigation.metrics import (
     Contacts,
     EpisodeScore,
@@ -21,6 +21,7 @@ from navloom.evals.navigation.metrics import (
     score_episodes,
     score_paths,
 )
+from navloom.evals.navigation.path_metrics import warp
 from navloom.evals.navigation.scores import read_submission
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
@@ -142,6 +143,58 @@ def test_by_hand() -> None:
     assert values["CLS"] == pytest.approx(coverage * expected / (expected + 6 - expected))
 
 
+# a - b - c - d - e - f in a row, 2 m apart: 10 m to f.
+LONG = scene_with(
+    {v: (2.0 * k, 0, 0) for k, v in enumerate("abcdef")}, ["a b", "b c", "c d", "d e", "e f"]
+)
+
+
+@pytest.mark.parametrize(
+    ("walk", "left", "nearer", "soft"),
+    [
+        # Habitat: max(0, 1 - left / 10) x 10 / max(10, walked).
+        ("a", 10, 0, 0),
+        ("abc", 6, 4, 0.4),
+        ("abcbabc", 6, 4, 0.4 * 10 / 12),
+        ("abcdef", 0, 10, 1),
+        ("abcdefed", 4, 6, 0.6 * 10 / 14),
+    ],
+)
+def test_how_much_of_the_way_was_covered(
+    walk: str, left: float, nearer: float, soft: float
+) -> None:
+    given = episode("abcdef", scene=LONG.uri)
+    (found,) = score_episodes([given], {"e": list(walk)}, lambda _: LONG)
+    values = found.values
+    assert (values["NE"], values["GP"], values["DTS"]) == (left, nearer, max(0, left - 3))
+    assert values["SoftSPL"] == pytest.approx(soft)
+
+
+def test_to_go_further_away_is_progress_below_nothing_and_no_soft_success() -> None:
+    given = episode("cd", scene=LONG.uri)
+    (found,) = score_episodes([given], {"e": list("cba")}, lambda _: LONG)
+    assert (found.values["GP"], found.values["SoftSPL"]) == (-4, 0)
+
+
+@pytest.mark.parametrize(
+    ("walk", "end", "shares"),
+    [
+        ("abcdef", "stop", {"SR", "SR_stopped", "SR_end", "OSR"}),
+        ("abcdef", "max_steps", {"SR", "SR_end", "OSR"}),
+        ("abcdef", "unparsed", {"SR_end", "OSR"}),
+        ("abc", "stop", {"early_stop"}),
+        ("abc", "max_steps", set()),
+        ("abcded", "stop", {"late_stop", "OSR"}),
+        ("abcded", "max_steps", {"OSR"}),
+    ],
+)
+def test_what_a_stop_is_worth(walk: str, end: str, shares: set[str]) -> None:
+    given = episode("abcdef", scene=LONG.uri)
+    (found,) = score_episodes([given], {"e": list(walk)}, lambda _: LONG, ends={"e": end})
+    names = ("SR", "SR_stopped", "SR_end", "OSR", "early_stop", "late_stop")
+    assert {name for name in names if found.values[name]} == shares
+
+
 def test_success_is_strictly_below_the_radius() -> None:
     assert score("abc").values["SR"] == 1  # 2 m
     assert score("abc", radius=2.0).values["SR"] == 0
@@ -161,9 +214,11 @@ def test_spl_against_the_shortest_way_and_against_the_reference() -> None:
 def test_no_way_to_go() -> None:
     here = episode("a")
     assert score("a", here).values == {
-        "TL": 0, "NE": 0, "SR": 1, "OSR": 1, "SPL": 1, "SPL_gt": 1, "nDTW": 1, "SDTW": 1, "CLS": 1,
+        "TL": 0, "NE": 0, "DTS": 0, "GP": 0, "SR": 1, "SR_stopped": 1, "SR_end": 1, "OSR": 1,
+        "early_stop": 0, "late_stop": 0, "SPL": 1, "SoftSPL": 1, "SPL_gt": 1, "nDTW": 1, "SDTW": 1,
+        "CLS": 1,
     }  # fmt: skip
-    assert score("aba", here).values["SPL"] == 0
+    assert score("aba", here).values["SPL"] == score("aba", here).values["SoftSPL"] == 0
 
 
 def test_nearest_of_several_goals() -> None:
@@ -175,8 +230,9 @@ def test_nearest_of_several_goals() -> None:
 def test_goal_out_of_reach_is_null_with_a_reason() -> None:
     found = score("ab", episode("ab", goals=("z",)))
     assert found.values["NE"] is None
-    assert found.undefined == {"NE": "no way leads from the last viewpoint to a goal"}
-    assert found.values["SR"] == found.values["SPL"] == 0
+    why = "no way leads from the last viewpoint to a goal"
+    assert found.undefined == dict.fromkeys(("NE", "DTS", "GP"), why)
+    assert found.values["SR"] == found.values["SPL"] == found.values["SoftSPL"] == 0
     json.dumps(found.record(), allow_nan=False)
 
 
@@ -213,7 +269,7 @@ def test_contacts() -> None:
 
 
 def test_an_end_that_nobody_chose_is_no_success() -> None:
-    values = score("abcd", unstopped={"e"}).values
+    values = score("abcd", ends={"e": "unparsed"}).values
     assert (values["SR"], values["SPL"], values["SDTW"]) == (0, 0, 0)
     assert (values["OSR"], values["NE"], values["nDTW"]) == (1, 0, 1)
 
@@ -221,7 +277,7 @@ def test_an_end_that_nobody_chose_is_no_success() -> None:
 def test_to_end_where_the_target_is_seen_is_a_choice_too() -> None:
     given = episode("abcd", visible_from=("d",))
     assert score("abcd", given).values["SR_visible"] == 1
-    assert score("abcd", given, unstopped={"e"}).values["SR_visible"] == 0
+    assert score("abcd", given, ends={"e": "unparsed"}).values["SR_visible"] == 0
 
 
 @pytest.mark.parametrize(
@@ -242,8 +298,9 @@ def test_what_nobody_can_have_walked(path: str | None, reason: str, said: str) -
     assert found.invalid.reason == reason
     assert said in found.invalid.message
     assert found.values == {
-        "TL": None, "NE": None, "SR": 0, "OSR": 0, "SPL": 0, "SPL_gt": 0, "nDTW": 0, "SDTW": 0,
-        "CLS": 0,
+        "TL": None, "NE": None, "DTS": None, "GP": None, "SR": 0, "SR_stopped": 0, "SR_end": 0,
+        "OSR": 0, "early_stop": 0, "late_stop": 0, "SPL": 0, "SoftSPL": 0, "SPL_gt": 0, "nDTW": 0,
+        "SDTW": 0, "CLS": 0,
     }  # fmt: skip
     assert found.record()["invalid"] == {"reason": reason, "message": found.invalid.message}
 
@@ -299,7 +356,7 @@ def test_parts_give_what_the_whole_gives(monkeypatch: pytest.MonkeyPatch) -> Non
     paths = ["a", "ab", "abcdcbabcd", "abcd", "abcba", "ab"] * 5
     given = (ROW, paths, ["abcd"] * len(paths), ["d"] * len(paths))
     whole = score_paths(*given)
-    monkeypatch.setattr(metrics_paths, "_MOST_CELLS", 30)
+    monkeypatch.setattr(path_metrics, "_MOST_CELLS", 30)
     for name, values in score_paths(*given).items():
         assert values.tolist() == whole[name].tolist()
 

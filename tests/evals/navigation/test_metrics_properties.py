@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.metrics import _METRICS, _Walk
-from navloom.evals.navigation.ground import PATH_METRICS
 from navloom.evals.navigation.metrics import EpisodeScore, score_episodes, score_paths
+from navloom.evals.navigation.path_metrics import METRES, PATH_METRICS
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Edge, Floor, Region, Scene, Viewpoint
 
-FRACTIONS = [name for name in PATH_METRICS if name not in ("TL", "NE")]
+FRACTIONS = [name for name in PATH_METRICS if name not in METRES]
 metre = st.floats(-20, 20, allow_nan=False, width=32)
 
 
@@ -89,6 +89,7 @@ def test_bounds_and_order(case: Case) -> None:
     assert all(value is not None and 0 <= value <= 1 for value in values.values())
     assert values["SDTW"] <= values["nDTW"]  # type: ignore[operator]
     assert values["SPL"] <= values["SR"] <= values["OSR"]  # type: ignore[operator]
+    assert values["SR_stopped"] + values["early_stop"] + values["late_stop"] == 1  # type: ignore[operator]
     assert found.values["TL"] >= 0  # type: ignore[operator]
     json.dumps(found.record(), allow_nan=False)
 
@@ -130,8 +131,10 @@ def test_a_path_scores_alone_as_in_company(one: Case, other: Case) -> None:
     together = score_paths(one.scene, walks, [one.reference] * 3, [one.goals] * 3)
     (alone,) = score_episodes([one.episode()], {"e": one.walk}, lambda _: one.scene)
     for name in PATH_METRICS:
-        value = math.inf if alone.values[name] is None else alone.values[name]
-        assert together[name][0] == pytest.approx(value, abs=1e-12)
+        value = float(together[name][0])
+        assert alone.values[name] == (
+            pytest.approx(value, abs=1e-12) if math.isfinite(value) else None
+        )
     scenes = {"made:one": one.scene, "made:other": other.scene}
     episodes = [one.episode(id="a", scene="made:one"), other.episode(id="b", scene="made:other")]
     both = score_episodes(episodes, {"a": one.walk, "b": other.walk}, scenes.__getitem__)
