@@ -129,9 +129,9 @@ def oracle(
 ) -> None:
     """What is help worth to a navigator? Its failures once more, with it (VLN-MME 4.4).
 
-    With an oracle assistant, with one to three failures as examples and with questions, beside
-    oracles that know the path. One run an arm and one table. The same command on the same folder
-    goes on.
+    With an oracle assistant, with one to three failures as examples and with questions, beside an
+    oracle that knows the path and speaks at every step: the bound. One run an arm and one table.
+    The same command on the same folder goes on.
     """
     from navloom.evals.navigation.studies import study_oracle
 

@@ -242,7 +242,7 @@ CASES: dict[str, str] = {
         "scene demo: --n 6",
         "",
         "--oracle assistant",
-        "--oracle path",
+        "--oracle bound",
         "--dialogue --seed 5",
         "--agent shortest-path",
         "--epochs 2",

@@ -46,7 +46,7 @@ RULES = {
     "tools": "forms",
     "tools/capnav": "[a-s]*",
     "tools/navcraft": "errand optimum paths relay schedule task",
-    "tools/navigation": "guide leaks options parse_action steps",
+    "tools/navigation": "guide leaks options parse_action steps triggers",
     "graphs/captions": "captioner",
     "graphs/judging": "reasoning rubric",
     "evals": "quota",

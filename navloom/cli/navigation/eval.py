@@ -30,7 +30,7 @@ LONG_STEPS = 30
 _NEEDS = {
     "oracle_model": ("--model-role oracle", "--dialogue or --oracle assistant"),
     "max_questions": ("--max-questions", "--dialogue"),
-    "oracle_budget": ("--oracle-budget", "--oracle"),
+    "oracle_budget": ("--oracle-budget", "--oracle assistant"),
     "max_revisions": ("--max-revisions", "--reflect"),
 }
 """Flags that mean nothing without another."""
@@ -148,8 +148,8 @@ def dialogue(
 ) -> None:
     """REVERIE for agents that ask (VLNVerse 5.4), as three runs in one folder and one table.
 
-    Without asking, asking, and asking an oracle that knows the path. The same command on the same
-    folder goes on with a run that was stopped.
+    Without asking, asking, and told the path at every step, which is the bound. The same command on
+    the same folder goes on with a run that was stopped.
     """
     from navloom.evals.navigation.studies import compare_dialogue
 

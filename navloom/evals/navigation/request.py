@@ -120,10 +120,11 @@ class EvalRequest(Request):
     dialogue: Annotated[bool, Opt("Let the agent ask an oracle.", panel=ORACLE)] = False
     max_questions: Annotated[int, Opt("Questions an episode at most.", min=0, max=1000)] = 3
     oracle: Annotated[
-        Literal["off", "assistant", "path"],
+        Literal["off", "assistant", "bound"],
         Opt(
-            "assistant speaks up when the agent loops, turns far off or enters a wrong region; path"
-            " does so and says the way itself: an upper bound."
+            "assistant speaks up when the agent loops, turns far off, enters a wrong region or"
+            " would stop too early; bound names the shortest path's option at every step: the upper"
+            " bound."
         ),
     ] = "off"
     oracle_budget: Annotated[
@@ -141,7 +142,12 @@ class EvalRequest(Request):
         super().__post_init__()
         if bool(self.few_shot_failures) != (self.failures_from is not None):
             raise UsageError("few_shot_failures and failures_from go together: how many, of which")
-        _ = self.settings
+        own = self.settings.oracle
+        if own is not None and self.oracle not in ("off", own):
+            raise UsageError(
+                f"the agent {self.agent} brings its oracle ({own}) and takes no other: leave oracle"
+                f" '{self.oracle}' out, or choose another agent"
+            )
 
     @property
     def settings(self) -> AgentSettings:
@@ -154,6 +160,11 @@ class EvalRequest(Request):
     def thinks_with(self) -> str:
         """The navigator's model: the agent's own where it brings one."""
         return self.settings.model or self.model
+
+    @property
+    def helped_by(self) -> str:
+        """The oracle: the agent's own where it brings one."""
+        return self.settings.oracle or self.oracle
 
     @property
     def models(self) -> Sequence[str]:
@@ -170,22 +181,23 @@ class EvalRequest(Request):
         for name in self.idle():
             asked.pop(name)
         settings = self.settings
-        prompts = [PROMPT, *(["oracle"] if self.oracle == "assistant" else [])]
+        prompts = [PROMPT, *(["oracle"] if self.helped_by == "assistant" else [])]
         prompts += ["dialogue_oracle"] if self.dialogue else []
         return {
             **asked,
             "model": self.thinks_with,
-            "settings": {"memory": settings.memory, "show_path": settings.show_path},
+            "oracle": self.helped_by,
+            "settings": {"memory": settings.memory},
             "prompts": [load_prompt(name).record for name in prompts],
         }
 
     def idle(self) -> list[str]:
         """The fields that decide nothing, since what they are about is off."""
-        asks = self.dialogue or self.oracle == "assistant"
+        asks = self.dialogue or self.helped_by == "assistant"
         used = {
             "oracle_model": asks and self.oracle_model is not None,
             "max_questions": self.dialogue,
-            "oracle_budget": self.oracle != "off",
+            "oracle_budget": self.helped_by == "assistant",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,
         }
@@ -199,5 +211,10 @@ class EvalRequest(Request):
     @classmethod
     def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:
         """The fields as they were: a spec of homes is among the dataset's options."""
+        if given.get("oracle") == "path":
+            raise UsageError(
+                "its oracle is 'path', which is no more: 'bound' names the path's option at every"
+                " step. Make the run anew"
+            )
         place = {_SPEC: where[_SPEC]} if _SPEC in where else {}
         return super().restored({**given, "options": {**given.get("options", {}), **place}}, where)

@@ -48,7 +48,6 @@ _COPIED = (
     "plan",
     "act",
     "dialogue",
-    "oracle",
     "oracle_budget",
     "max_questions",
     "max_steps",
@@ -115,7 +114,7 @@ class EvalJob(Job):
             model=model or model_of(request.thinks_with),
             oracle_model=model or (request.oracle_model and model_of(request.oracle_model)),
             memory=settings.memory,
-            show_path=settings.show_path,
+            oracle=request.helped_by,
             failures=choose(self.plan.failures, count, [self.plan.episodes[sample.id]])
             if count
             else (),
@@ -300,7 +299,7 @@ def _calls(made: EvalPlan) -> Calls:
     request = made.request
     reply, revised = reply_tokens(request.thinks_with), request.reflect * request.max_revisions
     told = request.dialogue * request.max_questions
-    told += request.oracle_budget if request.oracle == "assistant" else 0
+    told += request.oracle_budget if request.helped_by == "assistant" else 0
     return Calls(
         most=request.max_steps * (1 + request.max_reasks) * (1 + revised),
         each=request.max_steps * STEP_TOKENS + (request.max_reasks + revised) * reply,

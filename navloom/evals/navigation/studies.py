@@ -1,8 +1,9 @@
 """Several runs of the same episodes side by side: what help is worth to a navigator.
 
-``compare_dialogue`` (VLNVerse 5.4): without asking, asking, and asking one that knows the path.
+``compare_dialogue`` (VLNVerse 5.4): without asking, and asking, beside the bound.
 ``study_oracle`` (VLN-MME 4.4): what a navigator failed on, once more with an oracle assistant, with
-examples of failures and with questions, beside oracles that know the path, which are the bounds.
+examples of failures and with questions, beside the bound: an oracle that knows the path and speaks
+at every step.
 
 Each arm is an ordinary run in a folder of its own; the same call on the same folder goes on.
 """
@@ -29,25 +30,24 @@ _ALONE: dict[str, Any] = {"dialogue": False, "oracle": "off"}
 DIALOGUE_ARMS: dict[str, dict[str, Any]] = {
     "no-ask": _ALONE,
     "ask": {**_ALONE, "dialogue": True},
-    "ask-path": {**_ALONE, "dialogue": True, "oracle": "path"},
+    "bound": {**_ALONE, "oracle": "bound"},
 }
 """What each arm of the dialogue comparison changes of the request."""
 ORACLE_ARMS: dict[str, dict[str, Any]] = {
     "again": {},
     "assistant": {"oracle": "assistant"},
-    "assistant-path": {"oracle": "path"},
     "failures-1": {"few_shot_failures": 1},
     "failures-2": {"few_shot_failures": 2},
     "failures-3": {"few_shot_failures": 3},
     "dialogue": {"dialogue": True},
-    "dialogue-path": {"dialogue": True, "oracle": "path"},
+    "bound": {"oracle": "bound"},
 }
 """What each arm of the oracle study changes of the request."""
 BASE, HARD = "base", "hard.json"
 
 
 def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = None) -> Table:
-    """The same episodes without asking, asking, and asking an oracle that knows the path.
+    """The same episodes without asking, asking, and told the path at every step.
 
     Args:
         request: which episodes and agent; whom it may ask is each arm's.
@@ -66,9 +66,9 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
     }
     note = (
         "The same episodes. asked: questions an episode; told: how often the oracle spoke of"
-        " itself; leaked: answers that gave a place away and were redacted. ask-path: the oracle"
-        " names the option that the shortest path takes, as often as it is asked: the bound."
-        " paired: the difference from no-ask on the same episodes, in percentage points."
+        " itself; leaked: answers that gave a place away and were redacted. bound: the option that"
+        " the shortest path takes is named at every step. paired: the difference from no-ask on the"
+        " same episodes, in percentage points."
     )
     return runs_table("Dialogue", note, runs, _against("no-ask", runs, out))
 
@@ -101,10 +101,10 @@ def study_oracle(request: EvalRequest, out: Path, session: Session | None = None
     note = (
         f"{BASE}: all episodes that were tried; the others: those it failed on, where it would"
         " score 0. again: no help and another seed, which is what chance alone gives back."
-        " failures-N: N examples of failures of other paths in the prompt. -path: the oracle names"
-        " the option that the shortest path takes, as often as it may speak: the bound. asked:"
-        " questions an episode; told: how often the oracle spoke of itself. paired: the difference"
-        " from again on the same episodes, in percentage points."
+        " failures-N: N examples of failures of other paths in the prompt. bound: the option"
+        " that the shortest path takes is named at every step. asked: questions an episode; told:"
+        " how often the oracle spoke of itself. paired: the difference from again on the same"
+        " episodes, in percentage points."
     )
     if request.thinks_with.startswith("builtin/"):
         note += " Rules read no examples: failures-N cannot help a builtin model."

@@ -31,14 +31,14 @@ class AgentSettings:
         name: what it is called.
         memory: how it remembers (:mod:`navloom.graphs.navigation.text`).
         model: the model it always thinks with; None takes the caller's.
-        show_path: whether it is shown the shortest path, which no fair navigator is.
+        oracle: who helps it always; None leaves that to the caller.
         description: one line for a table.
     """
 
     name: str
     memory: Literal["history", "map"] = "history"
     model: str | None = None
-    show_path: bool = False
+    oracle: Literal["bound"] | None = None
     description: str = ""
 
 
@@ -52,8 +52,8 @@ AGENTS: dict[str, AgentSettings] = {
         AgentSettings(
             "shortest-path",
             model="builtin/heuristic",
-            show_path=True,
-            description="is shown the shortest path: the upper bound",
+            oracle="bound",
+            description="is told the shortest path at every step: the upper bound",
         ),
         AgentSettings("human", model="builtin/human", description="a person at the terminal"),
     )
@@ -117,11 +117,9 @@ class Context(AgentContext):
     """Whether the action is read out of text, or is a tool call."""
     dialogue: bool = False
     """Whether it may ask."""
-    oracle: Literal["off", "assistant", "path"] = "off"
-    """``assistant`` speaks where the agent struggles; ``path`` then names the option (the bound),
-    and answers questions so, too."""
-    show_path: bool = False
-    """Show it the shortest path at every step: the upper bound."""
+    oracle: Literal["off", "assistant", "bound"] = "off"
+    """``assistant`` speaks where the agent struggles or would stop too early; ``bound`` knows the
+    path and names its option at every step: the upper bound, and no model."""
     failures: Annotated[tuple[str, ...], Field(max_length=_MOST_FAILURES)] = ()
     """Accounts of failed walks, shown in the system prompt."""
     max_steps: Annotated[int, Field(ge=1, le=_MOST)] = 15
@@ -140,7 +138,7 @@ class Context(AgentContext):
     @property
     def needs_goals(self) -> bool:
         """Whether some part of it reads the ground truth."""
-        return self.dialogue or self.show_path or self.oracle != "off"
+        return self.dialogue or self.oracle != "off"
 
 
 def read_input(state: Mapping[str, Any], context: Context, scene: Scene) -> dict[str, Any]:
@@ -162,9 +160,7 @@ def read_input(state: Mapping[str, Any], context: Context, scene: Scene) -> dict
         "path": [_viewpoint(scene, name, "path's") for name in state.get("path") or ()],
     }
     if context.needs_goals and not given["goals"]:
-        raise UsageError(
-            "An oracle, dialogue or show_path needs goals: give at least one viewpoint."
-        )
+        raise UsageError("An oracle or dialogue needs goals: give at least one viewpoint.")
     return given
 
 

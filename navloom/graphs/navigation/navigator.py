@@ -4,20 +4,21 @@
                       |   |       ^ ^      |
                       |   v       | |      +-- a bad reply: the exact fault, max_reasks times
                       | consult --+ +------+-- reflect: "revise", max_revisions times
-                      |                    +-- ask (dialogue) -> observe
+                      |    ^               +-- ask (dialogue) -> observe
+                      |    +---------------+-- a stop before the goal, under an assistant's eyes
                       +-> finish -> END    <-- stop, out of steps, dead end, no action to be had
 
 ``observe`` looks and lists the options; ``consult`` lets an oracle speak where the agent struggles
-(4.4); ``think`` asks the model; ``act`` reads one action out of its reply (D.8); ``move`` carries
-it out. A reply that names no action is never taken for one: when the re-prompts are used up, the
-episode ends as ``unparsed``, where the agent stands.
+(4.4) or would stop too early; ``think`` asks the model; ``act`` reads one action out of its reply
+(D.8); ``move`` carries it out. A reply that names no action is never taken for one: when the
+re-prompts are used up, the episode ends as ``unparsed``, where the agent stands.
 
 ``build_decider`` compiles the half that decides, observe to act, for whoever moves a body by
 himself: a call returns when an action is chosen (``draft["action"]``: a move, a stop or a
 question), or the walk has ended.
 
-``goals`` and ``path`` are ground truth. The navigator never reads them; the oracle does, what calls
-it, and ``show_path`` (the upper bound).
+``goals`` and ``path`` are ground truth. The navigator never reads them; the oracle does, and what
+calls it. With ``oracle="bound"`` it knows the path, speaks at every step and is no model.
 """
 
 from __future__ import annotations
@@ -37,12 +38,10 @@ from typing_extensions import TypedDict
 from navloom.errors import SimulatorError
 from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, Growing, Merging, Outcome
 from navloom.graphs.ask import Asked, ask_model
-from navloom.graphs.calling import as_node
-from navloom.graphs.navigation import oracle
+from navloom.graphs.navigation.consult import ask, bound, consult, trigger_of
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
-from navloom.graphs.navigation.oracle import trigger_of
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
-from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render, shortest_words
+from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render
 from navloom.models.answer import opening, with_pictures
 from navloom.models.binding import bind
 from navloom.prompts.load import load_prompt
@@ -51,15 +50,7 @@ from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
-from navloom.tools.navigation.steps import (
-    NOTHING,
-    Answer,
-    Choice,
-    Ending,
-    Guidance,
-    Step,
-    result_of,
-)
+from navloom.tools.navigation.steps import Ending, Step, result_of
 
 JOB = "navigator"
 MOST_PLAN = 1_000
@@ -164,28 +155,14 @@ def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         options=noted(options, memory.notes({**seen, **added})),
         media=[kept.put(picture) for picture in walker.pictures(state)] if kept else [],
     )
+    if context.oracle == "bound":
+        step = step.but(oracle=bound(state, step, context, walker))
     return {
         "seen": added,
         "draft": step.record(),
         "messages": Overwrite([]),
-        "trigger": None if context.oracle == "off" else trigger_of(state, context, walker.scene),
+        "trigger": trigger_of(state, context, walker.scene),
     }
-
-
-def _consulted(answered: dict[str, Any], state: State) -> dict[str, Any]:
-    """The update where the oracle spoke of itself."""
-    said = oracle.said_in(answered, state)
-    draft = _draft(state).but(oracle=Guidance.read(said)).record()
-    return {"guidance": [said], "draft": draft, "paid": answered["paid"]}
-
-
-consult = as_node(
-    oracle.graph,
-    context=oracle.context_for,
-    input=lambda state, _: oracle.input_for(state, None, state["trigger"]),
-    output=_consulted,
-)
-"""Lets the oracle speak of itself."""
 
 
 async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -213,18 +190,13 @@ def _draft(state: State) -> Step:
 def _opening(
     state: State, draft: Step, context: Context, walker: Walker, shown: int
 ) -> list[AnyMessage]:
-    shortest = None
-    if context.show_path:
-        here, body = state["pose"]["viewpoint"], context.embodiment
-        way = walker.simulator.geodesic(here, state["goals"], body)
-        shortest = shortest_words(way, draft.options)
     rendered = render(
         state,
         context,
         walker.look(state),
         draft.options,
         can_ask=_can_ask(state, context),
-        shortest=shortest,
+        shortest=draft.oracle.answer if context.oracle == "bound" and draft.oracle else None,
         showing=shown,
     )
     return opening(rendered)
@@ -254,6 +226,8 @@ def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         found = error
     step = with_reply(draft, reply, found)
     update: dict[str, Any] = {"draft": step.record()}
+    if step.action.kind == "stop":
+        update["trigger"] = trigger_of(state, context, walker_of(runtime).scene, stopping=True)
     if context.plan and step.plan:
         update["plan"] = paragraph(step.plan, MOST_PLAN)
     if isinstance(found, ParsedAction):
@@ -269,30 +243,9 @@ def reflect(state: State) -> dict[str, Any]:
     draft, conversation = _draft(state), state["messages"]
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only act leads here
-    back = Choice(action=draft.action, reflection=draft.reflection, reply=draft.reply)
-    changed = draft.but(
-        action=NOTHING, revised=draft.revised + 1, revisions=[*draft.revisions, back]
-    )
+    changed = draft.taken_back().but(revised=draft.revised + 1)
     told = told_back(reply, _REVISE)
     return {"draft": changed.record(), "messages": told}
-
-
-def _asked(answered: dict[str, Any], state: State) -> dict[str, Any]:
-    """The update where the oracle answered; the navigator stays where it is."""
-    draft, said = _draft(state), oracle.said_in(answered, state)
-    question = draft.action.question
-    asked = Answer(question=question, answer=said["answer"], leaked=said["leaked"])
-    record = draft.but(asked=asked).record()
-    return {"dialogue": [{**said, **asked.record()}], "steps": [record], "paid": answered["paid"]}
-
-
-ask = as_node(
-    oracle.graph,
-    context=oracle.context_for,
-    input=lambda state, _: oracle.input_for(state, _draft(state).action.question, None),
-    output=_asked,
-)
-"""Puts the navigator's question to the oracle."""
 
 
 def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -353,8 +306,8 @@ def after_observe(state: State) -> Literal["think", "consult", "finish"]:
 
 def after_act(
     state: State, runtime: Runtime[Context]
-) -> Literal["think", "reflect", "ask", "move", "finish"]:
-    """Ask again, think again, ask somebody, or go."""
+) -> Literal["think", "reflect", "consult", "ask", "move", "finish"]:
+    """Ask again, think again, hear or ask somebody, or go."""
     context, draft = runtime.context, state["draft"]
     if state["ending"]:
         return "finish"
@@ -363,6 +316,8 @@ def after_act(
     revise = context.reflect and draft["decision"] == "revise"
     if revise and draft["revised"] < context.max_revisions:
         return "reflect"
+    if draft["action"]["kind"] == "stop" and state["trigger"]:
+        return "consult"
     return "ask" if draft["action"]["kind"] == "ask" else "move"
 
 
@@ -411,6 +366,7 @@ def build_decider(
     chosen: dict[Hashable, str] = {
         "think": "think",
         "reflect": "reflect",
+        "consult": "consult",
         "ask": END,
         "move": END,
         "finish": END,

@@ -7,23 +7,19 @@ information and navigational advice". Prompts and budgets are ours.
 
     START ──> prompt ──> ask <──> read ──> finish ──> END
                 │                            ^
-                └── all is well, or exact ───┘
+                └── all is well ─────────────┘
 
 Asked a question, it answers that. Else it looks for a trigger at the end of the trajectory
-(:mod:`navloom.tools.navigation.guide`); with ``plan`` it plans where nothing is wrong. The
-navigator calls this graph from within its own nodes.
+(:mod:`navloom.tools.navigation.triggers`); with ``plan`` it plans where nothing is wrong. The
+navigator calls this graph from within its own nodes (:mod:`navloom.graphs.navigation.consult`).
 
 Facts from the scene graph, the pose and the shortest path go to a model, which puts them into
 words. Its words are a stranger's: one bounded paragraph that opens no section of a prompt. An
 answer that names a viewpoint, an option's number or coordinates is sent back with the exact fault
-(:mod:`navloom.graphs.ask`); one that does it again is redacted and counted. An ``exact`` oracle
-asks no model and names the option itself: it is the bound that others are measured against.
+(:mod:`navloom.graphs.ask`); one that does it again is redacted and counted.
 
 With a checkpointer and one thread a navigator, ``dialogue`` keeps what was said, and
 ``max_questions`` bounds it.
-
-``trigger_of`` and what follows it are what a navigator calls: when the oracle speaks, of what, and
-what is kept of it.
 """
 
 from __future__ import annotations
@@ -41,28 +37,28 @@ from typing_extensions import TypedDict
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, Growing, ModelLike, SceneLike
 from navloom.graphs.ask import Asking, Question, asking
-from navloom.graphs.navigation import context as navigator
 from navloom.models.answer import MOST_CHARACTERS, AnswerError, opening
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
-from navloom.sim.walker import walker_of
 from navloom.tools.forms import paragraph
-from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, struggling, way_to_goal
+from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, way_to_goal
 from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
 from navloom.tools.navigation.options import Option, outside
+from navloom.tools.navigation.triggers import struggling
 
-Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "plan", "question"]
+Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "early_stop", "plan", "question"]
 REASONS: dict[Reason, str] = {
     "loop": "it goes round in circles and comes back to places it has been",
     "off_course": "it moves away from the goal",
     "wrong_region": "it went into a room that is not on the way",
+    "early_stop": "it is about to stop, and this is not the goal",
     "plan": "it is about to go on and wants a plan of the rest of the way in two or three stages",
     "question": "it asks",
 }
-"""Why an oracle speaks, in words; the first four are not the navigator's own doing."""
+"""Why an oracle speaks, in words; all but the last are not the navigator's own doing."""
 JOB = "oracle"
 MOST_ANSWER = 400
 """Characters of an answer that a navigator reads."""
@@ -105,7 +101,7 @@ class Input(TypedDict, total=False):
     """Earlier ``{"question", "answer"}``, oldest first; the last few are shown."""
     options: list[dict[str, Any]]
     """The options of the navigator's step as its record keeps them: what it reads of the way on
-    is what the facts say, and an exact oracle names one of them."""
+    is what the facts say."""
 
 
 class State(Input, Asking, total=False):
@@ -129,14 +125,12 @@ class Context(AgentContext):
     ``oracle``."""
     simulator: Annotated[Simulator | None, FromPython()] = None
     """Where the navigator walks: its captions are used, nothing in it is moved."""
-    exact: bool = False
-    """Name the option that the path takes; ask no model."""
     max_questions: int = 3
     """How many questions of one thread are answered."""
     max_reasks: int = 1
     """How often an answer without words, or one that gives something away, is sent back."""
     visits: int = 3
-    """So often at one place is a loop (:func:`navloom.tools.navigation.guide.struggling`)."""
+    """So often at one place is a loop (:func:`navloom.tools.navigation.triggers.struggling`)."""
     worse_m: float = 3.0
     """So many metres farther from the goal than it was is off course."""
     away_m: float = 5.0
@@ -169,9 +163,6 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     taken = next((o for o in options if len(way) > 1 and o.viewpoint == way[1]), None)
     shown = facts if taken is None else _as_read(facts, taken)
     advice: dict[str, Any] = {"trigger": trigger, "question": asked, "facts": shown, "prompt": None}
-    if context.exact:
-        said = {"answer": exact_words(facts, taken), "leaked": False}
-        return {**begun, "advice": {**advice, **said}}
     told = load_prompt("oracle" if trigger != "question" else "dialogue_oracle")
     rendered = told.render(
         instruction=paragraph(state.get("instruction", ""), MOST_INSTRUCTION),
@@ -204,12 +195,12 @@ def question(state: State, context: Context) -> Question:
     return Question(job=JOB, read=read, give_up=give_up, role="oracle")
 
 
-def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+def finish(state: State) -> dict[str, Any]:
     """Put the result together; failed where a question was not answered, or no words were had.
 
     Its keys: ``trigger`` and ``question``, ``answer`` (None where there is none), ``leaked``,
-    ``exact``, ``faults``, ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of
-    those, how many had one) and ``prompt``.
+    ``faults``, ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of those, how many
+    had one) and ``prompt``.
     """
     advice = state.get("advice") or {}
     asked = advice.get("question") is not None
@@ -220,7 +211,6 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "question": advice.get("question"),
         "answer": advice.get("answer"),
         "leaked": advice.get("leaked", False),
-        "exact": runtime.context.exact,
         "faults": state.get("faults", []),
         "facts": advice.get("facts"),
         "turns": len(said),
@@ -236,20 +226,6 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 build_graph = asking(
     AgentGraph(State, Context, Input, "oracle"), question, prompt=prompt, finish=finish
 )
-
-
-def exact_words(facts: Facts, taken: Option | None) -> str:
-    """What an oracle says that knows the path and may name options: the bound.
-
-    Args:
-        facts: of the pose.
-        taken: the option that the way to the goal takes; None where none does.
-    """
-    if facts["at_goal"]:
-        return "Stop here: this is the goal."
-    if taken is None:
-        return "No option leads to the goal from here."
-    return f"Take option {taken.id}, {taken.direction}."
 
 
 def read_answer(text: str) -> str:
@@ -333,53 +309,6 @@ def _fault(answer: str, leaks: Sequence[Leak]) -> str | None:
         f"Your answer gives away {named}. The robot must find the way itself. Say it again with"
         " directions, rooms, things and distances only."
     )
-
-
-def trigger_of(state: Mapping[str, Any], context: navigator.Context, scene: Scene) -> str | None:
-    """Why the oracle should speak now: once a place, and within its budget."""
-    said, at = state["guidance"], len(state["trajectory"]) - 1
-    if len(said) >= context.oracle_budget:
-        return None
-    since = said[-1]["at"] if said else 0
-    if said and since == at:
-        return None
-    walked = [str(pose[0]) for pose in state["trajectory"]]
-    return struggling(scene, walked, state["goals"], state["path"], since=since)
-
-
-def context_for(_: Any, runtime: Runtime[navigator.Context]) -> Context:
-    """The oracle's context, of a navigator's."""
-    context, simulator = runtime.context, walker_of(runtime).simulator
-    model, exact = context.oracle_model or context.model, context.oracle == "path"
-    return Context(scene=simulator.scene, model=model, simulator=simulator, exact=exact)
-
-
-def input_for(state: Mapping[str, Any], question: str | None, trigger: str | None) -> Input:
-    """The oracle's input where a navigator stands."""
-    return {
-        "seed": state["seed"],
-        "instruction": state["instruction"],
-        "question": question,
-        "trigger": trigger,
-        "trajectory": [state["pose"]["viewpoint"]],
-        "heading": state["pose"]["heading"],
-        "goals": state["goals"],
-        "path": state["path"],
-        "history": sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
-        "options": state["draft"]["options"],
-    }
-
-
-def said_in(answered: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-    """What a navigator keeps of an oracle's outcome.
-
-    Returns:
-        ``step``, ``at`` (hops so far), ``exact``, ``trigger``, ``question``, ``answer`` and
-        ``leaked``.
-    """
-    at, result = len(state["trajectory"]) - 1, answered["result"]
-    kept = {key: result[key] for key in ("exact", "trigger", "question", "answer", "leaked")}
-    return {"step": state["draft"]["step"], "at": at, **kept}
 
 
 graph = build_graph()

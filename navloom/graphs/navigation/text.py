@@ -262,7 +262,7 @@ def render(
         act=context.act,
         can_ask=can_ask,
         failures=_failures(context.failures),
-        helped=context.oracle != "off",
+        helped=context.oracle == "assistant",
         instruction=state["instruction"],
         history=_history(state.get("history", [])),
         map=memory.map_lines(state.get("seen", {}), observation, extra=context.plan),
@@ -315,15 +315,17 @@ def _guidance(state: Mapping[str, Any]) -> list[str]:
     return [
         f"{said['answer']}{_ago(moves)}"
         for said in state.get("guidance", [])
-        if said["answer"] and (moves := _moves_since(state, said)) <= (0 if said["exact"] else 2)
+        if said["answer"] and (moves := _moves_since(state, said)) < _STILL_TRUE
     ]
 
 
 def _dialogue(state: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
-        {"question": f"{said['question']}{_ago(moves)}", "answer": said["answer"] or "(no answer)"}
+        {
+            "question": f"{said['question']}{_ago(_moves_since(state, said))}",
+            "answer": said["answer"] or "(no answer)",
+        }
         for said in state.get("dialogue", [])
-        if (moves := _moves_since(state, said)) == 0 or not said["exact"]
     ]
 
 

@@ -9,12 +9,6 @@ name in it is bounded and safe to quote.
 >>> facts = guide(load_scene("demo:flat"), "1_0", heading=0.0, goals=["5_0"])
 >>> facts["at_goal"], facts["goal_region"]
 (False, 'bathroom')
-
-An oracle assistant waits for a navigator to struggle before it speaks: "e.g., looping, moving in a
-critically wrong direction, or entering the wrong region" (VLN-MME 4.4). The paper gives no
-thresholds; ours are the defaults of :func:`struggling`, and each says what it means. That reads
-ground truth, the goals and the reference path: it is a diagnostic aid that only an experiment
-can have, and no navigator sees any of it but the oracle's words.
 """
 
 from __future__ import annotations
@@ -24,11 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypedDict
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.scenes.distances import (
-    DistanceTable,
     elevation_to,
     heading_to,
     metre_table,
@@ -305,108 +298,3 @@ def _manoeuvre(turn: float, level: Level) -> str:
         side = "right" if turn > 0 else "left"
         words = "turn around" if abs(turn) > math.radians(150) else f"turn {side}"
     return words if level == "level" else f"{words} and go {level}"
-
-
-Trigger: TypeAlias = Literal["loop", "off_course", "wrong_region"]
-TRIGGERS: tuple[Trigger, ...] = ("loop", "off_course", "wrong_region")
-"""Every trigger, in the order they are looked for."""
-_LONGEST_CYCLE = 4
-
-
-def struggling(
-    scene: Scene,
-    trajectory: Sequence[str],
-    goals: Sequence[str],
-    path: Sequence[str] = (),
-    *,
-    since: int = 0,
-    visits: int = 3,
-    worse_m: float = 3.0,
-    away_m: float = 5.0,
-) -> Trigger | None:
-    """Whether a navigator struggles at the end of its trajectory, and how.
-
-    - ``loop``: it stands on a viewpoint for the ``visits``-th time, or its last hops are one cycle
-      of two to four viewpoints gone through twice (A-B-A-B).
-    - ``off_course``: its last hop did not bring it nearer to the goal, and it is ``worse_m`` metres
-      of walking further from it than it has been, or over ``away_m`` metres from the route.
-    - ``wrong_region``: its last hop did not bring it nearer to the goal, and led into a region that
-      no viewpoint of the route's rest is in.
-
-    The route is ``path``; without one, the shortest way from the start to the nearest goal. Its
-    rest begins at the last of its viewpoints that was visited. Turning on the spot is no visit.
-
-    Args:
-        scene: where it walks; distances are on its navigation graph, in space.
-        trajectory: the viewpoints it stood on, first to last.
-        goals: the viewpoints that count as the goal (ground truth).
-        path: the reference path (ground truth); may be empty.
-        since: how many viewpoints of the trajectory to pass over: those before the last advice,
-            so that one fault is reported once. The last viewpoint always counts.
-        visits: see ``loop``; 3 lets it turn back once.
-        worse_m: see ``off_course``; 3 m is the radius of success in R2R.
-        away_m: see ``off_course``; R2R's hops are about 2 m long.
-
-    Returns:
-        The first trigger of ``TRIGGERS`` that holds, or None.
-
-    Raises:
-        UsageError: a viewpoint that the scene does not have, or no goal.
-    """
-    table = metre_table(scene, "3d")
-    _check(table, (*trajectory, *goals, *path), goals)
-    walked = _without_repeats(trajectory)
-    recent = _without_repeats(trajectory[min(max(since, 0), max(len(trajectory) - 1, 0)) :])
-    if _loops(recent, visits):
-        return "loop"
-    if len(recent) < 2:
-        return None
-    left = [min(table.distance(place, goal) for goal in goals) for place in recent]
-    if left[-1] < left[-2] or not math.isfinite(left[-1]):
-        return None
-    route = list(path) or _route(table, walked[0], goals)
-    if left[-1] > min(left) + worse_m or _off(scene, recent[-1], route) > away_m:
-        return "off_course"
-    return "wrong_region" if _wrong_region(scene, walked, route) else None
-
-
-def _check(table: DistanceTable, named: Sequence[str], goals: Sequence[str]) -> None:
-    if not goals:
-        raise UsageError("a trigger needs at least one goal viewpoint, got none")
-    for name in named:
-        if name not in table.index:
-            hint = did_you_mean(name, table.index)
-            raise UsageError(f"the scene has no viewpoint '{name[:80]}'.{hint}")
-
-
-def _without_repeats(places: Sequence[str]) -> list[str]:
-    return [place for i, place in enumerate(places) if i == 0 or place != places[i - 1]]
-
-
-def _loops(places: Sequence[str], visits: int) -> bool:
-    if not places:
-        return False
-    cycles = range(2, min(_LONGEST_CYCLE, len(places) // 2) + 1)
-    turned = any(places[-n:] == places[-2 * n : -n] for n in cycles)
-    return turned or places.count(places[-1]) >= max(visits, 2)
-
-
-def _route(table: DistanceTable, start: str, goals: Sequence[str]) -> list[str]:
-    nearest = min(goals, key=lambda goal: table.distance(start, goal))
-    return table.path(start, nearest) or []
-
-
-def _off(scene: Scene, place: str, route: Sequence[str]) -> float:
-    at = scene.viewpoint_by_id
-    here = at[place].position
-    return min((distance_3d(here, at[other].position) for other in route), default=0.0)
-
-
-def _wrong_region(scene: Scene, walked: Sequence[str], route: Sequence[str]) -> bool:
-    at = scene.viewpoint_by_id
-    before, here = (at[place].region for place in walked[-2:])
-    if here is None or here == before or not route:
-        return False
-    seen = set(walked)
-    reached = max((i for i, place in enumerate(route) if place in seen), default=0)
-    return here not in {at[place].region for place in route[reached:]}

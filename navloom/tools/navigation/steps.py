@@ -83,14 +83,14 @@ class Guidance(_Record):
     """What the oracle said of itself."""
 
     trigger: str | None = None
-    """Why it spoke."""
+    """Why it spoke; ``bound`` where it speaks at every step."""
     question: str | None = None
     answer: str | None = None
     leaked: bool = False
 
 
 class Choice(_Record):
-    """A choice that was taken back after a reflection."""
+    """A choice that was taken back: after a reflection, or where an oracle spoke on a stop."""
 
     action: ParsedAction = NOTHING
     reflection: str | None = None
@@ -118,7 +118,7 @@ class Step(_Record):
     faults: Annotated[list[str], _each(_said)] = []
     """What was wrong with each reply that could not be used: ``KIND: what``."""
     revised: int = 0
-    """How often the choice was taken back."""
+    """How often the choice was taken back after a reflection."""
     revisions: Annotated[list[Choice], _each(Choice.read)] = []
     oracle: Guidance | None = None
     asked: Answer | None = None
@@ -128,6 +128,11 @@ class Step(_Record):
     def but(self, **changes: Any) -> Step:
         """The same with some fields changed."""
         return self.model_copy(update=changes)
+
+    def taken_back(self) -> Step:
+        """The same without its choice, which is kept among ``revisions``."""
+        back = Choice(action=self.action, reflection=self.reflection, reply=self.reply)
+        return self.but(action=NOTHING, revisions=[*self.revisions, back])
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,10 @@ def test_every_option_reaches_the_request() -> None:
         ("eval r2r --data data --subset none.json --out r", "none.json"),
         ("eval r2r --data data --sample-id 9_9 --out r", "no sample '9_9'"),
         ("eval r2r --data data --max-steps 0 --out r", "--max-steps"),
-        ("eval r2r --data data --oracle-budget 2 --out r", "does nothing without --oracle"),
+        (
+            "eval r2r --data data --oracle-budget 2 --out r",
+            "does nothing without --oracle assistant",
+        ),
         ("eval r2r --data data --max-questions 2 --out r", "does nothing without --dialogue"),
         (
             "eval r2r --data data --model-role oracle=builtin/random --out r",
@@ -210,7 +213,7 @@ def test_a_run_of_captions_is_refused_by_its_kind(
 def test_dialogue_is_three_runs_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("eval dialogue --data data --out d --limit 3") == 0
     out = capsys.readouterr().out
-    for arm in ("no-ask", "ask", "ask-path"):
+    for arm in ("no-ask", "ask", "bound"):
         assert f"| {arm} | 3 |" in out
         assert len(read_samples(f"d/{arm}")) == 3
     assert read_run("d/ask")["request"]["dialogue"] is True
@@ -244,7 +247,7 @@ def test_the_oracle_study_helps_with_what_failed(capsys: pytest.CaptureFixture[s
     hard = set(json.loads(Path("o/hard.json").read_text())["ids"])
     failed = {row["id"] for row in read_samples("o/base") if row["status"] == "failed"}
     assert hard == failed
-    for arm in ("again", "assistant", "failures-3", "dialogue", "dialogue-path"):
+    for arm in ("again", "assistant", "failures-3", "dialogue", "bound"):
         assert f"| {arm} | {len(hard)} |" in out
         assert {row["id"] for row in read_samples(f"o/{arm}")} == hard
     assert run("study oracle r2r --data data --agent shortest-path --out p") == 1

@@ -112,18 +112,15 @@ SWITCHES = (
     ),
     Switch(
         "oracle=assistant (`--oracle assistant`)",
-        "It speaks where the agent struggles, here in a room off the way, twice (VLN-MME 4.4).",
+        "It speaks where the agent struggles or would stop too early: here in a room off the way"
+        " (VLN-MME 4.4), and before the stop, which is then chosen again.",
         {"oracle": "assistant", "oracle_model": "builtin/heuristic"},
+        ("Action: Stop. I have arrived.",) * 2,
     ),
     Switch(
-        "oracle=path (`--oracle path`)",
-        "The same moment, but it names the option: the bound of what an oracle can do.",
-        {"oracle": "path"},
-    ),
-    Switch(
-        "show_path (`--agent shortest-path`)",
-        "The shortest path at every step: the upper bound.",
-        {"show_path": True},
+        "oracle=bound (`--oracle bound`, `--agent shortest-path`)",
+        "It names the option that the shortest path takes, at every step: the upper bound.",
+        {"oracle": "bound"},
     ),
     Switch(
         "failures (`--few-shot-failures 1`)",

@@ -302,7 +302,6 @@ def test_an_answer_given_somewhere_else_is_not_heeded() -> None:
         ("Go right, towards the bed.", "Action: 2. "),
         ("Turn around and go back.", "Action: 3. "),
         ("Go straight on.", "Action: 1. "),
-        ("Take option 3, Back.", "Action: 3. "),
         ("Stop here: this is the goal.", "Action: Stop."),
         ("First this.\nGuidance: Go to the right.", "Action: 2. "),
     ],

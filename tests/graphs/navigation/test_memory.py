@@ -147,7 +147,9 @@ def test_names_that_are_near_are_offered() -> None:
 def test_every_agent_is_a_setting_of_the_one_graph(name: str) -> None:
     agent = get_agent(name)
     assert agent.name == name
-    Context(memory=agent.memory, show_path=agent.show_path, model=agent.model or "builtin/random")
+    Context(
+        memory=agent.memory, oracle=agent.oracle or "off", model=agent.model or "builtin/random"
+    )
     assert agent.description
 
 

@@ -217,7 +217,9 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], said:
         Context(**settings)
 
 
-@pytest.mark.parametrize("settings", [{"oracle": "path"}, {"dialogue": True}, {"show_path": True}])
+@pytest.mark.parametrize(
+    "settings", [{"oracle": "assistant"}, {"dialogue": True}, {"oracle": "bound"}]
+)
 def test_what_reads_the_goals_needs_some(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="needs goals"):
         walk([], given={"goals": []}, **settings)
@@ -299,7 +301,7 @@ def test_a_place_in_parts_is_walked_in_its_part() -> None:
     scene = home()
     parts = scene.replace(edges=(Edge(a=HALL, b=CORNER), Edge(a=KITCHEN, b=SINK)))
     state, model = walk(
-        ["Action: 1", "Action: Stop"], simulator=GraphSimulator(parts), show_path=True
+        ["Action: 1", "Action: Stop"], simulator=GraphSimulator(parts), oracle="bound"
     )
     assert state["status"] == "ok"
     assert section(humans(model.calls[0].messages)[0], "Shortest path:") == []
@@ -474,34 +476,62 @@ def test_the_assistant_speaks_where_the_agent_struggles() -> None:
     assert state["result"]["counts"]["oracle_calls"] == len(spoke)
 
 
-def test_the_oracle_that_knows_the_path_names_the_option_where_it_speaks() -> None:
-    back_and_forth = ["Action: 1", "Action: 2"] * 2
-    state, model = walk(
-        [*back_and_forth, "Action: 1", "Action: 1", "Action: 1", "Action: Stop"], oracle="path"
-    )
-    guided = {k: section(humans(c.messages)[0], "Guidance: ") for k, c in enumerate(model.calls)}
-    first = min(k for k, lines in guided.items() if lines)
-    assert guided[first] == ["Guidance: Take option 1, Back."] or guided[first] == [
-        "Guidance: Take option 1, Front."
-    ]
-    # An option's number means something else one step on.
-    assert guided[first + 1] == []
-    assert state["result"]["stopped"] is True
+STOP = "Action: Stop"
+
+
+def early_stop(replies: list[str], **settings: Any) -> tuple[dict[str, Any], Any]:
+    helped = {"oracle": "assistant", "oracle_model": "builtin/heuristic", **settings}
+    return walk(replies, **helped)
+
+
+def test_the_assistant_speaks_before_a_stop_that_is_too_early() -> None:
+    state, model = early_stop([STOP, *THERE])
+    first = state["steps"][0]
+    assert first["oracle"]["trigger"] == "early_stop"
+    assert [back["action"]["kind"] for back in first["revisions"]] == ["stop"]
+    assert (first["action"]["kind"], first["revised"]) == ("move", 0)
+    # The stop is not among what is said: the prompt comes again, with the oracle's words.
+    assert len(model.calls[1].messages) == 2
+    told = section(humans(model.calls[1].messages)[0], "Guidance: ")
+    assert told == [f"Guidance: {first['oracle']['answer']}"]
+    assert [pose[0] for pose in state["trajectory"]] == [HALL, CORNER, KITCHEN, SINK]
+
+
+def test_a_stop_at_the_goal_is_no_trigger() -> None:
+    state, _ = early_stop(THERE)
+    assert [step["oracle"] for step in state["steps"]] == [None] * 4
+
+
+def test_who_stops_again_in_the_same_place_stops() -> None:
+    state, model = early_stop([STOP, STOP])
+    assert (len(model.calls), len(state["trajectory"]), state["status"]) == (2, 1, "ok")
+    assert state["result"]["counts"]["oracle_calls"] == 1
+    assert state["steps"][0]["action"]["kind"] == "stop"
+
+
+def test_a_stop_too_early_is_the_agents_own_where_nobody_watches() -> None:
+    for settings in ({"oracle": "off"}, {"oracle_budget": 0}):
+        state, _ = early_stop([STOP], **settings)
+        assert state["result"]["counts"]["oracle_calls"] == 0
+        assert state["result"]["stopped"] is True
 
 
 def test_the_oracles_budget_holds() -> None:
     replies = ["Action: 1", "Action: 2"] * 10
-    state, _ = walk(replies, oracle="path", oracle_budget=1, max_steps=20)
+    helped = {"oracle": "assistant", "oracle_model": "builtin/heuristic", "max_steps": 20}
+    state, _ = walk(replies, oracle_budget=1, **helped)
     assert state["result"]["counts"]["oracle_calls"] == 1
-    state, _ = walk(replies, oracle="path", oracle_budget=0, max_steps=20)
+    state, _ = walk(replies, oracle_budget=0, **helped)
     assert state["result"]["counts"]["oracle_calls"] == 0
 
 
 def test_the_shortest_path_is_shown_at_every_step_and_followed_by_the_heuristic() -> None:
-    state, model = walk(THERE, show_path=True)
+    state, model = walk(THERE, oracle="bound")
     shown = [section(humans(c.messages)[0], "Shortest path:")[0] for c in model.calls]
     assert shown == [f"Shortest path: option {n}" for n in (1, 1, 1)] + ["Shortest path: stop here"]
-    context = Context(scene=home(), model="builtin/heuristic", show_path=True)
+    said = [(step["oracle"]["trigger"], step["oracle"]["answer"]) for step in state["steps"]]
+    assert said == [("bound", line.removeprefix("Shortest path: ")) for line in shown]
+    context = Context(scene=home(), model="builtin/heuristic", oracle="bound")
     state = run(navigator.graph, GIVEN, context=context)
     assert [pose[0] for pose in state["trajectory"]] == [HALL, CORNER, KITCHEN, SINK]
     assert state["status"] == "ok"

@@ -49,10 +49,10 @@ def asked_for(model: Any, **changes: Any) -> dict[str, Any]:
     return {**given, **changes}
 
 
-async def ask_oracle(*, scene: Scene, model: Any, exact: bool = False, **given: Any) -> Any:
+async def ask_oracle(*, scene: Scene, model: Any, **given: Any) -> Any:
     """The result of one call, and what was paid for it."""
     given["options"] = [asdict(option) for option in given.get("options", ())]
-    around = Context(scene=scene, model=model, exact=exact)
+    around = Context(scene=scene, model=model)
     state = await oracle.graph.ainvoke(given, context=around)  # type: ignore[arg-type]
     return {**state["result"], "paid": state["paid"]}
 
@@ -189,19 +189,6 @@ async def test_instruction_and_history_open_no_section_either() -> None:
 def test_thoughts_and_quotation_marks_are_no_part_of_an_answer() -> None:
     assert read_answer('<think>go to node_3</think>\n"Go left."') == "Go left."
     assert read_answer("Go <b>left</b>.") == "Go (b)left(b)."
-
-
-async def test_the_exact_oracle_names_the_option_and_asks_no_model() -> None:
-    options = options_at(home(), CORNER)
-    right = next(o for o in options if o.viewpoint == KITCHEN)
-    with ScriptedChatModel([]) as model:
-        said = await ask_oracle(**asked_for(model, exact=True, options=options))
-        there = await ask_oracle(**asked_for(model, exact=True, trajectory=[SINK]))
-        lost = await ask_oracle(**asked_for(model, exact=True, options=[]))
-    assert said["answer"] == f"Take option {right.id}, Right."
-    assert there["answer"] == "Stop here: this is the goal."
-    assert lost["answer"] == "No option leads to the goal from here."
-    assert (said["paid"], said["prompt"], said["leaked"]) == ([], None, False)
 
 
 async def test_facts_are_in_the_words_that_the_navigator_reads() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from navloom.errors import UsageError
+from navloom.scenes.distances import metre_table
 from navloom.scenes.uri import load_scene
-from navloom.tools.navigation.guide import struggling, way_to_goal
+from navloom.tools.navigation.guide import way_to_goal
+from navloom.tools.navigation.triggers import stops_early, struggling
 from tests.tools.navcraft.rooms_in_a_row import (
     CORNER,
     HALL,
@@ -131,3 +133,17 @@ def test_a_shortest_walk_through_a_home_is_never_a_struggle() -> None:
         way = way_to_goal(scene, places[0], [goal])
         for end in range(1, len(way) + 1):
             assert struggling(scene, way[:end], [goal], way) is None
+
+
+def test_a_stop_is_early_where_no_goal_is_within_the_radius() -> None:
+    table = metre_table(home(), "3d")
+    left = table.distance(KITCHEN, SINK)
+    assert not stops_early(home(), SINK, GOAL)
+    assert stops_early(home(), HALL, GOAL)
+    # Strictly nearer, as success is; any goal counts, and no way to it is far.
+    assert stops_early(home(), KITCHEN, GOAL, radius_m=left)
+    assert not stops_early(home(), KITCHEN, GOAL, radius_m=left + 0.01)
+    assert not stops_early(home(), HALL, [SINK, HALL])
+    assert stops_early(home(), HALL, [ISLAND])
+    with pytest.raises(UsageError, match="at least one goal"):
+        stops_early(home(), HALL, [])

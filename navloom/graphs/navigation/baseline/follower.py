@@ -122,7 +122,6 @@ _ARRIVED = re.compile(r"\byou(?: have|'ve| are|'re)? (?:arrived|there\b|at the g
 _NOT_YET = re.compile(
     r"\bnot yet\b|\bhave not arrived\b|\bhaven't arrived\b|\bdo(?: not|n't) stop\b"
 )
-_OPTION = re.compile(r"\boption (\d{1,4})\b")
 _STALE = re.compile(r"\(said \d{1,4} moves? ago\)$")
 _SENTENCE = re.compile(r"[.;!?](?:\s|$)")
 
@@ -133,7 +132,6 @@ class Advice:
 
     Attributes:
         fresh: whether there is any that was given here.
-        option: the way on that it names, where it may.
         arrived: whether it says that this is the goal; None where it does not say.
         turn: Left, Front, Right or Back; None where it names no direction.
         climb: "up" or "down" where it says so.
@@ -141,7 +139,6 @@ class Advice:
     """
 
     fresh: bool = False
-    option: int | None = None
     arrived: bool | None = None
     turn: str | None = None
     climb: str | None = None
@@ -162,7 +159,6 @@ def read_advice(view: WalkView) -> Advice:
 
 def _read(text: str) -> Advice:
     said = text.casefold()
-    option = _OPTION.search(said)
     not_yet = _NOT_YET.search(said) is not None
     arrived = not not_yet and _ARRIVED.search(said) is not None
     way = next((part for part in _SENTENCE.split(said) if read_route(part).clauses[0].turn), said)
@@ -170,7 +166,6 @@ def _read(text: str) -> Advice:
     climb = "up" if ", up" in way else "down" if ", down" in way else first.climb
     return Advice(
         fresh=True,
-        option=int(option.group(1)) if option else None,
         arrived=True if arrived else False if not_yet or first.turn else None,
         turn=first.turn,
         climb=climb,

@@ -103,10 +103,6 @@ def _decided(request: Request, follower: Follower) -> _Act:
     faults = sum(isinstance(m, AIMessage) for m in request.messages)
     if not ranked:
         return _Act(why="There is no way on.")
-    if follower.advice.option is not None:
-        way = next((c for c in ranked if c.id == follower.advice.option), None)
-        if way is not None:
-            return _Act(way, why="The guidance names it.")
     arrived = follower.arrived
     if view.may_ask and not faults and not follower.advice.fresh and _unsure(follower, arrived):
         return _Act(

@@ -1,0 +1,120 @@
+"""How a navigator calls its oracle: when it speaks of itself, of what, and what is kept of it.
+
+``consult`` and ``ask`` are nodes of the navigator's own graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from navloom.graphs.calling import as_node
+from navloom.graphs.navigation import oracle
+from navloom.graphs.navigation.context import Context
+from navloom.graphs.navigation.text import shortest_words
+from navloom.scenes.scene import Scene
+from navloom.sim.walker import Walker, walker_of
+from navloom.tools.navigation.steps import Answer, Guidance, Step
+from navloom.tools.navigation.triggers import stops_early, struggling
+
+
+def trigger_of(
+    state: Mapping[str, Any], context: Context, scene: Scene, *, stopping: bool = False
+) -> str | None:
+    """Why the assistant should speak now: once a place, and within its budget.
+
+    Args:
+        state: the navigator's.
+        context: its settings.
+        scene: where it walks.
+        stopping: whether it has just said stop; then that alone is looked at.
+    """
+    said, at = state["guidance"], len(state["trajectory"]) - 1
+    if context.oracle != "assistant" or len(said) >= context.oracle_budget:
+        return None
+    since = said[-1]["at"] if said else 0
+    if said and since == at:
+        return None
+    walked = [str(pose[0]) for pose in state["trajectory"]]
+    if stopping:
+        return "early_stop" if stops_early(scene, walked[-1], state["goals"]) else None
+    return struggling(scene, walked, state["goals"], state["path"], since=since)
+
+
+def _context(_: Any, runtime: Runtime[Context]) -> oracle.Context:
+    """The oracle's context, of a navigator's."""
+    context, simulator = runtime.context, walker_of(runtime).simulator
+    model = context.oracle_model or context.model
+    return oracle.Context(scene=simulator.scene, model=model, simulator=simulator)
+
+
+def _input(state: Mapping[str, Any], question: str | None, trigger: str | None) -> oracle.Input:
+    """The oracle's input where a navigator stands."""
+    return {
+        "seed": state["seed"],
+        "instruction": state["instruction"],
+        "question": question,
+        "trigger": trigger,
+        "trajectory": [state["pose"]["viewpoint"]],
+        "heading": state["pose"]["heading"],
+        "goals": state["goals"],
+        "path": state["path"],
+        "history": sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
+        "options": state["draft"]["options"],
+    }
+
+
+def _said(answered: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
+    """What a navigator keeps of an oracle's outcome; ``at``: hops so far."""
+    at, result = len(state["trajectory"]) - 1, answered["result"]
+    kept = {key: result[key] for key in ("trigger", "question", "answer", "leaked")}
+    return {"step": state["draft"]["step"], "at": at, **kept}
+
+
+def _consulted(answered: dict[str, Any], state: Any) -> dict[str, Any]:
+    """The update where the oracle spoke of itself; a stop that it spoke on is taken back."""
+    said, draft = _said(answered, state), Step(**state["draft"])
+    if draft.action.kind == "stop":
+        draft = draft.taken_back()
+    draft = draft.but(oracle=Guidance.read(said))
+    update = {"guidance": [said], "draft": draft.record(), "paid": answered["paid"]}
+    return {**update, "messages": Overwrite([])}
+
+
+consult = as_node(
+    oracle.graph,
+    context=_context,
+    input=lambda state, _: _input(state, None, state["trigger"]),
+    output=_consulted,
+)
+"""The node that lets the oracle speak of itself."""
+
+
+def _asked(answered: dict[str, Any], state: Any) -> dict[str, Any]:
+    """The update where the oracle answered; the navigator stays where it is."""
+    draft, said = Step(**state["draft"]), _said(answered, state)
+    question = draft.action.question
+    asked = Answer(question=question, answer=said["answer"], leaked=said["leaked"])
+    record = draft.but(asked=asked).record()
+    return {"dialogue": [{**said, **asked.record()}], "steps": [record], "paid": answered["paid"]}
+
+
+ask = as_node(
+    oracle.graph,
+    context=_context,
+    input=lambda state, _: _input(state, state["draft"]["action"]["question"], None),
+    output=_asked,
+)
+"""The node that puts the navigator's question to the oracle."""
+
+
+def bound(
+    state: Mapping[str, Any], step: Step, context: Context, walker: Walker
+) -> Guidance | None:
+    """What the bound says: the option that the shortest path takes, or to stop."""
+    way = walker.simulator.geodesic(step.viewpoint or "", state["goals"], context.embodiment)
+    words = shortest_words(way, step.options)
+    return None if words is None else Guidance(trigger="bound", answer=words)

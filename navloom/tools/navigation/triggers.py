@@ -1,0 +1,144 @@
+"""When an oracle assistant speaks: where a navigator struggles, or is about to stop too early.
+
+Source: VLN-MME 4.4: "e.g., looping, moving in a critically wrong direction, or entering the wrong
+region"; its error analysis (E) has stops in the wrong place beside them, and its failure-aware
+setting tells a navigator of such. The paper gives no thresholds; ours are the defaults of
+:func:`struggling` and :func:`stops_early`, and each says what it means. All of it reads ground
+truth, the goals and the reference path: it is a diagnostic aid that only an experiment can have,
+and no navigator sees any of it but the oracle's words, and that it speaks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from navloom.errors import UsageError, did_you_mean
+from navloom.scenes.distances import DistanceTable, metre_table
+from navloom.scenes.scene import Scene, distance_3d
+
+Trigger: TypeAlias = Literal["loop", "off_course", "wrong_region"]
+TRIGGERS: tuple[Trigger, ...] = ("loop", "off_course", "wrong_region")
+"""What may be wrong with a trajectory, in the order it is looked for."""
+THERE_M = 3.0
+"""Who is nearer than this has arrived: the field's radius of success."""
+_LONGEST_CYCLE = 4
+
+
+def struggling(
+    scene: Scene,
+    trajectory: Sequence[str],
+    goals: Sequence[str],
+    path: Sequence[str] = (),
+    *,
+    since: int = 0,
+    visits: int = 3,
+    worse_m: float = 3.0,
+    away_m: float = 5.0,
+) -> Trigger | None:
+    """Whether a navigator struggles at the end of its trajectory, and how.
+
+    - ``loop``: it stands on a viewpoint for the ``visits``-th time, or its last hops are one cycle
+      of two to four viewpoints gone through twice (A-B-A-B).
+    - ``off_course``: its last hop did not bring it nearer to the goal, and it is ``worse_m`` metres
+      of walking further from it than it has been, or over ``away_m`` metres from the route.
+    - ``wrong_region``: its last hop did not bring it nearer to the goal, and led into a region that
+      no viewpoint of the route's rest is in.
+
+    The route is ``path``; without one, the shortest way from the start to the nearest goal. Its
+    rest begins at the last of its viewpoints that was visited. Turning on the spot is no visit.
+
+    Args:
+        scene: where it walks; distances are on its navigation graph, in space.
+        trajectory: the viewpoints it stood on, first to last.
+        goals: the viewpoints that count as the goal (ground truth).
+        path: the reference path (ground truth); may be empty.
+        since: how many viewpoints of the trajectory to pass over: those before the last advice,
+            so that one fault is reported once. The last viewpoint always counts.
+        visits: see ``loop``; 3 lets it turn back once.
+        worse_m: see ``off_course``; 3 m is the radius of success in R2R.
+        away_m: see ``off_course``; R2R's hops are about 2 m long.
+
+    Returns:
+        The first trigger of ``TRIGGERS`` that holds, or None.
+
+    Raises:
+        UsageError: a viewpoint that the scene does not have, or no goal.
+    """
+    table = metre_table(scene, "3d")
+    _check(table, (*trajectory, *goals, *path), goals)
+    walked = _without_repeats(trajectory)
+    recent = _without_repeats(trajectory[min(max(since, 0), max(len(trajectory) - 1, 0)) :])
+    if _loops(recent, visits):
+        return "loop"
+    if len(recent) < 2:
+        return None
+    left = [min(table.distance(place, goal) for goal in goals) for place in recent]
+    if left[-1] < left[-2] or not math.isfinite(left[-1]):
+        return None
+    route = list(path) or _route(table, walked[0], goals)
+    if left[-1] > min(left) + worse_m or _off(scene, recent[-1], route) > away_m:
+        return "off_course"
+    return "wrong_region" if _wrong_region(scene, walked, route) else None
+
+
+def _check(table: DistanceTable, named: Sequence[str], goals: Sequence[str]) -> None:
+    if not goals:
+        raise UsageError("a trigger needs at least one goal viewpoint, got none")
+    for name in named:
+        if name not in table.index:
+            hint = did_you_mean(name, table.index)
+            raise UsageError(f"the scene has no viewpoint '{name[:80]}'.{hint}")
+
+
+def _without_repeats(places: Sequence[str]) -> list[str]:
+    return [place for i, place in enumerate(places) if i == 0 or place != places[i - 1]]
+
+
+def _loops(places: Sequence[str], visits: int) -> bool:
+    if not places:
+        return False
+    cycles = range(2, min(_LONGEST_CYCLE, len(places) // 2) + 1)
+    turned = any(places[-n:] == places[-2 * n : -n] for n in cycles)
+    return turned or places.count(places[-1]) >= max(visits, 2)
+
+
+def _route(table: DistanceTable, start: str, goals: Sequence[str]) -> list[str]:
+    nearest = min(goals, key=lambda goal: table.distance(start, goal))
+    return table.path(start, nearest) or []
+
+
+def _off(scene: Scene, place: str, route: Sequence[str]) -> float:
+    at = scene.viewpoint_by_id
+    here = at[place].position
+    return min((distance_3d(here, at[other].position) for other in route), default=0.0)
+
+
+def _wrong_region(scene: Scene, walked: Sequence[str], route: Sequence[str]) -> bool:
+    at = scene.viewpoint_by_id
+    before, here = (at[place].region for place in walked[-2:])
+    if here is None or here == before or not route:
+        return False
+    seen = set(walked)
+    reached = max((i for i, place in enumerate(route) if place in seen), default=0)
+    return here not in {at[place].region for place in route[reached:]}
+
+
+def stops_early(
+    scene: Scene, place: str, goals: Sequence[str], *, radius_m: float = THERE_M
+) -> bool:
+    """Whether a stop here would be premature: no goal is nearer than ``radius_m`` metres of way.
+
+    Args:
+        scene: where it walks.
+        place: the viewpoint it would stop on.
+        goals: the viewpoints that count as the goal (ground truth).
+        radius_m: what counts as there; R2R's 3 m, strictly.
+
+    Raises:
+        UsageError: a viewpoint that the scene does not have, or no goal.
+    """
+    table = metre_table(scene, "3d")
+    _check(table, (place, *goals), goals)
+    return not min(table.distance(place, goal) for goal in goals) < radius_m
