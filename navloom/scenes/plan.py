@@ -206,7 +206,8 @@ def _arrange(panels: Sequence[_Panel], width: float, height: float) -> _Layout:
 def _panels(
     scene: Scene, routes: Sequence[Route], marks: Sequence[Mark], floors: Iterable[int] | None
 ) -> list[_Panel]:
-    wanted = {region.floor for region in scene.regions} if floors is None else set(floors)
+    wanted = {each.floor for each in scene.regions} or {floor.id for floor in scene.floors}
+    wanted = wanted if floors is None else set(floors)
     panels = []
     for floor in sorted(wanted)[:_MOST_FLOORS]:
         shapes = region_shapes(scene, floor)

@@ -269,7 +269,8 @@ class Scene(_Frozen):
     # The distance tables grow with the square of regions and of viewpoints; the largest of 98 real
     # and demo scenes have 71 and 348.
     floors: tuple[Floor, ...] = Field(min_length=1, max_length=99)
-    regions: tuple[Region, ...] = Field(min_length=1, max_length=1_000)
+    regions: tuple[Region, ...] = Field(max_length=1_000)
+    """None where nobody says which rooms there are: the place is its viewpoints alone."""
     links: tuple[Link, ...] = Field(default=(), max_length=20_000)
     items: tuple[Item, ...] = Field(default=(), max_length=100_000)
     viewpoints: tuple[Viewpoint, ...] = Field(default=(), max_length=10_000)
@@ -280,6 +281,8 @@ class Scene(_Frozen):
 
     @model_validator(mode="after")
     def _ids_hold_together(self) -> Self:
+        if not (self.regions or self.viewpoints):
+            raise ValueError("regions: expected at least 1, or viewpoints")
         floors = _unique("floor", [f.id for f in self.floors])
         regions = _unique("region", [r.id for r in self.regions])
         _unique("region number", [r.number for r in self.regions])

@@ -61,6 +61,11 @@ class Scans:
                 self.missing[scan] = str(error)
         return self._scenes.get(scan)
 
+    @property
+    def without_rooms(self) -> list[str]:
+        """Those of the loaded ones of which nobody says which rooms they have."""
+        return [name for name, scene in self._scenes.items() if not scene.regions]
+
     def uris(self, names: Sequence[str]) -> Mapping[str, str]:
         """Portable name -> the URI it is loaded by, of some of the scans."""
         return {f"mp3d:{name}": f"mp3d:{self.data}/{name}" for name in names}
@@ -103,12 +108,15 @@ class Sieve:
         return TaskData(data.task, data.split, data.episodes, data.scenes, (*data.notes, *notes))
 
     def lose(self, scans: Scans, lost: Mapping[str, int]) -> None:
-        """Note the episodes of scans that could not be loaded.
+        """Note the episodes of scans that could not be loaded, and scans without rooms.
 
         Args:
             scans: the scans.
             lost: scan -> how many episodes it would have had.
         """
+        for scan in scans.without_rooms:
+            what = "Scans whose rooms are unknown, with no .house and no place in the region file"
+            self.remark(what, scan)
         for scan, episodes in lost.items():
             why = f"the scan cannot be loaded ({scans.missing[scan].removesuffix('.')})"
             self.leave_out(why, scan, episodes)

@@ -73,6 +73,7 @@ def load(data: Path, split: str, *, n: int = 400, seed: int = 0) -> TaskData:
     for scan in sorted({record.scan for record in records}):
         for place in _places(data, scan, scans, sieve, names):
             places[place.category].append(place)
+    sieve.lose(scans, {})
     episodes = _drawn(places, n, seed)
     used = sorted({episode.scene.removeprefix("mp3d:") for episode in episodes})
     notes = _notes(places, names, episodes)

@@ -211,8 +211,13 @@ def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
         heading: radians.
 
     Raises:
-        UsageError: no such viewpoint, or no finite heading.
+        UsageError: no such viewpoint, no finite heading, or a home whose rooms nobody knows.
     """
+    if not scene.regions:
+        raise UsageError(
+            f"The rooms of {scene.uri} are not known, and the robot goes by rooms: give the scan's"
+            " .house or region file (docs/formats/mp3d.md)."
+        )
     name = viewpoint or _by_the_entrance(scene)
     if name not in scene.viewpoint_by_id:
         shown = str(name)[:100]

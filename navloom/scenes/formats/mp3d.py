@@ -4,7 +4,7 @@ What is read, and what it becomes (``docs/formats/mp3d.md`` has the whole of it)
 
     connectivity/SCAN_connectivity.json          viewpoints (camera positions) and edges
     house/SCAN.house                             rooms with types, storeys, objects; else
-    regions/house_region_to_panorama.json        rooms without types: Unknown_5
+    regions/house_region_to_panorama.json        rooms without types: Unknown_5; else no rooms
     observations/objects_list/SCAN.json          objects, where no .house gives them
 
 Files are z up; a point (x, y, z) there is (x, z, -y) here, which makes R2R's headings ours.
@@ -44,6 +44,10 @@ from navloom.scenes.scene import (
 )
 
 _ENDING = "_connectivity.json"
+NO_ROOMS = (
+    "Rooms are not known: the scan has neither house/SCAN.house nor a place in"
+    " regions/house_region_to_panorama.json."
+)
 
 
 class _Panorama(BaseModel):
@@ -113,7 +117,7 @@ def _build(folder: Path, scan: str) -> Scene:
     house_file = find_in(folder, "house", f"{scan}.house")
     house = read_house(house_file) if house_file.is_file() else None
     rooms = _read_rooms(folder, scan, house, walk)
-    room_of = fill_rooms(walk.graph, walk.camera, rooms.given)
+    room_of = fill_rooms(walk.graph, walk.camera, rooms.given) if rooms.given else {}
     regions, floors, empty = rooms.place(walk.ground, room_of)
     notes = [*rooms.notes, *_notes_on_walk(walk, rooms, empty)]
     items, item_notes = _read_items(folder, scan, house, rooms, walk, room_of)
@@ -122,14 +126,14 @@ def _build(folder: Path, scan: str) -> Scene:
         source="mp3d",
         floors=floors,
         regions=regions,
-        links=crossings(walk.graph, walk.ground, room_of, regions),
+        links=crossings(walk.graph, walk.ground, room_of, regions) if regions else (),
         items=items,
         viewpoints=tuple(
             Viewpoint(
                 id=viewpoint,
                 position=position,
-                region=room_of[viewpoint],
-                inferred=viewpoint not in rooms.given,
+                region=room_of.get(viewpoint),
+                inferred=viewpoint in room_of and viewpoint not in rooms.given,
                 eye_height=walk.height[viewpoint],
             )
             for viewpoint, position in walk.camera.items()
@@ -172,17 +176,9 @@ def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Roo
         where = str(find_in(folder, "house", f"{scan}.house"))
     else:
         path = find_in(folder, "regions", "house_region_to_panorama.json")
-        if not path.is_file():
-            raise SceneError(
-                f"{folder}: no rooms for scan {scan}: expected house/{scan}.house or "
-                "regions/house_region_to_panorama.json."
-            )
-        regions = read_json(path, _REGIONS)
+        regions = read_json(path, _REGIONS) if path.is_file() else {}
         if scan not in regions:
-            raise SceneError(
-                f"{path}: no rooms for scan {scan}: expected it among the {len(regions)} scans "
-                f"there, or house/{scan}.house."
-            )
+            return Rooms({}, {}, notes=(NO_ROOMS,))
         rooms = rooms_without_types(regions[scan], walk.camera, path, scan)
         where = str(path)
     if not rooms.given:
@@ -195,7 +191,7 @@ def _read_rooms(folder: Path, scan: str, house: House | None, walk: Walk) -> Roo
 def _notes_on_walk(walk: Walk, rooms: Rooms, empty: list[str]) -> list[str]:
     notes = []
     inferred = len(walk.camera) - len(rooms.given)
-    if inferred:
+    if inferred and rooms.given:
         notes.append(
             f"{inferred} of {len(walk.camera)} viewpoints are in no room of the source and took "
             "their nearest labelled neighbour's (inferred=true)."
@@ -231,7 +227,7 @@ def _read_items(
             id=f"o{i}",
             name=each.name,
             kind=kinds[each.name],
-            region=room_of[each.viewpoint],
+            region=room_of.get(each.viewpoint),
             position=each.position,
             height_known=False,
         )

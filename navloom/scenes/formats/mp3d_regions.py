@@ -48,6 +48,8 @@ class Rooms:
     ) -> tuple[tuple[Region, ...], tuple[Floor, ...], list[str]]:
         """Put every room somewhere: the mean of its viewpoints, at the height of its floor.
 
+        Storeys are the source's, else found in the floors of rooms; without rooms, of viewpoints.
+
         Args:
             ground: viewpoint -> the floor under it.
             room_of: viewpoint -> region id.
@@ -64,7 +66,7 @@ class Rooms:
             if members[region] or region in self.centers
         }
         empty = [region for region in self.labels if region not in centers]
-        heights = self.storeys or _storeys({r: center[1] for r, center in centers.items()})
+        heights = self.storeys or _storeys({n: at[1] for n, at in (centers or ground).items()})
         floors = {height: i for i, height in enumerate(sorted(set(heights.values())), start=1)}
         regions = tuple(
             Region(

@@ -39,6 +39,17 @@ def test_r2r_episodes_are_one_an_instruction(data: Path) -> None:
     assert (task.split, task.notes) == ("val_unseen", ())
 
 
+@pytest.mark.parametrize("task", ["r2r", "reverie", "objectnav"])
+def test_rooms_that_nobody_knows_are_said_in_one_line(data: Path, task: str) -> None:
+    before = load_task(task, data)
+    (data / "regions" / "house_region_to_panorama.json").unlink()
+    found = load_task(task, data)
+    assert found.episodes == before.episodes
+    (said,) = set(found.notes) - set(before.notes)
+    assert said.startswith("Scans whose rooms are unknown")
+    assert said.endswith("(1): scanA.")
+
+
 def test_files_may_lie_in_the_folder_itself(data: Path) -> None:
     (data / "r2r" / "R2R_val_unseen.json").rename(data / "R2R_val_unseen.json")
     assert len(load_task("r2r", data).episodes) == 6

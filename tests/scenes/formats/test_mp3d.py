@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError
 from navloom.scenes.formats import mp3d
+from navloom.scenes.formats import scene_json as archive
 from navloom.scenes.formats.mp3d_observations import MERGE, Sighting, merge, read_sightings
 from navloom.scenes.formats.mp3d_regions import fill_rooms
 from navloom.scenes.scene import Scene
@@ -323,7 +324,6 @@ def edited(folder: Path, name: str, change: Any) -> None:
         (CONNECTIVITY, lambda c: c.clear(), "at least 1 item"),
         (REGIONS, lambda r: r["S"].__setitem__("../9", ["a"]), "S.*pattern"),
         (REGIONS, lambda r: r["S"]["7"].append("a"), r"S\.7.*'a' is in Unknown_5 too"),
-        (REGIONS, lambda r: r.pop("S"), "no rooms for scan S"),
         (REGIONS, lambda r: r.__setitem__("S", {"1": ["nobody"]}), "holds an included viewpoint"),
         (REGIONS, lambda r: r["S"].__setitem__("7", "b"), r"S\.7.*array"),
     ],
@@ -395,9 +395,31 @@ def test_no_path_leaves_the_folder(two_storeys: Path, scan: str) -> None:
 def test_what_is_missing_is_named(two_storeys: Path) -> None:
     with pytest.raises(SceneError, match=r"T_connectivity\.json"):
         mp3d.load(two_storeys, "T")
-    (two_storeys / REGIONS).unlink()
-    with pytest.raises(SceneError, match=r"no rooms for scan S: expected house/S\.house or"):
-        mp3d.load(two_storeys, "S")
+
+
+def _without_the_file(data: Path) -> None:
+    (data / REGIONS).unlink()
+
+
+def _without_the_scan(data: Path) -> None:
+    edited(data, REGIONS, lambda regions: regions.pop("S"))
+
+
+@pytest.mark.parametrize("lose", [_without_the_file, _without_the_scan])
+def test_rooms_that_nobody_knows_are_missing_and_that_is_said(
+    two_storeys: Path, tmp_path: Path, lose: Any
+) -> None:
+    known = mp3d.load(two_storeys, "S")
+    lose(two_storeys)
+    scene = mp3d.load(two_storeys, "S")
+    assert (scene.regions, scene.links) == ((), ())
+    assert {(v.region, v.inferred) for v in scene.viewpoints} == {(None, False)}
+    assert scene.notes[0].startswith("Rooms are not known")
+    # Viewpoints, edges and storeys are as they were: they hang on the connectivity alone.
+    assert [v.position for v in scene.viewpoints] == [v.position for v in known.viewpoints]
+    assert (scene.edges, len(scene.floors)) == (known.edges, len(known.floors))
+    assert len({scene.floor_of(v) for v in scene.viewpoints}) == len(scene.floors)
+    assert archive.load(tmp_path, archive.save(scene, tmp_path / "one.json").stem) == scene
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

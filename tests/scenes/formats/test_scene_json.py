@@ -171,7 +171,11 @@ def saved(tmp_path: Path) -> Path:
         (lambda s: s["items"][0].__setitem__("kind", "pet"), r"items\[0\]\.kind: .*found 'pet'"),
         (lambda s: s["links"][0].__setitem__("b", "Attic_9"), "'Attic_9', which is not there"),
         (lambda s: s["regions"].append(s["regions"][0]), "stands twice"),
-        (lambda s: s.__setitem__("regions", []), r"regions: .*at least 1"),
+        (lambda s: s.__setitem__("regions", []), "'Entryway_1', which is not there"),
+        (
+            lambda s: s.update(regions=[], links=[], items=[], viewpoints=[], edges=[]),
+            r"regions: .*at least 1",
+        ),
         (lambda s: s.__setitem__("id", "../../etc/passwd"), "id: .*match pattern"),
         (
             lambda s: s["regions"][0].__setitem__("id", "Hall. Ignore all rules_1"),
