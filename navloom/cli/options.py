@@ -199,7 +199,8 @@ def _asked(option: Option) -> inspect.Parameter:
     if opt.argument:
         info: Any = typer.Argument(**more)
     else:
-        flag = f"--{option.key}/--no-{option.key}" if default is True else f"--{option.key}"
+        either = default is True or (option.bare is bool and default is None)
+        flag = f"--{option.key}/--no-{option.key}" if either else f"--{option.key}"
         info = typer.Option(flag, envvar=option.variable or None, **more)
     kind = kind if default is not None else kind | None
     return _parameter(option.name, Annotated[kind, info], default)

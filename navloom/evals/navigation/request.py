@@ -49,7 +49,7 @@ class EvalRequest(Request):
     KIND: ClassVar[str] = "navigate"
     PLACES: ClassVar[Sequence[str]] = ("data", "subset", "captions", "failures_from")
     DERIVED: ClassVar[frozenset[str]] = frozenset(
-        {"settings", "prompts", "episodes", "scenes"}
+        {"settings", "prompt_files", "episodes", "scenes"}
         | {"subset_ids", "caption_files", "failure_examples"}
     )
 
@@ -77,8 +77,8 @@ class EvalRequest(Request):
     agent: Annotated[
         str,
         Opt(
-            "navgpt (text history) or mapgpt (topological map) with --model; heuristic, random,"
-            " shortest-path and human bring their own.",
+            "navgpt, mapgpt, heuristic, random, shortest-path or human. The first two think with"
+            " --model, over a history in text or a topological map; the others bring their own.",
             metavar="NAME",
             panel=AGENT,
         ),
@@ -97,7 +97,29 @@ class EvalRequest(Request):
     """The oracle's; the navigator's unless given."""
     cot: Annotated[bool, Opt("Ask for reasoning before the action.")] = False
     reflect: Annotated[bool, Opt("Let the agent look at its action again and revise it.")] = False
-    plan: Annotated[bool, Opt("Keep a plan of several steps, and name places left out.")] = False
+    prompts: Annotated[
+        Literal["navloom", "paper"],
+        Opt(
+            "Our prompt, or what VLN-MME prints. The paper's has no surroundings in words, and no"
+            " angles or metres of options."
+        ),
+    ] = "navloom"
+    scratchpad: Annotated[
+        bool | None,
+        Opt("Show earlier thoughts in the history (NavGPT).", shown="on with --cot"),
+    ] = None
+    plan: Annotated[
+        bool | None,
+        Opt(
+            "Keep a plan of several steps (MapGPT). With a map, places seen and out of reach are"
+            " named, too.",
+            shown="on for mapgpt",
+        ),
+    ] = None
+    jump: Annotated[bool, Opt("Let the agent go back to any place it has stood on.")] = False
+    blank_options: Annotated[
+        bool, Opt("Leave the words of options out, to see what they are worth.")
+    ] = False
     act: Annotated[Literal["text", "tool"], Opt("Choose by a line of text or by a tool call.")] = (
         "text"
     )
@@ -109,7 +131,7 @@ class EvalRequest(Request):
     max_reasks: Annotated[
         int,
         Opt(
-            "How often a reply that is no action is sent back with what is wrong, each step.",
+            "Bad replies sent back at each step. Each goes back with what is wrong with it.",
             min=0,
             max=100,
         ),
@@ -148,6 +170,9 @@ class EvalRequest(Request):
                 f"the agent {self.agent} brings its oracle ({own}) and takes no other: leave oracle"
                 f" '{self.oracle}' out, or choose another agent"
             )
+        from navloom.graphs.navigation.context import check_prompts
+
+        check_prompts(self)
 
     @property
     def settings(self) -> AgentSettings:
@@ -173,7 +198,7 @@ class EvalRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """As ``run.json`` keeps it, without what decides nothing."""
-        from navloom.graphs.navigation.text import PROMPT
+        from navloom.graphs.navigation.text import PROMPTS
         from navloom.prompts.load import load_prompt
 
         asked = super().record()
@@ -181,14 +206,14 @@ class EvalRequest(Request):
         for name in self.idle():
             asked.pop(name)
         settings = self.settings
-        prompts = [PROMPT, *(["oracle"] if self.helped_by == "assistant" else [])]
+        prompts = [PROMPTS[self.prompts], *(["oracle"] if self.helped_by == "assistant" else [])]
         prompts += ["dialogue_oracle"] if self.dialogue else []
         return {
             **asked,
             "model": self.thinks_with,
             "oracle": self.helped_by,
             "settings": {"memory": settings.memory},
-            "prompts": [load_prompt(name).record for name in prompts],
+            "prompt_files": [load_prompt(name).record for name in prompts],
         }
 
     def idle(self) -> list[str]:

@@ -45,7 +45,11 @@ from navloom.sim.registry import get_simulator
 _COPIED = (
     "cot",
     "reflect",
+    "prompts",
+    "scratchpad",
     "plan",
+    "jump",
+    "blank_options",
     "act",
     "dialogue",
     "oracle_budget",
@@ -58,8 +62,9 @@ _COPIED = (
 """What the navigator's context takes from the request as it stands."""
 _MOST_NAMED = 5
 """Scenes that a note names."""
-STEP_TOKENS = 250
-"""Tokens by which a step lengthens the prompts after it at most: history, map, plan, guidance."""
+STEP_TOKENS = 400
+"""Tokens by which a step lengthens the prompts after it at most: history with its thoughts, map,
+plan, guidance."""
 _ORACLE_TOKENS = 2000
 
 

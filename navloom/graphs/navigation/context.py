@@ -111,8 +111,19 @@ class Context(AgentContext):
     """Ask for reasoning before the action."""
     reflect: bool = False
     """Ask for a reflection after it; one that says revise asks again."""
-    plan: bool = False
-    """Ask for a plan that is carried from step to step; a map adds its supplementary places."""
+    scratchpad: bool | None = None
+    """Whether the history shows what was thought before each move (NavGPT's scratchpad); None: with
+    ``cot``, in our own prompts."""
+    plan: bool | None = None
+    """Whether to ask for a plan that is carried from step to step, which on a map also adds the
+    supplementary places (MapGPT); None: with a map, in our own prompts."""
+    jump: bool = False
+    """Whether the options include every place it has stood on; it walks back there over the places
+    that it knows (NavGPT)."""
+    blank_options: bool = False
+    """Whether the words of options and of moves made are left out: what they are worth."""
+    prompts: Literal["navloom", "paper"] = "navloom"
+    """Our own prompt, or what VLN-MME prints (Figures 9 and 10, D.3 to D.6), in our words."""
     act: Literal["text", "tool"] = "text"
     """Whether the action is read out of text, or is a tool call."""
     dialogue: bool = False
@@ -135,10 +146,53 @@ class Context(AgentContext):
     views: Literal[0, 4, 12, 24, 36] = 4
     """Pictures a step where the simulator has any: one strip of 4, or so many single views."""
 
+    def __post_init__(self) -> None:
+        AgentContext.__post_init__(self)
+        check_prompts(self)
+
+    @property
+    def plans(self) -> bool:
+        """Whether it keeps a plan."""
+        own = self.memory == "map" and self.prompts == "navloom"
+        return own if self.plan is None else self.plan
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether its history shows its thoughts."""
+        own = self.cot and self.prompts == "navloom"
+        return own if self.scratchpad is None else self.scratchpad
+
     @property
     def needs_goals(self) -> bool:
         """Whether some part of it reads the ground truth."""
         return self.dialogue or self.oracle != "off"
+
+
+_PAPERS_LACK = {
+    "plan": "plan",
+    "scratchpad": "scratchpad",
+    "jump": "jumps",
+    "dialogue": "questions",
+}
+
+
+def check_prompts(settings: Any) -> None:
+    """Refuse what the paper's prompt does not speak of, so that nothing is switched on in vain.
+
+    Args:
+        settings: a context, or a request with the fields of one.
+
+    Raises:
+        UsageError: there is something.
+    """
+    if settings.prompts == "navloom":
+        return
+    asked = [words for name, words in _PAPERS_LACK.items() if getattr(settings, name)]
+    asked += ["actions as tool calls"] if settings.act == "tool" else []
+    if asked:
+        raise UsageError(
+            f"The paper's prompt has no {asked[0]}: leave that out, or use prompts navloom."
+        )
 
 
 def read_input(state: Mapping[str, Any], context: Context, scene: Scene) -> dict[str, Any]:

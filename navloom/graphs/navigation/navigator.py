@@ -41,13 +41,14 @@ from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.navigation.consult import ask, bound, consult, trigger_of
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
-from navloom.graphs.navigation.text import PROMPT, facing, get_memory, render
+from navloom.graphs.navigation.text import PROMPTS, facing, get_memory, perceived, render
 from navloom.models.answer import opening, with_pictures
 from navloom.models.binding import bind
 from navloom.prompts.load import load_prompt
-from navloom.sim.protocol import Pose
+from navloom.sim.protocol import Contact, Pose
 from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.forms import paragraph
+from navloom.tools.navigation.jumps import jumps, way_back
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
 from navloom.tools.navigation.steps import Ending, Step, result_of
@@ -142,9 +143,10 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, remember, list the options; end where there are none."""
     context, walker, seen = runtime.context, walker_of(runtime), state.get("seen", {})
-    observation, memory = walker.look(state), get_memory(context.memory)
+    observation, memory = perceived(walker, state, context), get_memory(context.memory)
     added = memory.look(seen, observation)
-    options = options_of(observation, facing(context, observation))
+    front, ours = facing(context, observation), context.prompts == "navloom"
+    options = options_of(observation, front, apart=ours)
     if not options:
         return {"seen": added, "ending": "dead_end"}
     kept = context.media
@@ -152,9 +154,11 @@ def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         step=len(state["steps"]) + 1,
         viewpoint=state["pose"]["viewpoint"],
         heading=state["pose"]["heading"],
-        options=noted(options, memory.notes({**seen, **added})),
+        options=options,
         media=[kept.put(picture) for picture in walker.pictures(state)] if kept else [],
     )
+    back = jumps(_steps(state), step) if context.jump else []
+    step = step.but(options=noted([*options, *back], memory.notes({**seen, **added})))
     if context.oracle == "bound":
         step = step.but(oracle=bound(state, step, context, walker))
     return {
@@ -187,13 +191,17 @@ def _draft(state: State) -> Step:
     return Step(**state["draft"])
 
 
+def _steps(state: State) -> list[Step]:
+    return [Step(**step) for step in state["steps"]]
+
+
 def _opening(
     state: State, draft: Step, context: Context, walker: Walker, shown: int
 ) -> list[AnyMessage]:
     rendered = render(
         state,
         context,
-        walker.look(state),
+        perceived(walker, state, context),
         draft.options,
         can_ask=_can_ask(state, context),
         shortest=draft.oracle.answer if context.oracle == "bound" and draft.oracle else None,
@@ -228,7 +236,7 @@ def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     update: dict[str, Any] = {"draft": step.record()}
     if step.action.kind == "stop":
         update["trigger"] = trigger_of(state, context, walker_of(runtime).scene, stopping=True)
-    if context.plan and step.plan:
+    if context.plans and step.plan:
         update["plan"] = paragraph(step.plan, MOST_PLAN)
     if isinstance(found, ParsedAction):
         return update
@@ -254,17 +262,26 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if draft.action.kind == "stop":
         walker.stop(state)
         return {"steps": [state["draft"]], "ending": "stop"}
-    before, target = walker.look(state), draft.action.viewpoint or ""
-    way = next(each for each in before.candidates if each.viewpoint == target)
-    after = walker.hop(state, target)
-    pose, hops = pose_record(after.pose), len(state["trajectory"])
-    line = get_memory(context.memory).step(
-        hops, before.pose, after.pose, way, state.get("seen", {})
-    )
+    before, target = perceived(walker, state, context), draft.action.viewpoint or ""
+    hops = way_back(_steps(state), draft, target) if draft.jumped else [target]
+    gone, poses, touched = state, list[list[Any]](), list[Contact]()
+    for viewpoint in hops:
+        after = walker.hop(gone, viewpoint)
+        pose = pose_record(after.pose)
+        poses.append(list(pose.values()))
+        touched += after.contacts
+        gone = {**gone, "pose": pose, "trajectory": [*gone["trajectory"], poses[-1]]}
+    number, seen = len(state["history"]) + 1, state.get("seen", {})
+    memory = get_memory(context.memory)
+    if draft.jumped:
+        line = memory.jump(number, next(o for o in draft.options if o.viewpoint == target))
+    else:
+        way = next(each for each in before.candidates if each.viewpoint == target)
+        line = memory.step(number, before.pose, after.pose, way, seen)
     done = sum(step["action"]["kind"] != "ask" for step in state["steps"]) + 1
     return {
         "pose": pose,
-        "trajectory": [list(pose.values())],
+        "trajectory": poses,
         "history": [line],
         "contacts": [
             {
@@ -273,17 +290,17 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
                 "displacement": contact.displacement,
                 "point": [float(value) for value in contact.point],
             }
-            for contact in after.contacts
+            for contact in touched
         ],
         "steps": [state["draft"]],
         "ending": "max_steps" if done >= context.max_steps else None,
     }
 
 
-def finish(state: State) -> dict[str, Any]:
+def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Put the result together."""
     ending = state["ending"] or "stop"
-    result = result_of(state, load_prompt(PROMPT).record)
+    result = result_of(state, load_prompt(PROMPTS[runtime.context.prompts]).record)
     if ending == "stop":
         return {"status": "ok", "result": result, "reason": None, "message": None}
     message = _LINES[ending]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
@@ -22,6 +23,7 @@ from navloom.graphs.navigation.context import Context
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import turn_between
 from navloom.sim.protocol import Candidate, Captions, Observation, Path, Pose, SeenObject
+from navloom.sim.walker import Walker
 from navloom.tools.forms import paragraph
 from navloom.tools.navigation.options import (
     DIRECTIONS,
@@ -53,6 +55,10 @@ class Memory(Protocol):
 
     def step(self, number: int, before: Pose, after: Pose, towards: Candidate, seen: Seen) -> str:
         """The line of the history that tells of a move."""
+        ...
+
+    def jump(self, number: int, back: Option) -> str:
+        """The line of the history that tells of a jump."""
         ...
 
     def notes(self, seen: Seen) -> dict[str, str]:
@@ -89,6 +95,10 @@ class HistoryMemory:
             f" from {_side(before.heading)} to {_side(after.heading)},"
             f" and forward {towards.distance:.2f} meters towards {what}"
         )
+
+    def jump(self, number: int, back: Option) -> str:
+        """``Step 4: Going back to where step 2 led, 2 moves and 4.1 m from here``."""
+        return f"Step {number}: Going {back.description}"
 
     def notes(self, seen: Seen) -> dict[str, str]:  # noqa: ARG002
         """None."""
@@ -220,12 +230,16 @@ def get_memory(name: str) -> Memory:
     return MEMORIES[name]
 
 
-PROMPT = "navigator"
+PROMPTS = {"navloom": "navigator", "paper": "navigator_paper"}
+"""The name of the prompt, by ``Context.prompts``."""
 MOST_CAPTION = 300
 MOST_SUMMARY = 400
 MOST_FAILURE = 4_000
 _MOST_NEAR = 10
 _MOST_HISTORY = 50
+MOST_THOUGHT = 500
+_MOST_THOUGHTS = 10
+"""Moves, the latest, whose thoughts are shown."""
 _STILL_TRUE = 3
 """Moves after which words about directions are no longer shown."""
 
@@ -253,31 +267,43 @@ def render(
     """
     pose, captions = observation.pose, observation.captions or Captions()
     front = facing(context, observation)
-    memory = get_memory(context.memory)
-    return load_prompt(PROMPT).render(
-        memory=context.memory,
-        cot=context.cot,
-        reflect=context.reflect,
-        planning=context.plan,
-        act=context.act,
-        can_ask=can_ask,
-        failures=_failures(context.failures),
-        helped=context.oracle == "assistant",
-        instruction=state["instruction"],
-        history=_history(state.get("history", [])),
-        map=memory.map_lines(state.get("seen", {}), observation, extra=context.plan),
-        plan=state.get("plan") or "none yet",
-        guidance=_guidance(state),
-        dialogue=_dialogue(state),
-        shortest=shortest,
-        heading=degrees(relative(pose.heading)),
-        elevation=degrees(pose.elevation),
-        summary=shown(captions.summary, MOST_SUMMARY) or "nothing is known of this place",
-        sides=_sides(captions, front),
-        near=", ".join(_near(each, front) for each in captions.objects[:_MOST_NEAR]),
-        pictures=_pictures(context.views, showing),
-        options=render_options(options, ask=can_ask),
-    )
+    memory, paper = get_memory(context.memory), context.prompts == "paper"
+    values = {
+        "memory": context.memory,
+        "cot": context.cot,
+        "reflect": context.reflect,
+        "planning": context.plans,
+        "thoughts": context.keeps_thoughts,
+        "act": context.act,
+        "can_ask": can_ask,
+        "jumps": context.jump,
+        "failures": _failures(context.failures),
+        "helped": context.oracle == "assistant",
+        "instruction": state["instruction"],
+        "history": _history(state, thoughts=context.keeps_thoughts),
+        "map": memory.map_lines(state.get("seen", {}), observation, extra=context.plans),
+        "plan": state.get("plan") or "none yet",
+        "guidance": _guidance(state),
+        "dialogue": _dialogue(state),
+        "shortest": shortest,
+        "heading": degrees(relative(pose.heading)),
+        "elevation": degrees(pose.elevation),
+        "summary": shown(captions.summary, MOST_SUMMARY) or "nothing is known of this place",
+        "sides": _sides(captions, front),
+        "near": ", ".join(_near(each, front) for each in captions.objects[:_MOST_NEAR]),
+        "pictures": _pictures(context.views, showing),
+        "options": render_options(options, ask=can_ask, paper=paper),
+    }
+    prompt = load_prompt(PROMPTS[context.prompts])
+    return prompt.render(**{name: values[name] for name in prompt.variables})
+
+
+def perceived(walker: Walker, state: Mapping[str, Any], context: Context) -> Observation:
+    """What it perceives where it stands; ways on without words where they are left out."""
+    seen = walker.look(state)
+    if not context.blank_options:
+        return seen
+    return replace(seen, candidates=tuple(replace(w, description="") for w in seen.candidates))
 
 
 @lru_cache(maxsize=32)
@@ -304,7 +330,13 @@ def shortest_words(path: Path | None, options: Sequence[Option]) -> str | None:
     return f"option {taken[0]}" if taken else None
 
 
-def _history(lines: Sequence[str]) -> list[str]:
+def _history(state: Mapping[str, Any], *, thoughts: bool) -> list[str]:
+    lines = list(state.get("history", []))
+    if thoughts:
+        moves = [step for step in state["steps"] if step["action"]["kind"] == "move"]
+        for at in range(max(0, len(lines) - _MOST_THOUGHTS), min(len(lines), len(moves))):
+            thought = paragraph(moves[at]["reasoning"] or "", MOST_THOUGHT)
+            lines[at] = f"Thought: {thought}\n{lines[at]}" if thought else lines[at]
     left_out = len(lines) - _MOST_HISTORY
     if left_out <= 0:
         return ["Navigation starts.", *lines]

@@ -5,7 +5,7 @@ Options are places one hop away, grouped by where they lie as it looks now.
 Source: VLN-MME D.2 and Figure 10: options under Left, Front, Right and Back, each ``ID ->
 description``, and Stop beside them. Heading, distance and elevation stand before the description,
 as NavGPT prints them for each viewpoint; they are relative to where the agent looks. Options in the
-same words say what sets them apart.
+same words say what sets them apart. The paper's own are a number and a description, nothing else.
 
 Remarks are reasoning, reflection, decision and plan (VLN-MME D.4, D.8). They are kept as metadata.
 What stands between the tags of a thought is also where no action is looked for
@@ -29,7 +29,12 @@ from navloom.tools.forms import paragraph
 Direction: TypeAlias = Literal["Left", "Front", "Right", "Back"]
 DIRECTIONS: tuple[Direction, ...] = ("Left", "Front", "Right", "Back")
 """In the order prompts and pictures show them."""
+VISITED = "Visited"
+"""The group of the places to jump back to, which lie in no direction."""
 STOP_TEXT = "The instruction ends here: stop and stay."
+PAPER_STOP_TEXT = "Have reach the destination and stop here."
+"""As VLN-MME prints it (Figure 10)."""
+NO_DESCRIPTION = "no description"
 ASK_TEXT = "Ask one question of somebody who knows this building, in place of moving."
 MOST_DESCRIPTION = 300
 """Characters of a description that are shown: captions are a source's own words."""
@@ -56,6 +61,7 @@ class Option:
         turn: how far to turn to it, radians, to the right positive; None where that is unknown.
         distance: metres; None where that is unknown.
         elevation: radians, upwards positive.
+        hops: moves that it takes; over 1 where it is jumped back to.
     """
 
     id: int
@@ -65,6 +71,7 @@ class Option:
     turn: float | None = None
     distance: float | None = None
     elevation: float = 0.0
+    hops: int = 1
 
 
 def direction_of(turn: float) -> Direction:
@@ -81,12 +88,13 @@ def direction_of(turn: float) -> Direction:
     return "Right" if turn > 0 else "Left"
 
 
-def options_of(observation: Observation, heading: float) -> list[Option]:
+def options_of(observation: Observation, heading: float, *, apart: bool = True) -> list[Option]:
     """The options of a step, numbered from 1 in the order of the candidates, which says nothing.
 
     Args:
         observation: its candidates are the options.
         heading: where the agent looks, radians.
+        apart: whether those in the same words say which of them they are.
     """
     options = []
     for number, candidate in enumerate(observation.candidates, 1):
@@ -96,20 +104,21 @@ def options_of(observation: Observation, heading: float) -> list[Option]:
                 id=number,
                 viewpoint=candidate.viewpoint,
                 direction=direction_of(turn),
-                description=shown(candidate.description, MOST_DESCRIPTION) or "no description",
+                description=shown(candidate.description, MOST_DESCRIPTION) or NO_DESCRIPTION,
                 turn=turn,
                 distance=candidate.distance,
                 elevation=candidate.elevation,
             )
         )
-    return _apart(options)
+    return _apart(options) if apart else options
 
 
 def _apart(options: Sequence[Option]) -> list[Option]:
     """The options; those in the same words say in brackets which of them they are."""
     alike: dict[str, list[Option]] = {}
     for option in sorted(options, key=lambda each: each.turn or 0.0):
-        alike.setdefault(option.description, []).append(option)
+        if option.description != NO_DESCRIPTION:
+            alike.setdefault(option.description, []).append(option)
     said: dict[int, str] = {}
     for group in alike.values():
         if len(group) == 2:
@@ -187,18 +196,19 @@ def noted(options: Sequence[Option], notes: Mapping[str, str]) -> list[Option]:
     ]
 
 
-def render_options(options: Sequence[Option], ask: bool = False) -> str:
+def render_options(options: Sequence[Option], ask: bool = False, *, paper: bool = False) -> str:
     """The options as the JSON that a navigator reads.
 
     Args:
         options: places to go to.
         ask: offer a question, too.
+        paper: as VLN-MME prints them: descriptions alone, and its words for Stop.
     """
-    shown: dict[str, Any] = {
-        direction: {str(o.id): told(o) for o in options if o.direction == direction}
-        for direction in DIRECTIONS
-    }
-    shown["Stop"] = STOP_TEXT
+    shown: dict[str, Any] = {direction: {} for direction in DIRECTIONS}
+    for option in options:
+        group = shown[option.direction] if option.hops == 1 else shown.setdefault(VISITED, {})
+        group[str(option.id)] = option.description if paper else told(option)
+    shown["Stop"] = PAPER_STOP_TEXT if paper else STOP_TEXT
     if ask:
         shown["Ask"] = ASK_TEXT
     return json.dumps(shown, indent=2, ensure_ascii=False)

@@ -363,7 +363,7 @@ class _Field:
                 "invalid_option",
                 f"{' and '.join(named)} are several directions: choose one option. {_FORMAT}",
             )
-        there = [option for option in self.options if option.direction == named[0]]
+        there = [o for o in self.options if o.direction == named[0] and o.hops == 1]
         if len(there) == 1:
             return _to(there[0])
         numbers = ", ".join(str(option.id) for option in there)

@@ -125,6 +125,17 @@ class Step(_Record):
     media: list[str] = []
     """The pictures that were shown, by name."""
 
+    @property
+    def goes_to(self) -> str | None:
+        """The viewpoint that its move leads to; None where it does not move."""
+        return self.action.viewpoint if self.action.kind == "move" else None
+
+    @property
+    def jumped(self) -> bool:
+        """Whether its move leads back over several hops."""
+        there = (o.hops for o in self.options if o.id == self.action.option)
+        return self.action.kind == "move" and next(there, 1) > 1
+
     def but(self, **changes: Any) -> Step:
         """The same with some fields changed."""
         return self.model_copy(update=changes)
@@ -198,16 +209,18 @@ class Walk:
 
     @cached_property
     def hop_steps(self) -> tuple[int, ...]:
-        """For each hop the number, from 0, of the next step that moved there, else the hop's."""
+        """For each hop the number, from 0, of the step that made it, else the hop's.
+
+        A step makes one hop, or those of a jump, which ends where the step says.
+        """
         numbers: list[int] = []
         at = 0
         for there in self.viewpoints[1:]:
-            moved = (
-                at + k
-                for k, step in enumerate(self.steps[at:])
-                if step.action.kind == "move" and step.action.viewpoint == there
-            )
-            found = next(moved, None)
+            moves = [k for k, s in enumerate(self.steps[at:], at) if s.action.kind == "move"]
+            if moves and self.steps[moves[0]].jumped and self.steps[moves[0]].goes_to != there:
+                numbers.append(moves[0])
+                continue
+            found = next((k for k in moves if self.steps[k].goes_to == there), None)
             if found is None:
                 return tuple(range(max(0, len(self.viewpoints) - 1)))
             numbers.append(found)

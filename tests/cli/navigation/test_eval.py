@@ -67,7 +67,7 @@ def test_every_option_reaches_the_request() -> None:
     }  # fmt: skip
     assert told.items() <= asked.items()
     assert read_run("r")["where"] == {"data": "data"}
-    assert [prompt["name"] for prompt in asked["prompts"]] == [
+    assert [prompt["name"] for prompt in asked["prompt_files"]] == [
         "navigator",
         "oracle",
         "dialogue_oracle",

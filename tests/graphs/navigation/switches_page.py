@@ -6,8 +6,10 @@ python -m tests.graphs.navigation.switches_page > docs/navigator-switches.md
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,13 +20,17 @@ from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.navigator import Context
 from navloom.models.answer import message_text
 from navloom.models.scripted import ScriptedChatModel
+from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.media import MemoryMedia
+from navloom.sim.protocol import Pose
+from navloom.sim.registry import get_simulator
+from navloom.sim.walker import Walker
 from tests.graphs.navigation.walks import PictureSimulator
 from tests.graphs.states import run
 
-__all__ = ["page"]
+__all__ = ["page", "variants"]
 
 SCENE, HERE, THERE, GOAL = "demo:flat", "1_0", "2_0", "5_0"
 GIVEN = {
@@ -41,11 +47,20 @@ HEAD = f"""# What each switch of a navigator does
 
 Made by `python -m tests.graphs.navigation.switches_page > docs/navigator-switches.md`; a test
 compares. One walk in `{SCENE}` under every switch: from the entryway into the next room, back, into
-it again, stop. The model is a script. The plain navigator (`navgpt`) comes first, whole; of every
-other one, what differs from it is shown: the fourth step's prompt as a diff (`-` the plain one's,
-`+` its own) and what changed in the final state and its step records. What the switches mean is in
-[navigators](navigators.md).
+it again, stop. The model is a script. First come our prompt and the paper's for the plain navigator
+(`navgpt`), side by side and whole; of every other one, what differs from ours: the fourth step's
+prompt as a diff (`-` the plain one's, `+` its own) and what changed in the final state and its step
+records. What the switches mean is in [navigators](navigators.md); the prompts of all eight
+variants, whole, are in [navigator prompts](navigator-prompts.md).
 
+"""
+
+VARIANTS_HEAD = f"""# The prompts of the eight variants
+
+Made by `python -m tests.graphs.navigation.switches_page variants > docs/navigator-prompts.md`; a
+test compares. NavGPT and MapGPT, each plain, with chain of thought, with reflection and with both
+(VLN-MME D), at the fourth step of one walk in `{SCENE}`: ours (`--prompts navloom`) and the paper's
+(`--prompts paper`), its inputs, rules and formats, in our sentences. The home has no pictures.
 """
 
 
@@ -61,21 +76,42 @@ class Switch:
     third: str = ""
     """What the third reply says before its action."""
     tool: bool = False
+    way: tuple[str, str, str] = (THERE, HERE, THERE)
+    """Where the first three steps lead."""
 
 
+THOUGHT = """<Reasoning>
+1. Progress estimate: the entryway is done.
+2. Further analysis: no tap is in sight.
+3. Prediction: look into the next room.
+</Reasoning>
+"""
 _PLAN = "<Plan>1. The other door of the entryway. 2. Look for a tap.</Plan>\n"
 _REFLECTION = "<Reflection>It is not the bathroom.</Reflection>\nFinal Decision: {}"
 SWITCHES = (
     Switch(
         "memory=map (`--agent mapgpt`)",
-        "A map in words that grows with each place (VLN-MME D.5).",
+        "A map in words that grows with each place (VLN-MME D.5), with MapGPT's plan and the places"
+        " seen on the way and out of reach.",
         {"memory": "map"},
+        third=_PLAN,
     ),
     Switch(
         "cot (`--cot`)",
-        "Reasoning before the action (D.4).",
+        "Reasoning before the action in three parts (D.4, D.7); in our prompt the history then"
+        " keeps what was thought before each move, as NavGPT's scratchpad does (`--scratchpad`).",
         {"cot": True},
-        ("<Reasoning>I have been here.</Reasoning>\nAction: Stop. I have arrived.",),
+        (f"{THOUGHT}Action: Stop. I have arrived.",),
+        third=THOUGHT,
+    ),
+    Switch(
+        "jump (`--jump`)",
+        "Places that it has stood on and is no longer next to are options, too, and it walks back"
+        " to them (NavGPT). This walk goes on through the room instead of to and fro, and then back"
+        " to the start.",
+        {"jump": True},
+        ("Action: 5. back to where you started", "Action: Stop. I have arrived."),
+        way=(THERE, "2_5", "2_1"),
     ),
     Switch(
         "reflect (`--reflect`)",
@@ -87,16 +123,15 @@ SWITCHES = (
         ),
     ),
     Switch(
-        "plan (`--plan`)",
+        "plan (`--plan`, with a map on unless `--no-plan` is given)",
         "The navigator's own plan, carried from step to step (MapGPT).",
         {"plan": True},
         third=_PLAN,
     ),
     Switch(
-        "memory=map, plan",
-        "With a map, places seen on the way and out of reach are listed, too.",
-        {"memory": "map", "plan": True},
-        third=_PLAN,
+        "blank_options (`--blank-options`)",
+        "Without the words of options and of moves made: what they are worth.",
+        {"blank_options": True},
     ),
     Switch(
         "act=tool (`--act tool`)",
@@ -144,18 +179,39 @@ SWITCHES = (
 def page() -> str:
     """The whole page."""
     base, shown = _walk(Switch("plain", ""))
-    system, human = shown[:2]
-    parts = [
-        HEAD,
-        "## The plain navigator (`--agent navgpt`)\n\nThe system prompt:\n\n",
-        _fenced(_text(system)),
-        "\nThe human message of the fourth step:\n\n",
-        _fenced(_text(human)),
-        "\nThe final state, long values cut:\n\n",
-        _fenced("\n".join(_state(base))),
-    ]
+    _, paper = _walk(Switch("paper", "", {"prompts": "paper"}))
+    parts = [HEAD, "## The plain navigator (`--agent navgpt`)\n\n", _beside(shown, paper)]
+    parts += ["\nThe final state, long values cut:\n\n", _fenced("\n".join(_state(base)))]
     for switch in SWITCHES:
         parts.append(_section(switch, base, shown))
+    return "".join(parts)
+
+
+def _beside(ours: Sequence[BaseMessage], paper: Sequence[BaseMessage]) -> str:
+    """The two messages of our prompt and of the paper's, in the columns of a table."""
+    rows = ["<tr><th><code>--prompts navloom</code></th><th><code>--prompts paper</code></th></tr>"]
+    for pair in zip(ours[:2], paper[:2], strict=True):
+        cells = (f"<td>\n\n{_fenced(_text(message))}\n</td>" for message in pair)
+        rows.append(f'<tr valign="top">{"".join(cells)}</tr>')
+    return "\n".join(["<table>", *rows, "</table>", ""])
+
+
+def variants() -> str:
+    """The prompts of the paper's eight variants, whole: docs/navigator-prompts.md."""
+    parts = [VARIANTS_HEAD]
+    for memory, cot, reflect in itertools.product(("history", "map"), (False, True), (False, True)):
+        agent = "mapgpt" if memory == "map" else "navgpt"
+        flags = [flag for flag, on in (("--cot", cot), ("--reflect", reflect)) if on]
+        settings = {"memory": memory, "cot": cot, "reflect": reflect}
+        third = (THOUGHT if cot else "") + (_PLAN if memory == "map" else "")
+        last = THOUGHT + "Action: Stop." if cot else "Action: Stop."
+        last += f"\n{_REFLECTION.format('keep')}" if reflect else ""
+        parts.append(f"\n## `{' '.join(['--agent', agent, *flags])}`\n")
+        for prompts in ("navloom", "paper"):
+            switch = Switch("", "", {**settings, "prompts": prompts}, (last,), third)
+            for message in _walk(switch)[1][:2]:
+                parts.append(f"\n`--prompts {prompts}`, {message.type} message:\n\n")
+                parts.append(_fenced(_text(message)))
     return "".join(parts)
 
 
@@ -180,12 +236,13 @@ def _section(switch: Switch, base: Mapping[str, Any], plain: Sequence[BaseMessag
 
 def _walk(switch: Switch) -> tuple[dict[str, Any], list[BaseMessage]]:
     scene = load_scene(SCENE)
-    there, back = _number(HERE, THERE), _number(THERE, HERE)
-    moves: list[Any] = [f"Action: {n}." for n in (there, back, there)]
+    stands = (HERE, *switch.way)
+    numbers = [_number(scene, *pair) for pair in itertools.pairwise(stands)]
+    moves: list[Any] = [f"Action: {n}." for n in numbers]
     moves[2] = switch.third + moves[2]
     last: list[Any] = list(switch.last)
     if switch.tool:
-        moves = [{"name": "move", "args": {"option": n}} for n in (there, back, there)]
+        moves = [{"name": "move", "args": {"option": n}} for n in numbers]
         last = [{"name": "stop", "args": {}}]
     settings = {"scene": scene, **switch.settings}
     if "media" in settings:
@@ -193,8 +250,9 @@ def _walk(switch: Switch) -> tuple[dict[str, Any], list[BaseMessage]]:
     with ScriptedChatModel([*moves, *last]) as model:
         state = run(navigator.graph, GIVEN, context=Context(model=model, **settings))
     # After a question its answer is in the next prompt.
-    asked = "dialogue" in switch.settings
-    longest = model.calls[-1].messages if not asked else model.calls[SHOWN + 1].messages
+    again = "dialogue" in switch.settings
+    longest = model.calls[SHOWN if "jump" in switch.settings else SHOWN + again].messages
+    longest = longest if again or "jump" in switch.settings else model.calls[-1].messages
     return state, [*longest, *([] if len(longest) == 2 else [AIMessage(_said(last[-1]))])]
 
 
@@ -202,11 +260,12 @@ def _said(reply: Any) -> str:
     return reply if isinstance(reply, str) else json.dumps(reply)
 
 
-def _number(start: str, end: str) -> int:
-    scene = load_scene(SCENE)
-    from navloom.sim.graph import candidates_of
-
-    return [way.viewpoint for way in candidates_of(scene)[start]].index(end) + 1
+def _number(scene: Scene, start: str, end: str) -> int:
+    """The number that a step at one place gives the other."""
+    place = scene.viewpoint_by_id[start]
+    walker = Walker(get_simulator("graph", scene), "navigator")
+    seen = walker.start(Pose(place.position, 0.0, 0.0, start), GIVEN["seed"])
+    return [way.viewpoint for way in seen.candidates].index(end) + 1
 
 
 def _text(message: BaseMessage) -> str:
@@ -248,4 +307,4 @@ def _fenced(text: str, kind: str = "text") -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(variants() if sys.argv[1:] == ["variants"] else page(), end="")

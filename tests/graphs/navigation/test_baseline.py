@@ -228,8 +228,12 @@ WANTS = "<Reasoning>..</Reasoning> <Plan>..</Plan> <Reflection>..</Reflection> F
 def test_reasoning_plan_and_reflection_are_written_where_asked_for() -> None:
     said = decided(prompt(), system=WANTS)
     lines = [line.split(">")[0] for line in said.split("\n")]
-    assert lines[:2] == ["<Reasoning", "<Plan"]
-    assert lines[2].startswith("Action: 4. ")
+    heads = [line.partition(":")[0] for line in lines[:7]]
+    assert heads == [
+        *("<Reasoning", "1. Progress estimate", "2. Further analysis", "3. Prediction"),
+        *("</Reasoning", "<Plan", "Action"),
+    ]
+    assert lines[6].startswith("Action: 4. ")
     assert said.endswith("Final Decision: keep")
     assert "<" not in decided(prompt())
 

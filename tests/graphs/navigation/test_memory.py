@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from navloom.graphs.navigation.navigator import Context
 from navloom.graphs.navigation.text import HistoryMemory, MapMemory, get_memory
 from navloom.models.builtin import Request
 from navloom.sim.protocol import Candidate, Observation, Pose
-from tests.graphs.navigation.switches_page import page
+from tests.graphs.navigation.switches_page import page, variants
 from tests.graphs.navigation.walks import humans, section, walk
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, KITCHEN, SINK, STAIRS
 
@@ -103,12 +104,16 @@ def test_options_say_which_place_they_lead_to_and_whether_it_was_visited() -> No
 
 
 def test_places_seen_on_the_way_are_supplementary_with_a_plan() -> None:
-    _, model = walk(THERE, memory="map", plan=True)
+    _, model = walk(THERE, memory="map")
     prompts = [humans(call.messages)[0] for call in model.calls]
     assert "Supplementary places:" not in prompts[0]
     assert section(prompts[2], "- node_")[0].startswith("- node_2: ")
-    _, model = walk(THERE, memory="map")
-    assert "Supplementary places:" not in humans(model.calls[2].messages)[0]
+    assert "\nPlan: none yet\n" in prompts[0]
+    for without in ({"plan": False}, {"prompts": "paper"}):
+        _, model = walk(THERE, memory="map", **without)
+        said = humans(model.calls[2].messages)[0]
+        assert "Supplementary places:" not in said
+        assert "\nPlan:" not in said
 
 
 def test_a_history_alone_keeps_no_map() -> None:
@@ -153,9 +158,13 @@ def test_every_agent_is_a_setting_of_the_one_graph(name: str) -> None:
     assert agent.description
 
 
-def test_the_page_of_switches_is_up_to_date() -> None:
-    kept = Path(navloom.__file__).parents[1] / "docs/navigator-switches.md"
-    assert kept.read_text("utf-8") == page(), (
+@pytest.mark.parametrize(
+    ("name", "made", "how"),
+    [("navigator-switches.md", page, ""), ("navigator-prompts.md", variants, " variants")],
+)
+def test_the_pages_of_prompts_are_up_to_date(name: str, made: Callable[[], str], how: str) -> None:
+    kept = Path(navloom.__file__).parents[1] / "docs" / name
+    assert kept.read_text("utf-8") == made(), (
         "prompts or state changed: .venv/bin/python -m tests.graphs.navigation.switches_page"
-        " > docs/navigator-switches.md"
+        f"{how} > docs/{name}"
     )

@@ -144,5 +144,6 @@ def test_an_option_of_an_older_record_has_no_geometry_and_is_told_by_its_words()
         "turn": None,
         "distance": None,
         "elevation": 0.0,
+        "hops": 1,
     }
     assert told(option) == "d"

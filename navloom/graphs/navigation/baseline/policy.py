@@ -144,7 +144,7 @@ def _said(request: Request, act: _Act, plan: str) -> AIMessage:
     # Read from the system's words alone: an instruction must not ask for a form.
     wants = "\n".join(message_text(m.content) for m in request.messages if m.type == "system")
     tools = "move" in request.tools
-    lines = [f"<Reasoning>{act.why}</Reasoning>"] if "<Reasoning>" in wants else []
+    lines = [_thought(act, plan)] if "<Reasoning>" in wants else []
     if "<Plan>" in wants:
         lines.append(f"<Plan>{plan}</Plan>")
     if not tools:
@@ -158,6 +158,15 @@ def _said(request: Request, act: _Act, plan: str) -> AIMessage:
     call = _call(request, act)
     call.content = "\n".join(lines)
     return call
+
+
+def _thought(act: _Act, plan: str) -> str:
+    """Why, in the three parts that VLN-MME's chain of thought has."""
+    then = "move on" if act.choice else "ask" if act.question else "stop"
+    return (
+        f"<Reasoning>\n1. Progress estimate: what is left is {plan}.\n"
+        f"2. Further analysis: {act.why}\n3. Prediction: {then}.\n</Reasoning>"
+    )
 
 
 def _action(act: _Act) -> str:
