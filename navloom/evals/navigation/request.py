@@ -87,8 +87,7 @@ class EvalRequest(Request):
     model: Annotated[
         str,
         Opt(
-            "The model that navigates; see `navloom models`. An agent that brings its own keeps"
-            " that.",
+            "Who navigates; see `navloom models`. An agent that brings its own keeps that.",
             metavar="PROVIDER/NAME",
             role="navigator",
         ),
@@ -105,8 +104,7 @@ class EvalRequest(Request):
         ),
     ] = "navloom"
     scratchpad: Annotated[
-        bool | None,
-        Opt("Show earlier thoughts in the history (NavGPT).", shown="on with --cot"),
+        bool | None, Opt("Show earlier thoughts in the history (NavGPT).", shown="on with --cot")
     ] = None
     plan: Annotated[
         bool | None,
@@ -144,9 +142,9 @@ class EvalRequest(Request):
     oracle: Annotated[
         Literal["off", "assistant", "bound"],
         Opt(
-            "assistant speaks up when the agent loops, turns far off, enters a wrong region or"
-            " would stop too early; bound names the shortest path's option at every step: the upper"
-            " bound."
+            "assistant speaks where the agent struggles, bound at every step. It struggles where it"
+            " loops, turns far off, enters a wrong region or would stop too early; bound names the"
+            " shortest path's option, the upper bound."
         ),
     ] = "off"
     oracle_budget: Annotated[

@@ -221,7 +221,7 @@ def test_dialogue_is_three_runs_and_a_table(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == out
     assert run("eval dialogue --data data --out d --limit 3 --json") == 0
     runs = json.loads(capsys.readouterr().out)["runs"]
-    assert list(runs) == ["no-ask", "ask", "ask-path"]
+    assert list(runs) == ["no-ask", "ask", "bound"]
     assert all(0 <= runs[arm]["metrics"]["SR"]["mean"] <= 1 for arm in runs)
     assert runs["ask"]["paired"]["SR"]["n"] == 3
     assert run("eval dialogue --data data --out d/ask") == 1

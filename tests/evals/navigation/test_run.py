@@ -193,7 +193,7 @@ def test_what_decides_nothing_is_no_part_of_the_request(data: Path, tmp_path: Pa
         run_kind(walks(data, dialogue=True), out)
     with pytest.raises(RunError, match="max_steps was 15, now 3"):
         run_kind(walks(data, max_steps=3), out)
-    prompts = read_run(out)["request"]["prompts"]
+    prompts = read_run(out)["request"]["prompt_files"]
     assert [prompt["name"] for prompt in prompts] == ["navigator"]
 
 

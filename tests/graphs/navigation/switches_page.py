@@ -147,10 +147,9 @@ SWITCHES = (
     ),
     Switch(
         "oracle=assistant (`--oracle assistant`)",
-        "It speaks where the agent struggles or would stop too early: here in a room off the way"
-        " (VLN-MME 4.4), and before the stop, which is then chosen again.",
+        "It speaks where the agent struggles, here in a room off the way, twice, or would stop too"
+        " early (VLN-MME 4.4); once a place.",
         {"oracle": "assistant", "oracle_model": "builtin/heuristic"},
-        ("Action: Stop. I have arrived.",) * 2,
     ),
     Switch(
         "oracle=bound (`--oracle bound`, `--agent shortest-path`)",

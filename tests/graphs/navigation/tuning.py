@@ -245,11 +245,7 @@ def _with(weights: Weights, found: Mapping[tuple[str, int], float]) -> Weights:
 
 
 def climb(
-    course: Course,
-    episodes: Sequence[Episode],
-    weights: Weights,
-    names: Sequence[str],
-    rounds: int,
+    course: Course, episodes: Sequence[Episode], weights: Weights, names: Sequence[str], rounds: int
 ) -> Weights:
     """Move one weight at a time; a move is kept where more of the walks succeed."""
     best, rng = course.success(episodes, weights), random.Random(1)
@@ -278,9 +274,7 @@ def main() -> None:
     for _ in range(asked.rounds):
         weights = Choices(course.steps(every), weights).fitted(weights)
         weights = climb(course, every, weights, (*ALONG, *STOP, *PRIOR), 1)
-    free = climb(
-        course, every, replace(weights, stop_late=0.0, hops=0.0), STOP, 2 * asked.rounds
-    )
+    free = climb(course, every, replace(weights, stop_late=0.0, hops=0.0), STOP, 2 * asked.rounds)
     for name, each in (("before", DEFAULT), ("with the prior", weights), ("without it", free)):
         print(f"{name}: success on train {course.success(every, each):.4f}\n  {each}")
 
