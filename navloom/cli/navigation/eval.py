@@ -26,7 +26,8 @@ app = Commands("Put navigators through a task's episodes: model x agent x task, 
 ARMS = ("dialogue", "oracle", "few_shot_failures", "failures_from")
 """Fields that a study sets itself, an arm each."""
 LONG_STEPS = 30
-"""In homes of ours a hop is shorter than the field's on R2R's graphs, and a way has up to 20."""
+"""In homes of ours a hop is shorter than the field's on R2R's graphs, and a way has up to 20; one
+of R4R has up to 15, and who strays needs more."""
 _NEEDS = {
     "oracle_model": ("--model-role oracle", "--dialogue or --oracle assistant"),
     "max_questions": ("--max-questions", "--dialogue"),
@@ -64,6 +65,24 @@ def r2r(
     how: How,
 ) -> None:
     """R2R: step-by-step instructions (VLN-MME's fine-grained task).
+
+    The same command on the same folder goes on with a run that was stopped.
+    """
+    check_flags(context, request)
+    carry_out(request, run_folder(out, request.task, request), session, how)
+
+
+@app.command()
+@takes(usual={"max_steps": LONG_STEPS}, task="r4r")
+def r4r(
+    *,
+    out: OutOrMade = None,
+    context: typer.Context,
+    request: EvalRequest,
+    session: Session,
+    how: How,
+) -> None:
+    """R4R: two of R2R's paths joined to one, made here from R2R's files by the published rule.
 
     The same command on the same folder goes on with a run that was stopped.
     """

@@ -36,7 +36,7 @@ def score(
     form: Annotated[
         str | None,
         Opt(
-            "What a FILE is a submission to: r2r or reverie.",
+            "What a FILE is a submission to: r2r, r4r or reverie.",
             flag="--format",
             metavar="TASK",
             shown="r2r",

@@ -24,7 +24,7 @@ app = Commands()
 @takes()
 def subset(
     task: Annotated[
-        str, Opt("r2r, reverie, objectnav, dialogue or scene.", metavar="TASK", argument=True)
+        str, Opt("r2r, r4r, reverie, objectnav, dialogue or scene.", metavar="TASK", argument=True)
     ],
     more: Annotated[
         tuple[Path, ...],

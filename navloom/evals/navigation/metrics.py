@@ -368,8 +368,11 @@ def score_paths(
 
 
 def cluster_of(episode: Episode) -> str:
-    """What the instructions of one path share, for intervals: its scene and path, else its id."""
-    path = episode.columns.get("path_id")
+    """What the instructions of one path share, for intervals: its scene and path, else its id.
+
+    Of paths that were joined (R4R) it is the first one's: what begins alike tends to fail alike.
+    """
+    path = episode.columns.get("first_path_id", episode.columns.get("path_id"))
     return episode.id if path is None else f"{episode.scene}/{path}"
 
 

@@ -26,7 +26,7 @@ from navloom.files import formed
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 
-FORMATS = {"r2r": "r2r", "reverie": "reverie"}
+FORMATS = {"r2r": "r2r", "r4r": "r4r", "reverie": "reverie"}
 """The task of each form of submission: a new one is its line here."""
 _ALWAYS = ("TL", "NE", "SR", "OSR", "SPL", "nDTW", "SDTW", "CLS")
 _MOST_LISTED = 10_000

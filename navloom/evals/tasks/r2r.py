@@ -37,6 +37,15 @@ def load(data: Path, split: str) -> TaskData:
     Raises:
         DataError: a file is missing or broken, or no episode of it can be used.
     """
-    path = find(data, "r2r", f"R2R_{split}.json")
-    records = read_records(path, _RECORDS, source=SOURCE)
+    path, records = read_items(data, split)
     return walks("r2r", split, Scans(data), records, path)
+
+
+def read_items(data: Path, split: str) -> tuple[Path, list[PathItem]]:
+    """The records of a split, and the file they are from.
+
+    Raises:
+        DataError: the file is missing or broken.
+    """
+    path = find(data, "r2r", f"R2R_{split}.json")
+    return path, read_records(path, _RECORDS, source=SOURCE)

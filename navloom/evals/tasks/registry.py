@@ -38,6 +38,7 @@ class Task:
 
 TASKS: dict[str, Task] = {
     "r2r": Task("navloom.evals.tasks.r2r", "step-by-step instructions, published"),
+    "r4r": Task("navloom.evals.tasks.r4r", "R2R's paths joined two and two, by the published rule"),
     "reverie": Task("navloom.evals.tasks.reverie", "a thing named from afar, published"),
     "objectnav": Task("navloom.evals.tasks.objectnav", "a category, derived from REVERIE"),
     "dialogue": Task("navloom.evals.tasks.dialogue", "REVERIE's episodes, for agents that ask"),

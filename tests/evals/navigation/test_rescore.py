@@ -201,7 +201,7 @@ def test_a_file_one_byte_too_large_is_refused(
 def test_no_such_file_and_no_such_format(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
         score_submission(tmp_path / "none.json")
-    with pytest.raises(UsageError, match=r"expected one of r2r, reverie\. Did you mean 'r2r'"):
+    with pytest.raises(UsageError, match=r"expected one of r2r, r4r, reverie\. Did you mean 'r2r'"):
         score_submission(tmp_path / "none.json", form="r2")
 
 

@@ -20,11 +20,16 @@ def write(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content), "utf-8")
 
 
-def add_scan(data: Path, scan: str) -> None:
-    names = list(PLACES)
-    joined = {frozenset(edge) for edge in EDGES}
+def add_scan(
+    data: Path,
+    scan: str,
+    places: dict[str, tuple[float, float]] = PLACES,
+    edges: list[tuple[str, str]] = EDGES,
+) -> None:
+    names = list(places)
+    joined = {frozenset(edge) for edge in edges}
     rows = []
-    for name, (x, z) in PLACES.items():
+    for name, (x, z) in places.items():
         # The files are z up: our (x, y, z) is their (x, -z, y).
         pose = [1, 0, 0, x, 0, 1, 0, -z, 0, 0, 1, 1.5, 0, 0, 0, 1]
         free = [frozenset((name, other)) in joined for other in names]
@@ -33,7 +38,8 @@ def add_scan(data: Path, scan: str) -> None:
     write(data / "connectivity" / f"{scan}_connectivity.json", rows)
     path = data / "regions" / "house_region_to_panorama.json"
     regions = json.loads(path.read_text()) if path.is_file() else {}
-    regions[scan] = {"0": ["v0", "v1", "v2", "v6"], "1": ["v3", "v4", "v5", "v7"]}
+    some = {"v0", "v1", "v2", "v6"}
+    regions[scan] = {"0": [n for n in names if n in some], "1": [n for n in names if n not in some]}
     write(path, regions)
 
 

@@ -152,7 +152,7 @@ def test_names_that_are_not_there_are_told_of(data: Path, monkeypatch: pytest.Mo
 
 
 def test_every_task_says_what_it_has() -> None:
-    assert set(TASKS) == {"r2r", "reverie", "objectnav", "scene", "dialogue"}
+    assert set(TASKS) == {"r2r", "r4r", "reverie", "objectnav", "scene", "dialogue"}
     assert splits_of("r2r") == ("val_unseen", "train", "val_seen")
     assert options_of("scene") == ("spec", "kind", "n", "seed")
     for name in TASKS:
