@@ -32,6 +32,9 @@ from tests.attack.handed import HANDED, Handed, typed
 from tests.attack.mutators import Mutator, in_checked_lines
 
 HANG_S = 10.0
+"""Seconds of this process's work; what else a machine does is not the command's fault."""
+_BLOCKED_S = 60.0
+"""Seconds by the clock, for a command that waits and does not work."""
 _SLOW = 0.04
 MOST_MIB = 600
 """What one try may add to the memory that this process ever had."""
@@ -130,29 +133,25 @@ def called(line: str) -> int:
 
 def _said(line: str, lines: Sequence[str]) -> str | None:
     """What a command did that it must not; None where it kept to lines and exit codes."""
-    out, err, began = io.StringIO(), io.StringIO(), time.monotonic()
+    out, err, began = io.StringIO(), io.StringIO(), time.process_time()
     before, code = _peak(), None
-    handler = signal.signal(signal.SIGALRM, _hung)
-    signal.setitimer(signal.ITIMER_REAL, HANG_S)
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), typed(*lines):
+        to = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+        with _stopped_in_time(), to[0], to[1], typed(*lines):
             code = called(line)
-    except HungError:
-        return f"hung for {HANG_S:g} s"
+    except HungError as error:
+        return f"hung: {error}"
     except BaseException as error:
         steps = traceback.extract_tb(error.__traceback__)
         where = [f"{step.filename}:{step.lineno}" for step in steps if "/navloom/" in step.filename]
         return f"raised {type(error).__name__}: {str(error)[:200]} {where[-1:]}"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
     text = err.getvalue()
     if code not in _ENDS or "Traceback" in text:
         lines_said = [each.strip() for each in text.splitlines() if each.strip()]
         where = [each for each in lines_said if "navloom/" in each and each.startswith("File")]
         return f"exit code {code}: {lines_said[-1:]} {where[-1:]}"
-    if (seconds := time.monotonic() - began) > HANG_S:
-        return f"took {seconds:.0f} s"
+    if (seconds := time.process_time() - began) > HANG_S:
+        return f"worked {seconds:.0f} s"
     if (grown := _peak() - before) > MOST_MIB:
         return f"took {grown:.0f} MiB"
     if code == 1 and not text.strip() and not out.getvalue().strip():
@@ -160,8 +159,24 @@ def _said(line: str, lines: Sequence[str]) -> str | None:
     return None
 
 
-def _hung(*_: Any) -> None:
-    raise HungError
+@contextlib.contextmanager
+def _stopped_in_time() -> Iterator[None]:
+    """Raises HungError where what is inside works or waits too long."""
+
+    def hung(number: int, _: Any) -> None:
+        worked = number == signal.SIGPROF
+        raise HungError(f"{HANG_S:g} s of work" if worked else f"{_BLOCKED_S:g} s by the clock")
+
+    before = [(each, signal.signal(each, hung)) for each in (signal.SIGPROF, signal.SIGALRM)]
+    signal.setitimer(signal.ITIMER_PROF, HANG_S)
+    signal.setitimer(signal.ITIMER_REAL, _BLOCKED_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for each, handler in before:
+            signal.signal(each, handler)
 
 
 def _peak() -> float:
