@@ -1,313 +1,200 @@
-"""Why an agent left the right way: region, vertical, object, direction, or unknown.
+"""Why an agent left the right way: a stop, an exit, a turn, a room, a thing, or nobody can tell.
 
-Source: VLN-MME E.2, which sorts errors by hand; here rules decide, at the first deviation, from the
-instruction, the geometry and the words that the options were described by. *Right* is where the
-ground truth goes on, *chosen* where the agent went; a stop stays where it is. The rules, the first
-that holds being the cause:
+Source: VLN-MME E.2, which sorts errors by hand into regions, stairs, objects and directions; the
+other causes are ours. Here rules decide, at the first deviation, from the instruction, the geometry
+and the words that the options were described by. *Right* is where the ground truth goes on,
+*chosen* where the agent went; a stop stays where it is. What each cause is, :data:`MEANS` says; the
+first whose rule holds is the cause.
 
-- vertical: right and chosen do not go up, down or level alike; or the instruction speaks of stairs
-  and the episode ended on another level than the goal's;
-- region: right enters a region of a type the instruction names, and chosen does not;
-- direction: about that point the instruction says left, right, straight on or around, right lies
-  that way and chosen does not;
-- object: a thing the instruction names is at right or in its description (at the goal, where the
-  question was to stop or not) and not at chosen.
+Some rules look at the whole way. The others look at the very next hop first; where none holds
+there, at the next three, since two ways often part a little before the door or the stairs that tell
+them apart. ``within`` in the evidence says how many. ``unknown`` is left: nothing of the kind.
 
-They look at the very next hop first; where none holds there, at the next three, since two ways
-often part a little before the door or the stairs that tell them apart. ``within`` in the evidence
-says how many. ``unknown`` is left: nothing of the kind.
-
-What an instruction speaks of is read by plain word lists, no model. Texts come from datasets,
-captions and people: they are cut to a bounded length and every pattern runs in linear time.
+How far the rules agree with people who read the same walks, ``docs/errors.md`` says.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from navloom.evals.navigation.failure_behaviour import Deviation, metres_along
-from navloom.evals.tasks.episode import Episode
+from navloom.evals.navigation.failure_behaviour import RADIUS
+from navloom.evals.navigation.failure_fork import (
+    AHEAD,
+    Fork,
+    bearing_of,
+    foot_of,
+    leans_of,
+    slope_of,
+    way_of,
+)
+from navloom.evals.navigation.failure_words import (
+    Way,
+    later_part,
+    one_of_several,
+    rooms,
+    speaks_of_leaving,
+    speaks_of_stairs,
+    things,
+    ways_at,
+)
 from navloom.scenes.distances import per_scene, turn_between
-from navloom.scenes.lexicon import classify, room_types
+from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
-from navloom.tools.navigation.steps import Walk
 
-Way = Literal["left", "right", "straight", "around"]
-
-_MOST_CHARACTERS = 4000
-_ROOM_WORDS = 3
-"""Words in the longest name of a room."""
-_WORD = re.compile(r"[a-z]+")
-_NOT_A_ROOM = frozenset(
-    _WORD.findall(
-        "bar bath game garden outdoor passage rec stairs staircase stairwell storage toilet tv"
-        " wardrobe workout"
-    )
-)
-"""Labels of rooms that in a sentence mean a thing, a way or a deed more often than a room."""
-_NOT_A_THING = frozenset(
-    _WORD.findall(
-        "bath can case closet drawer glass letter light range rest scale seat shower stand step"
-        " throw top weight wine"
-    )
-)
-"""Names of things that in an instruction are mostly verbs, rooms or matter."""
-
-_BREAK = re.compile(r"[.,;:!?\n]|\b(?:and|then)\b")
-_STAIRS = re.compile(
-    r"\b(?:stairs?|staircases?|stairways?|stairwells?|steps|upstairs|downstairs|escalators?"
-    r"|elevators?|ladders?|(?:first|second|third|top|bottom|ground|upper|lower) (?:floor|level))\b"
-)
-_VERB = (
-    r"\b(?:turn|turning|take|make|go|head|veer|bear|walk|hang|move|exit|step|enter|face|continue)"
-)
-_FILL = (
-    r"(?:\s+(?:a|an|the|to|your|slight|slightly|sharp|hard|quick|immediate|immediately|first"
-    r"|second|next|toward|towards)){0,4}"
-)
-_WAYS: tuple[tuple[Way, re.Pattern[str]], ...] = (
-    ("left", re.compile(_VERB + _FILL + r"\s+left\b")),
-    ("right", re.compile(_VERB + _FILL + r"\s+right\b")),
-    (
-        "around",
-        re.compile(
-            r"\bturn(?:ing)?\s+(?:all the way\s+|completely\s+)?(?:around|back)\b|\bu-?turn"
-        ),
-    ),
-    ("straight", re.compile(r"\b(?:straight|forward|ahead)\b")),
-)
-
-
-@dataclass(frozen=True)
-class Clause:
-    """A part of an instruction between two breaks.
-
-    Attributes:
-        text: its words, in lower case.
-        ways: which ways it says to go, each at most once.
-    """
-
-    text: str
-    ways: tuple[Way, ...]
-
-
-@lru_cache(maxsize=4096)
-def clauses(instruction: str) -> tuple[Clause, ...]:
-    """The parts of an instruction, in order.
-
-    >>> [(c.text, c.ways) for c in clauses("Turn left, then walk past the bed.")]
-    [('turn left', ('left',)), ('walk past the bed', ())]
-    """
-    parts = [part.strip() for part in _BREAK.split(_folded(instruction))]
-    return tuple(
-        Clause(part, tuple(way for way, says in _WAYS if says.search(part)))
-        for part in parts
-        if part
-    )
-
-
-def ways_at(instruction: str, progress: float) -> tuple[Way, ...]:
-    """Which ways an instruction says to go about some point of the way.
-
-    Args:
-        instruction: the whole of it.
-        progress: the part of the way that is done, 0 to 1.
-
-    Returns:
-        The ways of the clause at that point and of its two neighbours, in order.
-    """
-    parts = clauses(instruction)
-    here = min(int(progress * len(parts)), len(parts) - 1)
-    around: Sequence[Clause] = parts[max(0, here - 1) : here + 2] if parts else ()
-    return tuple(dict.fromkeys(way for part in around for way in part.ways))
-
-
-def speaks_of_stairs(instruction: str) -> bool:
-    """Whether an instruction speaks of stairs or of another storey."""
-    return _STAIRS.search(_folded(instruction)) is not None
-
-
-@lru_cache(maxsize=16_384)
-def rooms(text: str) -> frozenset[str]:
-    """The room types a text names, as :func:`navloom.scenes.lexicon.room_types` has them.
-
-    >>> sorted(rooms("Leave the bedroom by the living room, wait on the stairs"))
-    ['Bedroom', 'Living Room']
-    """
-    return frozenset(kind for name in _room_names(_words(text)) for kind in room_types(name))
-
-
-def _room_names(words: Sequence[str]) -> Iterator[str]:
-    at = 0
-    while at < len(words):
-        for size in range(_ROOM_WORDS, 0, -1):
-            name = " ".join(words[at : at + size])
-            if name not in _NOT_A_ROOM and room_types(name):
-                yield name
-                at += size - 1
-                break
-        at += 1
-
-
-@lru_cache(maxsize=16_384)
-def things(text: str) -> frozenset[str]:
-    """The assets and objects a text names, each by one word in the singular.
-
-    >>> sorted(things("Stand between the two couches and the coffee table"))
-    ['couch', 'table']
-    """
-    return frozenset(
-        one
-        for word in _words(text)
-        if (one := _singular(word)) not in _NOT_A_THING and classify(one) in ("asset", "object")
-    )
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(_folded(text))
-
-
-def _folded(text: str) -> str:
-    return text[:_MOST_CHARACTERS].casefold()
-
-
-def _singular(word: str) -> str:
-    for ending, instead in (("ves", "f"), ("ies", "y"), ("es", ""), ("s", "")):
-        one = word.removesuffix(ending) + instead
-        if word.endswith(ending) and len(one) > 1 and classify(one) is not None:
-            return one
-    return word
-
-
-Cause = Literal["vertical", "region", "direction", "object", "unknown", "none"]
+Cause = Literal[
+    "premature_stop",
+    "late_stop",
+    "mismatch",
+    "failed_exit",
+    "early_turn",
+    "vertical",
+    "region",
+    "direction",
+    "object",
+    "ambiguous",
+    "unknown",
+    "none",
+]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
-"""``none`` where the agent never left the right way."""
+"""In the order in which they are asked for; ``none`` where the agent never left the right way."""
+MEANS: Mapping[Cause, str] = {
+    "premature_stop": "it stopped by itself on the right way, 3 m or more before the end",
+    "late_stop": "it came by the right way to within 3 m of the end, and walked on",
+    "mismatch": "the instruction does not fit the right way there: what it says was done (left, up,"
+    " the room it names), and the right way does otherwise",
+    "failed_exit": "the instruction tells it to leave the room where it is, and from there to the"
+    " end of the walk it never left that room",
+    "early_turn": "it took what the instruction asks for (a turn, a door, a room, a thing) too"
+    " soon, or another of the kind: the first door where the second is named",
+    "vertical": "stairs and floors: of the right way and the chosen one, one goes up or down and"
+    " the other does not, or does otherwise",
+    "region": "the right way leads to a room that the instruction names, and the chosen one does"
+    " not",
+    "direction": "about there the instruction says left, right, straight on or around, or says no"
+    " turn, which is straight on; the right way lies so, and the chosen one does not",
+    "object": "the right way leads to or past a thing that the instruction names, and the chosen"
+    " one does not",
+    "ambiguous": "what was shown does not tell the right option from the chosen one: they are"
+    " described alike or lie alike, and nothing that the instruction names speaks for the right"
+    " one",
+    "unknown": "none of these",
+}
+"""What each cause is, in one sentence: of tables, of readers' guides and of prompts."""
 
-_REACHES = (1, 3)
-"""Hops of either way that the rules look at, one after the other."""
-_RISE = 0.3
-"""Metres of height that a way must win or lose to go up or down."""
+_SOON = 5
+"""Hops within which the right way takes the turn that was taken too soon."""
+_SIDES: tuple[Way, ...] = ("left", "right")
 _STOREY = 1.0
 """Metres of height between two places on different levels."""
 _NEAR = 3.0
 """Metres around a viewpoint within which things count as being there."""
-_AHEAD, _BEHIND = math.radians(45), math.radians(135)
-
-
-@dataclass(frozen=True)
-class Fork:
-    """The point where an agent left the right way, with all that the rules look at.
-
-    Attributes:
-        at: where it stood; None where the scene does not know the place.
-        right: where the ground truth goes on, hop by hop; empty where that was to stop.
-        chosen: where the agent went; empty where it did not go on.
-        heading: radians as it stood there.
-        progress: the part of the ground truth that was behind it, 0 to 1.
-        end: where the episode ended.
-        goal: where it should have ended.
-        options: each offered viewpoint's description.
-    """
-
-    at: Viewpoint | None
-    right: tuple[Viewpoint, ...]
-    chosen: tuple[Viewpoint, ...]
-    heading: float | None
-    progress: float
-    end: Viewpoint | None
-    goal: Viewpoint | None
-    options: Mapping[str, str]
-
-    def within(self, hops: int) -> Fork:
-        """The same with no more than so many hops of either way."""
-        return replace(self, right=self.right[:hops], chosen=self.chosen[:hops])
+_APART = re.compile(r" \((?:the [^()]{0,60} alike[^()]{0,40}|node_\d+[^()]{0,20})\)")
+"""What tells options in the same words apart, and a map's names."""
 
 
 Rule = Callable[[Fork, str, Scene], dict[str, Any] | None]
 
 
-def fork_of(
-    walk: Walk, deviation: Deviation, reference: tuple[str, ...], episode: Episode, scene: Scene
-) -> Fork:
-    """Put together what is known about a deviation; viewpoints the scene lacks are left out."""
-    known, on = scene.viewpoint_by_id, deviation.hop + 1
-    done = metres_along(reference[:on], scene)
-    whole = metres_along(reference, scene)
-    return Fork(
-        at=known.get(deviation.at),
-        right=_known(reference[on:], scene),
-        chosen=_known(walk.viewpoints[on:], scene),
-        heading=_heading(walk, deviation.hop, episode, scene),
-        progress=done / whole if whole > 0 else 1.0,
-        end=known.get(walk.viewpoints[-1]) if walk.viewpoints else None,
-        goal=known.get(reference[-1]) if reference else None,
-        options=_descriptions(walk, deviation),
-    )
-
-
-def _known(names: Sequence[str], scene: Scene) -> tuple[Viewpoint, ...]:
-    at = scene.viewpoint_by_id
-    return tuple(at[name] for name in names[: max(_REACHES)] if name in at)
-
-
-def _heading(walk: Walk, hop: int, episode: Episode, scene: Scene) -> float | None:
-    """Where it looked: as recorded, else the way the hop before went."""
-    said = walk.headings[hop] if 0 <= hop < len(walk.headings) else None
-    if said is not None or hop == 0:
-        return episode.heading if said is None else said
-    before = _known(walk.viewpoints[hop - 1 : hop + 1], scene)
-    return _bearing(*before) if len(before) == 2 else None
-
-
-def _bearing(a: Viewpoint, b: Viewpoint) -> float:
-    return math.atan2(b.position[0] - a.position[0], a.position[2] - b.position[2])
-
-
-def _descriptions(walk: Walk, deviation: Deviation) -> dict[str, str]:
-    if deviation.step >= len(walk.steps):
-        return {}
-    return {option.viewpoint: option.description for option in walk.steps[deviation.step].options}
-
-
 def find_causes(fork: Fork, instruction: str, scene: Scene) -> dict[Cause, dict[str, Any]]:
-    """Every rule that holds at the nearest reach where any does, with its evidence (JSON).
+    """Every rule that holds at the whole way, and at the nearest reach where any does.
 
     Returns:
-        The cause first; ``{"unknown": {}}`` where no rule holds.
+        The cause first, each with its evidence (JSON); ``{"unknown": {}}`` where no rule holds.
     """
-    for hops in _REACHES:
-        near = fork.within(hops)
-        found = {kind: rule(near, instruction, scene) for kind, rule in _RULES.items()}
-        held = {kind: {**proof, "within": hops} for kind, proof in found.items() if proof}
-        if held:
-            return held
-    return {"unknown": {}}
+    held = _held(_WHOLE, fork, instruction, scene)
+    for hops, rules in _STAGES:
+        near = _held(rules, fork.within(hops), instruction, scene)
+        if near:
+            return held | {
+                k: {**proof, "within": hops} for k, proof in near.items() if k not in held
+            }
+    return held or {"unknown": {}}
+
+
+def _held(
+    rules: Mapping[Cause, Rule], fork: Fork, instruction: str, scene: Scene
+) -> dict[Cause, dict[str, Any]]:
+    found = {kind: rule(fork, instruction, scene) for kind, rule in rules.items()}
+    return {kind: proof for kind, proof in found.items() if proof}
+
+
+def _premature_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
+    if not (fork.stopped and fork.right and fork.to_goal >= RADIUS):
+        return None
+    return {"metres_to_goal": round(fork.to_goal, 2)}
+
+
+def _late_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
+    if not fork.chosen or fork.to_goal >= RADIUS:
+        return None
+    return {"metres_to_goal": round(fork.to_goal, 2)}
+
+
+def _failed_exit(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+    room = fork.at.region if fork.at is not None else None
+    if room is None or not fork.chosen or not speaks_of_leaving(instruction, fork.progress):
+        return None
+    if any(place.region != room for place in fork.chosen):
+        return None
+    out = next((hop for hop, place in enumerate(fork.right, 1) if place.region != room), None)
+    return None if out is None else {"room": room, "right_leaves_after_hops": out}
+
+
+def _mismatch(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+    said = ways_at(instruction, fork.progress)
+    right, chosen = way_of(fork, fork.right[:1]), way_of(fork, fork.chosen[:1])
+    if chosen not in _SIDES or chosen not in said or right in (None, chosen, "straight", *said):
+        return None
+    soon = leans_of(fork, fork.right[:_SOON])
+    return None if chosen in soon else {"said": chosen, "right": right}
+
+
+def _early_turn(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+    right, chosen = way_of(fork, fork.right[:1]), way_of(fork, fork.chosen[:1])
+    if chosen not in _SIDES:
+        return None
+    ahead = later_part(instruction, fork.progress)
+    if chosen == right:
+        which = one_of_several(ahead)
+        return {"which": which} if which else None
+    later = leans_of(fork, fork.right[:_SOON])[1:]
+    if chosen not in later or chosen not in ways_at(ahead, 0.0):
+        return None
+    return {"said": chosen, "hops_too_soon": later.index(chosen) + 1}
+
+
+def _decoy(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
+    if not fork.right or not fork.chosen:
+        return None
+    ahead = later_part(instruction, fork.progress)
+    there = _named(fork, fork.right[0]) | _things_on(fork.right[:1], fork, scene)
+    decoys = (_named(fork, fork.chosen[0]) - there) & (things(ahead) | rooms(ahead))
+    return {"named": sorted(decoys)[:10]} if decoys else None
+
+
+def _named(fork: Fork, place: Viewpoint) -> frozenset[str]:
+    """The things and rooms in the words of the option that leads to a place."""
+    words = fork.options.get(place.id, "")
+    return things(words) | rooms(words)
+
+
+def _stairs(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+    right, chosen = slope_of(fork.at, fork.right), slope_of(fork.at, fork.chosen)
+    if right == chosen or not speaks_of_stairs(instruction):
+        return None
+    return {"right": right, "chosen": chosen}
 
 
 def _vertical(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    right, chosen = _slope(fork.at, fork.right), _slope(fork.at, fork.chosen)
+    right, chosen = slope_of(fork.at, fork.right), slope_of(fork.at, fork.chosen)
     if right != chosen:
         return {"right": right, "chosen": chosen}
     if fork.end is None or fork.goal is None or not speaks_of_stairs(instruction):
         return None
-    off = _foot(fork.end) - _foot(fork.goal)
+    off = foot_of(fork.end) - foot_of(fork.goal)
     return {"ended_metres_above_goal": round(off, 2)} if abs(off) >= _STOREY else None
-
-
-def _slope(a: Viewpoint | None, way: Sequence[Viewpoint]) -> Literal["up", "down", "level"]:
-    if a is None or not way:
-        return "level"
-    rise = _foot(way[-1]) - _foot(a)
-    return "level" if abs(rise) < _RISE else "up" if rise > 0 else "down"
-
-
-def _foot(viewpoint: Viewpoint) -> float:
-    return viewpoint.position[1] - viewpoint.eye_height
 
 
 def _region(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
@@ -342,7 +229,7 @@ def _label_types(viewpoint: Viewpoint, scene: Scene) -> frozenset[str]:
 
 
 def _direction(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    right, chosen = _way(fork, fork.right), _way(fork, fork.chosen)
+    right, chosen = way_of(fork, fork.right), way_of(fork, fork.chosen)
     if right is None or chosen is None or right == chosen:
         return None
     if right not in ways_at(instruction, fork.progress):
@@ -350,16 +237,12 @@ def _direction(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     return {"said": right, "chosen": chosen}
 
 
-def _way(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:
-    """Which way a stretch leads for somebody who stands at the fork."""
-    if fork.at is None or not way or fork.heading is None:
+def _straight_on(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+    """Where no turn is said one goes on; where an agent looks at the start says nothing."""
+    right, chosen = way_of(fork, fork.right), way_of(fork, fork.chosen)
+    if fork.progress <= 0 or right != "straight" or chosen in (None, "straight"):
         return None
-    turn = turn_between(fork.heading, _bearing(fork.at, way[-1]))
-    if abs(turn) <= _AHEAD:
-        return "straight"
-    if abs(turn) >= _BEHIND:
-        return "around"
-    return "right" if turn > 0 else "left"
+    return None if chosen in ways_at(instruction, fork.progress) else {"chosen": chosen}
 
 
 def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
@@ -396,9 +279,48 @@ def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
     return kept[viewpoint.id]
 
 
-_RULES: dict[Cause, Rule] = {
-    "vertical": _vertical,
+def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+    if not fork.right or not fork.chosen or fork.at is None:
+        return None
+    right, chosen = (fork.options.get(way[0].id) for way in (fork.right, fork.chosen))
+    if right is None or chosen is None:
+        return None
+    named = things(instruction) | rooms(instruction)
+    ours, theirs = (_named(fork, way[0]) & named for way in (fork.right, fork.chosen))
+    apart = abs(turn_between(*(bearing_of(fork.at, way[0]) for way in (fork.right, fork.chosen))))
+    if _plain(right) == _plain(chosen):
+        return {"alike": "words"}
+    if ours - theirs:
+        return None
+    if ours:
+        return {"alike": "names"}
+    return {"alike": "direction"} if apart < AHEAD else None
+
+
+def _plain(description: str) -> str:
+    return _APART.sub("", description)
+
+
+_WHOLE: Mapping[Cause, Rule] = {
+    "premature_stop": _premature_stop,
+    "late_stop": _late_stop,
+    "mismatch": _mismatch,
+    "failed_exit": _failed_exit,
+    "early_turn": _early_turn,
+}
+_NEARBY: Mapping[Cause, Rule] = {
+    "vertical": _stairs,
     "region": _region,
     "direction": _direction,
     "object": _object,
 }
+_UNSAID: Mapping[Cause, Rule] = {"vertical": _vertical, "direction": _straight_on}
+_STAGES: tuple[tuple[int, Mapping[Cause, Rule]], ...] = (
+    (1, _NEARBY),
+    (1, _UNSAID),
+    (1, {"early_turn": _decoy}),
+    (3, _NEARBY),
+    (3, _UNSAID),
+    (1, {"ambiguous": _ambiguous}),
+)
+"""Rules with the hops of either way that they look at; the first that hold are the cause."""

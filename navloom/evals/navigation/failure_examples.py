@@ -34,6 +34,13 @@ _IDS = re.compile(r"\s*\(node_\d+(?:, visited)?\)|\bnode_\d+\b|\b[0-9a-f]{32}\b"
 _TO = {"Left": "to the left", "Right": "to the right", "Front": "straight on", "Back": "back"}
 _SAID = {"left": "left", "right": "right", "straight": "straight on", "around": "turn around"}
 _SLOPE = {"up": "up", "down": "down", "level": "on the same level"}
+_WHY: Mapping[Cause, str] = {
+    "premature_stop": "the end was still some way off",
+    "late_stop": "it was at the goal, or as good as there",
+    "mismatch": "the instruction says so, and yet the way went otherwise",
+    "failed_exit": "the instruction says to leave that room, and it never left",
+    "ambiguous": "the two ways looked alike, and it took the other one",
+}
 _AFTER: Mapping[Behaviour, str] = {
     "loop": "Afterwards it went round among the same places",
     "missed_stop": "It came within reach of the goal and did not stop there",
@@ -225,6 +232,8 @@ def _reason(tagged: Analysis, should_stop: bool) -> str:
     proof = proof if isinstance(proof, Mapping) else {}
     named = proof.get("named")
     what = ", ".join(str(name)[:40] for name in named[:3]) if isinstance(named, list) else ""
+    if tagged.cause in _WHY:
+        return _WHY[tagged.cause]
     if tagged.cause == "vertical" and proof.get("right") in _SLOPE:
         chosen = _SLOPE.get(str(proof.get("chosen")), "elsewhere")
         return f"the way went {_SLOPE[proof['right']]} and it went {chosen}"
@@ -232,6 +241,9 @@ def _reason(tagged: Analysis, should_stop: bool) -> str:
         return "the instruction leads to another level than the one it ended on"
     if tagged.cause == "region" and what:
         return f"the instruction speaks of a room ({what}) and that way leads elsewhere"
+    if tagged.cause == "early_turn":
+        again = f"what the instruction speaks of ({what})" if what else "the turn it asks for"
+        return f"{again} comes later, or is another one"
     if tagged.cause == "direction" and proof.get("said") in _SAID:
         return f"the instruction says {_SAID[proof['said']]} at that point"
     if tagged.cause == "object" and what:

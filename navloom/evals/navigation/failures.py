@@ -26,7 +26,8 @@ from navloom.evals.navigation.failure_behaviour import (
     metres_to_goal,
     reference_of,
 )
-from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes, fork_of
+from navloom.evals.navigation.failure_cause import CAUSES, Cause, find_causes
+from navloom.evals.navigation.failure_fork import fork_of
 from navloom.evals.report.document import Table, percent
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import per_scene
@@ -239,7 +240,13 @@ def _table(tally: FailureTally, title: str, note: str) -> Table:
     causes = [cause for cause in CAUSES if tally.by(cause)]
     rows = [_row(tally, kind, causes) for kind in BEHAVIOURS if tally.anywhere[kind]]
     total = ("all", *(str(tally.by(cause)) for cause in causes), str(tally.episodes), "100.0%", "")
-    header = ("behaviour", *causes, "episodes", "share", "in all")
+    header = (
+        "behaviour",
+        *(cause.replace("_", " ") for cause in causes),
+        "episodes",
+        "share",
+        "in all",
+    )
     return Table(title, note, header, (*rows, total))
 
 

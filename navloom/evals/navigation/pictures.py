@@ -23,6 +23,12 @@ from navloom.scenes.plan_lines import Route
 from navloom.scenes.scene import Point3, Scene
 
 CAUSE_COLOURS: dict[Cause, str] = {
+    "premature_stop": "#8c3b2f",
+    "late_stop": "#d98a6c",
+    "mismatch": "#6b6f1d",
+    "failed_exit": "#14787d",
+    "early_turn": "#7a5ba6",
+    "ambiguous": "#e8d29a",
     "vertical": "#0b62a8",
     "region": "#e2a10c",
     "direction": "#35a46b",
@@ -30,7 +36,9 @@ CAUSE_COLOURS: dict[Cause, str] = {
     "unknown": "#b9c0c7",
     "none": "#e7eaed",
 }
-_DARK = frozenset({"vertical", "direction", "object"})
+_DARK = frozenset(
+    {"premature_stop", "mismatch", "failed_exit", "early_turn", "vertical", "direction", "object"}
+)
 _BAR = 0.36
 """Inches a bar takes."""
 _SMALLEST_LABEL = 0.035
@@ -62,11 +70,16 @@ def errors_picture(tagged: Iterable[Analysis]) -> Figure | None:
         axes.set_title(title, fontsize=9.5, loc="left", weight="bold")
     used = [cause for cause in CAUSES if any(tally.by(cause) for _, tally in parts)]
     handles = [
-        Patch(facecolor=CAUSE_COLOURS[cause], edgecolor="#8a8a8a", lw=0.4, label=cause)
+        Patch(
+            facecolor=CAUSE_COLOURS[cause],
+            edgecolor="#8a8a8a",
+            lw=0.4,
+            label=cause.replace("_", " "),
+        )
         for cause in used
     ]
     figure.legend(
-        handles=handles, title="cause", loc="outside lower center", ncol=len(used),
+        handles=handles, title="cause", loc="outside lower center", ncol=min(len(used), 6),
         frameon=False, fontsize=8, title_fontsize=8,
     )  # fmt: skip
     return figure

@@ -248,7 +248,7 @@ class Case:
             for kind in tagged.behaviours
             if kind != "none"
         ]
-        cause = f"; cause: {tagged.cause}" if tagged.cause != "none" else ""
+        cause = f"; cause: {tagged.cause.replace('_', ' ')}" if tagged.cause != "none" else ""
         return f"{ended}: {', '.join(said)}{cause}" if said else f"{ended}{cause}"
 
     @property

@@ -13,7 +13,9 @@ from navloom.evals.navigation.failure_behaviour import (
     metres_to_goal,
     reference_of,
 )
-from navloom.evals.navigation.failure_cause import Fork, find_causes, fork_of, ways_at
+from navloom.evals.navigation.failure_cause import find_causes
+from navloom.evals.navigation.failure_fork import Fork, fork_of
+from navloom.evals.navigation.failure_words import ways_at
 from navloom.scenes.scene import Edge, Floor, Item, Region, Scene, Viewpoint
 from navloom.tools.navigation.steps import Step, Walk
 from tests.evals.navigation.walks import episode, scene
@@ -216,7 +218,7 @@ def test_without_a_heading_no_direction_is_blamed():
     assert "direction" in because(*ways, "Turn right.")
     assert because(*ways, "Turn right.", heading=None) == {"unknown": {}}
     assert because(*ways, "Turn right.", at=None) == {"unknown": {}}
-    assert because(*ways, "Turn left.") == {"unknown": {}}
+    assert because(*ways, "Turn left.") == {"mismatch": {"said": "left", "right": "right"}}
 
 
 @pytest.mark.parametrize(
@@ -256,9 +258,10 @@ def test_a_thing_is_at_a_place_within_three_metres_on_its_floor(item, blamed):
     assert found == ({"object": {"named": ["piano"], "within": 1}} if blamed else {"unknown": {}})
     # What is at the way that was chosen as well tells nothing apart.
     both = {"other": "past the piano"}
-    assert because((right,), (chosen,), "To the piano.", scene_=home, options=both) == {
-        "unknown": {}
-    }
+    found = because((right,), (chosen,), "To the piano.", scene_=home, options=both)
+    # What is at the way that was chosen alone led astray.
+    astray = {"early_turn": {"named": ["piano"], "within": 1}}
+    assert found == ({"unknown": {}} if blamed else astray)
 
 
 def test_where_the_question_was_to_stop_the_things_at_the_goal_count():

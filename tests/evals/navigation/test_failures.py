@@ -8,14 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
-from navloom.evals.navigation.failure_cause import (
-    CAUSES,
-    clauses,
-    rooms,
-    speaks_of_stairs,
-    things,
-    ways_at,
-)
+from navloom.evals.navigation.failure_cause import CAUSES
+from navloom.evals.navigation.failure_words import clauses, rooms, speaks_of_stairs, things, ways_at
 from navloom.evals.navigation.failures import analyse, read_tags
 from tests.evals.navigation.walks import PATH, SAID, episode, result, scene
 
@@ -181,11 +175,11 @@ def test_no_region_is_blamed_where_both_ways_lead_to_one():
 def test_no_region_is_blamed_where_the_right_way_enters_none():
     said = "Go around the living room."
     way = ("2_5", "2_1", "2_2")
-    assert told("2_5", "2_1", "3_0", said=said, path=way, success=False).cause == "unknown"
+    assert told("2_5", "2_1", "3_0", said=said, path=way, success=False).cause == "late_stop"
 
 
 def test_no_region_is_blamed_where_the_instruction_names_none():
-    assert told(*PATH[:4], "2_1", "3_0", said="Walk on and wait.").cause == "unknown"
+    assert told(*PATH[:4], "2_1", "3_0", said="Walk on and wait.").cause == "direction"
 
 
 def test_cause_direction():
@@ -197,7 +191,8 @@ def test_cause_direction():
         "said": "left", "chosen": "around", "within": 1,
     }  # fmt: skip
     other = analyse(how, episode("Go straight. Turn right. Wait there."), scene())
-    assert other.cause == "unknown"
+    assert "direction" not in other.evidence["causes"]
+    assert other.cause == "ambiguous"
 
 
 def test_without_headings_the_last_hop_says_where_it_looks():
@@ -223,8 +218,9 @@ def test_cause_vertical_by_where_it_ended():
 def test_cause_object_by_what_is_near():
     path = ("1_0", "2_0", "2_6", "2_2", "2_1", "3_0", "3_1", "3_3")
     stopped = told(*path[:3], said="Go to the stove.", path=path)
-    assert stopped.cause == "object"
+    assert stopped.cause == "premature_stop"
     assert stopped.evidence["causes"]["object"]["named"] == ["stove"]
+    assert told(*path[:3], end="max_steps", said="Go to the stove.", path=path).cause == "object"
 
 
 def test_cause_object_by_the_words_of_the_options():

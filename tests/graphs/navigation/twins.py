@@ -22,13 +22,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from navloom.evals.navigation.failure_account import looks_along, seen_from
 from navloom.evals.tasks.registry import load_task
-from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
-from navloom.sim.captions import captions_for
-from navloom.sim.graph import GraphSimulator
-from navloom.sim.protocol import Observation, Pose
 from navloom.tools.navigation.options import Option, options_of, told
 
 _ANGLE = re.compile(r"(\d+) degrees")
@@ -67,32 +64,18 @@ class Counted:
         return ", ".join(f"{name} {n} of {of} ({n / of:.1%})" for name, (n, of) in shares.items())
 
 
-class _Place:
-    """A scan, and what is offered where one stands in it."""
-
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        self._simulator = GraphSimulator(scene, captions_for(scene))
-        self._seen: dict[tuple[str, float], list[Option]] = {}
-
-    def observed(self, viewpoint: str, heading: float) -> Observation:
-        spot = self.scene.viewpoint_by_id[viewpoint]
-        x, y, z = spot.position
-        pose = Pose((x, y - spot.eye_height, z), heading, 0.0, viewpoint)
-        return self._simulator.reset({"a": (pose, DEFAULT_BODY)})["a"]
-
-    def options(self, viewpoint: str, heading: float) -> list[Option]:
-        return options_of(self.observed(viewpoint, heading), heading)
+def _options(scene: Scene, viewpoint: str, heading: float) -> list[Option]:
+    return options_of(seen_from(scene, viewpoint, heading), heading)
 
 
 def count(data: Path, split: str) -> dict[str, Counted]:
     """The three shares of a split, in each form."""
     task = load_task("r2r", data / "mp3d", split)
-    places = {name: _Place(load_scene(uri)) for name, uri in task.scenes.items()}
+    places = {name: load_scene(uri) for name, uri in task.scenes.items()}
     found = {form: Counted() for form in FORMS}
     for place in places.values():
-        for viewpoint in place.scene.viewpoint_by_id:
-            options = place.options(viewpoint, 0.0)
+        for viewpoint in place.viewpoint_by_id:
+            options = _options(place, viewpoint, 0.0)
             for form, counted in found.items():
                 texts = Counter(FORMS[form](told(option)) for option in options)
                 counted.viewpoints += 1
@@ -110,13 +93,10 @@ def count(data: Path, split: str) -> dict[str, Counted]:
 
 
 def _steps(
-    place: _Place, path: tuple[str, ...], heading: float
+    scene: Scene, path: tuple[str, ...], heading: float
 ) -> Iterator[tuple[list[Option], str]]:
-    for here, there in pairwise(path):
-        options = place.options(here, heading)
-        yield options, there
-        way = next(c for c in place.observed(here, heading).candidates if c.viewpoint == there)
-        heading = way.heading
+    for (here, there), look in zip(pairwise(path), looks_along(scene, path, heading), strict=False):
+        yield _options(scene, here, look), there
 
 
 def _has_twin(options: list[Option], right: str, form: Callable[[str], str]) -> bool:

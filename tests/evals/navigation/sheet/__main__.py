@@ -1,0 +1,55 @@
+"""The sheet of failures.
+
+``python -m tests.evals.navigation.sheet draw RUNS`` draws ``walks.jsonl`` anew from runs of R2R's
+val_unseen (``navloom eval r2r --agent NAME --out RUNS/NAME``) and the published trajectories.
+``... write DIR`` writes the accounts for a reader, and the guide.
+``... agree FILE ...`` says how far the labels in these files agree with each other and with the
+rules; the readings that lie beside the sheet unless files are named.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from navloom.evals.navigation.failure_cause import CAUSES, MEANS
+from tests.evals.navigation.sheet.agreement import compared, read_labels, rules
+from tests.evals.navigation.sheet.walks import HERE, account_of, draw, episodes, read_walks
+
+_FILES = 4
+
+
+def _draw(runs: str) -> None:
+    published = Path(os.environ["NAVLOOM_DATA"]) / "mp3d/trajectories/prevalent_val_unseen.json"
+    lines = [json.dumps(asdict(kept)) for kept in draw(Path(runs), published)]
+    (HERE / "walks.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write(folder: str) -> None:
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    texts = [account_of(kept, episodes()[kept.episode]) for kept in read_walks()]
+    (out / "sheet.md").write_text("\n".join(texts), encoding="utf-8")
+    each = -(-len(texts) // _FILES)
+    for number in range(_FILES):
+        part = "\n".join(texts[number * each : (number + 1) * each])
+        (out / f"sheet_{number + 1}.md").write_text(part, encoding="utf-8")
+    causes = "\n".join(f"| `{cause}` | {MEANS[cause]} |" for cause in CAUSES if cause != "none")
+    guide = (HERE / "guide.md").read_text(encoding="utf-8").replace("{causes}", causes)
+    (out / "guide.md").write_text(guide, encoding="utf-8")
+
+
+def _agree(*files: str) -> None:
+    kept = read_walks()
+    paths = [Path(each) for each in files] or sorted(HERE.glob("reading_*.jsonl"))
+    ids = [each.id for each in kept]
+    readings = {path.stem.removeprefix("reading_"): read_labels(path, ids) for path in paths}
+    for table in compared({**readings, "rules": rules(kept)}, kept):
+        print(table.markdown())
+
+
+if __name__ == "__main__":
+    {"draw": _draw, "write": _write, "agree": _agree}[sys.argv[1]](*sys.argv[2:])

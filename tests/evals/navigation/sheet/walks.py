@@ -1,0 +1,148 @@
+"""The failed walks of the sheet: drawn once from runs, kept as ids, and put together again.
+
+A line of ``walks.jsonl`` holds ids alone: the episode's, the viewpoints walked, how it ended, who
+walked, and which half it belongs to. What was offered at each step follows from the scene.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.navigation.failure_account import account, looks_along, seen_from
+from navloom.evals.navigation.run import spread
+from navloom.evals.run_folder import read_samples
+from navloom.evals.tasks.episode import Episode
+from navloom.evals.tasks.registry import load_task
+from navloom.scenes.distances import metre_table
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import load_scene
+from navloom.tools.navigation.options import options_of
+from navloom.tools.navigation.steps import Walk
+
+HERE = Path(__file__).parent
+SEED = 13
+HALVES = ("tuning", "reported")
+SHARES = {"prevalent": 40, "heuristic": 30, "mapgpt": 20, "random": 10}
+"""How many walks of each walker; a published run of a trained agent comes first."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One walk of the sheet.
+
+    Attributes:
+        id: its number on the sheet.
+        episode: R2R's ``PATHID_K``.
+        by: who walked it.
+        half: one of :data:`HALVES`.
+        end: how it ended; ``stop`` or ``max_steps``.
+        walk: the viewpoints it stood on.
+    """
+
+    id: str
+    episode: str
+    by: str
+    half: str
+    end: str
+    walk: tuple[str, ...]
+
+
+def read_walks(path: Path = HERE / "walks.jsonl") -> list[Kept]:
+    """The sheet's walks, in its order."""
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [Kept(**{**line, "walk": tuple(line["walk"])}) for line in lines]
+
+
+@cache
+def episodes(split: str = "val_unseen") -> dict[str, Episode]:
+    """The episodes of a split of R2R by id."""
+    task = load_task("r2r", Path(os.environ["NAVLOOM_DATA"]) / "mp3d", split)
+    return {episode.id: episode for episode in task.episodes}
+
+
+@cache
+def scene(name: str) -> Scene:
+    """A scan."""
+    return load_scene(name)
+
+
+def result_of(kept: Kept, episode: Episode) -> dict[str, Any]:
+    """A walk as a navigator's result, which the rules read."""
+    home = scene(episode.scene)
+    looks = looks_along(home, kept.walk, episode.heading)
+    after = [*kept.walk[1:], *([None] if kept.end == "stop" else [])]
+    steps = [
+        {
+            "step": number,
+            "viewpoint": here,
+            "heading": look,
+            "options": [asdict(each) for each in options_of(seen_from(home, here, look), look)],
+            "action": {"kind": "stop" if there is None else "move", "viewpoint": there},
+        }
+        for number, (here, look, there) in enumerate(zip(kept.walk, looks, after, strict=False), 1)
+    ]
+    return {
+        "trajectory": [[here, look, 0.0] for here, look in zip(kept.walk, looks, strict=True)],
+        "stopped": kept.end == "stop",
+        "end": kept.end,
+        "steps": steps,
+    }
+
+
+def account_of(kept: Kept, episode: Episode) -> str:
+    """One entry of the sheet, in Markdown."""
+    told = account(Walk.read(result_of(kept, episode)), episode, scene(episode.scene))
+    return f"## {kept.id}\n\n{told}\n"
+
+
+def draw(runs: Path, published: Path) -> list[Kept]:
+    """The sheet: of each walker so many failures, each path once, halves dealt in turn.
+
+    Args:
+        runs: a folder with a run of R2R's val_unseen under each walker's name but the first.
+        published: the first walker's trajectories, as R2R submits them.
+    """
+    every, taken, sheet = episodes(), set[Any](), list[Kept]()
+    for by, count in SHARES.items():
+        walks = dict(_published(published) if by == "prevalent" else _walked(runs / by))
+        order = [e for e in spread(list(every.values()), SEED) if e.id in walks]
+        before = len(sheet)
+        for episode in order:
+            end, walk = walks[episode.id]
+            if len(sheet) - before == count:
+                break
+            if episode.columns["path_id"] in taken or not failed(walk, episode):
+                continue
+            taken.add(episode.columns["path_id"])
+            sheet.append(Kept("", episode.id, by, HALVES[len(sheet) % 2], end, walk))
+    random.Random(SEED).shuffle(sheet)
+    return [replace(kept, id=f"s{number:03}") for number, kept in enumerate(sheet, 1)]
+
+
+def failed(walk: Sequence[str], episode: Episode) -> bool:
+    """Whether a walk ends 3 m or more from where it should."""
+    table = metre_table(scene(episode.scene), "3d")
+    return min(table.distance(walk[-1], goal) for goal in episode.goals) >= 3.0
+
+
+def _published(path: Path) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
+    for line in json.loads(path.read_text(encoding="utf-8")):
+        yield line["instr_id"], ("stop", _stands(line["trajectory"]))
+
+
+def _walked(run: Path) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
+    for line in read_samples(run):
+        yield line["id"], (line["result"]["end"], _stands(line["result"]["trajectory"]))
+
+
+def _stands(trajectory: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    """Where it stood; turns on the spot repeat a viewpoint."""
+    stood = [pose[0] for pose in trajectory]
+    return tuple(here for k, here in enumerate(stood) if not k or here != stood[k - 1])
