@@ -30,7 +30,10 @@ LONG_STEPS = 30
 of R4R has up to 15, and who strays needs more."""
 _NEEDS = {
     "oracle_model": ("--model-role oracle", "--dialogue or --oracle assistant"),
+    "oracle_knows": ("--oracle-knows", "--dialogue or --oracle assistant"),
+    "oracle_arrival": ("--oracle-arrival", "--dialogue or --oracle assistant"),
     "max_questions": ("--max-questions", "--dialogue"),
+    "ask_cost": ("--ask-cost", "--dialogue"),
     "oracle_budget": ("--oracle-budget", "--oracle assistant"),
     "max_revisions": ("--max-revisions", "--reflect"),
 }

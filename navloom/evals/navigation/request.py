@@ -139,6 +139,7 @@ class EvalRequest(Request):
     ] = 1
     dialogue: Annotated[bool, Opt("Let the agent ask an oracle.", panel=ORACLE)] = False
     max_questions: Annotated[int, Opt("Questions an episode at most.", min=0, max=1000)] = 3
+    ask_cost: Annotated[int, Opt("Steps that a question costs.", min=0, max=1000)] = 0
     oracle: Annotated[
         Literal["off", "assistant", "bound"],
         Opt(
@@ -147,6 +148,16 @@ class EvalRequest(Request):
             " shortest path's option, the upper bound."
         ),
     ] = "off"
+    oracle_knows: Annotated[
+        Literal["model", "map", "path"],
+        Opt(
+            "What the oracle's model is given. model: what the agent sees (the papers' oracle);"
+            " map: where the goal lies, too; path: the shortest way, too."
+        ),
+    ] = "model"
+    oracle_arrival: Annotated[
+        bool, Opt("Let the oracle say whether it has arrived. Else such questions get no answer.")
+    ] = True
     oracle_budget: Annotated[
         int, Opt("How often it speaks an episode at most.", min=0, max=1000)
     ] = 3
@@ -219,7 +230,10 @@ class EvalRequest(Request):
         asks = self.dialogue or self.helped_by == "assistant"
         used = {
             "oracle_model": asks and self.oracle_model is not None,
+            "oracle_knows": asks,
+            "oracle_arrival": asks,
             "max_questions": self.dialogue,
+            "ask_cost": self.dialogue,
             "oracle_budget": self.helped_by == "assistant",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,

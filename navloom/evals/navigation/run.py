@@ -52,7 +52,10 @@ _COPIED = (
     "blank_options",
     "act",
     "dialogue",
+    "oracle_knows",
+    "oracle_arrival",
     "oracle_budget",
+    "ask_cost",
     "max_questions",
     "max_steps",
     "max_reasks",
@@ -65,7 +68,7 @@ _MOST_NAMED = 5
 STEP_TOKENS = 400
 """Tokens by which a step lengthens the prompts after it at most: history with its thoughts, map,
 plan, guidance."""
-_ORACLE_TOKENS = 2000
+_ORACLE_TOKENS = 4000
 
 
 @dataclass(kw_only=True)

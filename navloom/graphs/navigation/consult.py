@@ -6,17 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from navloom.errors import SimulatorError
 from navloom.graphs.calling import as_node
 from navloom.graphs.navigation import oracle
 from navloom.graphs.navigation.context import Context
-from navloom.graphs.navigation.text import shortest_words
+from navloom.graphs.navigation.text import perceived, render, shortest_words
 from navloom.scenes.scene import Scene
 from navloom.sim.walker import Walker, walker_of
+from navloom.tools.navigation.giveaways import gives_away
 from navloom.tools.navigation.steps import Answer, Guidance, Step
 from navloom.tools.navigation.triggers import stops_early, struggling
 
@@ -39,19 +43,59 @@ def trigger_of(
     if said and since == at:
         return None
     walked = [str(pose[0]) for pose in state["trajectory"]]
+    # Where arrival is not to be told, that it speaks on a stop, or near the goal, would tell it.
+    watched = stopping or not context.oracle_arrival
+    near = watched and not stops_early(scene, walked[-1], state["goals"])
+    if near or (stopping and not context.oracle_arrival):
+        return None
     if stopping:
-        return "early_stop" if stops_early(scene, walked[-1], state["goals"]) else None
+        return "early_stop"
     return struggling(scene, walked, state["goals"], state["path"], since=since)
 
 
-def _context(_: Any, runtime: Runtime[Context]) -> oracle.Context:
+def pictures_of(state: Mapping[str, Any], context: Context, walker: Walker) -> tuple[bytes, ...]:
+    """The pictures of this step: as they were kept, or taken again."""
+    if context.media is not None:
+        with suppress(SimulatorError):
+            return tuple(context.media.get(name) for name in state["draft"]["media"])
+    return walker.pictures(state)
+
+
+def _context(state: Any, runtime: Runtime[Context]) -> oracle.Context:
     """The oracle's context, of a navigator's."""
-    context, simulator = runtime.context, walker_of(runtime).simulator
-    model = context.oracle_model or context.model
-    return oracle.Context(scene=simulator.scene, model=model, simulator=simulator)
+    context, walker = runtime.context, walker_of(runtime)
+    return oracle.Context(
+        scene=walker.scene,
+        model=context.oracle_model or context.model,
+        simulator=walker.simulator,
+        knows=context.oracle_knows,
+        arrival=context.oracle_arrival,
+        pictures=pictures_of(state, context, walker),
+    )
 
 
-def _input(state: Mapping[str, Any], question: str | None, trigger: str | None) -> oracle.Input:
+def _read_here(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
+    """What the navigator reads where it stands, without what an oracle said and what to answer."""
+    context, walker = runtime.context, walker_of(runtime)
+    rendered = render(
+        {**state, "guidance": [], "dialogue": []},
+        replace(context, dialogue=False, oracle="off", failures=()),
+        perceived(walker, state, context),
+        Step(**state["draft"]).options,
+        can_ask=False,
+        shortest=None,
+        showing=len(pictures_of(state, context, walker)),
+    )
+    return rendered.human.rpartition("\n\n")[0]
+
+
+def _input(
+    state: Mapping[str, Any],
+    runtime: Runtime[Context],
+    *,
+    question: str | None = None,
+    trigger: str | None = None,
+) -> oracle.Input:
     """The oracle's input where a navigator stands."""
     return {
         "seed": state["seed"],
@@ -63,6 +107,7 @@ def _input(state: Mapping[str, Any], question: str | None, trigger: str | None) 
         "goals": state["goals"],
         "path": state["path"],
         "history": sorted([*state["guidance"], *state["dialogue"]], key=lambda said: said["step"]),
+        "seen": _read_here(state, runtime),
         "options": state["draft"]["options"],
     }
 
@@ -70,7 +115,7 @@ def _input(state: Mapping[str, Any], question: str | None, trigger: str | None) 
 def _said(answered: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
     """What a navigator keeps of an oracle's outcome; ``at``: hops so far."""
     at, result = len(state["trajectory"]) - 1, answered["result"]
-    kept = {key: result[key] for key in ("trigger", "question", "answer", "leaked")}
+    kept = {key: result[key] for key in ("trigger", "question", "answer", "leaked", "told")}
     return {"step": state["draft"]["step"], "at": at, **kept}
 
 
@@ -87,7 +132,7 @@ def _consulted(answered: dict[str, Any], state: Any) -> dict[str, Any]:
 consult = as_node(
     oracle.graph,
     context=_context,
-    input=lambda state, _: _input(state, None, state["trigger"]),
+    input=lambda state, runtime: _input(state, runtime, trigger=state["trigger"]),
     output=_consulted,
 )
 """The node that lets the oracle speak of itself."""
@@ -97,7 +142,7 @@ def _asked(answered: dict[str, Any], state: Any) -> dict[str, Any]:
     """The update where the oracle answered; the navigator stays where it is."""
     draft, said = Step(**state["draft"]), _said(answered, state)
     question = draft.action.question
-    asked = Answer(question=question, answer=said["answer"], leaked=said["leaked"])
+    asked = Answer.read({**said, "question": question})
     record = draft.but(asked=asked).record()
     return {"dialogue": [{**said, **asked.record()}], "steps": [record], "paid": answered["paid"]}
 
@@ -105,7 +150,9 @@ def _asked(answered: dict[str, Any], state: Any) -> dict[str, Any]:
 ask = as_node(
     oracle.graph,
     context=_context,
-    input=lambda state, _: _input(state, state["draft"]["action"]["question"], None),
+    input=lambda state, runtime: _input(
+        state, runtime, question=state["draft"]["action"]["question"]
+    ),
     output=_asked,
 )
 """The node that puts the navigator's question to the oracle."""
@@ -117,4 +164,7 @@ def bound(
     """What the bound says: the option that the shortest path takes, or to stop."""
     way = walker.simulator.geodesic(step.viewpoint or "", state["goals"], context.embodiment)
     words = shortest_words(way, step.options)
-    return None if words is None else Guidance(trigger="bound", answer=words)
+    if words is None:
+        return None
+    told = gives_away(words, step.options, walker.scene)
+    return Guidance(trigger="bound", answer=words, told=told)

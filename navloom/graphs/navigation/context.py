@@ -133,8 +133,15 @@ class Context(AgentContext):
     path and names its option at every step: the upper bound, and no model."""
     failures: Annotated[tuple[str, ...], Field(max_length=_MOST_FAILURES)] = ()
     """Accounts of failed walks, shown in the system prompt."""
+    oracle_knows: Literal["model", "map", "path"] = "model"
+    """What the oracle's model is given, assistant's or dialogue's: what the navigator sees (the
+    papers' oracle, another model), the map too, or the shortest way too."""
+    oracle_arrival: bool = True
+    """Whether the oracle says if this is the goal; else such questions get no answer."""
+    ask_cost: Bound = 0
+    """Steps that a question costs; the papers' cost none."""
     max_steps: Annotated[int, Field(ge=1, le=_MOST)] = 15
-    """Moves and the stop, at most; questions are counted apart."""
+    """Moves and the stop, and what questions cost, at most."""
     max_reasks: Bound = 2
     """Bad replies told back at one step, at most."""
     max_revisions: Bound = 1

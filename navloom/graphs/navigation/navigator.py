@@ -24,7 +24,6 @@ calls it. With ``oracle="bound"`` it knows the path, speaks at every step and is
 from __future__ import annotations
 
 from collections.abc import Hashable
-from contextlib import suppress
 from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from langchain_core.messages import AIMessage, AnyMessage
@@ -35,10 +34,9 @@ from langgraph.types import Checkpointer, Overwrite
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from navloom.errors import SimulatorError
 from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, Growing, Merging, Outcome
 from navloom.graphs.ask import Asked, ask_model
-from navloom.graphs.navigation.consult import ask, bound, consult, trigger_of
+from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, trigger_of
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPTS, facing, get_memory, perceived, render
@@ -51,7 +49,7 @@ from navloom.tools.forms import paragraph
 from navloom.tools.navigation.jumps import jumps, way_back
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
-from navloom.tools.navigation.steps import Ending, Step, result_of
+from navloom.tools.navigation.steps import Ending, Step, result_of, steps_done
 
 JOB = "navigator"
 MOST_PLAN = 1_000
@@ -143,6 +141,9 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, remember, list the options; end where there are none."""
     context, walker, seen = runtime.context, walker_of(runtime), state.get("seen", {})
+    if steps_done(state["steps"], context.ask_cost) >= context.max_steps:
+        # The last of them went into a question.
+        return {"ending": "max_steps"}
     observation, memory = perceived(walker, state, context), get_memory(context.memory)
     added = memory.look(seen, observation)
     front, ours = facing(context, observation), context.prompts == "navloom"
@@ -179,7 +180,7 @@ async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _prepared(state: State, runtime: Runtime[Context], talk: list[AnyMessage]) -> Asked:
     """What the model is asked; the step's exchange so far is put into ``talk``."""
     context, draft, walker = runtime.context, _draft(state), walker_of(runtime)
-    shown = _shown(state, draft, context, walker)
+    shown = pictures_of(state, context, walker)
     talk += state["messages"] or _opening(state, draft, context, walker, len(shown))
     ask = _can_ask(state, context)
     tools = move_tools(len(draft.options), ask) if context.act == "tool" else ()
@@ -212,14 +213,6 @@ def _opening(
 
 def _can_ask(state: State, context: Context) -> bool:
     return context.dialogue and len(state.get("dialogue", [])) < context.max_questions
-
-
-def _shown(state: State, draft: Step, context: Context, walker: Walker) -> tuple[bytes, ...]:
-    """The pictures of this step: as they were kept, or taken again."""
-    if context.media is not None:
-        with suppress(SimulatorError):
-            return tuple(context.media.get(name) for name in draft.media)
-    return walker.pictures(state)
 
 
 def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -278,7 +271,7 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     else:
         way = next(each for each in before.candidates if each.viewpoint == target)
         line = memory.step(number, before.pose, after.pose, way, seen)
-    done = sum(step["action"]["kind"] != "ask" for step in state["steps"]) + 1
+    done = steps_done(state["steps"], context.ask_cost) + 1
     return {
         "pose": pose,
         "trajectory": poses,
@@ -300,7 +293,9 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Put the result together."""
     ending = state["ending"] or "stop"
-    result = result_of(state, load_prompt(PROMPTS[runtime.context.prompts]).record)
+    context = runtime.context
+    record = load_prompt(PROMPTS[context.prompts]).record
+    result = result_of(state, record, context.ask_cost)
     if ending == "stop":
         return {"status": "ok", "result": result, "reason": None, "message": None}
     message = _LINES[ending]

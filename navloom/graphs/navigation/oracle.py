@@ -1,4 +1,4 @@
-"""The oracle: somebody who knows the way helps a navigator, unasked where it struggles, or asked.
+"""The oracle: somebody helps a navigator, unasked where it struggles, or asked.
 
 Source: VLN-MME 4.4: "when the navigator struggled (e.g., looping, moving in a critically wrong
 direction, or entering the wrong region), it was allowed to query the Oracle", which "provided
@@ -7,16 +7,19 @@ information and navigational advice". Prompts and budgets are ours.
 
     START ──> prompt ──> ask <──> read ──> finish ──> END
                 │                            ^
-                └── all is well ─────────────┘
+                └── all is well, or withheld ┘
 
 Asked a question, it answers that. Else it looks for a trigger at the end of the trajectory
 (:mod:`navloom.tools.navigation.triggers`); with ``plan`` it plans where nothing is wrong. The
 navigator calls this graph from within its own nodes (:mod:`navloom.graphs.navigation.consult`).
 
-Facts from the scene graph, the pose and the shortest path go to a model, which puts them into
-words. Its words are a stranger's: one bounded paragraph that opens no section of a prompt. An
-answer that names a viewpoint, an option's number or coordinates is sent back with the exact fault
-(:mod:`navloom.graphs.ask`); one that does it again is redacted and counted.
+``knows`` says what the model is given, each level all of the one before it: ``model``, what the
+navigator itself reads (the papers' oracle, another model); ``map``, facts from the scene: rooms,
+and where the goal lies; ``path``, facts of the shortest way. Its words are a stranger's: one
+bounded paragraph that opens no section of a prompt. An answer that names a viewpoint, an option's
+number or coordinates is sent back with the exact fault (:mod:`navloom.graphs.ask`); one that does
+it again is redacted and counted. What else an answer gives away is measured
+(:mod:`navloom.tools.navigation.giveaways`).
 
 With a checkpointer and one thread a navigator, ``dialogue`` keeps what was said, and
 ``max_questions`` bounds it.
@@ -25,7 +28,6 @@ With a checkpointer and one thread a navigator, ``dialogue`` keeps what was said
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
@@ -44,10 +46,11 @@ from navloom.scenes.uri import scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
 from navloom.tools.forms import paragraph
-from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, way_to_goal
-from navloom.tools.navigation.leaks import Leak, find_leaks, without_leaks
+from navloom.tools.navigation.giveaways import NOTE, arrival_in, asks_arrival, gives_away
+from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, map_facts, way_to_goal
+from navloom.tools.navigation.leaks import Leak, find_leaks, joined, without_leaks
 from navloom.tools.navigation.options import Option, outside
-from navloom.tools.navigation.triggers import struggling
+from navloom.tools.navigation.triggers import stops_early, struggling
 
 Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "early_stop", "plan", "question"]
 REASONS: dict[Reason, str] = {
@@ -65,11 +68,21 @@ MOST_ANSWER = 400
 MOST_QUESTION = 300
 MOST_INSTRUCTION = 2_000
 _MOST_EARLIER = 4
-_NOTE = re.compile(r"\s?\((?:node_\d{1,6}(?:, visited)?|the [^()]{1,30} alike[^()]{0,20})\)")
+MOST_SEEN = 20_000
+"""Characters of what the navigator reads that are shown."""
+NOT_TOLD = "I cannot answer that."
+"""What is said, and no model asked, where ``arrival`` is not to be told."""
+_UNSAID: dict[str, tuple[str, str]] = {
+    "off_course": ("lost", "it may have lost its way"),
+    "wrong_region": ("lost", "it may have lost its way"),
+    "early_stop": ("stop", "it is about to stop here, which may be too early"),
+}
+"""What a model alone is told of triggers that only the ground truth shows."""
 _LEAKY = {
     "id": "the id of a place",
     "option": "the number of an option or place",
     "coordinates": "coordinates",
+    "arrival": "whether it has arrived",
 }
 
 
@@ -99,6 +112,8 @@ class Input(TypedDict, total=False):
     """Give a plan where nothing is wrong."""
     history: list[dict[str, Any]]
     """Earlier ``{"question", "answer"}``, oldest first; the last few are shown."""
+    seen: str
+    """What the navigator reads where it stands, line by line; untrusted. A model alone needs it."""
     options: list[dict[str, Any]]
     """The options of the navigator's step as its record keeps them: what it reads of the way on
     is what the facts say."""
@@ -108,10 +123,10 @@ class State(Input, Asking, total=False):
     """What the graph knows between nodes."""
 
     advice: dict[str, Any] | None
-    """What is said: ``trigger``, ``question``, ``facts``, ``prompt`` and, in the end, ``answer``
-    and ``leaked``; None where nothing is."""
+    """What is said: ``trigger``, ``question``, ``facts``, ``prompt`` and, in the end, ``answer``,
+    ``leaked`` and ``told``; None where nothing is."""
     dialogue: Growing[dict[str, Any]]
-    """Every ``{"question", "answer", "leaked"}`` so far, oldest first."""
+    """Every ``{"question", "answer", "leaked", "told"}`` so far, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,6 +140,14 @@ class Context(AgentContext):
     ``oracle``."""
     simulator: Annotated[Simulator | None, FromPython()] = None
     """Where the navigator walks: its captions are used, nothing in it is moved."""
+    knows: Literal["model", "map", "path"] = "model"
+    """What the model is given: what the navigator sees, also the map, also the shortest way."""
+    arrival: bool = True
+    """Whether it may say if this is the goal. If not, questions of that kind, and any within 3 m of
+    the goal, are answered by one sentence that says nothing, and what a model says of it is
+    withheld."""
+    pictures: Annotated[tuple[bytes, ...], FromPython()] = ()
+    """What the navigator is shown beside the text."""
     max_questions: int = 3
     """How many questions of one thread are answered."""
     max_reasks: int = 1
@@ -154,63 +177,111 @@ def prompt(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     trigger = _trigger(state, context, asked)
     if trigger is None:
         return begun
-    scene, place = scene_of(context.scene), state["trajectory"][-1]
-    goals, path = state.get("goals", ()), state.get("path", ())
-    source = _captions(context, scene)
-    facts = guide(scene, place, state.get("heading", 0.0), goals, path, captions=source)
-    way = way_to_goal(scene, place, goals, path)
-    options = [Option(**option) for option in state.get("options", ())]
-    taken = next((o for o in options if len(way) > 1 and o.viewpoint == way[1]), None)
-    shown = facts if taken is None else _as_read(facts, taken)
-    advice: dict[str, Any] = {"trigger": trigger, "question": asked, "facts": shown, "prompt": None}
+    known, seen = _known(state, context), _seen(state.get("seen", ""))
+    if context.knows == "model" and not seen:
+        raise UsageError(
+            "an oracle that knows='model' sees what the navigator reads: give it as `seen`, or"
+            " choose knows='map' or 'path'"
+        )
+    advice: dict[str, Any] = {"trigger": trigger, "question": asked, "facts": known, "prompt": None}
+    if not context.arrival and _tells_arrival(state, scene_of(context.scene), asked):
+        said = {"answer": NOT_TOLD, "leaked": False, "told": []}
+        return {**begun, "advice": {**advice, **said}} if asked else begun
     told = load_prompt("oracle" if trigger != "question" else "dialogue_oracle")
+    kind, why = str(trigger), REASONS[trigger]
+    if context.knows == "model":
+        kind, why = _UNSAID.get(trigger, (kind, why))
     rendered = told.render(
+        knows=context.knows,
+        arrival=context.arrival,
         instruction=paragraph(state.get("instruction", ""), MOST_INSTRUCTION),
-        reason=f"{trigger} - {REASONS[trigger]}",
+        reason=f"{kind} - {why}",
         question=_json(asked),
         earlier=_json(_earlier([*state.get("history", ()), *state.get("dialogue", ())])),
-        facts=_json(shown),
+        facts=_json(known) if known else None,
+        seen=seen,
     )
     advice["prompt"] = told.record
     return {**begun, "advice": advice, "messages": opening(rendered)}
 
 
+def _known(state: State, context: Context) -> Mapping[str, Any] | None:
+    """The facts of a level; a model alone has none."""
+    scene, place = scene_of(context.scene), state["trajectory"][-1]
+    heading, goals, path = state.get("heading", 0.0), state.get("goals", ()), state.get("path", ())
+    if context.knows == "model":
+        return None
+    if context.knows == "map":
+        return map_facts(scene, place, heading, goals)
+    facts = guide(scene, place, heading, goals, path, captions=_captions(context, scene))
+    way = way_to_goal(scene, place, goals, path)
+    options = [Option(**option) for option in state.get("options", ())]
+    taken = next((o for o in options if len(way) > 1 and o.viewpoint == way[1]), None)
+    return facts if taken is None else _as_read(facts, taken)
+
+
+def _tells_arrival(state: State, scene: Scene, asked: str | None) -> bool:
+    """Whether any answer here would say if this is the goal: it is asked, or it is so near."""
+    goals = state.get("goals", ())
+    near = bool(goals) and not stops_early(scene, state["trajectory"][-1], goals)
+    return near or (asked is not None and asks_arrival(asked))
+
+
+def _seen(text: str) -> list[str]:
+    """What the navigator reads, as lines that open no section of the oracle's own prompt."""
+    lines = text[:MOST_SEEN].splitlines()
+    return ["".join(c if c.isprintable() else " " for c in line) for line in lines]
+
+
 def question(state: State, context: Context) -> Question:
     """What the model is asked; an answer that gives something away twice is redacted."""
-    scene, advice = scene_of(context.scene), state["advice"]
+    scene, advice = scene_of(context.scene), state["advice"] or {}
+    options = [Option(**option) for option in state.get("options", ())]
+
+    def said(answer: str, given: str, *, leaked: bool) -> State:
+        told = gives_away(given, options, scene)
+        return {"advice": {**advice, "answer": answer, "leaked": leaked, "told": told}}
+
+    def leaks_in(answer: str) -> list[Leak]:
+        arrived = () if context.arrival else arrival_in(answer)
+        return joined(answer, [*find_leaks(answer, scene), *arrived])
 
     def read(text: str) -> State:
         answer = read_answer(text)
-        fault = _fault(answer, find_leaks(answer, scene))
+        fault = _fault(answer, leaks_in(answer))
         if fault is not None:
             raise AnswerError(fault)
-        return {"advice": {**(advice or {}), "answer": answer, "leaked": False}}
+        return said(answer, answer, leaked=False)
 
     def give_up(text: str, error: AnswerError) -> State:
         answer = read_answer(text)
-        leaks = find_leaks(answer, scene)
-        said = {"answer": without_leaks(answer, leaks), "leaked": bool(leaks)}
-        return {"advice": {**(advice or {}), **said}, "faults": [str(error)]}
+        leaks = leaks_in(answer)
+        update = said(without_leaks(answer, leaks), answer, leaked=bool(leaks))
+        return {**update, "faults": [str(error)]}
 
-    return Question(job=JOB, read=read, give_up=give_up, role="oracle")
+    return Question(
+        job=JOB, read=read, give_up=give_up, role="oracle", pictures=lambda: context.pictures
+    )
 
 
 def finish(state: State) -> dict[str, Any]:
     """Put the result together; failed where a question was not answered, or no words were had.
 
     Its keys: ``trigger`` and ``question``, ``answer`` (None where there is none), ``leaked``,
-    ``faults``, ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of those, how many
-    had one) and ``prompt``.
+    ``told`` (what it gives away, :mod:`navloom.tools.navigation.giveaways`), ``faults``,
+    ``facts``, ``turns`` (questions of the thread so far), ``leaks`` (of those, how many had one)
+    and ``prompt``.
     """
     advice = state.get("advice") or {}
     asked = advice.get("question") is not None
-    turn = [{key: advice[key] for key in ("question", "answer", "leaked")}] if asked else []
+    turn = [{key: advice[key] for key in ("question", "answer", "leaked", "told")}] if asked else []
     said = [*state.get("dialogue", []), *turn]
     result = {
         "trigger": advice.get("trigger"),
         "question": advice.get("question"),
         "answer": advice.get("answer"),
         "leaked": advice.get("leaked", False),
+        "told": advice.get("told", []),
         "faults": state.get("faults", []),
         "facts": advice.get("facts"),
         "turns": len(said),
@@ -271,7 +342,7 @@ def _trigger(state: State, context: Context, asked: str | None) -> Reason | None
 
 def _as_read(facts: Facts, taken: Option) -> Facts:
     """The facts in the words that the navigator reads of that option, without its map's names."""
-    read = paragraph(_NOTE.sub("", taken.description), MOST_TOWARDS)
+    read = paragraph(NOTE.sub("", taken.description), MOST_TOWARDS)
     towards = read or facts["towards"]
     return {**facts, "direction": taken.direction, "towards": towards}
 

@@ -240,6 +240,12 @@ _MOST_HISTORY = 50
 MOST_THOUGHT = 500
 _MOST_THOUGHTS = 10
 """Moves, the latest, whose thoughts are shown."""
+_HELPERS = {
+    "model": "an assistant that reads what you read",
+    "map": "somebody who has a map of the building",
+    "path": "somebody who knows the building",
+}
+"""Who an oracle is to its navigator, by what it knows."""
 _STILL_TRUE = 3
 """Moves after which words about directions are no longer shown."""
 
@@ -267,6 +273,7 @@ def render(
     """
     pose, captions = observation.pose, observation.captions or Captions()
     front = facing(context, observation)
+    helper = _HELPERS[context.oracle_knows]
     memory, paper = get_memory(context.memory), context.prompts == "paper"
     values = {
         "memory": context.memory,
@@ -279,6 +286,8 @@ def render(
         "jumps": context.jump,
         "failures": _failures(context.failures),
         "helped": context.oracle == "assistant",
+        "helper": helper,
+        "helper_knows": context.oracle_knows != "model",
         "instruction": state["instruction"],
         "history": _history(state, thoughts=context.keeps_thoughts),
         "map": memory.map_lines(state.get("seen", {}), observation, extra=context.plans),
@@ -292,7 +301,7 @@ def render(
         "sides": _sides(captions, front),
         "near": ", ".join(_near(each, front) for each in captions.objects[:_MOST_NEAR]),
         "pictures": _pictures(context.views, showing),
-        "options": render_options(options, ask=can_ask, paper=paper),
+        "options": render_options(options, helper if can_ask else None, paper=paper),
     }
     prompt = load_prompt(PROMPTS[context.prompts])
     return prompt.render(**{name: values[name] for name in prompt.variables})

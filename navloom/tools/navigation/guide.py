@@ -1,9 +1,10 @@
-"""What somebody who knows the home and the way could tell a robot: facts, and no ids.
+"""What somebody who knows the home, or the way too, could tell a robot: facts, and no ids.
 
-Source: the oracle assistant of VLN-MME 4.4 and the dialogue oracle of VLNVerse 5.4, which answer
-from scene graph, pose and shortest path. Here the three become one small JSON of facts; a model
-puts them into words. No fact holds a viewpoint's id, a coordinate or an option's number, and every
-name in it is bounded and safe to quote.
+Two levels of what an oracle knows beyond what the navigator sees: the map (`map_facts`: rooms and
+where the goal lies, and not the way there) and the path (`guide`: that, and the way). The papers'
+oracle (VLN-MME 4.4, VLNVerse 5.4) is a model alone and has neither. A model puts the facts into
+words. No fact holds a viewpoint's id, a coordinate or an option's number, and every name in it is
+bounded and safe to quote.
 
 >>> from navloom.scenes.uri import load_scene
 >>> facts = guide(load_scene("demo:flat"), "1_0", heading=0.0, goals=["5_0"])
@@ -46,11 +47,32 @@ _MOST_REGIONS = 6
 _MOST_TURNS = 4
 
 
-class Facts(TypedDict):
-    """What is true of one pose and one goal; None is what nobody knows."""
+class MapFacts(TypedDict):
+    """What a map shows of one pose and one goal, without a way; None is what nobody knows."""
 
     at_goal: bool
     """It stands on a goal viewpoint."""
+    here: str | None
+    """The type of the room it is in."""
+    rooms: list[str]
+    """The nearest other rooms of known type: type, direction, metres in a straight line."""
+    goal_direction: Direction | None
+    """Where the goal lies as the robot looks, in a straight line, whatever is between."""
+    goal_turn: str | None
+    """The same finer, in words, rounded to 10 degrees."""
+    goal_m: float | None
+    """Metres to the goal in a straight line."""
+    goal_up_down: Level
+    """Whether the goal is over 1 m higher or lower than here."""
+    goal_region: str | None
+    """The type of the room the goal is in."""
+    goal_landmark: str | None
+    """A thing near the goal."""
+
+
+class Facts(MapFacts):
+    """What is known of the way, too."""
+
     reachable: bool
     """There is a way to a goal."""
     direction: Direction | None
@@ -63,20 +85,12 @@ class Facts(TypedDict):
     """Metres of way to the goal."""
     up_down: Level
     """Whether the next hop climbs (:data:`navloom.sim.protocol.STEEP_RAD`)."""
-    goal_up_down: Level
-    """Whether the goal is over 1 m higher or lower than here."""
-    here: str | None
-    """The type of the room it is in."""
     next_region: str | None
     """The type of the next other room on the way."""
     regions_ahead: list[str]
     """The types of the other rooms on the way, in order; those of unknown type are left out."""
-    goal_region: str | None
-    """The type of the room the goal is in."""
     landmark: str | None
     """A thing to walk towards."""
-    goal_landmark: str | None
-    """A thing near the goal."""
     towards: str | None
     """What lies that way: the description of the next viewpoint as navigators read it."""
     turns: list[str]
@@ -109,26 +123,84 @@ def guide(
     way = way_to_goal(scene, viewpoint, goals, path)
     pose = _Pose(scene, viewpoint, heading)
     ahead = way[1] if len(way) > 1 else None
-    end = way[-1] if way else None
     regions = _regions(scene, way)
     return Facts(
-        at_goal=viewpoint in goals,
+        **_on_map(pose, viewpoint in goals, way[-1] if way else None),
         reachable=bool(way),
         direction=direction_of(pose.turn_to(ahead)) if ahead else None,
         turn=_turn_words(pose.turn_to(ahead)) if ahead else None,
         next_m=_metres(scene, way[:2]) if ahead else None,
         distance_m=_metres(scene, way) if way else None,
         up_down=pose.climb_to(ahead) if ahead else "level",
-        goal_up_down=pose.storeys_to(end) if end else "level",
-        here=_region_words(scene, viewpoint),
         next_region=regions[0] if regions else None,
         regions_ahead=regions[:_MOST_REGIONS],
-        goal_region=_region_words(scene, end) if end else None,
         landmark=_landmark(pose, ahead, captions) if ahead else None,
-        goal_landmark=_nearest(scene, end) if end else None,
         towards=_towards(captions, viewpoint, ahead) if ahead else None,
         turns=_turns(scene, way, heading),
     )
+
+
+def map_facts(scene: Scene, viewpoint: str, heading: float, goals: Sequence[str]) -> MapFacts:
+    """Work out what a map shows of one pose: of several goals, of the nearest in a straight line.
+
+    Args:
+        scene: the home.
+        viewpoint: where the robot stands.
+        heading: where it looks, radians clockwise from -z.
+        goals: the viewpoints that count as the goal; none means that nobody knows it.
+
+    Raises:
+        UsageError: a viewpoint that the scene does not have.
+    """
+    check_viewpoints(scene, (viewpoint, *goals))
+    pose, at = _Pose(scene, viewpoint, heading), scene.viewpoint_by_id
+    end = min(goals, key=lambda goal: distance_3d(pose.at, at[goal].position), default=None)
+    return _on_map(pose, viewpoint in goals, end)
+
+
+def _on_map(pose: _Pose, at_goal: bool, end: str | None) -> MapFacts:
+    scene, there = pose.scene, end and pose.scene.viewpoint_by_id[end].position
+    ahead = end if end != pose.viewpoint else None
+    return MapFacts(
+        at_goal=at_goal,
+        here=_region_words(scene, pose.viewpoint),
+        rooms=_rooms(pose),
+        goal_direction=direction_of(pose.turn_to(ahead)) if ahead else None,
+        goal_turn=_turn_words(pose.turn_to(ahead)) if ahead else None,
+        goal_m=round(distance_3d(pose.at, there), 1) if there else None,
+        goal_up_down=pose.storeys_to(end) if end else "level",
+        goal_region=_region_words(scene, end) if end else None,
+        goal_landmark=_nearest(scene, end) if end else None,
+    )
+
+
+def _rooms(pose: _Pose) -> list[str]:
+    """The nearest other rooms, each by its viewpoint that is nearest."""
+    scene, near = pose.scene, dict[str, tuple[float, str]]()
+    for other in scene.viewpoints:
+        region, metres = other.region, distance_3d(pose.at, other.position)
+        if region is not None and metres < near.get(region, (math.inf, ""))[0]:
+            near[region] = metres, other.id
+    near.pop(scene.viewpoint_by_id[pose.viewpoint].region or "", None)
+    return [
+        f"{words}, {_turn_words(pose.turn_to(name))}, {metres:.0f} m"
+        for metres, name in sorted(near.values())
+        if (words := _region_words(scene, name))
+    ][:_MOST_REGIONS]
+
+
+def check_viewpoints(scene: Scene, named: Iterable[str]) -> None:
+    """Refuse names of no viewpoint.
+
+    Raises:
+        UsageError: the scene has none of such a name.
+    """
+    known = metre_table(scene, "3d").index
+    for name in named:
+        if name not in known:
+            raise UsageError(
+                f"the scene has no viewpoint '{name[:80]}'.{did_you_mean(name, known)}"
+            )
 
 
 def way_to_goal(
@@ -139,11 +211,8 @@ def way_to_goal(
     Raises:
         UsageError: a viewpoint that the scene does not have.
     """
+    check_viewpoints(scene, (viewpoint, *goals, *path))
     table = metre_table(scene, "3d")
-    for name in (viewpoint, *goals, *path):
-        if name not in table.index:
-            hint = did_you_mean(name, table.index)
-            raise UsageError(f"the scene has no viewpoint '{name[:80]}'.{hint}")
     if not goals:
         return []
     if viewpoint in goals:

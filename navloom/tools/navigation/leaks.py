@@ -31,7 +31,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom.tools.readings import View, decoded, folded, shifts
 
-Kind = Literal["id", "option", "coordinates"]
+Kind = Literal["id", "option", "coordinates", "arrival"]
 Rules: TypeAlias = tuple[tuple[Kind, re.Pattern[str]], ...]
 WITHHELD = "(withheld)"
 """What stands in a redacted answer where a leak was."""
@@ -167,7 +167,7 @@ def find_leaks(text: str, scene: Scene) -> list[Leak]:
         # What is in code need not be an answer: of numbers alone there is too much in any text.
         if hidden := next(_said(folded(said), codes, _WORDED), None):
             found.append(Leak(hidden[0], start, end, text[start:end]))
-    return _joined(text, found)
+    return joined(text, found)
 
 
 def without_leaks(text: str, leaks: Sequence[Leak]) -> str:
@@ -274,12 +274,13 @@ def _parts(text: str, codes: _Codes) -> Iterator[tuple[int, int]]:
             yield places[k], places[k + _GRAM - 1] + 1
 
 
-def _joined(text: str, found: Sequence[Leak]) -> list[Leak]:
-    joined: list[Leak] = []
+def joined(text: str, found: Sequence[Leak]) -> list[Leak]:
+    """The same in the order they stand in the text; those that overlap are one."""
+    whole: list[Leak] = []
     for leak in sorted(found, key=lambda leak: (leak.start, -leak.end)):
-        if joined and leak.start < joined[-1].end:
-            first = joined.pop()
+        if whole and leak.start < whole[-1].end:
+            first = whole.pop()
             end = max(first.end, leak.end)
             leak = Leak(first.kind, first.start, end, text[first.start : end])
-        joined.append(leak)
-    return joined
+        whole.append(leak)
+    return whole

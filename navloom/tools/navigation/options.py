@@ -35,7 +35,7 @@ STOP_TEXT = "The instruction ends here: stop and stay."
 PAPER_STOP_TEXT = "Have reach the destination and stop here."
 """As VLN-MME prints it (Figure 10)."""
 NO_DESCRIPTION = "no description"
-ASK_TEXT = "Ask one question of somebody who knows this building, in place of moving."
+ASK_TEXT = "Ask one question of {}, in place of moving."
 MOST_DESCRIPTION = 300
 """Characters of a description that are shown: captions are a source's own words."""
 _SUSPECT = frozenset(":<>`\uff1a\ufe55\u2236")
@@ -196,12 +196,14 @@ def noted(options: Sequence[Option], notes: Mapping[str, str]) -> list[Option]:
     ]
 
 
-def render_options(options: Sequence[Option], ask: bool = False, *, paper: bool = False) -> str:
+def render_options(
+    options: Sequence[Option], ask: str | None = None, *, paper: bool = False
+) -> str:
     """The options as the JSON that a navigator reads.
 
     Args:
         options: places to go to.
-        ask: offer a question, too.
+        ask: whom a question may be put to, in words; None offers none.
         paper: as VLN-MME prints them: descriptions alone, and its words for Stop.
     """
     shown: dict[str, Any] = {direction: {} for direction in DIRECTIONS}
@@ -209,8 +211,8 @@ def render_options(options: Sequence[Option], ask: bool = False, *, paper: bool 
         group = shown[option.direction] if option.hops == 1 else shown.setdefault(VISITED, {})
         group[str(option.id)] = option.description if paper else told(option)
     shown["Stop"] = PAPER_STOP_TEXT if paper else STOP_TEXT
-    if ask:
-        shown["Ask"] = ASK_TEXT
+    if ask is not None:
+        shown["Ask"] = ASK_TEXT.format(ask)
     return json.dumps(shown, indent=2, ensure_ascii=False)
 
 

@@ -77,6 +77,9 @@ class Answer(_Record):
     answer: str | None = None
     leaked: bool = False
     """Whether something had to be withheld."""
+    told: list[str] | None = None
+    """The kinds of what it gives away, withheld or not; None where nobody looked
+    (:mod:`navloom.tools.navigation.giveaways`)."""
 
 
 class Guidance(_Record):
@@ -87,6 +90,7 @@ class Guidance(_Record):
     question: str | None = None
     answer: str | None = None
     leaked: bool = False
+    told: list[str] | None = None
 
 
 class Choice(_Record):
@@ -282,12 +286,21 @@ def _fault_kind(said: str) -> str:
 Ending = Literal["stop", "max_steps", "unparsed", "dead_end"]
 
 
-def result_of(state: Mapping[str, Any], prompt: Mapping[str, Any]) -> dict[str, Any]:
+def steps_done(steps: Sequence[Mapping[str, Any]], ask_cost: int = 0) -> int:
+    """How many steps were taken: moves and the stop, and what each question costs."""
+    asked = [step["action"]["kind"] for step in steps].count("ask")
+    return len(steps) - asked + ask_cost * asked
+
+
+def result_of(
+    state: Mapping[str, Any], prompt: Mapping[str, Any], ask_cost: int = 0
+) -> dict[str, Any]:
     """The result of a walk that has ended, as ``samples.jsonl`` keeps it: plain JSON.
 
     Args:
         state: the navigator's: ``trajectory``, ``ending``, ``steps`` and ``contacts``.
         prompt: the record of the prompt that it read.
+        ask_cost: steps that a question cost.
     """
     steps, contacts = state.get("steps", []), state.get("contacts", [])
     return {
@@ -295,7 +308,10 @@ def result_of(state: Mapping[str, Any], prompt: Mapping[str, Any]) -> dict[str, 
         "stopped": state["ending"] == "stop",
         "end": state["ending"],
         "steps": steps,
-        "counts": _counts([Step(**step) for step in steps], state["ending"], len(contacts)),
+        "counts": {
+            "steps": steps_done(steps, ask_cost),
+            **_counts([Step(**step) for step in steps], state["ending"], len(contacts)),
+        },
         "contacts": contacts,
         "prompt": prompt,
     }
@@ -305,7 +321,6 @@ def _counts(steps: Sequence[Step], ending: str, contacts: int) -> dict[str, int]
     faults = [fault.partition(":")[0] for step in steps for fault in step.faults]
     said = [words for step in steps for words in (step.oracle, step.asked) if words]
     return {
-        "steps": sum(step.action.kind != "ask" for step in steps),
         # The last fault of an episode that ends by it is not told back.
         "reprompts": len(faults) - (ending == "unparsed"),
         **{kind: faults.count(kind) for kind in FAULTS},

@@ -14,9 +14,10 @@ import math
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from navloom.errors import UsageError, did_you_mean
+from navloom.errors import UsageError
 from navloom.scenes.distances import DistanceTable, metre_table
 from navloom.scenes.scene import Scene, distance_3d
+from navloom.tools.navigation.guide import check_viewpoints
 
 Trigger: TypeAlias = Literal["loop", "off_course", "wrong_region"]
 TRIGGERS: tuple[Trigger, ...] = ("loop", "off_course", "wrong_region")
@@ -67,7 +68,7 @@ def struggling(
         UsageError: a viewpoint that the scene does not have, or no goal.
     """
     table = metre_table(scene, "3d")
-    _check(table, (*trajectory, *goals, *path), goals)
+    _check(scene, (*trajectory, *goals, *path), goals)
     walked = _without_repeats(trajectory)
     recent = _without_repeats(trajectory[min(max(since, 0), max(len(trajectory) - 1, 0)) :])
     if _loops(recent, visits):
@@ -83,13 +84,10 @@ def struggling(
     return "wrong_region" if _wrong_region(scene, walked, route) else None
 
 
-def _check(table: DistanceTable, named: Sequence[str], goals: Sequence[str]) -> None:
+def _check(scene: Scene, named: Sequence[str], goals: Sequence[str]) -> None:
     if not goals:
         raise UsageError("a trigger needs at least one goal viewpoint, got none")
-    for name in named:
-        if name not in table.index:
-            hint = did_you_mean(name, table.index)
-            raise UsageError(f"the scene has no viewpoint '{name[:80]}'.{hint}")
+    check_viewpoints(scene, named)
 
 
 def _without_repeats(places: Sequence[str]) -> list[str]:
@@ -140,5 +138,5 @@ def stops_early(
         UsageError: a viewpoint that the scene does not have, or no goal.
     """
     table = metre_table(scene, "3d")
-    _check(table, (place, *goals), goals)
+    _check(scene, (place, *goals), goals)
     return not min(table.distance(place, goal) for goal in goals) < radius_m

@@ -49,10 +49,10 @@ def asked_for(model: Any, **changes: Any) -> dict[str, Any]:
     return {**given, **changes}
 
 
-async def ask_oracle(*, scene: Scene, model: Any, **given: Any) -> Any:
+async def ask_oracle(*, scene: Scene, model: Any, knows: Any = "path", **given: Any) -> Any:
     """The result of one call, and what was paid for it."""
     given["options"] = [asdict(option) for option in given.get("options", ())]
-    around = Context(scene=scene, model=model)
+    around = Context(scene=scene, model=model, knows=knows)
     state = await oracle.graph.ainvoke(given, context=around)  # type: ignore[arg-type]
     return {**state["result"], "paid": state["paid"]}
 
@@ -217,7 +217,7 @@ def watched(model: Any, walked: list[str], **more: Any) -> dict[str, Any]:
             "goals": [SINK],
             **more,
         },
-        context=Context(scene=home(), model=model),
+        context=Context(scene=home(), model=model, knows="path"),
     )
     return state
 
@@ -278,7 +278,7 @@ def test_the_graph_takes_plain_json_and_the_baseline() -> None:
             "trajectory": ["1_0", "1_1", "1_0", "1_1"],
             "goals": ["5_0"],
         },
-        context={"scene": "demo:flat", "model": "builtin/heuristic"},
+        context={"scene": "demo:flat", "model": "builtin/heuristic", "knows": "path"},
     )
     assert (state["status"], state["result"]["trigger"]) == ("ok", "loop")
     assert state["result"]["answer"]
@@ -299,7 +299,7 @@ GIVEN = {"seed": 2, "question": QUESTION, "trajectory": [CORNER], "goals": [SINK
 
 def answered(model: Any, **changes: Any) -> dict[str, Any]:
     state: dict[str, Any] = run(
-        oracle.graph, {**GIVEN, **changes}, context=Context(scene=home(), model=model)
+        oracle.graph, {**GIVEN, **changes}, context=Context(scene=home(), model=model, knows="path")
     )
     return state
 
@@ -348,7 +348,7 @@ def test_a_thread_remembers_what_was_said_and_how_often() -> None:
     graph = build_graph(InMemorySaver())
     config = {"configurable": {"thread_id": "one"}}
     with ScriptedChatModel([ANSWER, "Still right.", ""]) as model:
-        context = Context(scene=home(), model=model, max_questions=2)
+        context = Context(scene=home(), model=model, knows="path", max_questions=2)
         for number in (1, 2):
             state = run(graph, GIVEN, context=context, config=config)
             assert (state["status"], state["result"]["turns"]) == ("ok", number)
@@ -365,7 +365,7 @@ def test_a_question_takes_plain_json_and_the_baseline() -> None:
     state = run(
         oracle.graph,
         {"question": "Which way is the bathroom?", "trajectory": ["1_0"], "goals": ["5_0"]},
-        context={"scene": "demo:flat", "model": "builtin/heuristic"},
+        context={"scene": "demo:flat", "model": "builtin/heuristic", "knows": "path"},
     )
     assert state["status"] == "ok"
     assert state["result"]["answer"]

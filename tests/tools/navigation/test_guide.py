@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from navloom.errors import UsageError
+from navloom.scenes.scene import distance_3d
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import Captions
-from navloom.tools.navigation.guide import MOST_TOWARDS, guide, way_to_goal
+from navloom.tools.navigation.guide import MOST_TOWARDS, guide, map_facts, way_to_goal
 from navloom.tools.navigation.leaks import find_leaks
 from tests.tools.navcraft.rooms_in_a_row import (
     CORNER,
@@ -150,3 +151,19 @@ def test_no_fact_of_a_real_scan_holds_an_id(data_dir: Path) -> None:
         a, b = rng.choice(places), rng.choice(places)
         facts = guide(scene, a, rng.uniform(0, 6), [b], captions=captions)
         assert find_leaks(json.dumps(facts), scene) == []
+
+
+def test_a_map_shows_where_the_goal_lies_and_no_way_there() -> None:
+    shown = map_facts(home(), HALL, 0.0, [SINK])
+    whole = guide(home(), HALL, 0.0, [SINK], [HALL, CORNER, KITCHEN, SINK])
+    assert shown.items() <= dict(whole).items()
+    left_out = set(whole) - set(shown)
+    assert {"direction", "turn", "next_m", "distance_m", "towards", "turns", "landmark"} <= left_out
+    at = home().viewpoint_by_id
+    straight = distance_3d(at[HALL].position, at[SINK].position)
+    assert shown["goal_m"] == round(straight, 1)
+    assert whole["distance_m"] is not None
+    assert whole["distance_m"] > straight
+    assert [room.split(",")[0] for room in shown["rooms"]] != []
+    assert map_facts(home(), SINK, 0.0, [SINK])["at_goal"]
+    assert map_facts(home(), SINK, 0.0, [])["goal_direction"] is None

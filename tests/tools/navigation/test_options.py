@@ -104,7 +104,7 @@ def test_the_rendered_form_has_all_directions_and_stop_and_ask_where_it_is_offer
         "Back": {},
         "Stop": STOP_TEXT,
     }
-    assert list(json.loads(render_options(options, ask=True)))[-1] == "Ask"
+    assert list(json.loads(render_options(options, ask="a friend")))[-1] == "Ask"
 
 
 def test_a_note_stands_after_the_description() -> None:

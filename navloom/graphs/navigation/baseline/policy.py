@@ -16,9 +16,10 @@ of the prompt is shown on stderr, without anything that could steer a terminal, 
 from stdin. For a navigator the short forms ``3``, ``stop`` and ``ask QUESTION`` are put into the
 form that is asked for; anything else is passed on as it was typed.
 
-The oracles put the prompt's facts into one or two sentences. The heuristic says what the ``Facts:``
-say and never names an id, since the facts hold none; the random one knows nothing and names any
-direction.
+The oracles give one or two sentences. The heuristic says what the ``Facts:`` say, of the way or of
+the map, and never names an id, since the facts hold none. Without facts it sees what the navigator
+reads and follows the instruction by the same rules as the rule-based navigator, which it therefore
+tells nothing new. The random one knows nothing and names any direction.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError, ModelRefusedError
-from navloom.graphs.navigation.baseline.follower import Follower
-from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, read_view
+from navloom.graphs.navigation.baseline.follower import Follower, way_climbs
+from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, read_view, view_of
 from navloom.models.answer import message_text
 from navloom.models.builtin import Request
 
@@ -245,6 +246,7 @@ _MOST_WORDS = 14
 _MOST_ROOMS = 3
 _STOP_HERE = "You have arrived: stop here."
 _LOST = "I know no way to the goal from here."
+_SEEN = "\nThe robot reads:\n"
 _QUESTION = re.compile(r"^Question:[ \t]*(.{0,500})", re.MULTILINE)
 _ASKS_FAR = re.compile(r"\b(?:how far|distance|how many)\b")
 _ASKS_END = re.compile(r"\b(?:arrived|stop|goal|destination|reached|there yet|right place)\b")
@@ -253,20 +255,58 @@ _ASKS_FLOOR = re.compile(r"\b(?:floor|storey|level|stairs|upstairs|downstairs)\b
 
 
 def heuristic_oracle(request: Request) -> AIMessage:
-    """Say where the next step lies and what comes then; a question is answered first.
+    """Say where the next step or the goal lies and what comes then; a question is answered first.
 
     Raises:
-        ModelError: where the prompt holds no facts.
+        ModelError: where the prompt holds neither facts nor what the navigator reads.
     """
+    # What was sent back gave something away: a name, or whether it has arrived.
+    plain = request.rejected
+    if "\nFacts: " not in request.first_human and _SEEN in request.first_human:
+        return AIMessage(_by_sight(request, plain=plain))
     facts = _Facts(request)
     if facts.is_true("at_goal"):
         return AIMessage(_STOP_HERE)
-    if facts.text("direction") not in _MOVES:
+    way = "direction" if facts.text("direction") else "goal_direction"
+    if facts.text(way) not in _MOVES:
         return AIMessage(_LOST)
-    # What was sent back gave something away: a name, since nothing else is quoted.
-    plain = request.rejected
-    said = [_answer(request, facts), _next(facts, plain=plain), "" if plain else _later(facts)]
+    said = ["" if plain else _answer(request, facts)]
+    if way == "direction":
+        said += [_next(facts, plain=plain), "" if plain else _later(facts)]
+    else:
+        said += [_bearing(facts, plain=plain)]
     return AIMessage(" ".join(part for part in said if part))
+
+
+def _by_sight(request: Request, *, plain: bool) -> str:
+    """What the rules of the navigator make of what it reads."""
+    lines = request.first_human.partition(_SEEN)[2].splitlines()
+    view = view_of("\n".join(line.removeprefix("| ") for line in lines))
+    follower = Follower(view)
+    if follower.arrived and not plain:
+        return _STOP_HERE
+    if not follower.ranked:
+        return _LOST
+    way = follower.ranked[0][1]
+    said = _MOVES[way.side]
+    if climb := way_climbs(way.text):
+        said += f", {climb}"
+    asked = "" if plain or not _ASKS_END.search(_question(request)) else "No, not yet. "
+    return f"{asked}{said}." if plain else f"{asked}{said}, towards: {_named(way.text)}."
+
+
+def _bearing(facts: _Facts, *, plain: bool) -> str:
+    """Where the goal lies, whatever is between."""
+    far, level = facts.metres("goal_m"), facts.text("goal_up_down")
+    said = f"{_MOVES[facts.text('goal_direction')]}: the goal lies that way"
+    if far is not None:
+        said += f", about {far} m off in a straight line"
+    if level in ("up", "down"):
+        said += f", further {level}"
+    room, thing = facts.text("goal_region"), facts.text("goal_landmark")
+    if not plain:
+        said += (f", in the {room}" if room else "") + (f", by the {thing}" if thing else "")
+    return f"{said}."
 
 
 def random_oracle(request: Request) -> AIMessage:
@@ -313,10 +353,17 @@ def _named(value: str) -> str:
     return " ".join(words[:_MOST_WORDS]).rstrip(" .,;")
 
 
-def _answer(request: Request, facts: _Facts) -> str:
+def _question(request: Request) -> str:
     found = _QUESTION.search(request.first_human)
     question = found.group(1).strip().strip('"').casefold() if found else ""
-    if question in ("", "null", "none"):
+    return "" if question in ("null", "none") else question
+
+
+def _answer(request: Request, facts: _Facts) -> str:
+    question = _question(request)
+    if "\nAsked because: early_stop" in request.first_human:
+        return "Not yet."
+    if not question:
         return ""
     far, here = facts.metres("distance_m"), facts.text("here")
     if _ASKS_FAR.search(question) and far is not None:

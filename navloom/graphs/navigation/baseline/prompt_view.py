@@ -151,7 +151,16 @@ def read_view(request: Request) -> WalkView:
     Raises:
         ModelError: where it has no options that can be read.
     """
-    parts = _sections(request.first_human)
+    return view_of(request.first_human)
+
+
+def view_of(text: str) -> WalkView:
+    """Read a prompt's human message.
+
+    Raises:
+        ModelError: where it has no options that can be read.
+    """
+    parts = _sections(text)
     options = _options(parts.get("Action options:", ""))
     surroundings = parts.get("Surroundings:", "").split("\n")
     place = parts.get("Current place:", "")
