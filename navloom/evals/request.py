@@ -40,7 +40,7 @@ Navigator = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME", role="navigator"
 Describer = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME", role="describer")]
 Judge = Annotated[str, Opt(_MODEL, metavar="PROVIDER/NAME", role="judge")]
 Seed = Annotated[
-    int, Opt("Seed of everything random; each sample's own seed is a hash of this and its id.")
+    int, Opt("Seed of everything random. Each sample's own seed is a hash of this and its id.")
 ]
 Constrain = Annotated[bool, Opt("List the home's names in the schema that the model is held to.")]
 Compact = Annotated[

@@ -143,9 +143,9 @@ class EvalRequest(Request):
     oracle: Annotated[
         Literal["off", "assistant", "bound"],
         Opt(
-            "assistant speaks where the agent struggles, bound at every step. It struggles where it"
-            " loops, turns far off, enters a wrong region or would stop too early; bound names the"
-            " shortest path's option, the upper bound."
+            "Speak where the agent struggles, or at every step. assistant: where it loops, turns"
+            " far off, enters a wrong region or would stop too early; bound: the shortest path's"
+            " option at every step, the upper bound."
         ),
     ] = "off"
     oracle_knows: Annotated[

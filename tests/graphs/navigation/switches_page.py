@@ -155,7 +155,6 @@ SWITCHES = (
         "oracle=assistant, oracle_knows=path (`--oracle assistant --oracle-knows path`)",
         "The same, of an oracle whose model is also given the shortest way.",
         {"oracle": "assistant", "oracle_model": "builtin/heuristic", "oracle_knows": "path"},
-        ("Action: Stop. I have arrived.",) * 2,
     ),
     Switch(
         "oracle=bound (`--oracle bound`, `--agent shortest-path`)",
