@@ -10,7 +10,7 @@ import typer
 
 from navloom.cli.help_pages import Commands
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
-from navloom.cli.navigation.eval import check_flags, print_study
+from navloom.cli.navigation.eval import LEVELS, check_flags, print_study
 from navloom.cli.options import Json, Out, takes
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
@@ -26,6 +26,10 @@ Study = Annotated[
     Opt("The study's folder, which holds its runs. The same command on it goes on.", metavar="DIR"),
 ]
 
+Arms = Annotated[
+    tuple[str, ...] | None,
+    Opt("Only this arm; may be given several times.", metavar="NAME", shown="all"),
+]
 Task = Annotated[
     Literal["r2r", "reverie", "objectnav"],
     Opt("r2r, reverie or objectnav.", metavar="TASK", argument=True),
@@ -88,10 +92,7 @@ def ablation(
     session: Session,
     n_each: Annotated[int, Opt("Attempts of each arm.", min=1, max=MOST)] = 15,
     n_full: Annotated[int, Opt("Attempts of the full setting.", min=1, max=MOST)] = 40,
-    arm: Annotated[
-        tuple[str, ...] | None,
-        Opt("Only this arm; may be given several times.", metavar="NAME", shown="all"),
-    ] = None,
+    arm: Arms = None,
     seed: Seed = 0,
 ) -> None:
     """Which help does a small model need? One run an arm: names held, scene, adjacency, repairs.
@@ -118,23 +119,26 @@ def ablation(
 
 
 @app.command()
-@takes(*ORACLE_ARMS, "sample_id", "retry", "go_back", task="r2r")
+@takes(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", task="r2r")
 def oracle(
     context: typer.Context,
     task: Task,
     request: EvalRequest,
     out: Out,
     session: Session,
+    arm: Arms = None,
     as_json: Json = False,
 ) -> None:
     """What is help worth to a navigator? Its failures once more, with it (VLN-MME 4.4).
 
-    With an oracle assistant, with one to three failures as examples and with questions, beside an
-    oracle that knows the path and speaks at every step: the bound. One run an arm and one table.
-    The same command on the same folder goes on.
+    With an oracle assistant and with questions, by what the oracle knows, and with one to three
+    failures as examples; beside blind arms, and the bound: an oracle that knows the path and speaks
+    at every step. One run an arm and one table. The same command on the same folder goes on.
     """
+    from navloom.evals.navigation.studies import ORACLE_ARMS as STUDIED
     from navloom.evals.navigation.studies import study_oracle
 
     check_flags(context, request, study=True)
-    table = study_oracle(replace(request, task=task), out, session)
+    arms = arm or tuple(STUDIED)
+    table = study_oracle(replace(request, task=task), out, session, arms)
     print_study(table, as_json=as_json)

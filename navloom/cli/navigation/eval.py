@@ -25,6 +25,8 @@ app = Commands("Put navigators through a task's episodes: model x agent x task, 
 
 ARMS = ("dialogue", "oracle", "few_shot_failures", "failures_from")
 """Fields that a study sets itself, an arm each."""
+LEVELS = ("oracle_knows", "oracle_arrival", "ask_cost")
+"""Fields that the oracle study sets, too."""
 LONG_STEPS = 30
 """In homes of ours a hop is shorter than the field's on R2R's graphs, and a way has up to 20; one
 of R4R has up to 15, and who strays needs more."""
@@ -158,7 +160,7 @@ def scene(
 
 
 @app.command()
-@takes(*ARMS, "sample_id", "retry", "go_back", task="dialogue")
+@takes(*ARMS, "oracle_arrival", "sample_id", "retry", "go_back", task="dialogue")
 def dialogue(
     *,
     out: OutOrMade = None,
@@ -168,10 +170,11 @@ def dialogue(
     goals: Goals = "path",
     as_json: Json = False,
 ) -> None:
-    """REVERIE for agents that ask (VLNVerse 5.4), as three runs in one folder and one table.
+    """REVERIE for agents that ask (VLNVerse 5.4), as four runs in one folder and one table.
 
-    Without asking, asking, and told the path at every step, which is the bound. The same command on
-    the same folder goes on with a run that was stopped.
+    Without asking, asking, asking an oracle that does not say whether it has arrived, and told the
+    path at every step, which is the bound. The same command on the same folder goes on with a run
+    that was stopped.
     """
     from navloom.evals.navigation.studies import compare_dialogue
 

@@ -308,9 +308,11 @@ def _calls(made: EvalPlan) -> Calls:
     reply, revised = reply_tokens(request.thinks_with), request.reflect * request.max_revisions
     told = request.dialogue * request.max_questions
     told += request.oracle_budget if request.helped_by == "assistant" else 0
+    # After a question, or a word on a stop, the step is chosen again.
+    turns = request.max_steps + told
     return Calls(
-        most=request.max_steps * (1 + request.max_reasks) * (1 + revised),
-        each=request.max_steps * STEP_TOKENS + (request.max_reasks + revised) * reply,
+        most=turns * (1 + request.max_reasks) * (1 + revised),
+        each=turns * STEP_TOKENS + (request.max_reasks + revised) * reply,
         # An answer that gives a place away is sent back once.
         beside=2 * told,
         in_all=2 * told * (_ORACLE_TOKENS + reply),

@@ -33,6 +33,7 @@ from navloom.evals.navigation.metrics import (
     score_episodes,
     summarise,
 )
+from navloom.evals.navigation.oracle_scores import OracleScores, oracle_of
 from navloom.evals.report.document import NOTHING, number, percent
 from navloom.evals.run_folder import each_sample, fold_samples, read_run
 from navloom.evals.tasks.episode import Episode
@@ -135,11 +136,13 @@ class RunScores:
         ends: how many ended in which way.
         behaviours: how many episodes showed which, of failures and successes together.
         invalid: how many trajectories nobody can have walked.
+        oracle: its oracle, and what that gave away; None where it has none.
     """
 
     task: str = ""
     agent: str = ""
     model: str = ""
+    oracle: OracleScores | None = None
     episodes: int = 0
     scores: list[dict[str, Any]] = field(default_factory=list)
     counts: dict[str, float] = field(default_factory=dict)
@@ -168,6 +171,8 @@ class RunScores:
         self.ends[result["end"]] += 1
         self.behaviours.update(result["tags"]["behaviour"])
         self.invalid += scores["invalid"] is not None
+        if self.oracle is not None:
+            self.oracle.add(result["steps"])
 
     def record(self) -> dict[str, Any]:
         """As ``summary.json`` keeps it: means with intervals, and means an episode."""
@@ -191,6 +196,7 @@ class RunScores:
             "cost_usd": self.cost_usd,
             "ends": dict(sorted(self.ends.items())),
             "behaviours": dict(sorted(self.behaviours.items())),
+            "oracle": self.oracle and self.oracle.record(),
         }
 
 
@@ -202,7 +208,7 @@ def read_scores(run: Path | str) -> RunScores:
     """
     request = read_run(run)["request"]
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
-    found = RunScores(task, agent, model)
+    found = RunScores(task, agent, model, oracle_of(request))
     fold_samples(run, found.add, "an episode")
     return found
 

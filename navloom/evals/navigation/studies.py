@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import UsageError
+from navloom.errors import UsageError, did_you_mean
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.compare import Paired, compare_runs
 from navloom.evals.navigation.request import EvalRequest
@@ -29,17 +29,26 @@ from navloom.evals.tasks.registry import load_task
 _ALONE: dict[str, Any] = {"dialogue": False, "oracle": "off"}
 DIALOGUE_ARMS: dict[str, dict[str, Any]] = {
     "no-ask": _ALONE,
-    "ask": {**_ALONE, "dialogue": True},
+    "ask": {**_ALONE, "dialogue": True, "oracle_arrival": True},
+    "ask-no-arrival": {**_ALONE, "dialogue": True, "oracle_arrival": False},
     "bound": {**_ALONE, "oracle": "bound"},
 }
 """What each arm of the dialogue comparison changes of the request."""
+_LEVELS = ("model", "map", "path")
+_BLIND: dict[str, Any] = {"oracle_model": "builtin/random"}
+_ASKS_PATH: dict[str, Any] = {"dialogue": True, "oracle_knows": "path"}
 ORACLE_ARMS: dict[str, dict[str, Any]] = {
     "again": {},
-    "assistant": {"oracle": "assistant"},
+    "random": {"agent": "random"},
+    "assistant-blind": {"oracle": "assistant", **_BLIND},
+    **{f"assistant-{each}": {"oracle": "assistant", "oracle_knows": each} for each in _LEVELS},
     "failures-1": {"few_shot_failures": 1},
     "failures-2": {"few_shot_failures": 2},
     "failures-3": {"few_shot_failures": 3},
-    "dialogue": {"dialogue": True},
+    "dialogue-blind": {"dialogue": True, **_BLIND},
+    **{f"dialogue-{each}": {"dialogue": True, "oracle_knows": each} for each in _LEVELS},
+    "dialogue-path-no-arrival": {**_ASKS_PATH, "oracle_arrival": False},
+    "dialogue-path-cost": {**_ASKS_PATH, "ask_cost": 1},
     "bound": {"oracle": "bound"},
 }
 """What each arm of the oracle study changes of the request."""
@@ -47,7 +56,7 @@ BASE, HARD = "base", "hard.json"
 
 
 def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = None) -> Table:
-    """The same episodes without asking, asking, and told the path at every step.
+    """The same episodes without asking, asking, without "you have arrived", and with the bound.
 
     Args:
         request: which episodes and agent; whom it may ask is each arm's.
@@ -65,15 +74,18 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
         for name, changes in DIALOGUE_ARMS.items()
     }
     note = (
-        "The same episodes. asked: questions an episode; told: how often the oracle spoke of"
-        " itself; leaked: answers that gave a place away and were redacted. bound: the option that"
-        " the shortest path takes is named at every step. paired: the difference from no-ask on the"
-        " same episodes, in percentage points."
-    )
+        "The same episodes. ask-no-arrival: the oracle does not say whether it has arrived. bound:"
+        f" the option that the shortest path takes is named at every step.{_COLUMNS}{_above(runs)}"
+    ).format("no-ask")
     return runs_table("Dialogue", note, runs, _against("no-ask", runs, out))
 
 
-def study_oracle(request: EvalRequest, out: Path, session: Session | None = None) -> Table:
+def study_oracle(
+    request: EvalRequest,
+    out: Path,
+    session: Session | None = None,
+    arms: Sequence[str] = tuple(ORACLE_ARMS),
+) -> Table:
     """What a navigator failed on, with and without help.
 
     Args:
@@ -81,12 +93,17 @@ def study_oracle(request: EvalRequest, out: Path, session: Session | None = None
         out: the folder of the runs, and of ``hard.json``, the episodes the first of them failed on.
         session: how to go through them; its ``limit`` looks for failures among the first so many
             episodes.
+        arms: which, of ``ORACLE_ARMS``; ``again`` is always among them.
 
     Raises:
         RunError: the folder holds other things.
         UnfinishedError: a run was stopped or has errors; the same call goes on.
-        UsageError: the navigator failed on nothing.
+        UsageError: the navigator failed on nothing, or there is no such arm.
     """
+    for name in arms:
+        if name not in ORACLE_ARMS:
+            said = f"no arm '{name}': choose {', '.join(ORACLE_ARMS)}."
+            raise UsageError(said + did_you_mean(name, ORACLE_ARMS))
     check_free(out)
     plain = replace(request, **_ALONE, few_shot_failures=0, failures_from=None)
     study = _study(plain, session)
@@ -94,21 +111,41 @@ def study_oracle(request: EvalRequest, out: Path, session: Session | None = None
     hard = replace(plain, subset=str(_hard(plain, out)))
     runs = {f"{BASE}, all": base}
     for name, changes in ORACLE_ARMS.items():
+        if name not in ("again", *arms):
+            continue
         asked = {**changes, **({"seed": plain.seed + 1} if not changes else {})}
         if "few_shot_failures" in changes:
             asked["failures_from"] = str(out / BASE)
         runs[name] = _run(replace(hard, **asked), out / name, study)
     note = (
         f"{BASE}: all episodes that were tried; the others: those it failed on, where it would"
-        " score 0. again: no help and another seed, which is what chance alone gives back."
-        " failures-N: N examples of failures of other paths in the prompt. bound: the option"
-        " that the shortest path takes is named at every step. asked: questions an episode; told:"
-        " how often the oracle spoke of itself. paired: the difference from again on the same"
-        " episodes, in percentage points."
-    )
+        " score 0. again: no help and another seed, which is what chance alone gives back; random:"
+        " an agent that draws its way by lot; -blind: an oracle that draws directions by lot."
+        " assistant: it speaks where the agent struggles or would stop too early; dialogue: it is"
+        " asked; -model, -map, -path: what its model is given. no-arrival: it does not say whether"
+        " the agent has arrived; cost: a question costs a step. failures-N: N examples of failures"
+        " of other paths in the prompt. bound: the option that the shortest path takes is named at"
+        f" every step.{_COLUMNS}{_above(runs)}"
+    ).format("again")
     if request.thinks_with.startswith("builtin/"):
         note += " Rules read no examples: failures-N cannot help a builtin model."
     return runs_table("Help on what it failed on", note, runs, _against("again", runs, out))
+
+
+_COLUMNS = (
+    " knows: what its model is given; asked: questions an episode; told: how often the oracle spoke"
+    " of itself; paired: the difference from {0} on the same episodes, in percentage points; SR an"
+    " answer: that, for each answer or word of the oracle; gives away: the share of these that hold"
+    " what (docs/oracles.md); withheld: those of which something was."
+)
+
+
+def _above(runs: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say whether the bound is one: which arms succeed more often."""
+    helped = {name: run["metrics"]["SR"]["mean"] for name, run in runs.items()}
+    most = helped.get("bound", 1.0)
+    above = [name for name, mean in helped.items() if mean > most]
+    return f" Above the bound, which is none here: {', '.join(above)}." if above else ""
 
 
 def _against(first: str, runs: Mapping[str, Any], out: Path) -> dict[str, Sequence[Paired]]:

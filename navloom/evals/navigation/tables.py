@@ -18,7 +18,7 @@ ORDER = (
     *("SR_strict", "SR_telhop", "collision_rate"),
 )
 """The metrics as tables give them."""
-_SHOWN = ("SR", "SR_visible", "SPL", "OSR", "NE", "nDTW")
+_SHOWN = ("SR", "SR_visible", "SPL", "OSR", "NE", "GP", "nDTW")
 """Those of a table of several runs."""
 _PAIRED = ("SR", "SPL")
 _COUNTS = {
@@ -77,6 +77,14 @@ def _rows(scores: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             yield f"showed: {kind.replace('_', ' ')}", str(count), percent(count / episodes)
     if scores["invalid"]:
         yield "trajectories nobody can have walked", str(scores["invalid"]), ""
+    yield from _given_away(scores.get("oracle") or {})
+
+
+def _given_away(oracle: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What an oracle's answers gave away, a row a kind that any did."""
+    for kind, share in oracle.get("told", {}).items():
+        if share:
+            yield f"oracle's answers that give away: {kind}", percent(share), ""
 
 
 def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -105,20 +113,43 @@ def runs_table(
             str(run["episodes"]),
             *(_cell(metric, run["metrics"].get(metric)) for metric in shown),
             *(_difference(metric, paired.get(name, ())) for metric in _PAIRED if paired),
-            f"{run['an_episode'].get('questions', 0):.2f}",
-            f"{run['an_episode'].get('oracle_calls', 0):.2f}",
-            f"{run['an_episode'].get('leaks', 0):.3f}",
-            f"{run['an_episode'].get('steps', 0):.1f}",
+            *_helped(run, paired.get(name, ())),
         )
         for name, run in runs.items()
     )
     more = [f"{metric}, paired" for metric in _PAIRED if paired]
-    header = ("run", "n", *shown, *more, "asked", "told", "leaked", "steps")
+    helped = ("knows", "asked", "told", "SR an answer", "gives away", "withheld", "steps")
     record = {
-        name: {**run, "paired": {each.metric: each.record() for each in paired.get(name, ())}}
+        name: {
+            **run,
+            "paired": {each.metric: each.record() for each in paired.get(name, ())},
+            "SR_an_answer": _an_answer(run, paired.get(name, ())),
+        }
         for name, run in runs.items()
     }
-    return Table(title, note, header, rows, record=record)
+    return Table(title, note, ("run", "n", *shown, *more, *helped), rows, record=record)
+
+
+def _helped(run: Mapping[str, Any], paired: Sequence[Paired]) -> Iterator[str]:
+    """Who helped, how often, what that gained and what it gave away."""
+    took, oracle = run["an_episode"], run.get("oracle") or {}
+    gained = _an_answer(run, paired)
+    told = [f"{kind} {percent(share)}" for kind, share in oracle.get("told", {}).items() if share]
+    yield str(oracle.get("knows", NOTHING))
+    yield f"{took.get('questions', 0):.2f}"
+    yield f"{took.get('oracle_calls', 0):.2f}"
+    yield NOTHING if gained is None else spoken("SR", gained, "+")
+    yield ", ".join(told) or NOTHING
+    yield f"{took.get('leaks', 0):.3f}"
+    yield f"{took.get('steps', 0):.1f}"
+
+
+def _an_answer(run: Mapping[str, Any], paired: Sequence[Paired]) -> float | None:
+    """Success gained for each answer or word of an oracle; None where there were none."""
+    said = sum(run["an_episode"].get(key, 0) for key in ("questions", "oracle_calls"))
+    found = next((each for each in paired if each.metric == "SR"), None)
+    mean = found and found.difference.mean
+    return mean / said if said and mean is not None else None
 
 
 def _cell(name: str, measured: Mapping[str, Any] | None) -> str:
@@ -126,8 +157,11 @@ def _cell(name: str, measured: Mapping[str, Any] | None) -> str:
 
 
 def _difference(metric: str, paired: Sequence[Paired]) -> str:
-    found = next((each.difference for each in paired if each.metric == metric), None)
-    return NOTHING if found is None else _said(metric, found.mean, found.interval, "+")
+    found = next((each for each in paired if each.metric == metric), None)
+    if found is None:
+        return NOTHING
+    words = _said(metric, found.difference.mean, found.difference.interval, "+")
+    return words if found.shown else f"{words}: no difference shown"
 
 
 def _said(name: str, mean: float | None, interval: Sequence[float] | None, sign: str = "") -> str:
@@ -201,8 +235,17 @@ def _flat(value: Any) -> str:
 def run_tables(run: Path | str, lines: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
     """Scores and what they took; nothing where no episode has ended."""
     if lines:
-        yield _scores(read_scores(run).record())
+        said = read_scores(run).record()
+        yield _scores(said)
         yield _took(lines)
+        if rows := tuple(_given_away(said["oracle"] or {})):
+            note = (
+                f"Shares of {said['oracle']['answers']} answers, withheld or not; docs/oracles.md"
+                f" defines the kinds. The oracle knows: {said['oracle']['knows']}."
+            )
+            yield Table(
+                "What the oracle gave away", note, ("", "answers"), tuple(r[:2] for r in rows)
+            )
 
 
 def _scores(said: Mapping[str, Any]) -> Table:

@@ -210,10 +210,10 @@ def test_a_run_of_captions_is_refused_by_its_kind(
     assert not Path("e").exists()
 
 
-def test_dialogue_is_three_runs_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_dialogue_is_four_runs_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("eval dialogue --data data --out d --limit 3") == 0
     out = capsys.readouterr().out
-    for arm in ("no-ask", "ask", "bound"):
+    for arm in ("no-ask", "ask", "ask-no-arrival", "bound"):
         assert f"| {arm} | 3 |" in out
         assert len(read_samples(f"d/{arm}")) == 3
     assert read_run("d/ask")["request"]["dialogue"] is True
@@ -221,7 +221,7 @@ def test_dialogue_is_three_runs_and_a_table(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == out
     assert run("eval dialogue --data data --out d --limit 3 --json") == 0
     runs = json.loads(capsys.readouterr().out)["runs"]
-    assert list(runs) == ["no-ask", "ask", "bound"]
+    assert list(runs) == ["no-ask", "ask", "ask-no-arrival", "bound"]
     assert all(0 <= runs[arm]["metrics"]["SR"]["mean"] <= 1 for arm in runs)
     assert runs["ask"]["paired"]["SR"]["n"] == 3
     assert run("eval dialogue --data data --out d/ask") == 1
@@ -235,7 +235,7 @@ def test_a_role_of_the_environment_is_for_commands_that_have_it(
 
 
 def test_the_oracle_study_looks_for_failures_in_a_part(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("study oracle r2r --data data --agent random --limit 1 --out o") == 0
+    assert run("study oracle r2r --data data --agent random --limit 1 --arm bound --out o") == 0
     assert len(read_samples("o/base")) == 1
     assert "| again | 1 |" in capsys.readouterr().out
 
@@ -247,7 +247,7 @@ def test_the_oracle_study_helps_with_what_failed(capsys: pytest.CaptureFixture[s
     hard = set(json.loads(Path("o/hard.json").read_text())["ids"])
     failed = {row["id"] for row in read_samples("o/base") if row["status"] == "failed"}
     assert hard == failed
-    for arm in ("again", "assistant", "failures-3", "dialogue", "bound"):
+    for arm in ("again", "assistant-map", "failures-3", "dialogue-path", "random", "bound"):
         assert f"| {arm} | {len(hard)} |" in out
         assert {row["id"] for row in read_samples(f"o/{arm}")} == hard
     assert run("study oracle r2r --data data --agent shortest-path --out p") == 1
