@@ -321,7 +321,8 @@ CASES: dict[str, str] = {
             --arm full --arm 'whole scene' --arm 'no adjacency' --arm 'whole answer'
         study ablation demo: --model builtin/heuristic --n-each 2 --n-full 3 --out all
     """,
-    "study-oracle": "study oracle r2r --limit 8 --out help",
+    "study-oracle": "study oracle r2r --limit 8 --arm assistant-path --arm dialogue-map"
+    " --arm dialogue-path-no-arrival --arm failures-1 --arm bound --out help",
     "score": """
         score $DATA/mp3d/trajectories/prevalent_val_unseen.json
         score $DATA/mp3d/trajectories/prevalent_val_unseen.json --json --by episode --seed 3

@@ -403,6 +403,8 @@ def _notes(step: Step) -> Iterator[Note]:
         if words.answer:
             trigger = getattr(words, "trigger", None)
             yield Note(who + (f" ({_text(trigger)})" if trigger else ""), _text(words.answer))
+        if words.told:
+            yield Note("gives away", ", ".join(map(_text, words.told)))
         if words.leaked:
             yield Note("leak", "the answer held what it must not", bad=True)
 

@@ -67,12 +67,10 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
         RunError: the folder holds other things.
         UnfinishedError: a run was stopped or has errors; the same call goes on.
     """
+    asked = {name: replace(request, **changes) for name, changes in DIALOGUE_ARMS.items()}
     check_free(out)
     study = _study(request, session)
-    runs = {
-        name: _run(replace(request, **changes), out / name, study, part=True)
-        for name, changes in DIALOGUE_ARMS.items()
-    }
+    runs = {name: _run(each, out / name, study, part=True) for name, each in asked.items()}
     note = (
         "The same episodes. ask-no-arrival: the oracle does not say whether it has arrived. bound:"
         f" the option that the shortest path takes is named at every step.{_COLUMNS}{_above(runs)}"
@@ -100,19 +98,14 @@ def study_oracle(
         UnfinishedError: a run was stopped or has errors; the same call goes on.
         UsageError: the navigator failed on nothing, or there is no such arm.
     """
-    for name in arms:
-        if name not in ORACLE_ARMS:
-            said = f"no arm '{name}': choose {', '.join(ORACLE_ARMS)}."
-            raise UsageError(said + did_you_mean(name, ORACLE_ARMS))
+    chosen = _arms(request, arms)
     check_free(out)
     plain = replace(request, **_ALONE, few_shot_failures=0, failures_from=None)
     study = _study(plain, session)
     base = _run(plain, out / BASE, study, part=True)
     hard = replace(plain, subset=str(_hard(plain, out)))
     runs = {f"{BASE}, all": base}
-    for name, changes in ORACLE_ARMS.items():
-        if name not in ("again", *arms):
-            continue
+    for name, changes in chosen.items():
         asked = {**changes, **({"seed": plain.seed + 1} if not changes else {})}
         if "few_shot_failures" in changes:
             asked["failures_from"] = str(out / BASE)
@@ -127,9 +120,25 @@ def study_oracle(
         " of other paths in the prompt. bound: the option that the shortest path takes is named at"
         f" every step.{_COLUMNS}{_above(runs)}"
     ).format("again")
+    if request.prompts == "paper":
+        note += " The paper's prompt has no questions, and so no dialogue."
     if request.thinks_with.startswith("builtin/"):
         note += " Rules read no examples: failures-N cannot help a builtin model."
     return runs_table("Help on what it failed on", note, runs, _against("again", runs, out))
+
+
+def _arms(request: EvalRequest, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What chosen arms change; those of a dialogue only where the prompt has questions."""
+    for name in names:
+        if name not in ORACLE_ARMS:
+            said = f"no arm '{name}': choose {', '.join(ORACLE_ARMS)}."
+            raise UsageError(said + did_you_mean(name, ORACLE_ARMS))
+    silent = request.prompts == "paper"
+    return {
+        name: changes
+        for name, changes in ORACLE_ARMS.items()
+        if name in ("again", *names) and not (silent and changes.get("dialogue"))
+    }
 
 
 _COLUMNS = (

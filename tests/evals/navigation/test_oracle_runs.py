@@ -15,7 +15,7 @@ from navloom.evals.navigation.oracle_scores import OracleScores, oracle_of
 from navloom.evals.navigation.report import build_nav_report
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import RunScores, read_scores
-from navloom.evals.navigation.studies import ORACLE_ARMS, study_oracle
+from navloom.evals.navigation.studies import ORACLE_ARMS, compare_dialogue, study_oracle
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.run_folder import read_run
 from navloom.evals.session import Session
@@ -150,6 +150,32 @@ def test_arms_of_the_study_by_name(data: Path, tmp_path: Path) -> None:
     made = {each.name for each in (tmp_path / "o").iterdir() if each.is_dir()}
     assert made == {"base", "again", "assistant-map", "bound"}
     assert set(ORACLE_ARMS) >= made - {"base"}
+
+
+def test_the_papers_prompt_has_no_questions_and_no_arms_of_them(data: Path, tmp_path: Path) -> None:
+    request = walks(data, agent="random", prompts="paper", max_steps=6)
+    arms = ["dialogue-map", "bound"]
+    table = study_oracle(request, tmp_path / "o", Session(limit=3), arms)
+    assert [row[0] for row in table.rows] == ["base, all", "again", "bound"]
+    assert "no questions, and so no dialogue" in table.note
+    with pytest.raises(UsageError, match="The paper's prompt has no questions"):
+        compare_dialogue(request, tmp_path / "d")
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_the_bound_bounds_on_real_walks(data_dir: Path, tmp_path: Path) -> None:
+    request = EvalRequest(task="r2r", data=str(data_dir / "mp3d"), seed=7)
+    arms = ["assistant-map", "assistant-path", "dialogue-path", "bound"]
+    table = study_oracle(request, tmp_path / "o", Session(limit=8), arms)
+    success = {name: run["metrics"]["SR"]["mean"] for name, run in table.record.items()}
+    assert success["bound"] == 1 == max(success.values())
+    assert table.record["bound"]["metrics"]["SPL"]["mean"] == 1
+    assert "Above the bound" not in table.note
+    # What the rules say of the path is the option's own words.
+    assert table.record["assistant-path"]["oracle"]["told"]["text"] > 0.8
+    assert table.record["assistant-map"]["oracle"]["told"]["text"] == 0
 
 
 def test_a_bound_that_does_not_bound_is_said() -> None:

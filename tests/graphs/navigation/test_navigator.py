@@ -204,6 +204,8 @@ def test_the_longest_instruction_is_read_and_stands_in_one_line() -> None:
         ({"memory": "maps"}, "memory: Input should be 'history' or 'map', found 'maps'"),
         ({"act": "speech"}, "act: Input should be 'text' or 'tool', found 'speech'"),
         ({"oracle": True}, "oracle: .*, found True"),
+        ({"oracle_knows": "all"}, "oracle_knows: Input should be 'model', 'map' or 'path'"),
+        ({"ask_cost": -1}, "ask_cost: Input should be greater than or equal to 0, found -1"),
         ({"views": 5}, "views: Input should be 0, 4, 12, 24 or 36, found 5"),
         ({"max_steps": 0}, "max_steps: Input should be greater than or equal to 1, found 0"),
         ({"failures": "one"}, "failures: .* valid tuple, found 'one'"),

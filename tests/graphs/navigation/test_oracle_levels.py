@@ -118,6 +118,16 @@ def test_the_oracle_sees_what_the_navigator_sees_and_no_more() -> None:
     assert shown[0] == shown[1] != []
 
 
+def test_what_was_said_before_stands_once() -> None:
+    asks = [ASK.format("Where to?"), ASK.format("And now?"), STOP, STOP]
+    with ScriptedChatModel(["On.", "On and on.", "Not here."]) as helper:
+        walk(asks, dialogue=True, oracle="assistant", oracle_model=helper)
+    for call in helper.calls:
+        read = humans(call.messages)[0].partition("\nThe robot reads:\n")[2]
+        assert not any(words in read for words in ("Dialogue:", "Guidance:", "Ask one", "On."))
+    assert '"answer": "On and on."' in _line(humans(helper.calls[2].messages)[0], "Earlier: ")
+
+
 def _stop_text() -> str:
     from navloom.tools.navigation.options import STOP_TEXT
 
