@@ -56,7 +56,7 @@ for _provider in (
         "builtin",
         "rule-based baselines; no key, no network, not language models",
         "navloom.models.builtin:make",
-        models=("heuristic", "random", "human", "always-yes", "always-no"),
+        models=("heuristic", "heuristic-no-length", "random", "human", "always-yes", "always-no"),
         is_open=False,
         takes=IN_PROCESS_OPTIONS,
     ),

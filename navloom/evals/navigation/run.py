@@ -36,6 +36,7 @@ from navloom.graphs.navigation.context import Context
 from navloom.models.registry import model_of
 from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import UNKNOWN
 from navloom.scenes.uri import list_scenes, scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.media import FolderMedia
@@ -260,7 +261,9 @@ def _digest(episodes: Sequence[Episode]) -> str:
 def _scenes(data: TaskData) -> dict[str, Any]:
     """The places themselves: another connectivity is another run."""
     names = sorted({episode.scene for episode in data.episodes})
-    return _hashed([scene_of(data.scenes[name]).model_dump_json() for name in names])
+    scenes = [scene_of(data.scenes[name]) for name in names]
+    labelled = sum(any(r.label != UNKNOWN for r in scene.regions) for scene in scenes)
+    return {**_hashed([scene.model_dump_json() for scene in scenes]), "rooms_named": labelled}
 
 
 def _check_scenes(data: TaskData) -> None:

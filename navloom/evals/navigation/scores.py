@@ -137,6 +137,7 @@ class RunScores:
         behaviours: how many episodes showed which, of failures and successes together.
         invalid: how many trajectories nobody can have walked.
         oracle: its oracle, and what that gave away; None where it has none.
+        rooms_named: scenes whose rooms have labels of their own, which prompts then name.
     """
 
     task: str = ""
@@ -152,6 +153,7 @@ class RunScores:
     ends: Counter[str] = field(default_factory=Counter)
     behaviours: Counter[str] = field(default_factory=Counter)
     invalid: int = 0
+    rooms_named: int = 0
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Add a finished sample's line."""
@@ -187,6 +189,7 @@ class RunScores:
                 for row in summarise(self.scores)
             },
             "invalid": self.invalid,
+            "rooms_named": self.rooms_named,
             "an_episode": {
                 **{name: round(total / many, 4) for name, total in self.counts.items()},
                 "input_tokens": round(self.tokens[0] / many, 1),
@@ -209,6 +212,9 @@ def read_scores(run: Path | str) -> RunScores:
     request = read_run(run)["request"]
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
     found = RunScores(task, agent, model, oracle_of(request))
+    scenes = request.get("scenes")
+    named = scenes.get("rooms_named") if isinstance(scenes, Mapping) else None
+    found.rooms_named = named if isinstance(named, int) else 0
     fold_samples(run, found.add, "an episode")
     return found
 

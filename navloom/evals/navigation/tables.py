@@ -35,7 +35,14 @@ _COUNTS = {
     "oracle_calls": "times the oracle spoke",
     "leaks": "answers that gave a place away",
 }
-_RULES = ("builtin/heuristic", "builtin/random")
+_RULES = {
+    "builtin/heuristic": "R2R-tuned rules: their weights were fitted on R2R's train split, and they"
+    " know how many hops its paths have; a model is told neither",
+    "builtin/heuristic-no-length": "R2R-tuned rules: their weights were fitted on R2R's train"
+    " split, without the length of its paths; a model is told nothing of it",
+    "builtin/random": "a draw among the options",
+}
+"""What is said of the baselines."""
 _ALWAYS = ("steps", "input_tokens", "output_tokens", "seconds")
 
 
@@ -45,13 +52,16 @@ def score_table(scores: Mapping[str, Any]) -> Table:
     Args:
         scores: the ``scores`` of a run's ``summary.json``.
     """
-    baseline = (
-        ", a baseline: rules, not a language model"
-        if read_spec(scores["model"]).bare in _RULES
+    rules = _RULES.get(read_spec(scores["model"]).bare)
+    baseline = f", a baseline and no language model ({rules})" if rules else ""
+    named = scores.get("rooms_named")
+    truth = (
+        f" Rooms that prompts name are the scene's own labels, the truth, in {named} scenes."
+        if named
         else ""
     )
     note = (
-        f"{scores['agent']} with {scores['model']}{baseline}. 95 %: bootstrap intervals,"
+        f"{scores['agent']} with {scores['model']}{baseline}.{truth} 95 %: bootstrap intervals,"
         " over paths. Success: it ended strictly within 3 m of a goal; NE, DTS, GP and TL are"
         " metres. docs/metrics.md defines each."
     )

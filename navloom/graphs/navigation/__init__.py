@@ -5,6 +5,10 @@ POLICIES = {
         "navigator": "navloom.graphs.navigation.baseline.policy:heuristic_navigator",
         "oracle": "navloom.graphs.navigation.baseline.policy:heuristic_oracle",
     },
+    "heuristic-no-length": {
+        "navigator": "navloom.graphs.navigation.baseline.policy:no_length_navigator",
+        "oracle": "navloom.graphs.navigation.baseline.policy:heuristic_oracle",
+    },
     "random": {
         "navigator": "navloom.graphs.navigation.baseline.policy:random_navigator",
         "oracle": "navloom.graphs.navigation.baseline.policy:random_oracle",

@@ -47,7 +47,12 @@ AGENTS: dict[str, AgentSettings] = {
     for agent in (
         AgentSettings("navgpt", description="text history as memory (NavGPT)"),
         AgentSettings("mapgpt", memory="map", description="text map as memory (MapGPT)"),
-        AgentSettings("heuristic", model="builtin/heuristic", description="rules, not a model"),
+        AgentSettings("heuristic", model="builtin/heuristic", description="R2R-tuned rules"),
+        AgentSettings(
+            "heuristic-no-length",
+            model="builtin/heuristic-no-length",
+            description="R2R-tuned rules that do not know how long its paths are",
+        ),
         AgentSettings("random", model="builtin/random", description="draws among the options"),
         AgentSettings(
             "shortest-path",

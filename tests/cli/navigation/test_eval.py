@@ -33,7 +33,7 @@ def test_a_task_is_a_command(task: str, episodes: int, capsys: pytest.CaptureFix
     out, err = capsys.readouterr()
     assert f"{episodes} episodes" in out
     assert "| SR |" in out
-    assert "a baseline: rules, not a language model" in out
+    assert "a baseline and no language model (R2R-tuned rules: " in out
     assert "navloom report r" in err
     assert "navloom export" not in err
     assert len(read_samples("r")) == episodes

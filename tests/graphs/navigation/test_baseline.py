@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from navloom.errors import ModelError
-from navloom.graphs.navigation.baseline.follower import Follower
+from navloom.graphs.navigation.baseline.follower import NO_LENGTH, TUNED, Follower
 from navloom.graphs.navigation.baseline.home_words import Route, bag, likeness, read_route
 from navloom.graphs.navigation.baseline.policy import (
     STOP_CHANCE,
@@ -24,7 +25,7 @@ from navloom.graphs.navigation.baseline.policy import (
     random_navigator,
     random_oracle,
 )
-from navloom.graphs.navigation.baseline.prompt_view import read_view
+from navloom.graphs.navigation.baseline.prompt_view import Past, read_view
 from navloom.models.builtin import Request, make
 from navloom.models.spec import Options
 
@@ -294,8 +295,10 @@ def test_it_asks_before_it_stops_and_heeds_the_answer() -> None:
 
 def test_an_answer_given_somewhere_else_is_not_heeded() -> None:
     told = "Dialogue:\nQ: Have I arrived? (said 2 moves ago)\nA: You have arrived: stop here."
-    text = prompt("Go to the bedroom.", history=("A hallway",), before=told)
-    assert decided(text).startswith("Action: 2. ")
+    asked_before, never = (
+        prompt("Go to the bedroom.", history=("A hallway",), before=each) for each in (told, "")
+    )
+    assert decided(asked_before) == decided(never) != "Action: Stop. I have arrived."
     stale = prompt(before="Guidance: Go right. (said 1 move ago)")
     assert decided(stale).startswith("Action: 4. ")
 
@@ -499,3 +502,26 @@ def test_where_something_stands_is_less_sure_than_a_turn() -> None:
     )
     assert (turn.turn, stands.turn, of.turn) == ("Right", "Right", None)
     assert turn.sure > stands.sure
+
+
+def test_one_set_of_rules_knows_how_long_paths_are_and_the_other_does_not() -> None:
+    """Steps alone make the first stop; they do not move the second."""
+    view = read_view(asked(prompt("Find the oven in the kitchen.")))
+    walks = [replace(view, past=(Past(0.0, "a hallway"),) * n) for n in (14, 20)]
+    moved = {
+        weights: Follower(walks[1], weights).stopping - Follower(walks[0], weights).stopping
+        for weights in (TUNED, NO_LENGTH)
+    }
+    assert moved[TUNED] == pytest.approx(6 * TUNED.stop_late, abs=0.1)
+    assert moved[NO_LENGTH] == pytest.approx(0, abs=0.1)
+
+
+def test_each_set_of_rules_is_a_model_of_its_own() -> None:
+    text = "".join(f"Turn left at the {thing}. " for thing in ("bed", "oven", "desk", "tub") * 4)
+    messages = asked(prompt(text, history=("a hallway",) * 7)).messages
+    said = {
+        name: make(name, Options()).said(messages, {"job": "navigator"}).text
+        for name in ("heuristic", "heuristic-no-length")
+    }
+    assert "Stop" in said["heuristic"]
+    assert "Stop" not in said["heuristic-no-length"]

@@ -10,7 +10,8 @@ Three parts, each from where the last ended:
    ways on, fitted to the steps of the reference paths (L-BFGS, pulled towards the hand-set values).
 2. How far along one is (``step_*``, ``stay``, ``skip``, ``eager``) and when to stop: one weight at
    a time is moved, and the move is kept where more of the walks succeed (stop within 3 m).
-3. The second again for stopping alone, without the prior.
+3. ``visited``, ``seen`` and ``detour``, which only a map needs, on walks with a map.
+4. Stopping without the prior: a logistic fit of the ends of paths, then the second part again.
 
 A walk is that of the navigator's graph, step for step, on views read from its own prompts.
 """
@@ -22,11 +23,12 @@ import math
 import os
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +36,10 @@ from scipy.optimize import minimize
 
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
-from navloom.graphs.navigation.baseline.follower import DEFAULT, Follower, Weights
+from navloom.graphs.navigation.baseline.follower import TUNED, Follower, Weights
 from navloom.graphs.navigation.baseline.prompt_view import Past, WalkView, read_view
 from navloom.graphs.navigation.context import Context
-from navloom.graphs.navigation.text import render
+from navloom.graphs.navigation.text import get_memory, render
 from navloom.models.answer import opening
 from navloom.models.builtin import Request
 from navloom.scenes.distances import metre_table, turn_between
@@ -45,9 +47,9 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import captions_for
 from navloom.sim.graph import GraphSimulator
-from navloom.sim.protocol import Observation, Pose
+from navloom.sim.protocol import Pose
 from navloom.sim.walker import Walker, pose_record
-from navloom.tools.navigation.options import Option, options_of, shown
+from navloom.tools.navigation.options import Option, noted, options_of, shown
 
 MOST_STEPS, NEAR_M = 15, 3.0
 PAIRS = (
@@ -58,6 +60,7 @@ SINGLE = ("end_likes", "back")
 ALONG = ("step_words", "step_turn", "step_climb", "stay", "skip", "most_stay", "eager")
 STOP = ("stop", "stop_done", "stop_place", "stop_near", "stop_ahead")
 PRIOR = ("hops", "stop_late")
+MAP = ("visited", "seen", "detour")
 PULL = 0.02
 """How strongly a weight is held to its hand-set value, a decision's likelihood being 1."""
 
@@ -78,31 +81,37 @@ class Place:
         self.scene = scene
         self.metres = metre_table(scene, "3d")
         self._walker = Walker(GraphSimulator(scene, captions_for(scene)), "navigator")
-        self._context = Context(scene=scene)
         self._stands: dict[tuple[str, int], Stand] = {}
 
     def stand(self, viewpoint: str, heading: float) -> Stand:
-        """What a navigator is shown there."""
+        """What a navigator without a map is shown there."""
         key = viewpoint, round(math.degrees(heading) * 100)
         if key not in self._stands:
-            spot = self.scene.viewpoint_by_id[viewpoint]
-            seen = self._walker.start(Pose(spot.position, heading, 0.0, viewpoint), 0)
-            options = options_of(seen, heading)
-            self._stands[key] = Stand(self._read(seen, options), tuple(options), heading)
+            self._stands[key] = self._stand(viewpoint, heading, "history", {})
         return self._stands[key]
 
-    def _read(self, seen: Observation, options: Sequence[Option]) -> WalkView:
-        state = {"instruction": "Go.", "pose": pose_record(seen.pose), "steps": [], "seen": {}}
+    def stand_with_map(self, viewpoint: str, heading: float, seen: dict[str, Any]) -> Stand:
+        """What one with a map is shown; ``seen`` grows."""
+        return self._stand(viewpoint, heading, "map", seen)
+
+    def _stand(
+        self, viewpoint: str, heading: float, name: Literal["history", "map"], seen: dict[str, Any]
+    ) -> Stand:
+        spot = self.scene.viewpoint_by_id[viewpoint]
+        around = self._walker.start(Pose(spot.position, heading, 0.0, viewpoint), 0)
+        memory, options = get_memory(name), options_of(around, heading)
+        seen |= memory.look(seen, around)
+        state = {"instruction": "Go.", "pose": pose_record(around.pose), "steps": [], "seen": seen}
         rendered = render(
             {**state, "history": [], "trajectory": [[]]},
-            self._context,
-            seen,
-            options,
+            Context(scene=self.scene, memory=name),
+            around,
+            noted(options, memory.notes(seen)),
             can_ask=False,
             shortest=None,
             showing=0,
         )
-        return read_view(Request(opening(rendered)))
+        return Stand(read_view(Request(opening(rendered))), tuple(options), heading)
 
     def gone(self, stand: Stand, option: Option) -> tuple[float, Past]:
         """Where one looks after a move, and the move as the history tells of it."""
@@ -134,12 +143,12 @@ class Course:
     def place(self, episode: Episode) -> Place:
         return self._places[episode.scene]
 
-    def walk(self, episode: Episode, weights: Weights) -> Walk:
+    def walk(self, episode: Episode, weights: Weights, *, mapped: bool = False) -> Walk:
         """One walk by the rules."""
-        place, past = self.place(episode), list[Past]()
+        place, past, seen = self.place(episode), list[Past](), dict[str, Any]()
         at, heading, stood = episode.start, episode.heading, [episode.start]
         for _ in range(MOST_STEPS):
-            stand = place.stand(at, heading)
+            stand = place.stand_with_map(at, heading, seen) if mapped else place.stand(at, heading)
             view = replace(stand.view, instruction=episode.instruction, past=tuple(past))
             follower = Follower(view, weights)
             if follower.arrived or not follower.ranked:
@@ -156,32 +165,35 @@ class Course:
         table = self.place(episode).metres
         return any(table.distance(at, goal) < NEAR_M for goal in episode.goals)
 
-    def success(self, episodes: Sequence[Episode], weights: Weights) -> float:
-        return float(np.mean([self.walk(each, weights).success for each in episodes]))
+    def success(
+        self, episodes: Sequence[Episode], weights: Weights, *, mapped: bool = False
+    ) -> float:
+        """The share of walks that succeed."""
+        found = (self.walk(each, weights, mapped=mapped).success for each in episodes)
+        return sum(found) / len(episodes)
 
-    def steps(self, episodes: Sequence[Episode]) -> Iterator[tuple[WalkView, int]]:
-        """The views on reference paths, each with the number of the right way on."""
+    def steps(self, episodes: Sequence[Episode]) -> Iterator[tuple[WalkView, int | None]]:
+        """The views on reference paths, each with the number of the right way on; None at ends."""
         for episode in episodes:
             place, past, heading = self.place(episode), list[Past](), episode.heading
-            for at, onward in pairwise(episode.path):
+            for at, onward in zip_longest(episode.path, episode.path[1:]):
                 stand = place.stand(at, heading)
-                option = next(each for each in stand.options if each.viewpoint == onward)
-                yield (
-                    replace(stand.view, instruction=episode.instruction, past=tuple(past)),
-                    option.id,
-                )
-                heading, made = place.gone(stand, option)
-                past.append(made)
+                view = replace(stand.view, instruction=episode.instruction, past=tuple(past))
+                option = next((o for o in stand.options if o.viewpoint == onward), None)
+                yield view, option and option.id
+                if option is not None:
+                    heading, made = place.gone(stand, option)
+                    past.append(made)
 
 
 class Choices:
     """Decisions on reference paths as features of each way on, for a softmax."""
 
-    def __init__(self, steps: Iterator[tuple[WalkView, int]], weights: Weights) -> None:
+    def __init__(self, steps: Iterable[tuple[WalkView, int | None]], weights: Weights) -> None:
         self.names = [*[(name, k) for name in PAIRS for k in (0, 1)], *[(n, -1) for n in SINGLE]]
         self.rows: list[tuple[NDArray[np.float64], int]] = []
         for view, right in steps:
-            if len(view.choices) > 1:
+            if len(view.choices) > 1 and right is not None:
                 self.rows.append(self._row(view, right, weights))
 
     def _row(self, view: WalkView, right: int, weights: Weights) -> tuple[NDArray[np.float64], int]:
@@ -201,7 +213,7 @@ class Choices:
         pairs = dict.fromkeys(PAIRS, (0.0, 0.0))
         others = dict.fromkeys((*SINGLE, "visited", "seen", "detour", "new_room"), 0.0)
         advised = dict.fromkeys(("advised_turn", "advised_words", "advised_climb"), 0.0)
-        return replace(DEFAULT, **pairs, **others, **advised)  # type: ignore[arg-type]
+        return replace(TUNED, **pairs, **others, **advised)  # type: ignore[arg-type]
 
     def _one(self, name: str) -> Weights:
         return replace(self._zero, **{name: 1.0 if name in SINGLE else (1.0, 1.0)})  # type: ignore[arg-type]
@@ -228,6 +240,31 @@ class Choices:
         return _with(weights, dict(zip(self.names, found.x, strict=True)))
 
 
+def stopping(steps: Iterable[tuple[WalkView, int | None]], weights: Weights) -> Weights:
+    """The weights of stopping under which ends, and no other places of the paths, are stops."""
+    none = replace(weights, **dict.fromkeys((*STOP, *PRIOR), 0.0))  # type: ignore[arg-type]
+    ones = [replace(none, **{name: 1.0}) for name in STOP]  # type: ignore[arg-type]
+    rows, ends = [], []
+    for view, right in steps:
+        if view.past:
+            rows.append([_stopping(view, one, weights) for one in ones])
+            ends.append(right is None)
+    features, end = np.array(rows), np.array(ends, dtype=float)
+
+    def loss(w: NDArray[np.float64]) -> float:
+        score = features @ w
+        return float(np.sum(np.logaddexp(0.0, score) - end * score))
+
+    found = minimize(loss, np.zeros(len(STOP)), method="L-BFGS-B")
+    return replace(none, **{n: round(float(v), 2) for n, v in zip(STOP, found.x, strict=True)})  # type: ignore[arg-type]
+
+
+def _stopping(view: WalkView, one: Weights, weights: Weights) -> float:
+    whole, probe = Follower(view, weights), Follower(view, one)
+    vars(probe).update(hand=whole.hand, ranked=whole.ranked)
+    return probe.stopping
+
+
 def _get(weights: Weights, name: str, k: int) -> float:
     value = getattr(weights, name)
     return float(value if k < 0 else value[k])
@@ -244,39 +281,37 @@ def _with(weights: Weights, found: Mapping[tuple[str, int], float]) -> Weights:
     return replace(weights, **values, **{n: tuple(pair) for n, pair in pairs.items()})  # type: ignore[arg-type]
 
 
-def climb(
-    course: Course, episodes: Sequence[Episode], weights: Weights, names: Sequence[str], rounds: int
-) -> Weights:
+def climb(success: Callable[[Weights], float], weights: Weights, names: Sequence[str]) -> Weights:
     """Move one weight at a time; a move is kept where more of the walks succeed."""
-    best, rng = course.success(episodes, weights), random.Random(1)
-    print(f"  start {best:.4f}", file=sys.stderr, flush=True)
-    for _ in range(rounds):
-        for name in rng.sample(list(names), len(names)):
-            for factor in (0.7, 1.4):
-                value = getattr(weights, name)
-                moved = value * factor if abs(value) > 0.05 else value + factor - 1
-                tried = replace(weights, **{name: round(moved, 3)})  # type: ignore[arg-type]
-                found = course.success(episodes, tried)
-                if found > best:
-                    best, weights = found, tried
-                    print(f"  {name} {moved:.3f}: {best:.4f}", file=sys.stderr, flush=True)
-                    break
+    best = success(weights)
+    print(f"  from {best:.4f}", file=sys.stderr, flush=True)
+    for name in random.Random(1).sample(list(names), len(names)):
+        for factor in (0.7, 1.4):
+            tried = replace(weights, **{name: round(getattr(weights, name) * factor, 3)})
+            if (found := success(tried)) > best:
+                best, weights = found, tried
+                print(f"  {name} {getattr(tried, name)}: {best:.4f}", file=sys.stderr, flush=True)
+                break
     return weights
 
 
 def main() -> None:
+    """Tune, and print both sets of weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=2)
     asked = parser.parse_args()
     course = Course(Path(os.environ["NAVLOOM_DATA"]), "train")
-    every, weights = course.episodes, DEFAULT
-    print(f"{len(every)} walks", file=sys.stderr)
+    every, weights = course.episodes, TUNED
+    walks = partial(course.success, every)
     for _ in range(asked.rounds):
         weights = Choices(course.steps(every), weights).fitted(weights)
-        weights = climb(course, every, weights, (*ALONG, *STOP, *PRIOR), 1)
-    free = climb(course, every, replace(weights, stop_late=0.0, hops=0.0), STOP, 2 * asked.rounds)
-    for name, each in (("before", DEFAULT), ("with the prior", weights), ("without it", free)):
-        print(f"{name}: success on train {course.success(every, each):.4f}\n  {each}")
+        weights = climb(walks, weights, (*ALONG, *STOP, *PRIOR))
+    weights = climb(partial(course.success, every[::3], mapped=True), weights, MAP)
+    free = stopping(course.steps(every), weights)
+    for _ in range(asked.rounds):
+        free = climb(walks, free, STOP)
+    for name, each in (("before", TUNED), ("with the prior", weights), ("without it", free)):
+        print(f"{name}: success on train {walks(each):.4f}\n  {each}")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,13 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.errors import ModelError, ModelRefusedError
-from navloom.graphs.navigation.baseline.follower import Follower, way_climbs
+from navloom.graphs.navigation.baseline.follower import (
+    NO_LENGTH,
+    TUNED,
+    Follower,
+    Weights,
+    way_climbs,
+)
 from navloom.graphs.navigation.baseline.prompt_view import Choice, WalkView, read_view, view_of
 from navloom.models.answer import message_text
 from navloom.models.builtin import Request
@@ -64,11 +70,24 @@ def heuristic_navigator(request: Request) -> AIMessage:
     Raises:
         ModelError: where the prompt has no options that can be read.
     """
+    return _by_rules(request, TUNED)
+
+
+def no_length_navigator(request: Request) -> AIMessage:
+    """The same without knowing how long R2R's paths are.
+
+    Raises:
+        ModelError: where the prompt has no options that can be read.
+    """
+    return _by_rules(request, NO_LENGTH)
+
+
+def _by_rules(request: Request, weights: Weights) -> AIMessage:
     view = read_view(request)
     shown = _shown(view)
     if shown is not None:
         return _said(request, shown, "the path that is shown")
-    follower = Follower(view)
+    follower = Follower(view, weights)
     return _said(request, _decided(request, follower), _plan(follower))
 
 
