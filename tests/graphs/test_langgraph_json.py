@@ -26,6 +26,10 @@ STEP = {
 GIVEN = {
     "navcraft_collab": {"phase_1": None},
     "oracle": {"instruction": "Find the bath.", "trajectory": ["1_0"], "goals": ["5_0"]},
+    "pointing": {
+        "instruction": "Find the bath.",
+        "things": [{"id": "7", "name": "bath", "heading": 0.0}],
+    },
     "navigator": {"instruction": "Find the bath.", "start": "1_0"},
     "capnav_answer": {"question": "Can [Agent] get from the kitchen to the bathroom?"},
     "reasoning_judge": {"explanation": "The door is too narrow.", "record": RECORD},

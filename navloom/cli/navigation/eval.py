@@ -48,6 +48,9 @@ Goals = Annotated[
         panel=TASK,
     ),
 ]
+Grounding = Annotated[
+    bool, Opt("Ask at the end which of the things in sight is meant (RGS, RGSPL).", panel=TASK)
+]
 Episodes = Annotated[int, Opt("How many episodes to make.", min=1, max=MOST, panel=TASK)]
 Kind = Annotated[
     Literal["mixed", "fine", "goal", "object"],
@@ -104,15 +107,16 @@ def reverie(
     request: EvalRequest,
     session: Session,
     goals: Goals = "path",
+    grounding: Grounding = True,
     how: How,
 ) -> None:
     """REVERIE: a thing named from afar; success within 3 m of it.
 
-    Beside it stands whether the end sees the target. The same command on the same folder goes on
-    with a run that was stopped.
+    Beside it stand whether the end sees the target, and whether the agent said which thing it is.
+    The same command on the same folder goes on with a run that was stopped.
     """
     check_flags(context, request)
-    request = replace(request, options={"goals": goals})
+    request = replace(request, options={"goals": goals, "grounding": grounding})
     carry_out(request, run_folder(out, request.task, request), session, how)
 
 

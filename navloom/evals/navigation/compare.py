@@ -38,7 +38,7 @@ from navloom.evals.run_folder import each_sample
 Floats = NDArray[np.float64]
 _COUNTED = (
     *("SR", "SR_stopped", "SR_end", "OSR", "early_stop", "late_stop"),
-    *("SR_visible", "SR_strict", "SR_telhop"),
+    *("SR_visible", "RGS", "SR_strict", "SR_telhop"),
 )
 _IDENTITY = ("scene", "start", "goals", "instruction")
 _LOWER_IS_BETTER = {"NE", "DTS", "early_stop", "late_stop", "collision_rate", *EFFORT}

@@ -4,6 +4,8 @@ The definitions are in :mod:`navloom.evals.navigation.path_metrics` and, in word
 ``docs/metrics.md``. Beside those of the path there are:
 
     SR_visible      1 where the last viewpoint sees the target (REVERIE)
+    RGS             1 where it does and the right object was named at the end (REVERIE)
+    RGSPL           RGS x L / max(L, TL), L the length of the reference path, as REVERIE's script
     collision_rate  contacts an action (VLNVerse)
     SR_strict       SR, and no obstacle was displaced by 0.1 m or more (VLNVerse 5.3, Strict)
     SR_telhop       SR, whatever was touched on the way (VLNVerse 5.3, Tel-Hop)
@@ -43,12 +45,16 @@ from navloom.evals.navigation.path_metrics import (
     Columns,
     Truth,
     measure,
+    weighted,
 )
 from navloom.evals.report.intervals import RESAMPLES, By, Row, clusters_of, columns_of, rows_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 
-METRICS = (*PATH_METRICS, "SR_visible", "collision_rate", "SR_strict", "SR_telhop")
+METRICS = (
+    *PATH_METRICS,
+    *("SR_visible", "RGS", "RGSPL", "collision_rate", "SR_strict", "SR_telhop"),
+)
 """Every metric. All but ``METRES`` and the rate are fractions."""
 SHARES = frozenset(METRICS) - {*METRES, "collision_rate"}
 STOP, NOBODYS = "stop", "unparsed"
@@ -56,6 +62,7 @@ STOP, NOBODYS = "stop", "unparsed"
 NOTICEABLE_M = 0.1
 """A contact that displaces an obstacle by this much fails an episode under Strict."""
 _OF_CONTACTS = ("collision_rate", "SR_strict", "SR_telhop")
+_OF_OBJECTS = ("RGS", "RGSPL")
 _MOST_CELLS = 16_000_000
 """Distances of several scenes held side by side: 128 MB."""
 
@@ -126,8 +133,9 @@ class Scores:
         lists = {name: values.tolist() for name, values in self.columns.items()}
         for k, episode in enumerate(self.episodes):
             row = {name: values[k] for name, values in lists.items()}
-            if all(math.isnan(row[name]) for name in _OF_CONTACTS):
-                row = {name: value for name, value in row.items() if name not in _OF_CONTACTS}
+            for asked in (_OF_CONTACTS, _OF_OBJECTS):
+                if all(math.isnan(row[name]) for name in asked):
+                    row = {name: value for name, value in row.items() if name not in asked}
             if not episode.visible_from:
                 del row["SR_visible"]
             fault = self.invalid.get(k)
@@ -184,6 +192,7 @@ class Scorer:
         *,
         ends: Mapping[str, str] | None = None,
         contacts: Mapping[str, Contacts] | None = None,
+        pointed: Mapping[str, str | None] | None = None,
     ) -> Scores:
         """Score one set of trajectories.
 
@@ -194,6 +203,8 @@ class Scorer:
                 taken to have stopped by itself. Where no reply could be read (``unparsed``) the
                 agent chose no place: no success wherever it stands, but for ``SR_end``.
             contacts: what was touched, by episode id, where that is reported.
+            pointed: the object that was named at the end, by episode id, where one was asked for;
+                None where none was named.
         """
         count = len(self.episodes)
         columns, ended = {name: np.full(count, np.nan) for name in METRICS}, ends or {}
@@ -206,7 +217,21 @@ class Scorer:
             sound = k not in invalid and ended.get(name) != NOBODYS
             seen[k] = sound and trajectories[name][-1] in seen_from
         self._touch(contacts or {}, columns)
+        self._ground(pointed or {}, columns)
         return Scores(self.episodes, columns, dict(sorted(invalid.items())))
+
+    def _ground(self, pointed: Mapping[str, str | None], columns: Columns) -> None:
+        """RGS and RGSPL, where an object was asked for; the target's visibility is REVERIE's."""
+        given = np.zeros(len(self.episodes))
+        for group in self._groups:
+            given[group.members] = group.truth.metres
+        for k, episode in enumerate(self.episodes if pointed else ()):
+            if episode.id in pointed and "object" in episode.columns:
+                named = pointed[episode.id] == str(episode.columns["object"])
+                right = np.array([named and columns["SR_visible"][k] == 1])
+                walked = columns["TL"][k : k + 1]
+                columns["RGS"][k] = right[0]
+                columns["RGSPL"][k] = weighted(right, given[k : k + 1], walked)[0]
 
     def _touch(self, contacts: Mapping[str, Contacts], columns: Columns) -> None:
         for k, episode in enumerate(self.episodes if contacts else ()):
@@ -317,10 +342,12 @@ def score_episodes(
     radius: float = RADIUS_M,
     ends: Mapping[str, str] | None = None,
     contacts: Mapping[str, Contacts] | None = None,
+    pointed: Mapping[str, str | None] | None = None,
 ) -> list[EpisodeScore]:
     """Score trajectories against their episodes; see :class:`Scorer` for arguments and errors."""
     scorer = Scorer(episodes, scene_of, radius=radius)
-    return list(scorer.score(trajectories, ends=ends, contacts=contacts).each())
+    found = scorer.score(trajectories, ends=ends, contacts=contacts, pointed=pointed)
+    return list(found.each())
 
 
 def score_paths(

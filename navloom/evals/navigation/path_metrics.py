@@ -146,8 +146,8 @@ def _measure(truth: Truth, batch: Batch, part: Ids, first: Ids, radius: float) -
         "DTS": np.maximum(0.0, near[-1] - radius),
         "GP": _nearer_by(near[0], near[-1]),
         **{name: share.astype(np.float64) for name, share in shares.items()},
-        "SPL": _by_length(success, near[0], walked),
-        "SoftSPL": soft * _by_length(soft > 0, near[0], walked),
+        "SPL": weighted(success, near[0], walked),
+        "SoftSPL": soft * weighted(soft > 0, near[0], walked),
     }
     return columns | _fidelity(truth, of, paths, lengths, columns, radius)
 
@@ -163,7 +163,7 @@ def _fidelity(
     covered = np.exp(nearest / -radius) * truth.own.take(of, axis=1)
     coverage = covered.sum(axis=0) / counts
     columns = {
-        "SPL_gt": _by_length(known["SR"] > 0, length, known["TL"]),
+        "SPL_gt": weighted(known["SR"] > 0, length, known["TL"]),
         "nDTW": ndtw,
         "SDTW": known["SR"] * ndtw,
         "CLS": coverage * _length_score(coverage * length, known["TL"]),
@@ -188,7 +188,7 @@ def _along(ground: Ground, paths: Ids, lengths: Ids, references: Ids) -> tuple[F
     return row, nearest
 
 
-def _by_length(success: NDArray[np.bool_], least: Floats, walked: Floats) -> Floats:
+def weighted(success: NDArray[np.bool_], least: Floats, walked: Floats) -> Floats:
     """Success weighted by path length; a way of no length, walked as such, counts in full."""
     most = np.maximum(least, walked)
     weight = np.ones_like(most)

@@ -217,6 +217,7 @@ class EvalRequest(Request):
         settings = self.settings
         prompts = [PROMPTS[self.prompts], *(["oracle"] if self.helped_by == "assistant" else [])]
         prompts += ["dialogue_oracle"] if self.dialogue else []
+        prompts += ["which_thing"] if self.options.get("grounding") else []
         return {
             **asked,
             "model": self.thinks_with,

@@ -143,9 +143,11 @@ def score_submission(
         )
     episodes = [e for e in task.episodes if not partial or e.id in named]
     scorer = Scorer(episodes, lambda name: load_scene(task.scenes[name]))
+    # Whoever names an object anywhere is asked for it everywhere.
+    pointed = {e.id: given.pointed.get(e.id) for e in episodes if given.pointed}
     scores = [
         replace(score, invalid=given.faults[score.id].what) if score.id in given.faults else score
-        for score in scorer.score(given.trajectories).each()
+        for score in scorer.score(given.trajectories, pointed=pointed).each()
     ]
     faults = [Fault(score.id, score.invalid) for score in scores if score.invalid]
     faults += given.nameless
@@ -192,6 +194,7 @@ def score_run(
         {t.id: t.path for t in trials if not isinstance(t.path, Invalid)},
         ends={t.id: t.end for t in trials if t.end},
         contacts={t.id: t.contacts for t in trials if t.contacts is not None},
+        pointed={name: said for t in trials for name, said in t.pointed.items()},
     )
     records, faults = {}, []
     for trial, score in zip(trials, scores.each(), strict=True):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -42,6 +42,7 @@ from navloom.sim.captions import captions_for
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
 from navloom.sim.registry import get_simulator
+from navloom.tools.navigation.things import Thing
 
 _COPIED = (
     "cot",
@@ -79,6 +80,7 @@ class EvalPlan(Plan):
     Attributes:
         episodes: by sample id.
         scenes: the URI each scene is loaded by, by its portable name.
+        things: by scene and viewpoint, what is seen, where it is asked at the end which is meant.
         failures: of another run, to choose examples from.
         media: where pictures are kept, where the simulator has any.
         touches: whether the simulator reports contacts.
@@ -86,6 +88,7 @@ class EvalPlan(Plan):
 
     episodes: dict[str, Episode]
     scenes: Mapping[str, str]
+    things: Mapping[str, Mapping[str, Sequence[Thing]]] = field(default_factory=dict)
     failures: tuple[Example, ...] = ()
     media: Path | None = None
     touches: bool = False
@@ -111,6 +114,7 @@ class EvalJob(Job):
             "heading": episode.heading,
             "goals": list(episode.goals),
             "path": list(episode.path),
+            "target": str(episode.columns.get("object", "")) or None,
         }
 
     def context(self, sample: Sample, model: Any = None) -> Context:
@@ -127,6 +131,7 @@ class EvalJob(Job):
             failures=choose(self.plan.failures, count, [self.plan.episodes[sample.id]])
             if count
             else (),
+            things=self.plan.things.get(sample.scene),
             media=None if self.plan.media is None else FolderMedia(self.plan.media),
             **own,
         )
@@ -240,6 +245,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         " comes again",
         episodes=episodes,
         scenes=data.scenes,
+        things=data.things,
         failures=failures,
         media=run / "media" if run is not None and "rgb" in simulator.capabilities else None,
         touches="collide" in simulator.capabilities,
@@ -313,12 +319,13 @@ def _calls(made: EvalPlan) -> Calls:
     told += request.oracle_budget if request.helped_by == "assistant" else 0
     # After a question, or a word on a stop, the step is chosen again.
     turns = request.max_steps + told
+    pointing = (1 + request.max_reasks) if made.things else 0
     return Calls(
         most=turns * (1 + request.max_reasks) * (1 + revised),
         each=turns * STEP_TOKENS + (request.max_reasks + revised) * reply,
         # An answer that gives a place away is sent back once.
-        beside=2 * told,
-        in_all=2 * told * (_ORACLE_TOKENS + reply),
+        beside=2 * told + pointing,
+        in_all=(2 * told + pointing) * (_ORACLE_TOKENS + reply),
     )
 
 

@@ -75,7 +75,7 @@ def scored(
     """
     result = dict(state["result"])
     walk = Walk.read(result)
-    score = _score(episode, walk, scene, touches)
+    score = _score(episode, walk, scene, touches, result.get("pointed"))
     tags = analyse(walk, episode, scene, success=score.success).tags
     reason = None if score.success else _reason(walk, score)
     return {
@@ -91,15 +91,17 @@ def scored(
     }
 
 
-def _score(episode: Episode, walk: Walk, scene: Scene, touches: bool) -> EpisodeScore:
+def _score(episode: Episode, walk: Walk, scene: Scene, touches: bool, pointed: Any) -> EpisodeScore:
     walked = [viewpoint for viewpoint, _ in walk.poses]
     contacts = {episode.id: Contacts(walk.touched, len(walked) - 1)} if touches else {}
+    asked = isinstance(pointed, Mapping)
     (score,) = score_episodes(
         [episode],
         {episode.id: walked},
         lambda _: scene,
         ends={episode.id: walk.end},
         contacts=contacts,
+        pointed={episode.id: pointed["object"]} if asked else {},
     )
     return score
 
@@ -248,6 +250,7 @@ class Trial:
         path: viewpoints, or what is wrong with them.
         end: how the walk ended; empty where the line does not say.
         contacts: what it touched, where that was reported.
+        pointed: the object that was named at the end; no key where none was asked for.
         effort: by ``EFFORT``, what it took.
     """
 
@@ -256,6 +259,7 @@ class Trial:
     path: list[str] | Invalid
     end: str
     contacts: Contacts | None
+    pointed: Mapping[str, str | None]
     effort: Mapping[str, float | None]
 
 
@@ -293,6 +297,7 @@ def _trial(line: Mapping[str, Any]) -> Trial:
     result = line["result"]
     path = viewpoints_of(result["trajectory"])
     touched, scores = result.get("contacts") or [], result.get("scores") or {}
+    pointed = result.get("pointed")
     contacts = None
     if (touched or "SR_telhop" in scores) and not isinstance(path, Invalid):
         metres = tuple(float(each["displacement"]) for each in touched)
@@ -303,6 +308,7 @@ def _trial(line: Mapping[str, Any]) -> Trial:
         path,
         str(result.get("end") or ""),
         contacts,
+        {line["id"]: pointed.get("object")} if isinstance(pointed, Mapping) else {},
         effort_of(line),
     )
 
@@ -339,12 +345,14 @@ class Submission:
         trajectories: viewpoints by instruction, of the entries that can be read.
         faults: the others, by instruction.
         nameless: entries that name no instruction at all.
+        pointed: by instruction, the object that an entry names (REVERIE's ``predObjId``).
     """
 
     entries: int
     trajectories: Mapping[str, tuple[str, ...]]
     faults: Mapping[str, Fault]
     nameless: tuple[Fault, ...]
+    pointed: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_submission(path: Path | str) -> Submission:
@@ -362,6 +370,7 @@ def read_submission(path: Path | str) -> Submission:
     nameless: list[Fault] = []
     seen: dict[str, int] = {}
     names: dict[str, str] = {}
+    pointed: dict[str, str] = {}
     for k, entry in enumerate(entries):
         name = entry.get("instr_id") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name or len(name) > 200:
@@ -374,13 +383,16 @@ def read_submission(path: Path | str) -> Submission:
             trajectories.pop(name, None)
             continue
         seen[name] = k
+        named = entry.get("predObjId")
+        if isinstance(named, str | int) and not isinstance(named, bool):
+            pointed[name] = str(named)[:200]
         found = viewpoints_of(entry.get("trajectory"))
         if isinstance(found, Invalid):
             faults[name] = Fault(name, found)
         else:
             # Thousands of trajectories name the same few hundred viewpoints: each is held once.
             trajectories[name] = tuple(names.setdefault(v, v) for v in found)
-    return Submission(len(entries), trajectories, faults, tuple(nameless))
+    return Submission(len(entries), trajectories, faults, tuple(nameless), pointed)
 
 
 def viewpoints_of(trajectory: Any) -> list[str] | Invalid:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -92,7 +92,8 @@ class Subset(BaseModel):
         episodes = tuple(episode for episode in data.episodes if episode.id in wanted)
         scenes = {episode.scene: data.scenes[episode.scene] for episode in episodes}
         note = f"A subset of {len(episodes)} of {len(there)} episodes ({self.method})."
-        return TaskData(data.task, data.split, episodes, scenes, (*data.notes, note))
+        notes = (*data.notes, note)
+        return replace(data, episodes=episodes, scenes=scenes, notes=notes)
 
 
 _SUBSET = TypeAdapter(Subset)

@@ -13,12 +13,12 @@ from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.models.spec import read_spec
 
 ORDER = (
-    *("SR", "SR_visible", "SPL", "SoftSPL", "OSR", "SR_stopped", "SR_end"),
+    *("SR", "SR_visible", "RGS", "RGSPL", "SPL", "SoftSPL", "OSR", "SR_stopped", "SR_end"),
     *("early_stop", "late_stop", "NE", "DTS", "GP", "TL", "nDTW", "SDTW", "CLS", "SPL_gt"),
     *("SR_strict", "SR_telhop", "collision_rate"),
 )
 """The metrics as tables give them."""
-_SHOWN = ("SR", "SR_visible", "SPL", "OSR", "NE", "GP", "nDTW")
+_SHOWN = ("SR", "SR_visible", "RGS", "SPL", "OSR", "NE", "GP", "nDTW")
 """Those of a table of several runs."""
 _PAIRED = ("SR", "SPL")
 _COUNTS = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from navloom.errors import DataError
 from navloom.scenes.scene import Scene
 from navloom.sim.graph import nearest_viewpoint
+from navloom.tools.navigation.things import Thing
 
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -112,6 +113,8 @@ class TaskData:
         episodes: in the dataset's order.
         scenes: the URI each scene is loaded by, by its portable name.
         notes: what a reader must know: derived, left out, inferred.
+        things: by scene and viewpoint, what is seen from there, where the dataset asks at the end
+            which thing is meant; ``columns["object"]`` of an episode is its id.
     """
 
     task: str
@@ -119,3 +122,4 @@ class TaskData:
     episodes: tuple[Episode, ...]
     scenes: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    things: Mapping[str, Mapping[str, Sequence[Thing]]] = field(default_factory=dict)

@@ -17,9 +17,10 @@ empty, which is REVERIE's own rule of success.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -105,7 +106,7 @@ class Sieve:
         if not data.episodes:
             why = notes[0] if notes else "it holds none."
             raise DataError(f"{where}: expected at least one episode that can be used; {why}")
-        return TaskData(data.task, data.split, data.episodes, data.scenes, (*data.notes, *notes))
+        return replace(data, notes=(*data.notes, *notes))
 
     def lose(self, scans: Scans, lost: Mapping[str, int]) -> None:
         """Note the episodes of scans that could not be loaded, and scans without rooms.
@@ -341,11 +342,17 @@ class Target:
 
     Attributes:
         name: in words, as the source has it but for ``#`` between words; untrusted.
-        viewpoints: those that see it, in the file's order.
+        headings: of each viewpoint that sees it, in the file's order, where it lies from there:
+            the mean of the views that show it, radians clockwise from -z.
     """
 
     name: str
-    viewpoints: tuple[str, ...]
+    headings: Mapping[str, float]
+
+    @property
+    def viewpoints(self) -> tuple[str, ...]:
+        """Those that see it."""
+        return tuple(self.headings)
 
 
 def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, Target] | None:
@@ -363,17 +370,24 @@ def read_visible(data: Path, scan: str, among: Collection[str]) -> dict[int, Tar
         DataError: a file is broken.
     """
     names: dict[int, str] = {}
-    seers: dict[int, list[str]] = {}
+    seers: dict[int, dict[str, float]] = {}
     files = _files(data, scan)
     for path in files:
         for viewpoint, objects in read_records(path, _BOXES, source=SOURCE).items():
             for number, seen in objects.items():
                 if seen["visible_pos"] and viewpoint in among:
                     names.setdefault(int(number), seen["name"].replace("#", " ").strip())
-                    seers.setdefault(int(number), []).append(viewpoint)
+                    lies = _heading(seen["visible_pos"])
+                    seers.setdefault(int(number), {}).setdefault(viewpoint, lies)
     if not files:
         return None
-    return {number: Target(names[number], tuple(dict.fromkeys(seers[number]))) for number in seers}
+    return {number: Target(names[number], seers[number]) for number in seers}
+
+
+def _heading(views: Sequence[int]) -> float:
+    """The middle of some of the 36 views: twelve a round, 30 degrees apart, in three rows."""
+    angles = [math.tau * (view % 12) / 12 for view in views]
+    return math.atan2(sum(map(math.sin, angles)), sum(map(math.cos, angles))) % math.tau
 
 
 def _files(data: Path, scan: str) -> list[Path]:

@@ -15,6 +15,7 @@ that sees the target: REVERIE's own success is to stop on one of them.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,6 +36,7 @@ from navloom.evals.tasks.matterport import (
 )
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
+from navloom.tools.navigation.things import Thing
 
 SPLITS = ("train", "val_seen", "val_unseen")
 DEFAULT_SPLIT = "val_unseen"
@@ -67,7 +69,7 @@ def read_items(data: Path, split: str) -> tuple[Path, list[ReverieItem]]:
     return path, read_records(path, _RECORDS, source=SOURCE)
 
 
-def load(data: Path, split: str, *, goals: Goals = "path") -> TaskData:
+def load(data: Path, split: str, *, goals: Goals = "path", grounding: bool = True) -> TaskData:
     """Load a split.
 
     Args:
@@ -75,6 +77,8 @@ def load(data: Path, split: str, *, goals: Goals = "path") -> TaskData:
         split: one of ``SPLITS``.
         goals: ``"path"`` takes the end of the published path as the goal; ``"visible"`` every
             viewpoint that sees the target.
+        grounding: whether to give what each viewpoint sees, so that an agent is asked at the end
+            which thing is meant.
 
     Returns:
         The episodes in the file's order; ``columns`` has ``item``, ``path_id``, ``object``,
@@ -84,10 +88,12 @@ def load(data: Path, split: str, *, goals: Goals = "path") -> TaskData:
         DataError: a file is missing or broken, or no episode of it can be used.
         UsageError: ``goals`` is something else.
     """
-    return load_as("reverie", data, split, goals)
+    return load_as("reverie", data, split, goals, grounding=grounding)
 
 
-def load_as(task: str, data: Path, split: str, goals: Goals) -> TaskData:
+def load_as(
+    task: str, data: Path, split: str, goals: Goals, *, grounding: bool = False
+) -> TaskData:
     """REVERIE's episodes under the name of a task; see :func:`load`."""
     if goals not in ("path", "visible"):
         raise UsageError(
@@ -95,9 +101,9 @@ def load_as(task: str, data: Path, split: str, goals: Goals) -> TaskData:
             + did_you_mean(goals, ("path", "visible"))
         )
     path, records = read_items(data, split)
-    return walks(
-        task, split, Scans(data), records, path, what="record", more=_Seen(data, goals).fields
-    )
+    seen = _Seen(data, goals)
+    made = walks(task, split, Scans(data), records, path, what="record", more=seen.fields)
+    return replace(made, things=seen.things()) if grounding else made
 
 
 class _Seen:
@@ -117,6 +123,19 @@ class _Seen:
             "columns": {"object": record.objId, "object_name": target.name},
         }
 
+    def things(self) -> dict[str, dict[str, list[Thing]]]:
+        """By scene and viewpoint, what is seen from there; scans without a file are not there."""
+        found: dict[str, dict[str, list[Thing]]] = {}
+        for scan, objects in self._scans.items():
+            if objects is None:
+                continue
+            places = found.setdefault(f"mp3d:{scan}", {})
+            for number, target in objects.items():
+                for viewpoint, heading in target.headings.items():
+                    thing = Thing(id=str(number), name=target.name, heading=heading)
+                    places.setdefault(viewpoint, []).append(thing)
+        return found
+
     def _target(self, record: ReverieItem, scene: Scene, sieve: Sieve) -> Target:
         """A record's target, seen from where a way leads to."""
         scan = record.scan
@@ -126,10 +145,11 @@ class _Seen:
         if objects is None:
             what = f"Records of {scan}, which has no BBox file: who sees the target is not known"
             sieve.remark(what, record.name)
-            return Target("", ())
+            return Target("", {})
         if record.objId not in objects:
             sieve.remark("Records whose target no viewpoint sees", f"{record.name} ({scan})")
-            return Target("", ())
+            return Target("", {})
         found, table = objects[record.objId], metre_table(scene, "3d")
-        near = [v for v in found.viewpoints if table.distance(record.path[0], v) < math.inf]
-        return Target(found.name, tuple(near))
+        start = record.path[0]
+        near = {v: h for v, h in found.headings.items() if table.distance(start, v) < math.inf}
+        return Target(found.name, near)

@@ -1,6 +1,6 @@
-"""How a navigator calls its oracle: when it speaks of itself, of what, and what is kept of it.
+"""How a navigator calls other graphs: its oracle, and at the end which thing is meant.
 
-``consult`` and ``ask`` are nodes of the navigator's own graph.
+``consult``, ``ask`` and ``point`` are nodes of the navigator's own graph.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from langgraph.types import Overwrite
 
 from navloom.errors import SimulatorError
 from navloom.graphs.calling import as_node
-from navloom.graphs.navigation import oracle
+from navloom.graphs.navigation import oracle, pointing
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.text import perceived, render, shortest_words
 from navloom.scenes.scene import Scene
@@ -168,3 +168,31 @@ def bound(
         return None
     told = gives_away(words, step.options, walker.scene)
     return Guidance(trigger="bound", answer=words, told=told)
+
+
+def _to_point(state: Any, runtime: Runtime[Context]) -> pointing.Input | None:
+    """What is asked where it stopped; nobody is asked where nothing is seen."""
+    context, walker = runtime.context, walker_of(runtime)
+    here, captions = state["pose"], walker.look(state).captions
+    things = (context.things or {}).get(here["viewpoint"])
+    if not things:
+        return None
+    return {
+        "seed": state["seed"],
+        "instruction": state["instruction"],
+        "summary": captions.summary if captions else "",
+        "heading": here["heading"],
+        "things": [*things],
+        "told": state.get("target") if context.oracle == "bound" else None,
+    }
+
+
+point = as_node(
+    pointing.graph,
+    context=lambda _, runtime: pointing.Context(
+        model=runtime.context.model, max_reasks=runtime.context.max_reasks
+    ),
+    input=_to_point,
+    output=lambda answered, _: {"pointed": answered["result"], "paid": answered["paid"]},
+)
+"""Asks which thing is meant."""

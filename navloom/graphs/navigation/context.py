@@ -21,6 +21,7 @@ from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.sim.media import MediaStore
 from navloom.sim.words import one_line
+from navloom.tools.navigation.things import Things
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,9 @@ class Context(AgentContext):
     """Who navigates, or its ``provider/name``."""
     oracle_model: ModelLike | None = None
     """Who answers as the oracle; the navigator's own model where it is None."""
+    things: Mapping[str, Things] | None = None
+    """By viewpoint, what is seen from there: where it is given, the walk ends with the question
+    which of those the instruction is about (REVERIE)."""
     media: Annotated[MediaStore | None, FromPython()] = None
     """Where pictures are kept; None keeps none."""
     embodiment: Embodiment = DEFAULT_BODY
@@ -224,6 +228,7 @@ def read_input(state: Mapping[str, Any], context: Context, scene: Scene) -> dict
         "heading": state.get("heading") or 0.0,
         "goals": [_viewpoint(scene, name, "goal") for name in state.get("goals") or ()],
         "path": [_viewpoint(scene, name, "path's") for name in state.get("path") or ()],
+        "target": state.get("target"),
     }
     if context.needs_goals and not given["goals"]:
         raise UsageError("An oracle or dialogue needs goals: give at least one viewpoint.")

@@ -7,6 +7,7 @@
                       |    ^               +-- ask (dialogue) -> observe
                       |    +---------------+-- a stop before the goal, under an assistant's eyes
                       +-> finish -> END    <-- stop, out of steps, dead end, no action to be had
+                           (by way of point, where it is asked which thing is meant: REVERIE)
 
 ``observe`` looks and lists the options; ``consult`` lets an oracle speak where the agent struggles
 (4.4) or would stop too early; ``think`` asks the model; ``act`` reads one action out of its reply
@@ -17,8 +18,9 @@ re-prompts are used up, the episode ends as ``unparsed``, where the agent stands
 himself: a call returns when an action is chosen (``draft["action"]``: a move, a stop or a
 question), or the walk has ended.
 
-``goals`` and ``path`` are ground truth. The navigator never reads them; the oracle does, and what
-calls it. With ``oracle="bound"`` it knows the path, speaks at every step and is no model.
+``goals``, ``path`` and ``target`` are ground truth. The navigator never reads them; the oracle
+does, and what calls it. With ``oracle="bound"`` it knows the path, speaks at every step and is no
+model.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from typing_extensions import TypedDict
 
 from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, Growing, Merging, Outcome
 from navloom.graphs.ask import Asked, ask_model
-from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, trigger_of
+from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, point, trigger_of
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPTS, facing, get_memory, perceived, render
@@ -81,6 +83,8 @@ class Input(TypedDict):
     """Ground truth: viewpoints that count as the goal. Never shown to the navigator."""
     path: NotRequired[list[str]]
     """Ground truth: the reference path. Never shown to the navigator."""
+    target: NotRequired[str | None]
+    """Ground truth: the id of the thing that is meant. Never shown but with ``oracle="bound"``."""
 
 
 class State(Input, Outcome, total=False):
@@ -117,6 +121,8 @@ class State(Input, Outcome, total=False):
     """Why the oracle is to be asked at this step."""
     ending: Ending | None
     """How the walk ended."""
+    pointed: dict[str, Any] | None
+    """What it took for the thing that is meant, where it was asked."""
 
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -127,7 +133,7 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     asked = Pose(there.position, given["heading"], 0.0, there.id)
     pose = pose_record(walker.start(asked, given["seed"]).pose)
     grown = ("history", "paid", "steps", "contacts", "dialogue", "guidance")
-    fresh = ("plan", "trigger", "ending", "reason", "message")
+    fresh = ("plan", "trigger", "ending", "pointed", "reason", "message")
     return {
         **given,
         "pose": pose,
@@ -296,6 +302,8 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context = runtime.context
     record = load_prompt(PROMPTS[context.prompts]).record
     result = result_of(state, record, context.ask_cost)
+    if context.things is not None:
+        result["pointed"] = state["pointed"] or {"object": None, "offered": [], "faults": []}
     if ending == "stop":
         return {"status": "ok", "result": result, "reason": None, "message": None}
     message = _LINES[ending]
@@ -333,9 +341,11 @@ def after_act(
     return "ask" if draft["action"]["kind"] == "ask" else "move"
 
 
-def after_move(state: State) -> Literal["observe", "finish"]:
-    """Look around again, unless the walk has ended."""
-    return "finish" if state["ending"] else "observe"
+def after_move(state: State, runtime: Runtime[Context]) -> Literal["observe", "point", "finish"]:
+    """Look around again, unless the walk has ended: then say which thing is meant, if asked."""
+    if not state["ending"]:
+        return "observe"
+    return "finish" if runtime.context.things is None else "point"
 
 
 def build_graph(
@@ -349,12 +359,14 @@ def build_graph(
     builder = _deciding(AgentGraph(State, Context, Input, "navigator"))
     builder.add_node("ask", ask, timeout=MODEL_SECONDS)
     builder.add_node("move", move)
+    builder.add_node("point", point, timeout=MODEL_SECONDS)
     builder.add_node("finish", finish)
     builder.add_edge(START, "begin")
     builder.add_conditional_edges("observe", after_observe)
     builder.add_conditional_edges("act", after_act)
     builder.add_edge("ask", "observe")
     builder.add_conditional_edges("move", after_move)
+    builder.add_edge("point", "finish")
     builder.add_edge("finish", END)
     return builder.compile(checkpointer)  # type: ignore[no-any-return]
 

@@ -256,6 +256,62 @@ def test_visible_target() -> None:
     assert "SR_visible" not in score("abc").values
 
 
+THING = {"visible_from": ("d", "c"), "columns": {"object": 7}}
+
+
+@pytest.mark.parametrize(
+    ("walk", "named", "right", "weighted"),
+    [
+        ("abcd", "7", 1, 1),
+        ("abcd", "8", 0, 0),
+        ("abcd", None, 0, 0),
+        # The target is seen from c, too; 6 m is the length of the published path.
+        ("abc", "7", 1, 1),
+        ("ababc", "7", 1, 6 / 8),
+        # Named, and not seen from where it stopped.
+        ("ab", "7", 0, 0),
+        ("abd", "7", 0, 0),
+    ],
+)
+def test_the_right_thing_counts_where_it_is_seen(
+    walk: str, named: str | None, right: float, weighted: float
+) -> None:
+    # 6 m published, or 8 walked: TL of ababc is 8.
+    values = score(walk, episode("abcd", **THING), pointed={"e": named}).values
+    assert (values["RGS"], values["RGSPL"]) == (right, weighted)
+
+
+def test_who_was_not_asked_for_a_thing_has_no_score_of_it() -> None:
+    assert not {"RGS", "RGSPL"} & score("abcd", episode("abcd", **THING)).values.keys()
+    assert not {"RGS", "RGSPL"} & score("abcd", pointed={"e": "7"}).values.keys()
+
+
+def test_a_thing_named_by_who_chose_no_place_is_none() -> None:
+    found = score("abcd", episode("abcd", **THING), ends={"e": "unparsed"}, pointed={"e": "7"})
+    assert (found.values["RGS"], found.values["RGSPL"]) == (0, 0)
+
+
+def test_a_walk_of_no_length_to_a_thing_weighs_in_full() -> None:
+    here = episode("a", visible_from=("a",), columns={"object": 7})
+    assert score("a", here, pointed={"e": "7"}).values["RGSPL"] == 1
+
+
+@pytest.mark.realdata
+def test_the_right_thing_at_the_end_of_the_published_path_is_a_whole_success(
+    data_dir: Path,
+) -> None:
+    task = load_task("reverie", data_dir / "mp3d", "val_unseen")
+    scorer = Scorer(task.episodes, lambda name: load_scene(task.scenes[name]))
+    right = {each.id: str(each.columns["object"]) for each in task.episodes}
+    paths = {each.id: each.path for each in task.episodes}
+    columns = scorer.score(paths, pointed=right).columns
+    assert (columns["RGS"].min(), columns["RGSPL"].min()) == (1, 1)
+    # And it is among what is offered there.
+    for each in task.episodes:
+        offered = [thing["id"] for thing in task.things[each.scene][each.path[-1]]]
+        assert right[each.id] in offered
+
+
 def test_contacts() -> None:
     def touched(*metres: float, actions: int = 4) -> dict[str, float | None]:
         values = score("abcd", contacts={"e": Contacts(metres, actions)}).values

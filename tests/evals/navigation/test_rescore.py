@@ -67,6 +67,23 @@ def test_a_whole_submission(task: TaskData, submit: Submit) -> None:
     json.dumps(said, allow_nan=False)
 
 
+def test_a_submission_that_names_things_is_scored_on_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, submit: Submit
+) -> None:
+    uri = str(save(ROW, tmp_path / "row.json"))
+    more = {"visible_from": ("d",), "columns": {"path_id": 1, "object": 7}}
+    episodes = tuple(episode("abcd", name=f"1_7_{k}", **more) for k in range(4))
+    found = TaskData("reverie", "val_unseen", episodes, {ROW.uri: uri})
+    monkeypatch.setattr(scoring, "load_task", lambda *_, **__: found)
+    entries = [entry(f"1_7_{k}", "abcd") for k in range(4)]
+    assert "RGS" not in score_submission(submit(entries), form="reverie").record()
+    named = [
+        {**each, "predObjId": said} for each, said in zip(entries, (7, "7", 8, []), strict=True)
+    ]
+    said = score_submission(submit(named), form="reverie").record()
+    assert (said["RGS"], said["RGSPL"], said["defined"]["RGS"]) == (0.5, 0.5, 4)
+
+
 def test_what_is_missing_has_failed_unless_told_otherwise(task: TaskData, submit: Submit) -> None:
     file = submit(WHOLE[:1])
     said = score_submission(file).record()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections import Counter
 from pathlib import Path
@@ -184,6 +185,17 @@ def test_reverie_v1_and_boxes_one_file_a_viewpoint_read_alike(data: Path) -> Non
     first = [{**r, "distance": 1.0, "ix": 3, "instructions_l": ["x"]} for r in records]
     write(data / "reverie" / "REVERIE_val_unseen.json", first)
     assert load_task("reverie", data).episodes == later
+
+
+def test_reverie_says_what_is_seen_from_each_viewpoint(data: Path) -> None:
+    # Views 7 and 8 of twelve a round: 225 degrees.
+    table = {"id": "7", "name": "coffee table", "heading": pytest.approx(math.radians(225))}
+    things = load_task("reverie", data).things["mp3d:scanA"]
+    assert [each["id"] for each in things["v4"]] == ["7", "8"]
+    assert things["v3"] == [table]
+    assert [each["name"] for each in things["v0"]] == ["chair"]
+    assert load_task("reverie", data, grounding=False).things == {}
+    assert load_task("dialogue", data).things == {}
 
 
 def test_reverie_without_boxes_says_so(data: Path) -> None:

@@ -220,6 +220,12 @@ def ask_person(request: Request) -> AIMessage:
     return AIMessage(_typed(request, "answer> "))
 
 
+def pointing_person(request: Request) -> AIMessage:
+    """As `ask_person`, for ``which_thing``: the bare id will do."""
+    typed = _typed(request, "ID of the thing> ")
+    return AIMessage(typed) if "{" in typed else request.answer({"thing": typed})
+
+
 def walking_person(request: Request) -> AIMessage:
     """As `ask_person`, for ``navigator``: a number, ``stop`` or ``ask QUESTION`` will do."""
     typed = _typed(request, "option number, stop, or ask QUESTION> ")

@@ -1,0 +1,184 @@
+"""Pointing: which of the things that it sees from where it stopped is the one that is meant.
+
+Source: REVERIE (Qi et al. 2020): a task is done where the right object is named at its end. The
+nodes are those of :mod:`navloom.graphs.ask`, one question. The navigator calls this graph when its
+walk has ended, where its context says what is seen from where.
+
+The answer is one JSON object with the id of one of the things that were listed; another is told
+back in a sentence, ``max_reasks`` times, and is never taken for the nearest fit.
+
+Its baselines read only the words of the question. The heuristic takes the thing whose name the
+instruction has, of several the one named first, since what is to be done with the thing comes
+before where it is; the random one draws.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
+from navloom.graphs.ask import Asking, Question, asking
+from navloom.models.answer import AnswerError, opening, read_json_object
+from navloom.models.builtin import Request
+from navloom.prompts.load import load_prompt
+from navloom.sim.words import one_line
+from navloom.tools.navigation.things import Things, thing_lines
+
+JOB = "which_thing"
+_KEY = "thing"
+_MOST_SUMMARY = 400
+_NOTHING = "nothing is known of this place"
+
+
+class Input(TypedDict, total=False):
+    """What a caller gives; ``instruction`` and ``things`` are needed."""
+
+    seed: int
+    """Drawn upon by baselines; 0 where it is left out."""
+    instruction: str
+    """What the navigator was told."""
+    summary: str
+    """What there is where it stopped; untrusted."""
+    heading: float
+    """Where it looks, radians clockwise from -z."""
+    things: Things
+    """What it sees from there; with none nobody is asked."""
+    told: str | None
+    """Ground truth: the id that it is told; for upper bounds alone."""
+
+
+class State(Input, Asking, total=False):
+    """What the graph knows between nodes."""
+
+    pointed: str | None
+    """The id that was named; None where no answer named one."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(AgentContext):
+    """What does not change during a run."""
+
+    model: ModelLike = "builtin/heuristic"
+    """Who is asked, or its ``provider/name``; its calls have the role ``navigator``."""
+    max_reasks: int = 2
+    """How often an answer that names none of the things is sent back."""
+    constrain: bool = True
+    """Whether to hold the model to the answer's schema where its backend can."""
+
+
+def prompt(state: State, runtime: Runtime[Context]) -> State:  # noqa: ARG001
+    """Write the question down; none where nothing is seen."""
+    things = state.get("things", [])
+    told = state.get("told")
+    known = next((f"it is {each['id']}" for each in things if each["id"] == told), None)
+    rendered = load_prompt("which_thing").render(
+        instruction=one_line(state.get("instruction", ""), 20_000),
+        summary=one_line(state.get("summary", ""), _MOST_SUMMARY) or _NOTHING,
+        things=thing_lines(things, state.get("heading", 0.0)),
+        guidance=known,
+    )
+    return {"messages": opening(rendered) if things else [], "pointed": None}
+
+
+def question(state: State, context: Context) -> Question:  # noqa: ARG001  all that ask give both
+    """What is asked; where no answer names a thing that is there, none is named."""
+    ids = [each["id"] for each in state.get("things", [])]
+    return Question(
+        job=JOB,
+        read=lambda text: {"pointed": read_thing(text, ids)},
+        give_up=lambda _, error: {"faults": [str(error)]},
+        schema=schema_of(ids),
+        role="navigator",
+    )
+
+
+def schema_of(ids: Sequence[str]) -> dict[str, Any]:
+    """The answer's JSON schema."""
+    return {
+        "title": JOB,
+        "description": "The thing that is meant.",
+        "type": "object",
+        "properties": {_KEY: {"type": "string", "enum": list(ids)}},
+        "required": [_KEY],
+        "additionalProperties": False,
+    }
+
+
+def read_thing(text: str, ids: Sequence[str]) -> str:
+    """The id in a model's answer.
+
+    Args:
+        text: what the model said.
+        ids: those that were listed.
+
+    Raises:
+        AnswerError: there is no answer, or it names none of them; the message is for the model.
+    """
+    answer = read_json_object(text)
+    said = answer.get(_KEY)
+    if list(answer) != [_KEY] or isinstance(said, bool) or not isinstance(said, str | int):
+        raise AnswerError(f'The JSON object must have the one key "{_KEY}" with the ID of a thing.')
+    if str(said) not in ids:
+        raise AnswerError(f"{one_line(str(said), 40)} is none of the IDs: {', '.join(ids)}.")
+    return str(said)
+
+
+def finish(state: State) -> State:
+    """Put the result together; always ``ok``: to name none is a finding.
+
+    Its keys: ``object`` (the id, or None), ``offered`` (the ids), ``faults`` and ``prompt``.
+    """
+    result = {
+        "object": state.get("pointed"),
+        "offered": [each["id"] for each in state.get("things", [])],
+        "faults": state.get("faults", []),
+        "prompt": load_prompt("which_thing").record,
+    }
+    return {"status": "ok", "result": result, "reason": None}
+
+
+build_graph = asking(
+    AgentGraph(State, Context, Input, "pointing"), question, prompt=prompt, finish=finish
+)
+graph = build_graph()
+
+
+_LINE = re.compile(r"^- ([A-Za-z0-9_-]{1,40}): (.{1,80}) \([^()]{1,60}\)$", re.MULTILINE)
+_WORD = re.compile(r"[a-z]+")
+
+
+def heuristic_thing(request: Request) -> AIMessage:
+    """The thing whose name the instruction says, the first that it says; see the module."""
+    text = request.first_human
+    told = re.search(r"^Guidance: it is (\S+)$", text, re.MULTILINE)
+    said = re.search(r"^Instruction: (.*)$", text, re.MULTILINE)
+    words = _words(said[1] if said else "")
+    things = _LINE.findall(text)
+    best = min(things, key=lambda thing: _fit(_words(thing[1]), words), default=("", ""))[0]
+    return request.answer({_KEY: told[1] if told else best})
+
+
+def random_thing(request: Request) -> AIMessage:
+    """Any of the things, each as likely, fixed by the seed and the question."""
+    ids = [name for name, _ in _LINE.findall(request.first_human)]
+    draw = random.Random(f"{request.seed}:{request.first_human}")
+    return request.answer({_KEY: draw.choice(ids) if ids else ""})
+
+
+def _words(text: str) -> list[str]:
+    return [word.removesuffix("s") for word in _WORD.findall(text.casefold())]
+
+
+def _fit(name: Sequence[str], words: Sequence[str]) -> tuple[float, float]:
+    """The less the better: the share of the name that is not said, and where the rest is said."""
+    places = [words.index(word) for word in name if word in words]
+    return 1 - len(places) / max(1, len(name)), min(places, default=math.inf)

@@ -1,0 +1,39 @@
+"""Things that are seen from a place, as somebody is asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from navloom.scenes.distances import turn_between
+from navloom.sim.words import one_line
+from navloom.tools.navigation.options import bearing
+
+_MOST_THINGS = 200
+_MOST_NAME = 60
+
+
+class Thing(TypedDict):
+    """Something that is seen from a place."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+    name: Annotated[str, Field(max_length=200)]
+    """Untrusted."""
+    heading: Annotated[float, Field(allow_inf_nan=False)]
+    """Where it lies, radians clockwise from -z."""
+
+
+Things = Annotated[list[Thing], Field(max_length=_MOST_THINGS)]
+
+
+def thing_lines(things: Sequence[Thing], heading: float) -> list[str]:
+    """A line a thing, from left to right as the robot looks: id, name and angle."""
+    turns = [(turn_between(heading, each["heading"]), each) for each in things]
+    ordered = sorted(turns, key=lambda pair: (pair[0], pair[1]["id"]))
+    return [
+        f"{each['id']}: {one_line(each['name'], _MOST_NAME) or 'a thing'} ({bearing(turn)})"
+        for turn, each in ordered
+    ]
