@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.errors import did_you_mean
+from navloom.errors import DataError, did_you_mean
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import metre_table, per_scene
 from navloom.scenes.scene import Scene
@@ -153,6 +153,29 @@ class Ground:
     def linked(self, a: Ids, b: Ids) -> NDArray[np.bool_]:
         """Whether an edge joins them, or they are one viewpoint."""
         return self._linked.take(self.row.take(a) + self.column.take(b))
+
+
+def numbers_of(path: Sequence[str], known: dict[str, int], where: str, least: int = 0) -> list[int]:
+    """The numbers of some viewpoints.
+
+    Args:
+        path: their ids.
+        known: the number of each that there is.
+        where: what names them, for a message.
+        least: so many must be there.
+
+    Raises:
+        DataError: one is not there, or there are too few.
+    """
+    if len(path) < least:
+        raise DataError(f"{where}: expected at least one viewpoint")
+    try:
+        return [known[viewpoint] for viewpoint in path]
+    except KeyError as error:
+        strange = str(error.args[0])
+        raise DataError(
+            f"{where}: there is no viewpoint '{strange}'.{did_you_mean(strange, known, most=1)}"
+        ) from None
 
 
 def padded(flat: Ids, lengths: Ids) -> Ids:

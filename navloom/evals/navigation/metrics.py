@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.errors import DataError, did_you_mean
+from navloom.errors import DataError
 from navloom.evals.navigation.ground import (
     MOST_POSITIONS,
     Ground,
@@ -34,6 +34,7 @@ from navloom.evals.navigation.ground import (
     broken_hops,
     faulty_path,
     flattened,
+    numbers_of,
     padded,
     without_repeats,
 )
@@ -382,9 +383,9 @@ def score_paths(
         )
     ground = Ground({scene.uri: scene})
     known = ground.numbers[scene.uri]
-    walked = [_known(path, known, f"path {k}", least=1) for k, path in enumerate(paths)]
-    given = [_known(path, known, f"reference {k}") for k, path in enumerate(references)]
-    ends = [_known(path, known, f"goals {k}", least=1) for k, path in enumerate(goals)]
+    walked = [numbers_of(path, known, f"path {k}", least=1) for k, path in enumerate(paths)]
+    given = [numbers_of(path, known, f"reference {k}") for k, path in enumerate(references)]
+    ends = [numbers_of(path, known, f"goals {k}", least=1) for k, path in enumerate(goals)]
     flat, lengths = without_repeats(*flattened(walked))
     filled, counts = flattened([path or [0] for path in given])
     held = padded(filled, counts), np.where([bool(path) for path in given], counts, 0)
@@ -405,20 +406,8 @@ def cluster_of(episode: Episode) -> str:
 
 def _numbered(episode: Episode, known: dict[str, int]) -> tuple[int, list[int], list[int]]:
     where = f"episode {episode.id} of {episode.task}, in {episode.scene}"
-    (start,) = _known([episode.start], known, where)
-    return start, _known(episode.goals, known, where), _known(episode.path, known, where)
-
-
-def _known(path: Sequence[str], known: dict[str, int], where: str, least: int = 0) -> list[int]:
-    if len(path) < least:
-        raise DataError(f"{where}: expected at least one viewpoint")
-    try:
-        return [known[viewpoint] for viewpoint in path]
-    except KeyError as error:
-        strange = str(error.args[0])
-        raise DataError(
-            f"{where}: there is no viewpoint '{strange}'.{did_you_mean(strange, known, most=1)}"
-        ) from None
+    (start,) = numbers_of([episode.start], known, where)
+    return start, numbers_of(episode.goals, known, where), numbers_of(episode.path, known, where)
 
 
 def _why(name: str, episode: Episode, fault: Invalid | None) -> str:

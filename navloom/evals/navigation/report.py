@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from navloom.errors import NavloomError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, reference_of, spelled
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
-from navloom.evals.navigation.scores import spoken
+from navloom.evals.navigation.published import published_table
+from navloom.evals.navigation.scores import read_scores, spoken
 from navloom.evals.navigation.tables import headline, request_table, run_tables
 from navloom.evals.report.document import Document, Shown, Table, data_uri, drawn_or_why, png
 from navloom.evals.run_folder import read_errors, read_run, read_samples
@@ -61,6 +62,7 @@ class NavReport:
         tables: the request, scores, cost and errors.
         tagged: every episode's tags.
         shown: the episodes to look at.
+        published: every row that others published of the task, for the page alone.
     """
 
     name: str
@@ -68,6 +70,7 @@ class NavReport:
     tables: tuple[Table, ...]
     tagged: tuple[Analysis, ...]
     shown: tuple[ShownCase, ...]
+    published: tuple[Table, ...] = ()
 
 
 def build_nav_report(run: Path | str) -> NavReport:
@@ -95,6 +98,9 @@ def build_nav_report(run: Path | str) -> NavReport:
             tables=tuple(tables),
             tagged=tuple(tagged),
             shown=tuple(_show(case, scenes) for case in pick_cases(cases, SHOWN)),
+            published=tuple(
+                published_table(said["request"], read_scores(run).record(), every=True)
+            ),
         )
 
 
@@ -168,7 +174,8 @@ def html(report: NavReport) -> str:
         " above.",
         "Each episode once, under the first of its behaviours; both parts share one scale.",
     )
-    return document(report).html(
+    whole = document(replace(report, tables=(*report.tables, *report.published)))
+    return whole.html(
         "navigation/report.html",
         pictures={"": shown} if errors else {},
         cases=[(each.case, case_steps(each.case), *_plan(each)) for each in report.shown],

@@ -27,6 +27,7 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
 from navloom.evals.progress import Summary
+from navloom.evals.run_folder import read_run
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.evals.tasks.registry import load_task
@@ -88,7 +89,7 @@ class EvalPlan(Plan):
 
     episodes: dict[str, Episode]
     scenes: Mapping[str, str]
-    things: Mapping[str, Mapping[str, Sequence[Thing]]] = field(default_factory=dict)
+    things: Mapping[str, Mapping[str, list[Thing]]] = field(default_factory=dict)
     failures: tuple[Example, ...] = ()
     media: Path | None = None
     touches: bool = False
@@ -329,11 +330,15 @@ def _calls(made: EvalPlan) -> Calls:
     )
 
 
-def _ended(_: Path, summary: Summary) -> Shown:
+def _ended(run: Path, summary: Summary) -> Shown:
+    from navloom.evals.navigation.published import published_line
     from navloom.evals.navigation.tables import score_table
 
     scores = summary.scores
-    return Shown([score_table(scores).markdown() + "\n\n"] if scores["episodes"] else [])
+    if not scores["episodes"]:
+        return Shown([])
+    parts = [score_table(scores).markdown(), published_line(read_run(run)["request"])]
+    return Shown(["\n\n".join(filter(None, parts)) + "\n\n"])
 
 
 def _report(runs: list[Path], out: Path | None) -> Shown:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.navigation.compare import Paired
+from navloom.evals.navigation.published import published_table
 from navloom.evals.navigation.scores import read_scores, spoken
 from navloom.evals.progress import Tally
 from navloom.evals.report.document import NOTHING, Table, number, percent
+from navloom.evals.run_folder import read_run
 from navloom.models.spec import read_spec
 
 ORDER = (
@@ -247,6 +249,7 @@ def run_tables(run: Path | str, lines: Sequence[Mapping[str, Any]]) -> Iterator[
     if lines:
         said = read_scores(run).record()
         yield _scores(said)
+        yield from published_table(read_run(run)["request"], said)
         yield _took(lines)
         if rows := tuple(_given_away(said["oracle"] or {})):
             note = (

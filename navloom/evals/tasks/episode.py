@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Annotated, Any
@@ -122,4 +122,4 @@ class TaskData:
     episodes: tuple[Episode, ...]
     scenes: Mapping[str, str]
     notes: tuple[str, ...] = ()
-    things: Mapping[str, Mapping[str, Sequence[Thing]]] = field(default_factory=dict)
+    things: Mapping[str, Mapping[str, list[Thing]]] = field(default_factory=dict)

@@ -1,0 +1,141 @@
+"""Rows that others published, to look at beside a run's; no statistic takes them in.
+
+They are VLN-MME's Table 2 (language models as they come) and Table 6 (navigators trained on the
+task), typed from the paper into ``published.yaml``. Each says of what it is: the paper's own subset
+of val_unseen, whose size its tables do not print (its error analysis has 200 walks), or all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from navloom.evals.navigation.metrics import SHARES
+from navloom.evals.navigation.scores import spoken
+from navloom.evals.report.document import Table
+
+SPLIT = "val_unseen"
+_COLUMNS = ("SR", "OSR", "SPL", "NE", "TL", "nDTW", "SDTW", "CLS")
+_FAMILIES = {"mapgpt": "MapGPT"}
+"""What the paper calls our agents; all others stand beside its other one."""
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One row of a paper's table, of one task.
+
+    Attributes:
+        source: the paper and its table.
+        trained: whether the navigator was trained on the task.
+        group: the agent, or what kind of navigator it is.
+        model: by name.
+        task: of ours.
+        part: ``subset``, or ``val_unseen`` for the whole.
+        values: by metric; fractions and metres, as ours.
+    """
+
+    source: str
+    trained: bool
+    group: str
+    model: str
+    task: str
+    part: str
+    values: Mapping[str, float]
+
+
+@cache
+def published_rows() -> tuple[PublishedRow, ...]:
+    """All rows, in the papers' order."""
+    text = files("navloom.evals.navigation").joinpath("published.yaml").read_text("utf-8")
+    said = yaml.safe_load(text)
+    return tuple(row for table in said["tables"] for row in _rows(said["source"], table))
+
+
+def _rows(source: str, table: Mapping[str, Any]) -> Iterator[PublishedRow]:
+    columns = table["columns"].split()
+    for group, rows in table["rows"].items():
+        for model, line in rows.items():
+            numbers = [float(number) for number in line.split()]
+            for k, block in enumerate(table["blocks"]):
+                task, part = block.split()
+                printed = numbers[k * len(columns) : (k + 1) * len(columns)]
+                # A row may end before the last task.
+                values = {
+                    name: value / 100 if name in SHARES else value
+                    for name, value in zip(columns, printed, strict=bool(printed))
+                }
+                if values:
+                    where = f"{source} {table['table']}"
+                    trained = table["kind"] != "zero-shot"
+                    yield PublishedRow(where, trained, group, model, task, part, values)
+
+
+def rows_beside(request: Mapping[str, Any], *, every: bool = False) -> list[PublishedRow]:
+    """The rows to show beside a run: of its task, and of its own kind of agent unless every one.
+
+    Args:
+        request: as ``run.json`` keeps it.
+        every: give all rows of the task.
+    """
+    if request.get("split") != SPLIT:
+        return []
+    switches = [
+        word for key, word in (("cot", "CoT"), ("reflect", "Reflection")) if request.get(key)
+    ]
+    family = _FAMILIES.get(str(request.get("agent")), "NavGPT")
+    own = f"{family} w/ {' & '.join(switches)}" if switches else family
+    part = "subset" if request.get("subset_ids") else SPLIT
+    rows = [row for row in published_rows() if row.task == request.get("task")]
+    return [row for row in rows if every or (row.part == part if row.trained else row.group == own)]
+
+
+def published_table(
+    request: Mapping[str, Any], scores: Mapping[str, Any], *, every: bool = False
+) -> Iterator[Table]:
+    """A run's means, and below them, pale, the rows beside it; nothing where there are none."""
+    rows = rows_beside(request, every=every)
+    if not rows:
+        return
+    means = {name: found["mean"] for name, found in scores["metrics"].items()}
+    model = scores["model"] + " (a baseline)" * scores["model"].startswith("builtin/")
+    ours = (f"{scores['agent']}, this run", model, f"{scores['episodes']} of it")
+    note = (
+        "Published, not measured here, and in no statistic: VLN-MME, Table 2 (zero-shot) and Table"
+        " 6 (trained on the task). Other prompts, pictures and episodes: its subset of val_unseen"
+        " is its own; its tables do not print how large it is (its error analysis has 200 walks)."
+    )
+    shown = (_cells((row.group, row.model, _OF[row.part]), row.values) for row in rows)
+    yield Table(
+        "Published rows beside it",
+        note,
+        ("agent", "model", SPLIT, *_COLUMNS),
+        (_cells(ours, means), *shown),
+        pale=len(rows),
+        folded="All published rows of this task" if every else "",
+    )
+
+
+_OF = {"subset": "published: its subset", SPLIT: "published: all"}
+
+
+def _cells(head: Sequence[str], values: Mapping[str, float | None]) -> tuple[str, ...]:
+    return (*head, *(spoken(name, values.get(name)) for name in _COLUMNS))
+
+
+def published_line(request: Mapping[str, Any]) -> str:
+    """The same for a terminal: a sentence with the range of SR; empty where there are no rows."""
+    said = []
+    for trained in (False, True):
+        rows = [row for row in rows_beside(request) if row.trained == trained]
+        rates = sorted(row.values["SR"] for row in rows)
+        if rates:
+            who = "navigators trained on it" if trained else f"{rows[0].group}, models as they come"
+            ends = f"{spoken('SR', rates[0])} to {spoken('SR', rates[-1])}"
+            of = "its subset" if rows[0].part == "subset" else SPLIT
+            said.append(f"{who} {ends} ({rows[0].source}, {of})")
+    return f"Published SR, not measured here: {'; '.join(said)}." if said else ""
