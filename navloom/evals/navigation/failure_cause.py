@@ -24,7 +24,6 @@ from navloom.evals.navigation.failure_fork import (
     AHEAD,
     Fork,
     bearing_of,
-    foot_of,
     leans_of,
     slope_of,
     way_of,
@@ -32,6 +31,7 @@ from navloom.evals.navigation.failure_fork import (
 from navloom.evals.navigation.failure_words import (
     Way,
     later_part,
+    near_part,
     one_of_several,
     rooms,
     speaks_of_leaving,
@@ -83,11 +83,9 @@ MEANS: Mapping[Cause, str] = {
 }
 """What each cause is, in one sentence: of tables, of readers' guides and of prompts."""
 
-_SOON = 5
+_SOON = 3
 """Hops within which the right way takes the turn that was taken too soon."""
 _SIDES: tuple[Way, ...] = ("left", "right")
-_STOREY = 1.0
-"""Metres of height between two places on different levels."""
 _NEAR = 3.0
 """Metres around a viewpoint within which things count as being there."""
 _APART = re.compile(r" \((?:the [^()]{0,60} alike[^()]{0,40}|node_\d+[^()]{0,20})\)")
@@ -121,9 +119,12 @@ def _held(
 
 
 def _premature_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
-    if not (fork.stopped and fork.right and fork.to_goal >= RADIUS):
+    """Also of who left the right way and came back to it further on: the stop is what failed."""
+    if not fork.stopped or fork.left < RADIUS or not fork.right:
         return None
-    return {"metres_to_goal": round(fork.to_goal, 2)}
+    if fork.chosen and fork.end not in fork.right:
+        return None
+    return {"metres_to_goal": round(fork.left, 2)}
 
 
 def _late_stop(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
@@ -145,10 +146,15 @@ def _failed_exit(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | Non
 def _mismatch(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     said = ways_at(instruction, fork.progress)
     right, chosen = way_of(fork, fork.right[:1]), way_of(fork, fork.chosen[:1])
-    if chosen not in _SIDES or chosen not in said or right in (None, chosen, "straight", *said):
+    if right in (None, chosen, *said):
         return None
-    soon = leans_of(fork, fork.right[:_SOON])
-    return None if chosen in soon else {"said": chosen, "right": right}
+    if chosen == "straight":
+        # Every way has straight parts: the words must be of this very place.
+        did = chosen in ways_at(instruction, fork.progress, 0)
+    else:
+        soon = leans_of(fork, fork.right[:_SOON])
+        did = chosen in _SIDES and chosen in said and right != "straight" and chosen not in soon
+    return {"said": chosen, "right": right} if did else None
 
 
 def _early_turn(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
@@ -187,14 +193,9 @@ def _stairs(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     return {"right": right, "chosen": chosen}
 
 
-def _vertical(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
+def _vertical(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
     right, chosen = slope_of(fork.at, fork.right), slope_of(fork.at, fork.chosen)
-    if right != chosen:
-        return {"right": right, "chosen": chosen}
-    if fork.end is None or fork.goal is None or not speaks_of_stairs(instruction):
-        return None
-    off = foot_of(fork.end) - foot_of(fork.goal)
-    return {"ended_metres_above_goal": round(off, 2)} if abs(off) >= _STOREY else None
+    return {"right": right, "chosen": chosen} if right != chosen else None
 
 
 def _region(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
@@ -202,7 +203,9 @@ def _region(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None
         return None
     right, chosen = _entered(fork.at, fork.right), _entered(fork.at, fork.chosen)
     if fork.right and right is fork.at:
-        return None  # no region is entered: to go on in the same one is no question of regions
+        if _label_types(right, scene):
+            return None  # no region is entered: to go on in the same one is no question of regions
+        right = fork.right[0]  # what room it is nobody knows: the option's words say
     named = _types(right, fork, scene) & rooms(instruction)
     towards = fork.chosen[0] if fork.chosen and not _label_types(chosen, scene) else chosen
     if not named or named & (_types(chosen, fork, scene) | _types(towards, fork, scene)):
@@ -246,7 +249,7 @@ def _straight_on(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | Non
 
 
 def _object(fork: Fork, instruction: str, scene: Scene) -> dict[str, Any] | None:
-    named = things(instruction)
+    named = things(near_part(instruction, fork.progress))
     if not named or fork.at is None:
         return None
     right, chosen = fork.right or (fork.at,), fork.chosen or (fork.at,)
@@ -279,22 +282,29 @@ def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
     return kept[viewpoint.id]
 
 
+def _twins(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
+    right, chosen = _told(fork)
+    return {"alike": "words"} if right and chosen and _plain(right) == _plain(chosen) else None
+
+
 def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
-    if not fork.right or not fork.chosen or fork.at is None:
-        return None
-    right, chosen = (fork.options.get(way[0].id) for way in (fork.right, fork.chosen))
-    if right is None or chosen is None:
+    if fork.at is None or None in _told(fork):
         return None
     named = things(instruction) | rooms(instruction)
     ours, theirs = (_named(fork, way[0]) & named for way in (fork.right, fork.chosen))
-    apart = abs(turn_between(*(bearing_of(fork.at, way[0]) for way in (fork.right, fork.chosen))))
-    if _plain(right) == _plain(chosen):
-        return {"alike": "words"}
     if ours - theirs:
         return None
-    if ours:
-        return {"alike": "names"}
-    return {"alike": "direction"} if apart < AHEAD else None
+    apart = turn_between(*(bearing_of(fork.at, way[0]) for way in (fork.right, fork.chosen)))
+    alike = "names" if ours else "direction" if abs(apart) < AHEAD else "neither is named"
+    return {"alike": alike}
+
+
+def _told(fork: Fork) -> tuple[str | None, str | None]:
+    """The words of the right option and of the chosen one, where there are any."""
+    right, chosen = (
+        fork.options.get(way[0].id) if way else None for way in (fork.right, fork.chosen)
+    )
+    return right, chosen
 
 
 def _plain(description: str) -> str:
@@ -317,6 +327,7 @@ _NEARBY: Mapping[Cause, Rule] = {
 _UNSAID: Mapping[Cause, Rule] = {"vertical": _vertical, "direction": _straight_on}
 _STAGES: tuple[tuple[int, Mapping[Cause, Rule]], ...] = (
     (1, _NEARBY),
+    (1, {"ambiguous": _twins}),
     (1, _UNSAID),
     (1, {"early_turn": _decoy}),
     (3, _NEARBY),

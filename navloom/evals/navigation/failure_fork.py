@@ -36,8 +36,9 @@ class Fork:
         end: where the episode ended.
         goal: where it should have ended.
         options: each offered viewpoint's description.
-        stopped: whether the agent said stop there.
+        stopped: whether the agent said stop in the end.
         to_goal: metres over the graph from there to the goal.
+        left: metres over the graph from where the episode ended to the goal.
     """
 
     at: Viewpoint | None
@@ -50,6 +51,7 @@ class Fork:
     options: Mapping[str, str]
     stopped: bool = False
     to_goal: float = math.inf
+    left: float = math.inf
 
     def within(self, hops: int) -> Fork:
         """The same with no more than so many hops of either way."""
@@ -72,8 +74,9 @@ def fork_of(
         end=known.get(walk.viewpoints[-1]) if walk.viewpoints else None,
         goal=known.get(reference[-1]) if reference else None,
         options=_descriptions(walk, deviation),
-        stopped=deviation.taken is None and deviation.end == "stop",
+        stopped=walk.stopped,
         to_goal=metres_to_goal(deviation.at, episode, scene),
+        left=metres_to_goal(walk.viewpoints[-1], episode, scene),
     )
 
 

@@ -43,7 +43,7 @@ _STAIRS = re.compile(
 _LEAVE = re.compile(
     r"\b(?:exit|leave|leaving|exiting"
     r"|(?:walk|go|get|come|step|head|move)(?:\s+\w+)?\s+out(?:side)?\b(?!\s+to the)"
-    r"|out (?:of|the|through)|outside)\b"
+    r"|out (?:of|the|through)|through the (?:door|doorway)|outside)\b"
 )
 _ORDINAL = re.compile(
     r"\b(?:first|second|third|fourth|next|last|other|farthest|furthest|closest|nearest|1st|2nd|3rd)"
@@ -58,8 +58,8 @@ _FILL = (
     r"|second|next|toward|towards)){0,4}"
 )
 _WAYS: tuple[tuple[Way, re.Pattern[str]], ...] = (
-    ("left", re.compile(_VERB + _FILL + r"\s+left\b")),
-    ("right", re.compile(_VERB + _FILL + r"\s+right\b")),
+    ("left", re.compile(_VERB + _FILL + r"\s+left\b(?!\s+of\b)")),
+    ("right", re.compile(_VERB + _FILL + r"\s+right\b(?!\s+of\b)")),
     (
         "around",
         re.compile(
@@ -98,22 +98,28 @@ def clauses(instruction: str) -> tuple[Clause, ...]:
     )
 
 
-def ways_at(instruction: str, progress: float) -> tuple[Way, ...]:
+def ways_at(instruction: str, progress: float, around: int = 1) -> tuple[Way, ...]:
     """Which ways an instruction says to go about some point of the way.
 
     Args:
         instruction: the whole of it.
         progress: the part of the way that is done, 0 to 1.
+        around: how many clauses on either side of the one at that point count, too.
 
     Returns:
-        The ways of the clause at that point and of its two neighbours, in order.
+        The ways of these clauses, in order.
     """
-    return _ways(_around(instruction, progress, 1, 1))
+    return _ways(_around(instruction, progress, around, around))
 
 
 def later_part(instruction: str, progress: float) -> str:
     """What an instruction says from about some point of the way on."""
     return ". ".join(part.text for part in _around(instruction, progress, 0, len(instruction)))
+
+
+def near_part(instruction: str, progress: float) -> str:
+    """What an instruction says about some point of the way."""
+    return ". ".join(part.text for part in _around(instruction, progress, 1, 2))
 
 
 def one_of_several(instruction: str) -> str | None:

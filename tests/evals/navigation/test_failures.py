@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
+from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, metres_to_goal
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failure_words import clauses, rooms, speaks_of_stairs, things, ways_at
 from navloom.evals.navigation.failures import analyse, read_tags
@@ -207,12 +207,22 @@ def test_cause_vertical_by_the_hops():
     assert seen.evidence["causes"]["vertical"] == {"right": "up", "chosen": "level", "within": 1}
 
 
-def test_cause_vertical_by_where_it_ended():
+def test_cause_vertical_where_the_stairs_are_three_hops_off():
     path = ("1_0", "2_0", "2_3", "9_5", "9_11")
     seen = told("1_0", "1_1", said="Go upstairs.", path=path, home="demo:villa")
-    assert seen.evidence["causes"]["vertical"]["ended_metres_above_goal"] == -3.0
+    assert seen.evidence["causes"]["vertical"]["within"] == 3
     same = told("1_0", "1_1", said="Walk on.", path=path[:3], home="demo:villa")
     assert "vertical" not in same.evidence["causes"]
+
+
+def test_cause_premature_stop_after_a_detour():
+    path = ("2_0", "2_5", "2_2", "4_0", "4_1", "6_0")
+    seen = told("2_0", "2_6", "2_2", said="Go on.", path=path)
+    metres = round(metres_to_goal("2_2", episode(path=path), scene()), 2)
+    assert metres != round(metres_to_goal("2_0", episode(path=path), scene()), 2)
+    assert seen.evidence["causes"]["premature_stop"] == {"metres_to_goal": metres}
+    out = told("2_0", "2_6", "2_2", end="max_steps", said="Go on.", path=path)
+    assert "premature_stop" not in out.evidence["causes"]
 
 
 def test_cause_object_by_what_is_near():
@@ -232,9 +242,8 @@ def test_cause_object_by_the_words_of_the_options():
 
 
 def test_the_very_next_hop_goes_before_the_next_three():
-    path = ("2_6", "2_2", "4_0", "4_1", "6_0")
-    said = "Go to the bedroom."
-    later = told("2_6", "2_5", "2_1", "3_0", said=said, path=path)
+    path = ("2_0", "2_5", "2_2", "4_0")
+    later = told("2_0", "1_0", said="Go to the bedroom.", path=path)
     assert later.evidence["causes"]["region"]["within"] == 3
 
 
