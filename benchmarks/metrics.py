@@ -301,7 +301,7 @@ def _given() -> _Given:
     data = Path(folder) / "mp3d" if folder else None
     if data is None or not (data / "trajectories").is_dir():
         return _made()
-    from navloom.evals.navigation.scores import read_submission
+    from navloom.evals.navigation.submission import read_submission
     from navloom.evals.tasks import r2r
 
     task = r2r.load(data, "val_unseen")

@@ -362,7 +362,23 @@ class ShownStep:
 def case_steps(case: Case) -> list[ShownStep]:
     """The steps of an episode."""
     steps = Walk.read(case.result).steps[:_MOST_STEPS]
-    return [_step(case, number, step) for number, step in enumerate(steps)]
+    shown = [_step(case, number, step) for number, step in enumerate(steps)]
+    pointed = _mapping(case.result.get("pointed"))
+    if shown and pointed:
+        notes = (*shown[-1].notes, *_pointed(pointed, case.episode.columns))
+        shown[-1] = replace(shown[-1], notes=notes)
+    return shown
+
+
+def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[Note]:
+    """Which thing was meant at the end, and which was named, of how many in sight."""
+    seen, named = _mapping(pointed.get("offered")), pointed.get("object")
+    said = "none"
+    if isinstance(named, str) and named in seen:
+        said = f"{named} ({_text(seen[named])})"
+    meant = f"{columns.get('object')} ({_text(columns.get('object_name'))})"
+    words = f"named {_text(said)} of {len(seen)} in sight; meant is {_text(meant)}"
+    yield Note("which thing", words, bad=str(named) != str(columns.get("object")))
 
 
 def _step(case: Case, number: int, step: Step) -> ShownStep:

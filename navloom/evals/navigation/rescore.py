@@ -17,7 +17,8 @@ from typing import Any
 from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
-from navloom.evals.navigation.scores import EFFORT, Fault, read_submission, read_trials, spoken
+from navloom.evals.navigation.scores import EFFORT, read_trials, spoken
+from navloom.evals.navigation.submission import Fault, read_submission
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
 from navloom.evals.run_folder import read_run
@@ -114,7 +115,7 @@ def score_submission(
     """Score anyone's submission file.
 
     Args:
-        file: a list of ``{instr_id, trajectory}``; see :mod:`navloom.evals.navigation.scores`.
+        file: a list of ``{instr_id, trajectory}``; see :mod:`navloom.evals.navigation.submission`.
         form: one of ``FORMATS``.
         data: the dataset's folder; ``$NAVLOOM_DATA/mp3d`` unless given.
         split: of the dataset; its default one unless given.

@@ -303,7 +303,7 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     record = load_prompt(PROMPTS[context.prompts]).record
     result = result_of(state, record, context.ask_cost)
     if context.things is not None:
-        result["pointed"] = state["pointed"] or {"object": None, "offered": [], "faults": []}
+        result["pointed"] = state["pointed"] or {"object": None, "offered": {}, "faults": []}
     if ending == "stop":
         return {"status": "ok", "result": result, "reason": None, "message": None}
     message = _LINES[ending]

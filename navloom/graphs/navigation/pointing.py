@@ -135,11 +135,11 @@ def read_thing(text: str, ids: Sequence[str]) -> str:
 def finish(state: State) -> State:
     """Put the result together; always ``ok``: to name none is a finding.
 
-    Its keys: ``object`` (the id, or None), ``offered`` (the ids), ``faults`` and ``prompt``.
+    Its keys: ``object`` (the id, or None), ``offered`` (id -> name), ``faults`` and ``prompt``.
     """
     result = {
         "object": state.get("pointed"),
-        "offered": [each["id"] for each in state.get("things", [])],
+        "offered": {each["id"]: each["name"] for each in state.get("things", [])},
         "faults": state.get("faults", []),
         "prompt": load_prompt("which_thing").record,
     }

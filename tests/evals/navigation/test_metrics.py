@@ -22,7 +22,7 @@ from navloom.evals.navigation.metrics import (
     score_paths,
 )
 from navloom.evals.navigation.path_metrics import warp
-from navloom.evals.navigation.scores import read_submission
+from navloom.evals.navigation.submission import read_submission
 from navloom.evals.tasks.episode import Episode
 from navloom.evals.tasks.registry import load_task
 from navloom.scenes.scene import Edge, Floor, Point3, Region, Scene, Viewpoint

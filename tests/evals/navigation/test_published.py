@@ -77,6 +77,7 @@ def test_ours_come_first_and_theirs_are_pale() -> None:
     assert published_line({**R2R, "task": "scene"}) == ""
 
 
+@pytest.mark.slow
 def test_a_run_shows_them_and_counts_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,6 +49,25 @@ def run(tmp_path):
     return run_folder(tmp_path / "run", [*lines, line(hostile, how, "s9")], note=HOSTILE)
 
 
+@pytest.mark.parametrize(
+    ("named", "words", "bad"),
+    [
+        ("7", "named 7 (side table) of 2 in sight; meant is 7 (table)", False),
+        ("9", "named 9 (<b>) of 2 in sight; meant is 7 (table)", True),
+        (None, "named none of 2 in sight; meant is 7 (table)", True),
+        (["7"], "named none of 2 in sight; meant is 7 (table)", True),
+    ],
+)
+def test_the_last_step_says_which_thing_was_named(named, words, bad):
+    walked = result(*PATH)
+    walked["pointed"] = {"object": named, "offered": {"7": "side table", "9": "<b>"}, "faults": []}
+    about = episode(columns={"object": 7, "object_name": "table"})
+    said = line(about, walked, "s1")
+    case = read_case(said, analyse(walked, about, scene(), success=True))
+    (note,) = (each for each in case_steps(case)[-1].notes if each.who == "which thing")
+    assert (note.words, note.bad) == (words, bad)
+
+
 def test_the_page_says_what_happened(run):
     page = write_nav_report(run)
     text = page.read_text()

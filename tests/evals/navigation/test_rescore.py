@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from navloom.errors import DataError, RunError, UsageError
 from navloom.evals.navigation import rescore as scoring
-from navloom.evals.navigation import scores
+from navloom.evals.navigation import submission
 from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
 from navloom.evals.navigation.rescore import score_run, score_submission
-from navloom.evals.navigation.scores import read_submission, viewpoints_of
+from navloom.evals.navigation.submission import read_submission, viewpoints_of
 from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.scenes.formats.scene_json import save
 from tests.evals.navigation.test_metrics import ROW, episode
@@ -208,9 +208,9 @@ def test_a_file_one_byte_too_large_is_refused(
 ) -> None:
     file = submit(WHOLE)
     size = file.stat().st_size
-    monkeypatch.setattr(scores, "MOST_BYTES", size)
+    monkeypatch.setattr(submission, "MOST_BYTES", size)
     assert score_submission(file).record()["n"] == 4
-    monkeypatch.setattr(scores, "MOST_BYTES", size - 1)
+    monkeypatch.setattr(submission, "MOST_BYTES", size - 1)
     with pytest.raises(DataError, match=f"at most {size - 1} bytes, and the file is larger"):
         score_submission(file)
 

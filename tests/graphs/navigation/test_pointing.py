@@ -45,7 +45,7 @@ def test_things_are_told_apart_by_where_they_lie() -> None:
 def test_an_answer_is_taken_for_what_it_says() -> None:
     result, (question,) = asked(['{"thing": "9"}'])
     assert (result["object"], result["faults"]) == ("9", [])
-    assert sorted(result["offered"]) == ["12", "7", "9"]
+    assert result["offered"] == {"12": "mirror", "7": "side table", "9": "mirror"}
     assert "Instruction: Clean the mirror." in question
     assert "- 7: side table" in question
     assert "Guidance" not in question
@@ -73,7 +73,7 @@ def test_nothing_but_an_id_is_read(text: str) -> None:
 
 def test_where_nothing_is_seen_nobody_is_asked() -> None:
     result, _ = asked([], things=[])
-    assert (result["object"], result["offered"]) == (None, [])
+    assert (result["object"], result["offered"]) == (None, {})
 
 
 def test_a_name_cannot_open_a_line_of_the_prompt() -> None:
@@ -115,7 +115,7 @@ def test_who_runs_out_of_steps_is_asked_where_it_stands() -> None:
 @pytest.mark.parametrize("replies", [["nonsense"] * 3, ["Action: Stop."]])
 def test_who_cannot_answer_or_sees_nothing_is_not_asked(replies: list[str]) -> None:
     state, _ = walk(replies, things={SINK: THINGS})
-    assert state["result"]["pointed"] == {"object": None, "offered": [], "faults": []}
+    assert state["result"]["pointed"] == {"object": None, "offered": {}, "faults": []}
 
 
 def test_without_things_there_is_no_question() -> None:

@@ -1,0 +1,163 @@
+"""Anyone's submission to R2R, R4R or REVERIE, read as data that nobody vouches for.
+
+A JSON list of ``{"instr_id": ..., "trajectory": [...]}``, where a trajectory is a list of
+``[viewpoint, heading, elevation]``. Other people's forms are taken too: viewpoints as plain
+strings, and lists of viewpoints that were passed in one go (``[["a"], ["b", "c"]]``). Headings are
+not looked at. What is wrong with one entry is kept beside its id, and the others are read on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import DataError
+from navloom.evals.navigation.ground import MOST_POSITIONS, Invalid
+from navloom.files import open_file
+from navloom.scenes.checked_files import short
+
+MOST_BYTES = 256 * 1024 * 1024
+MOST_ENTRIES = 1_000_000
+_DEEPEST = 3
+_MOST_ITEMS = 4 * MOST_POSITIONS
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something in a submission that counts as a failed episode, or belongs to none.
+
+    Attributes:
+        id: the instruction's, as far as there is one.
+        what: why.
+    """
+
+    id: str
+    what: Invalid
+
+    def record(self) -> dict[str, str]:
+        """As JSON."""
+        return {"instr_id": self.id, "reason": self.what.reason, "message": self.what.message}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a file holds.
+
+    Attributes:
+        entries: how many there are.
+        trajectories: viewpoints by instruction, of the entries that can be read.
+        faults: the others, by instruction.
+        nameless: entries that name no instruction at all.
+        pointed: by instruction, the object that an entry names (REVERIE's ``predObjId``).
+    """
+
+    entries: int
+    trajectories: Mapping[str, tuple[str, ...]]
+    faults: Mapping[str, Fault]
+    nameless: tuple[Fault, ...]
+    pointed: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_submission(path: Path | str) -> Submission:
+    """Read a submission.
+
+    An instruction that stands twice is faulty, whatever its trajectories: which one was meant
+    is nobody's guess.
+
+    Raises:
+        DataError: the file is missing, too large, no JSON, or no list of objects at all.
+    """
+    entries = _load(Path(path))
+    trajectories: dict[str, tuple[str, ...]] = {}
+    faults: dict[str, Fault] = {}
+    nameless: list[Fault] = []
+    seen: dict[str, int] = {}
+    names: dict[str, str] = {}
+    pointed: dict[str, str] = {}
+    for k, entry in enumerate(entries):
+        name = entry.get("instr_id") if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not name or len(name) > 200:
+            said = f"expected an object with instr_id and trajectory, found {short(entry)}"
+            nameless.append(Fault(f"[{k}]", Invalid("malformed", said)))
+            continue
+        if name in seen:
+            twice = f"it stands twice, as entries {seen[name]} and {k}"
+            faults[name] = Fault(name, Invalid("duplicate", twice))
+            trajectories.pop(name, None)
+            continue
+        seen[name] = k
+        named = entry.get("predObjId")
+        if isinstance(named, str | int) and not isinstance(named, bool):
+            pointed[name] = str(named)[:200]
+        found = viewpoints_of(entry.get("trajectory"))
+        if isinstance(found, Invalid):
+            faults[name] = Fault(name, found)
+        else:
+            # Thousands of trajectories name the same few hundred viewpoints: each is held once.
+            trajectories[name] = tuple(names.setdefault(v, v) for v in found)
+    return Submission(len(entries), trajectories, faults, tuple(nameless), pointed)
+
+
+def viewpoints_of(trajectory: Any) -> list[str] | Invalid:
+    """The viewpoints of a trajectory in any of the forms in use, in order, or what is wrong.
+
+    Args:
+        trajectory: a list of ``[viewpoint, heading, elevation]``, of viewpoints, or of lists of
+            either, at most three deep.
+    """
+    if not isinstance(trajectory, list):
+        return Invalid("malformed", f"its trajectory is {short(trajectory)}: expected a list")
+    found: list[str] = []
+    for count, item in enumerate(_items(trajectory, _DEEPEST)):
+        if isinstance(item, Invalid):
+            return item
+        if count >= _MOST_ITEMS or len(found) > MOST_POSITIONS:
+            said = f"its trajectory is too long: expected at most {MOST_POSITIONS:,} positions"
+            return Invalid("too_long", said)
+        if isinstance(item, str):
+            found.append(item)
+    return found
+
+
+def _items(values: list[Any], depth: int) -> Iterator[str | Invalid | None]:
+    """Viewpoints in order, None for an angle, an ``Invalid`` for what is neither."""
+    for k, value in enumerate(values):
+        if isinstance(value, list):
+            if depth == 0:
+                yield Invalid("malformed", "its trajectory is nested beyond reason")
+            else:
+                yield from _items(value, depth - 1)
+        elif isinstance(value, str):
+            yield value
+        elif k and depth < _DEEPEST and (value is None or isinstance(value, int | float)):
+            yield None
+        else:
+            yield Invalid(
+                "malformed",
+                f"its trajectory holds {short(value)}: expected [viewpoint, heading, elevation]",
+            )
+
+
+def _load(path: Path) -> list[Any]:
+    try:
+        with open_file(path) as stream:
+            raw = stream.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise DataError(f"{path}: cannot be read: {why}.") from None
+    if len(raw) > MOST_BYTES:
+        raise DataError(f"{path}: expected at most {MOST_BYTES:,} bytes, and the file is larger.")
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: expected a submission in JSON: {str(error)[:200]}.") from None
+    if not isinstance(content, list) or not content:
+        raise DataError(
+            f"{path}: expected a list of {{instr_id, trajectory}}, found {short(content)}."
+        )
+    if len(content) > MOST_ENTRIES:
+        raise DataError(f"{path}: expected at most {MOST_ENTRIES:,} entries, got {len(content):,}.")
+    return content
