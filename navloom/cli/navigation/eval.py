@@ -48,9 +48,7 @@ Goals = Annotated[
         panel=TASK,
     ),
 ]
-Grounding = Annotated[
-    bool, Opt("Ask at the end which of the things in sight is meant (RGS, RGSPL).", panel=TASK)
-]
+Grounding = Annotated[bool, Opt("Ask at the end which thing is meant (RGS, RGSPL).", panel=TASK)]
 Episodes = Annotated[int, Opt("How many episodes to make.", min=1, max=MOST, panel=TASK)]
 Kind = Annotated[
     Literal["mixed", "fine", "goal", "object"],
