@@ -211,8 +211,8 @@ def headline(run: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], errors:
     said = f"{what}: {well} of {len(lines)} episodes succeeded ({well / len(lines):.1%})."
     if errors:
         said += f" {errors} ended in an error of the machinery and count for nothing."
-    if str(request.get("model", "")).startswith("builtin/"):
-        said += " The navigator is a baseline: rules in the place of a language model."
+    if rules := _RULES.get(str(request.get("model", ""))):
+        said += f" The navigator is a baseline and no language model: {rules}."
     return said
 
 

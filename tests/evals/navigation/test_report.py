@@ -73,7 +73,7 @@ def test_the_page_says_what_happened(run):
     text = page.read_text()
     assert page == run / "report.html"
     assert "scene test: 2 of 6 episodes succeeded (33.3%)." in text
-    assert "a baseline: rules in the place of a language model" in text
+    assert "a baseline and no language model: R2R-tuned rules: " in text
     assert text.count("data:image/png;base64,") == 7
     assert "early stop (elsewhere); cause: region" in text
     assert "first deviation" in text
