@@ -102,3 +102,16 @@ async def test_no_action_to_be_had_ends_it() -> None:
         context = Context(simulator=GraphSimulator(home()), model=model)
         state = await build_decider().ainvoke(GIVEN, context=context)
     assert (state["ending"], len(state["steps"])) == ("unparsed", 1)
+
+
+async def test_the_oracle_speaks_before_a_stop_that_is_too_early_is_decided() -> None:
+    with ScriptedChatModel(["Action: Stop", "Action: 1"]) as model:
+        context = Context(
+            simulator=GraphSimulator(home()),
+            model=model,
+            oracle="assistant",
+            oracle_model="builtin/heuristic",
+        )
+        state = await build_decider().ainvoke(GIVEN, context=context)
+    assert state["draft"]["oracle"]["trigger"] == "early_stop"
+    assert (state["draft"]["action"]["kind"], state["ending"]) == ("move", None)
