@@ -54,7 +54,8 @@ RULES = {
     "evals/capnav": "collect official* rules scores",
     "evals/judging": "calibration_scores",
     "evals/navcraft": "rules scores dataset",
-    "evals/navigation": "failure_[bcfw]* failures metrics oracle_scores path_metrics scores submission subset",
+    "evals/navigation": "failure_[bcfw]* failures metrics oracle_scores path_metrics scores"
+    " submission subset",
     "judges": "fence traversability verdict",
     "models": "binding call failure usage",
     "scenes": "annotate bodies distances gridgraph",
