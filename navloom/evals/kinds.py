@@ -39,6 +39,7 @@ KINDS = {
     "captions": "navloom.evals.captions.run:CAPTIONS",
     "judge_reasoning": "navloom.evals.judging.run:REASONING",
     "judge_trace": "navloom.evals.judging.run:TRACE",
+    "judge_failures": "navloom.evals.judging.labelling:FAILURES",
     "calibrate_reasoning": "navloom.evals.judging.calibration:REASONING",
     "calibrate_injections": "navloom.evals.judging.calibration:INJECTIONS",
     "calibrate_trace": "navloom.evals.judging.calibration:TRACE",

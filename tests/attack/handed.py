@@ -349,6 +349,7 @@ HANDED: tuple[Handed, ...] = (
         (
             "report {top}",
             "judge trace {top} --out out/j --display none",
+            "judge failures {top} --out out/l --display none",
             "subset scene --failed-by {top} --scenes demo:flat --n 1 --out out/s.json",
             f"eval scene demo:flat --n 3 --failures-from {{top}} --out out/f {_WALK}",
         ),
@@ -356,6 +357,7 @@ HANDED: tuple[Handed, ...] = (
             "navloom.evals.navigation.failure_examples:read_examples {top}",
             "navloom.evals.navigation.report:build_nav_report {top}",
             "navloom.evals.judging.run:read_steps {top}",
+            "navloom.evals.judging.labelling:read_failed {top}",
         ),
     ),
     Handed(

@@ -52,7 +52,8 @@ COMMANDS = (
     "eval reverie --data {} --limit 1 --out q", "eval scene {} --limit 1 --out q",
     "eval capnav --data {} --limit 1 --out q", "subset r2r --data {} --n 2 --out q",
     "score {}", "compare {} folder", "caption {} --out q", "judge reasoning {} --out q",
-    "judge trace {} --out q", "judge calibrate reasoning {} --limit 1 --out q", "retry {}",
+    "judge trace {} --out q", "judge failures {} --out q",
+    "judge calibrate reasoning {} --limit 1 --out q", "retry {}",
     "export {} --out q", "validate {}", "report {}", "cache info --cache {}",
     "study oracle {} --out q", "chat {}", "chat demo:flat --replay {}",
 )  # fmt: skip

@@ -87,7 +87,7 @@ COMMANDS = """
 scenes, scenes list, scenes show, scenes export, scenes annotate, scenes import,
 scenes import hm3d, demo, synth, synth capnav, synth single, synth collab, eval, eval r2r,
 eval reverie, eval objectnav, eval scene, eval dialogue, eval capnav, eval capnav-truth, subset,
-score, compare, caption, chat, judge, judge reasoning, judge trace, judge calibrate,
+score, compare, caption, chat, judge, judge reasoning, judge trace, judge failures, judge calibrate,
 judge calibrate reasoning, judge calibrate trace, retry, study, study relays, study profiles,
 study ablation, study oracle, export, validate, report, models, serve, cache, cache info,
 cache prune, doctor
@@ -304,6 +304,8 @@ CASES: dict[str, str] = {
         judge trace runs/a --limit 3 --dry-run --json
         judge trace runs/a --limit 3 --dry-run
         judge trace runs/a --json
+        judge failures runs/a --out runs/f
+        judge failures runs/a --dry-run
         judge reasoning reasons.jsonl --out runs/r
         judge reasoning reasons.jsonl --json
         judge calibrate trace runs/a --n 24 --out runs/c
@@ -405,6 +407,7 @@ CASES: dict[str, str] = {
         subset r2 --n 3
         study ablation demo: --out q
         judge trace nowhere
+        judge failures nowhere
         judge reasoning nowhere.jsonl
         judge trace reasons.jsonl --rubric no.yaml
     """,

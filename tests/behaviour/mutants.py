@@ -48,11 +48,11 @@ RULES = {
     "tools/navcraft": "errand optimum paths relay schedule task",
     "tools/navigation": "giveaways guide leaks options parse_action steps triggers",
     "graphs/captions": "captioner",
-    "graphs/judging": "reasoning rubric",
+    "graphs/judging": "labeller reasoning rubric",
     "evals": "quota",
     "evals/report": "intervals",
     "evals/capnav": "collect official* rules scores",
-    "evals/judging": "calibration_scores",
+    "evals/judging": "calibration_scores labelling",
     "evals/navcraft": "rules scores dataset",
     "evals/navigation": "failure_[bcfw]* failures metrics oracle_scores path_metrics scores"
     " submission subset",

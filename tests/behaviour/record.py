@@ -93,7 +93,7 @@ langgraph.checkpoint.sqlite.aio langchain_openai langchain_anthropic shapely.ops
 matplotlib.figure matplotlib.backends.backend_agg"""
 VOLATILE = (
     (re.compile(r"(free disk +)\d+ GB"), r"\1N GB"),
-    (re.compile(r"runs/(judged|traces)-[0-9a-f]{10}"), r"runs/\1-HASH"),
+    (re.compile(r"runs/(judged|traces|labels)-[0-9a-f]{10}"), r"runs/\1-HASH"),
     (re.compile(r"(the oldest of|the newest of) [\w:-]+ [\d:]+"), r"\1 DAY"),
 )
 TEXTS = {".txt", ".md", ".html", ".json", ".jsonl", ".yaml", ".svg", ".csv"}

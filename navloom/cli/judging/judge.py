@@ -1,4 +1,4 @@
-"""``navloom judge``: grade reasons and traces, and measure the grader."""
+"""``navloom judge``: grade reasons, traces and failures, and measure the grader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from navloom.evals.progress import Summary
     from navloom.evals.report.document import Table
 
-app = Commands("Grade reasons and traces, and measure the grader.")
+app = Commands("Grade reasons, traces and failures, and measure the grader.")
 calibrate = Commands("Measure a judge on items of known truth.")
 app.add_typer(calibrate, name="calibrate")
 
@@ -113,6 +113,52 @@ def trace(
     for name, each in () if how.as_json else counted.items():
         words = ", ".join(f"{each[g]} {g}" for g in ("yes", "no", "na", "unscored"))
         tell(f"{name}: {words}")
+    _end(summary, out)
+
+
+@app.command()
+@takes("rubric", "n", kind="judge_failures")
+def failures(
+    *,
+    out: OutOrMade = None,
+    where: Annotated[
+        Path, Opt("A navigation run, or a file of its lines.", metavar="RUN|FILE", argument=True)
+    ],
+    request: JudgeRequest,
+    session: Session,
+    how: How,
+) -> None:
+    """Say why each failed walk of a run left the right way, by the causes of docs/errors.md.
+
+    A model reads what a person would be given to label; builtin/heuristic is the rules themselves.
+    OUT/labels.jsonl holds the labels.
+    """
+    from collections import Counter
+
+    from navloom.evals.judging.labelling import read_failed
+    from navloom.evals.kinds import run_kind
+    from navloom.evals.run_folder import read_samples
+
+    request = replace(request, of=str(where))
+    out = run_folder(out, "labels", request)
+    _, faults = read_failed(where)
+    _say_faults(faults)
+    if how.dry_run:
+        show_dry_run(request, session, as_json=how.as_json)
+        return
+    summary = run_kind(request, out, session)
+    results = [row["result"] for row in read_samples(out)]
+    counted = Counter(each["cause"] or "unscored" for each in results)
+    same = sum(each["cause"] == each["rules"] for each in results)
+    if how.as_json:
+        causes = dict(counted.most_common())
+        print_json(
+            {"run": str(out), "causes": causes, "as_the_rules": same, "not_read": faults}
+            | summary.record()
+        )
+    else:
+        said = ", ".join(f"{count} {cause}" for cause, count in counted.most_common())
+        tell(f"{len(results)} failed walks: {said}; as the rules {same}")
     _end(summary, out)
 
 

@@ -18,17 +18,20 @@ class JudgeRequest(Request):
 
     PLACES: ClassVar[Sequence[str]] = ("kind", "of", "n")
     """None of these stands as it is in ``run.json``: what they name does, by its content."""
-    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompt", "answers", "steps", "items", "spec"})
+    DERIVED: ClassVar[frozenset[str]] = frozenset(
+        {"prompt", "answers", "steps", "walks", "causes", "items", "spec"}
+    )
 
     kind: Literal[
         "judge_reasoning",
         "judge_trace",
+        "judge_failures",
         "calibrate_reasoning",
         "calibrate_injections",
         "calibrate_trace",
     ] = "judge_reasoning"
     of: str = ""
-    """A file of answers, a run or file of steps, or of a calibration of reasons the scenes."""
+    """A file of answers, a run or file of walks, or of a calibration of reasons the scenes."""
     rubric: Annotated[str, Opt("The rubric: trace, or a .yaml file.", metavar="NAME|FILE")] = (
         "trace"
     )
@@ -63,14 +66,15 @@ class JudgeRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """How is judged, as ``run.json`` keeps it; what is judged is the plan's."""
-        from navloom.graphs.judging import reasoning, rubric
+        from navloom.graphs.judging import labeller, reasoning, rubric
         from navloom.judges.trace import load_rubric
         from navloom.prompts.load import load_prompt
 
         own = super().record()
         named = own.pop("rubric")
         if self.kind not in _TRACES:
-            return {**own, "prompt": load_prompt(reasoning.PROMPT).record}
+            asks = labeller if self.kind == "judge_failures" else reasoning
+            return {**own, "prompt": load_prompt(asks.PROMPT).record}
         whole = load_rubric(named).model_dump(mode="json")
         return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
 

@@ -155,7 +155,7 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
     """
     steps: list[Step] = []
     faults: list[str] = []
-    for row in read_samples(where) if where.is_dir() else _rows(where, faults):
+    for row in rows_of(where, faults):
         try:
             steps += steps_of(row)
         except DataError as error:
@@ -168,9 +168,12 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
     return steps, faults
 
 
-def _rows(path: Path, faults: list[str]) -> list[dict[str, Any]]:
+def rows_of(where: Path, faults: list[str]) -> list[dict[str, Any]]:
+    """The lines of a run's folder, or of a file of them; what is no object is added to faults."""
+    if where.is_dir():
+        return read_samples(where)
     rows = []
-    for number, line in lines_of(path):
+    for number, line in lines_of(where):
         try:
             row = json.loads(line) if line.strip() else None
         except (ValueError, RecursionError):

@@ -82,7 +82,7 @@ def build_nav_report(run: Path | str) -> NavReport:
     said, lines = read_run(run), read_samples(run)
     finished = {line["id"] for line in lines}
     errors = sum(line["id"] not in finished for line in read_errors(run))
-    scenes = _Scenes(said)
+    scenes = RunScenes(said)
     tagged, cases = [], []
     with formed(f"{run}: a sample", "a navigated episode"):
         for line in lines:
@@ -104,7 +104,7 @@ def build_nav_report(run: Path | str) -> NavReport:
         )
 
 
-class _Scenes:
+class RunScenes:
     """The scenes of a run, each loaded once."""
 
     def __init__(self, run: Mapping[str, Any]) -> None:
@@ -135,7 +135,7 @@ def _names(run: Mapping[str, Any]) -> Iterator[SceneNames]:
     yield SceneNames()
 
 
-def _tags(line: Mapping[str, Any], scenes: _Scenes) -> Analysis | None:
+def _tags(line: Mapping[str, Any], scenes: RunScenes) -> Analysis | None:
     """A line's tags; worked out anew where it has none."""
     result = line.get("result")
     if not isinstance(result, Mapping):
@@ -151,7 +151,7 @@ def _tags(line: Mapping[str, Any], scenes: _Scenes) -> Analysis | None:
     return read_tags(analyse(result, episode, scene, success=line.get("status") == "ok").tags)
 
 
-def _show(case: Case, scenes: _Scenes) -> ShownCase:
+def _show(case: Case, scenes: RunScenes) -> ShownCase:
     try:
         return ShownCase(case, scenes.load(case.episode.scene))
     except NavloomError as error:

@@ -1,4 +1,4 @@
-"""Baselines for the jobs ``judge_reasoning`` and ``judge_rubric``: rules that read prompts alone.
+"""Baselines for the jobs of judges: rules that read prompts alone.
 
 The symbolic judge of reasons matches words for barriers, and names and ids of places, to the
 barriers that the prompt lists. It knows the words below and no others: where an explanation has
@@ -8,6 +8,9 @@ language models, not one of them; how far it goes is in docs/judges.md.
 That of steps knows the three criteria of the rubric ``trace`` and leaves any other unscored. It
 looks whether things that the reasoning says it sees are words of the options, whether the reasoning
 denies or repeats the history, and whether the option it names is the one that was taken.
+
+Why a walk failed is drawn alone: the rules that know it read the scene and not the prompt, and a
+run asks them itself (:mod:`navloom.evals.judging.labelling`).
 """
 
 from __future__ import annotations
@@ -178,6 +181,13 @@ def random_rubric(request: Request) -> AIMessage:
     return request.answer(
         {name: _graded(rng.choice(("yes", "no", "na")), "drawn") for name in wanted}
     )
+
+
+def random_failure(request: Request) -> AIMessage:
+    """Draw a cause."""
+    rng = random.Random(f"{request.seed}:{request.first_human}")
+    cause = rng.choice(_CRITERION.findall(request.first_human))
+    return request.answer({"why": "drawn", "cause": cause, "second": "none", "sure": False})
 
 
 def _parts(request: Request) -> dict[str, str]:

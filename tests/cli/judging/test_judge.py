@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from navloom.cli.main import main
+from tests.evals.judging import test_labelling
 from tests.evals.judging.test_run import line, written
 from tests.graphs.judging.test_rubric import row
 from tests.judges.paths import WRONG
@@ -52,6 +53,39 @@ def test_traces_are_graded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert said.err.count("not read") == 2
 
 
+def test_failed_walks_of_a_run_are_labelled_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    walk = ["eval", "scene", "demo:flat", "--n", "3", "--agent", "random", "--out", "walks"]
+    main([*walk, "--display", "none"])
+    capsys.readouterr()
+    words = ["judge", "failures", "walks", "--display", "none"]
+    assert main([*words, "--out", "r"]) == 0
+    said = capsys.readouterr()
+    assert "failed walks: " in said.out
+    count = int(said.out.split(" ", 1)[0])
+    assert said.out.endswith(f"; as the rules {count}\n")
+    assert len(Path("r/labels.jsonl").read_text().splitlines()) == count
+    assert main([*words, "--out", "r", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (sum(found["causes"].values()), found["as_the_rules"]) == (count, count)
+    assert main(["retry", "r", "--display", "none"]) == 0
+    assert main(words) == 0
+    assert [folder.name.partition("-")[0] for folder in Path("runs").iterdir()] == ["labels"]
+
+
+def test_what_holds_no_failed_walk_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(written(tmp_path / "t.jsonl", json.dumps(row())))
+    assert main(["judge", "failures", file, "--out", str(tmp_path / "r")]) == 1
+    said = capsys.readouterr().err
+    assert "no failed walk to label. The first fault: e1: no navigated episode: " in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "r").exists()
+
+
 def test_calibrations_print_their_tables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,9 +115,11 @@ def test_a_dry_run_shows_what_a_judge_would_read(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     file = str(written(tmp_path / "f.jsonl", line("a"), line("b", WRONG)))
     trace = str(written(tmp_path / "t.jsonl", json.dumps(row())))
+    walks = str(written(tmp_path / "w.jsonl", test_labelling.line("w", "1_0", "2_0")))
     for words, told in (
         (["reasoning", file], "2 items in 1 scene"),
         (["trace", trace], "3 items in 1 scene"),
+        (["failures", walks], "1 walk in 1 scene"),
         (["calibrate", "reasoning", "demo:flat", "--n", "16"], " items in 1 scene"),
         (["calibrate", "reasoning", "demo:flat", "--n", "9", "--injections"], " items in 1 scene"),
     ):

@@ -2,9 +2,10 @@
 
 ``python -m tests.evals.navigation.sheet draw RUNS`` draws ``walks.jsonl`` anew from runs of R2R's
 val_unseen (``navloom eval r2r --agent NAME --out RUNS/NAME``) and the published trajectories.
-``... write DIR`` writes the accounts for a reader, and the guide.
+``... write DIR`` writes the accounts for a reader, and the guide, and ``walks.jsonl``: the same
+walks for a model (``navloom judge failures DIR/walks.jsonl --model M --out RUN``).
 ``... agree FILE ...`` says how far the labels in these files agree with each other and with the
-rules; the readings that lie beside the sheet unless files are named.
+rules; the readings that lie beside the sheet unless files are named. ``RUN/labels.jsonl`` is one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from navloom.evals.navigation.failure_cause import CAUSES, MEANS
 from tests.evals.navigation.sheet.agreement import compared, read_labels, rules
-from tests.evals.navigation.sheet.walks import HERE, account_of, draw, episodes, read_walks
+from tests.evals.navigation.sheet.walks import HERE, account_of, draw, episodes, line_of, read_walks
 
 _FILES = 4
 
@@ -31,7 +32,10 @@ def _draw(runs: str) -> None:
 def _write(folder: str) -> None:
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    texts = [account_of(kept, episodes()[kept.episode]) for kept in read_walks()]
+    walks = [(kept, episodes()[kept.episode]) for kept in read_walks()]
+    lines = [json.dumps(line_of(*each)) for each in walks]
+    (out / "walks.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    texts = [account_of(*each) for each in walks]
     (out / "sheet.md").write_text("\n".join(texts), encoding="utf-8")
     each = -(-len(texts) // _FILES)
     for number in range(_FILES):
@@ -46,9 +50,14 @@ def _agree(*files: str) -> None:
     kept = read_walks()
     paths = [Path(each) for each in files] or sorted(HERE.glob("reading_*.jsonl"))
     ids = [each.id for each in kept]
-    readings = {path.stem.removeprefix("reading_"): read_labels(path, ids) for path in paths}
+    readings = {_name(path): read_labels(path, ids) for path in paths}
     for table in compared({**readings, "rules": rules(kept)}, kept):
         print(table.markdown())
+
+
+def _name(path: Path) -> str:
+    """Whose labels a file holds: a reader's by the file, a model's by its run."""
+    return path.parent.name if path.stem == "labels" else path.stem.removeprefix("reading_")
 
 
 if __name__ == "__main__":

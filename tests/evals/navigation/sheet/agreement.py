@@ -1,7 +1,7 @@
 """How far labels of the same walks agree: readers with each other, and the rules with readers.
 
 A label file has one JSON object a line: ``id``, ``cause``, ``second`` (another cause that also
-holds, or null) and ``sure``.
+holds, or null) and ``sure``. A model's may have null for a cause: unscored, which agrees with none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from navloom.evals.report.document import Table
 from navloom.evals.report.intervals import RESAMPLES
 from tests.evals.navigation.sheet.walks import HALVES, Kept, episodes, result_of, scene
 
-LABELS = tuple(cause for cause in CAUSES if cause != "none")
+UNSCORED = "unscored"
+LABELS = (*(cause for cause in CAUSES if cause != "none"), UNSCORED)
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ def read_labels(path: Path, ids: Sequence[str]) -> Reading:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         said = json.loads(line)
         name = said["id"]
-        label = Label(said["cause"], said.get("second"), said.get("sure") is True)
+        cause = UNSCORED if said["cause"] is None else said["cause"]
+        label = Label(cause, said.get("second"), said.get("sure") is True)
         if name not in ids or name in found:
             raise ValueError(
                 f"{path}: line {number}: {name} is not on the sheet, or is there twice"
@@ -141,6 +143,8 @@ def _by_cause(
     rows = []
     for cause in LABELS:
         counts = [str(each.count(cause)) for each in said.values()]
+        if cause == UNSCORED and not any(map(int, counts)):
+            continue
         kappas = [f"{one_cause(said[a], said[b], cause):.2f}" for a, b in pairs]
         rows.append((cause.replace("_", " "), *counts, *kappas))
     header = ("cause", *said, *(f"{a}/{b}" for a, b in pairs))

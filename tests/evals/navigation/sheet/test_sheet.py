@@ -130,6 +130,28 @@ def test_labels_are_read(tmp_path):
     assert read_labels(file, ["s0"]) == {"s0": Label("object", None, True)}
 
 
+def test_a_model_that_gave_no_label_agrees_with_nobody(tmp_path):
+    file = tmp_path / "labels.jsonl"
+    file.write_text('{"id": "s0", "cause": null, "second": null, "sure": false}\n')
+    found = read_labels(file, ["s0"])
+    assert found == {"s0": Label("unscored", None, False)}
+    people, model = reading(*["object"] * 4), reading(*["object"] * 3, "unscored")
+    overall, whole, *_ = compared({"m": model, "r": people}, KEPT)
+    assert overall.rows[0][3] == overall.rows[0][6] == "3"
+    assert whole.rows[-1][:3] == ("unscored", "1", "0")
+    _, never, *_ = compared({"m": people, "r": people}, KEPT)
+    assert never.rows[-1][0] == "unknown"
+
+
+def test_the_two_readings_beside_the_sheet_can_be_compared():
+    ids = [each.id for each in read_walks()]
+    for name in "ab":
+        file = HERE / f"reading_{name}.jsonl"
+        assert len(read_labels(file, ids)) == 100
+        for line in file.read_text(encoding="utf-8").splitlines():
+            assert set(json.loads(line)) == {"id", "cause", "second", "sure"}
+
+
 @pytest.mark.realdata
 @pytest.mark.slow
 def test_every_walk_of_the_sheet_is_a_failure_that_can_be_told_again():

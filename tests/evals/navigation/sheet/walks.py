@@ -96,6 +96,12 @@ def result_of(kept: Kept, episode: Episode) -> dict[str, Any]:
     }
 
 
+def line_of(kept: Kept, episode: Episode) -> dict[str, Any]:
+    """A walk as a line of a navigation run."""
+    result = {**result_of(kept, episode), "episode": episode.model_dump(mode="json")}
+    return {"id": kept.id, "scene": episode.scene, "status": "failed", "result": result}
+
+
 def account_of(kept: Kept, episode: Episode) -> str:
     """One entry of the sheet, in Markdown."""
     told = account(Walk.read(result_of(kept, episode)), episode, scene(episode.scene))

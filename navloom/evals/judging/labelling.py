@@ -1,0 +1,188 @@
+"""Failed walks given to a model, which says why each left the right way.
+
+One sample a failed episode of a navigation run. A model is told what a reader of the sheet of
+``docs/errors.md`` is told (:mod:`navloom.evals.navigation.failure_account`), and never what the
+rules say. Where the model is ``builtin/heuristic`` no model reads: the rules themselves answer
+(:mod:`navloom.evals.navigation.failure_cause`), from the scene. ``labels.jsonl`` holds the labels
+in the form of a reader's file; ``cause`` is null where there is no label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from navloom.errors import DataError
+from navloom.evals.judging.request import JudgeRequest
+from navloom.evals.judging.rows import sample_name, unique
+from navloom.evals.judging.run import calls, digest, rows_of
+from navloom.evals.kinds import Kind, Note, Plan
+from navloom.evals.navigation.failure_account import account
+from navloom.evals.navigation.failure_cause import MEANS
+from navloom.evals.navigation.failures import analyse
+from navloom.evals.navigation.report import RunScenes
+from navloom.evals.request import HEURISTIC
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.session import Job, Sample, sample_seed
+from navloom.evals.tasks.episode import Episode
+from navloom.files import encode_line, write_whole
+from navloom.graphs.judging import labeller
+from navloom.models.builtin import BuiltinChatModel
+from navloom.models.registry import model_of
+from navloom.models.spec import read_spec
+from navloom.scenes.checked_files import first_problem
+from navloom.tools.navigation.steps import Walk
+
+LABELS = "labels.jsonl"
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A walk that failed.
+
+    Attributes:
+        id: as the run has it.
+        episode: what was to be done.
+        result: the navigator's, as its line has it.
+    """
+
+    id: str
+    episode: Episode
+    result: Mapping[str, Any]
+
+
+def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
+    """The failed walks of a run's folder, or of a file of its lines.
+
+    Returns:
+        Them, and one line for each episode that could not be read.
+
+    Raises:
+        DataError: there is none, or the file cannot be read.
+    """
+    faults: list[str] = []
+    failed = []
+    for row in rows_of(where, faults):
+        result = row.get("result")
+        given = result.get("episode") if isinstance(result, dict) else None
+        try:
+            episode = Episode.model_validate(given)
+        except ValidationError as error:
+            faults.append(f"{row.get('id')}: no navigated episode: {first_problem(error)}")
+            continue
+        if row.get("status") != "ok":
+            failed.append(Failed(str(row.get("id") or episode.id), episode, dict(result or {})))
+    if not failed:
+        first = f" The first fault: {faults[0]}." if faults else ""
+        raise DataError(f"{where}: no failed walk to label.{first}")
+    return failed, faults
+
+
+@dataclass(kw_only=True)
+class LabelPlan(Plan):
+    """Failed walks to label, by sample id, and their scenes."""
+
+    walks: Mapping[str, Failed]
+    scenes: RunScenes
+
+
+@dataclass(frozen=True)
+class LabelJob(Job):
+    """How one failed walk is labelled."""
+
+    plan: LabelPlan
+
+    build = staticmethod(labeller.build_graph)
+
+    def input(self, sample: Sample) -> dict[str, Any]:
+        """One walk in words."""
+        walk = self.plan.walks[sample.id]
+        told = account(Walk.read(walk.result), walk.episode, self._scene(walk))
+        return {"seed": sample.seed, "account": told, "causes": dict(MEANS)}
+
+    def context(self, sample: Sample, model: Any = None) -> labeller.Context:
+        """The graph's context; ``model`` stands in for the request's."""
+        asked = self.plan.request
+        if model is None and read_spec(asked.model).bare == HEURISTIC:
+            said = self._rules(sample)
+            model = BuiltinChatModel(
+                model_name="heuristic",
+                policies={labeller.PROMPT: lambda request: request.answer(said)},
+            )
+        return labeller.Context(
+            model=model or model_of(asked.model),
+            max_reasks=asked.max_reasks,
+            constrain=asked.constrain,
+        )
+
+    def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The label, and beside it what the rules say: they are asked anew, by this version."""
+        line = super().record(sample, state)
+        return {**line, "result": {**line["result"], "rules": self._rules(sample)["cause"]}}
+
+    def _scene(self, walk: Failed) -> Any:
+        return self.plan.scenes.load(walk.episode.scene)
+
+    def _rules(self, sample: Sample) -> dict[str, Any]:
+        """What the rules say, in the words of a label."""
+        walk = self.plan.walks[sample.id]
+        seen = analyse(walk.result, walk.episode, self._scene(walk), success=False)
+        others = [cause for cause in seen.evidence.get("causes", ()) if cause != seen.cause]
+        second = others[0] if others else labeller.NO_SECOND
+        return {"why": "by the rules", "cause": seen.cause, "second": second, "sure": False}
+
+
+def plan_labels(request: JudgeRequest, run: Path | None, note: Note) -> LabelPlan:
+    """What labelling the failed walks of a navigation run, or of a file of its lines, would be.
+
+    Raises:
+        DataError: there is none.
+    """
+    del run, note
+    where, taken = Path(request.of), set[str]()
+    failed, _ = read_failed(where)
+    walks = {unique(sample_name(each.id), taken): each for each in failed}
+    told = [[each.id, each.episode.model_dump(mode="json"), each.result] for each in failed]
+    return LabelPlan(
+        request=request,
+        samples=[
+            Sample(
+                name, sample_seed(request.seed, name), each.episode.scene, columns={"of": each.id}
+            )
+            for name, each in walks.items()
+        ],
+        record={"walks": digest(told), "causes": dict(MEANS)},
+        walks=walks,
+        scenes=RunScenes(read_run(where) if where.is_dir() else {}),
+    )
+
+
+def write_labels(plan: LabelPlan, run: Path) -> dict[str, Any]:
+    """Write the labels there are, in the order of the walks, as a reader's file."""
+    found = {row["id"]: row for row in read_samples(run)}
+    rows = [found[sample.id] for sample in plan.samples if sample.id in found]
+    write_whole(
+        run / LABELS,
+        b"".join(
+            encode_line({"id": row["of"], **{key: row["result"][key] for key in _KEPT}})
+            for row in rows
+        ),
+    )
+    return {}
+
+
+_KEPT = ("cause", "second", "sure")
+FAILURES = Kind(
+    name="judge_failures",
+    command="judge failures",
+    request=JudgeRequest,
+    plan=plan_labels,
+    job=LabelJob,
+    dry=calls,
+    finish=write_labels,
+    things=("walks", "scenes"),
+)
