@@ -12,6 +12,7 @@ import pytest
 
 from navloom.cli.main import main
 
+ROOT = Path(__file__).parents[2]
 MOMENTS = [
     # A module whose import has just ended, as -X importtime says.
     "typer",
@@ -60,6 +61,25 @@ def test_a_stop_before_a_run_is_under_way_is_one_line(
     assert said[0].startswith("navloom: stopped")
     assert main(words) == 0
     assert not [path for path in tmp_path.iterdir() if path.name != "run"]
+
+
+def test_a_stop_within_code_that_is_made_from_text_has_our_exit_code(tmp_path: Path) -> None:
+    """Dataclasses are: Python then ends as if nobody had caught the interrupt."""
+    (tmp_path / "halfway.py").write_text("""
+import sys
+import navloom.__main__ as first, navloom.cli.main as door
+door.main(["models", "--nope"])
+def half(*_):
+    exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM); sum(range(10**6))")
+door.load_keys = half
+sys.argv = ["navloom", "models"]
+sys.exit(first.main())
+""")
+    there = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    command = [sys.executable, "-m", "halfway"]
+    ended = subprocess.run(command, capture_output=True, text=True, env=there, check=False)
+    assert ended.returncode == 130, ended.stderr
+    assert ended.stderr.splitlines()[-1].startswith("navloom: stopped")
 
 
 def test_signals_that_are_ignored_stay_so_and_others_come_back() -> None:
