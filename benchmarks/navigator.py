@@ -55,8 +55,9 @@ def _bare_graph(checkpointer: Any) -> Any:
         return node
 
     builder = StateGraph(State, context_schema=_BareContext, input_schema=navigator.Input)
-    for name in ("begin", "observe", "consult", "think", "act", "reflect", "ask", "move", "finish"):
-        asks = name in ("consult", "think", "ask")
+    asking = ("consult", "think", "ask", "point")
+    for name in ("begin", "observe", "act", "reflect", "move", "finish", *asking):
+        asks = name in asking
         builder.add_node(name, replay(name), **({"timeout": 1800.0} if asks else {}))
     builder.add_edge(START, "begin")
     builder.add_edge("begin", "observe")
@@ -67,6 +68,7 @@ def _bare_graph(checkpointer: Any) -> Any:
     builder.add_edge("reflect", "think")
     builder.add_edge("ask", "observe")
     builder.add_conditional_edges("move", after_move)
+    builder.add_edge("point", "finish")
     builder.add_edge("finish", END)
     return builder.compile(checkpointer=checkpointer).with_config(recursion_limit=10_000)
 
