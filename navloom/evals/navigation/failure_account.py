@@ -12,6 +12,7 @@ from itertools import pairwise
 from string import ascii_uppercase
 
 from navloom.evals.navigation.failure_behaviour import metres_to_goal, reference_of
+from navloom.evals.navigation.failure_fork import foot_of
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.distances import per_scene, turn_between
@@ -83,9 +84,9 @@ class _Account:
         letters = ascii_uppercase[number % 26] * (1 + number // 26)
         return self._rooms.setdefault(region, f"room {letters}")
 
-    def _height(self, viewpoint: str) -> float:
-        spot = self.scene.viewpoint_by_id[viewpoint]
-        return spot.position[1] - spot.eye_height
+    def _rise(self, start: str, end: str) -> float:
+        known = self.scene.viewpoint_by_id
+        return foot_of(known[end]) - foot_of(known[start])
 
     def _to_end(self, viewpoint: str) -> str:
         return f"{metres_to_goal(viewpoint, self.episode, self.scene):.1f} m from the end"
@@ -104,7 +105,7 @@ class _Account:
             yield f"  {number}. {words} -> {self._room(there)}"
         captions = seen_from(self.scene, path[-1], looks[-1]).captions
         yield f"  ends in {self._room(path[-1])}: {captions.summary if captions else ''}"
-        rise = self._height(path[-1]) - self._height(path[0])
+        rise = self._rise(path[0], path[-1])
         yield f"  from start to end it rises {rise:+.1f} m"
 
     def _walk(self) -> Iterator[str]:
@@ -113,7 +114,7 @@ class _Account:
         for hop, here in enumerate(self.stood):
             yield from self._step(hop, here, looks[hop])
         if self.path and self.stood:
-            rise = self._height(self.stood[-1]) - self._height(self.path[-1])
+            rise = self._rise(self.path[-1], self.stood[-1])
             off = (
                 f"{self._to_end(self.stood[-1])} of the right way, {rise:+.1f} m above or below it"
             )

@@ -10,24 +10,16 @@ Some rules look at the whole way. The others look at the very next hop first; wh
 there, at the next three, since two ways often part a little before the door or the stairs that tell
 them apart. ``within`` in the evidence says how many. ``unknown`` is left: nothing of the kind.
 
-How far the rules agree with people who read the same walks, ``docs/errors.md`` says.
+How far the rules agree with two readings of the same walks, ``docs/errors.md`` says.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from navloom.evals.navigation.failure_behaviour import RADIUS
-from navloom.evals.navigation.failure_fork import (
-    AHEAD,
-    Fork,
-    bearing_of,
-    leans_of,
-    slope_of,
-    way_of,
-)
+from navloom.evals.navigation.failure_fork import AHEAD, Fork, leans_of, slope_of, way_of
 from navloom.evals.navigation.failure_words import (
     Way,
     later_part,
@@ -39,9 +31,10 @@ from navloom.evals.navigation.failure_words import (
     things,
     ways_at,
 )
-from navloom.scenes.distances import per_scene, turn_between
+from navloom.scenes.distances import heading_to, per_scene, turn_between
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import UNKNOWN, Scene, Viewpoint, distance_2d
+from navloom.tools.navigation.options import without_notes
 
 Cause = Literal[
     "premature_stop",
@@ -88,9 +81,6 @@ _SOON = 3
 _SIDES: tuple[Way, ...] = ("left", "right")
 _NEAR = 3.0
 """Metres around a viewpoint within which things count as being there."""
-_APART = re.compile(r" \((?:the [^()]{0,60} alike[^()]{0,40}|node_\d+[^()]{0,20})\)")
-"""What tells options in the same words apart, and a map's names."""
-
 
 Rule = Callable[[Fork, str, Scene], dict[str, Any] | None]
 
@@ -284,7 +274,9 @@ def _near(scene: Scene, viewpoint: Viewpoint) -> frozenset[str]:
 
 def _twins(fork: Fork, _: str, __: Scene) -> dict[str, Any] | None:
     right, chosen = _told(fork)
-    return {"alike": "words"} if right and chosen and _plain(right) == _plain(chosen) else None
+    if not right or not chosen or without_notes(right) != without_notes(chosen):
+        return None
+    return {"alike": "words"}
 
 
 def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
@@ -294,7 +286,8 @@ def _ambiguous(fork: Fork, instruction: str, _: Scene) -> dict[str, Any] | None:
     ours, theirs = (_named(fork, way[0]) & named for way in (fork.right, fork.chosen))
     if ours - theirs:
         return None
-    apart = turn_between(*(bearing_of(fork.at, way[0]) for way in (fork.right, fork.chosen)))
+    here, ways = fork.at.position, (fork.right, fork.chosen)
+    apart = turn_between(*(heading_to(here, way[0].position) for way in ways))
     alike = "names" if ours else "direction" if abs(apart) < AHEAD else "neither is named"
     return {"alike": alike}
 
@@ -305,10 +298,6 @@ def _told(fork: Fork) -> tuple[str | None, str | None]:
         fork.options.get(way[0].id) if way else None for way in (fork.right, fork.chosen)
     )
     return right, chosen
-
-
-def _plain(description: str) -> str:
-    return _APART.sub("", description)
 
 
 _WHOLE: Mapping[Cause, Rule] = {

@@ -11,7 +11,7 @@ from typing import Literal
 from navloom.evals.navigation.failure_behaviour import Deviation, metres_along, metres_to_goal
 from navloom.evals.navigation.failure_words import Way
 from navloom.evals.tasks.episode import Episode
-from navloom.scenes.distances import turn_between
+from navloom.scenes.distances import heading_to, turn_between
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.tools.navigation.steps import Walk
 
@@ -91,12 +91,7 @@ def _heading(walk: Walk, hop: int, episode: Episode, scene: Scene) -> float | No
     if said is not None or hop == 0:
         return episode.heading if said is None else said
     before = _known(walk.viewpoints[hop - 1 : hop + 1], scene)
-    return bearing_of(*before) if len(before) == 2 else None
-
-
-def bearing_of(a: Viewpoint, b: Viewpoint) -> float:
-    """Where one viewpoint lies from another, radians clockwise from -z."""
-    return math.atan2(b.position[0] - a.position[0], a.position[2] - b.position[2])
+    return heading_to(before[0].position, before[1].position) if len(before) == 2 else None
 
 
 def _descriptions(walk: Walk, deviation: Deviation) -> dict[str, str]:
@@ -122,7 +117,7 @@ def way_of(fork: Fork, way: Sequence[Viewpoint]) -> Way | None:
     """Which way a stretch leads for somebody who stands at the fork."""
     if fork.at is None or not way or fork.heading is None:
         return None
-    return _quarter(turn_between(fork.heading, bearing_of(fork.at, way[-1])))
+    return _quarter(turn_between(fork.heading, heading_to(fork.at.position, way[-1].position)))
 
 
 def _quarter(turn: float) -> Way:
@@ -140,7 +135,7 @@ def leans_of(fork: Fork, way: Sequence[Viewpoint]) -> list[Way]:
     looks, stands = fork.heading, (fork.at, *way)
     found: list[Way] = []
     for here, there in pairwise(stands):
-        bearing = bearing_of(here, there)
+        bearing = heading_to(here.position, there.position)
         turn, looks = turn_between(looks, bearing), bearing
         found.append("straight" if abs(turn) < _LEAN else "right" if turn > 0 else "left")
     return found

@@ -12,7 +12,7 @@ never counts as one that stopped: its scores of success are 0 wherever it stands
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b, sha256
@@ -223,17 +223,14 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         **subset,
         **_captions(request),
     }
-    failures: tuple[Example, ...] = ()
-    notes = [*data.notes, *_without_captions(request.captions, data)]
-    if request.failures_from is not None:
-        failures = read_examples(request.failures_from)
+    failures = read_examples(request.failures_from) if request.failures_from else ()
+    if request.failures_from:
         record["failure_examples"] = _hashed([example.text for example in failures])
-        alone = sum(all(each.gives_away(e) for each in failures) for e in episodes.values())
-        if alone:
-            notes.append(
-                f"{alone} of {len(episodes)} episodes get no failure example: those of"
-                f" {request.failures_from} are all of their own scene"
-            )
+    notes = [
+        *data.notes,
+        *_without_captions(request.captions, data),
+        *_without_examples(request.failures_from, failures, episodes.values()),
+    ]
     # Also the moment when a wrong name of a simulator is found out.
     simulator = simulator_of(request, data.scenes[samples[0].scene])
     simulator.close()
@@ -309,6 +306,19 @@ def _without_captions(captions: str | None, data: TaskData) -> list[str]:
     return [
         f"--captions {captions} has no captions of {', '.join(none[:_MOST_NAMED])}{more}"
         f" ({len(none)} of {len(scenes)} scenes): their own are used there."
+    ]
+
+
+def _without_examples(
+    run: str | None, failures: Sequence[Example], episodes: Collection[Episode]
+) -> list[str]:
+    """How many episodes a run's failures can say nothing to without giving their place away."""
+    alone = sum(all(each.gives_away(e) for each in failures) for e in episodes)
+    if run is None or not alone:
+        return []
+    return [
+        f"{alone} of {len(episodes)} episodes get no failure example: those of {run} are all of"
+        " their own scene"
     ]
 
 

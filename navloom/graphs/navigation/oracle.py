@@ -46,10 +46,10 @@ from navloom.scenes.uri import scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import CaptionSource, Simulator
 from navloom.tools.forms import paragraph
-from navloom.tools.navigation.giveaways import NOTE, arrival_in, asks_arrival, gives_away
+from navloom.tools.navigation.giveaways import arrival_in, asks_arrival, gives_away
 from navloom.tools.navigation.guide import MOST_TOWARDS, Facts, guide, map_facts, way_to_goal
 from navloom.tools.navigation.leaks import Leak, find_leaks, joined, without_leaks
-from navloom.tools.navigation.options import Option, outside
+from navloom.tools.navigation.options import Option, outside, without_notes
 from navloom.tools.navigation.triggers import stops_early, struggling
 
 Reason: TypeAlias = Literal["loop", "off_course", "wrong_region", "early_stop", "plan", "question"]
@@ -342,7 +342,7 @@ def _trigger(state: State, context: Context, asked: str | None) -> Reason | None
 
 def _as_read(facts: Facts, taken: Option) -> Facts:
     """The facts in the words that the navigator reads of that option, without its map's names."""
-    read = paragraph(NOTE.sub("", taken.description), MOST_TOWARDS)
+    read = paragraph(without_notes(taken.description), MOST_TOWARDS)
     towards = read or facts["towards"]
     return {**facts, "direction": taken.direction, "towards": towards}
 

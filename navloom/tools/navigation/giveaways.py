@@ -24,15 +24,13 @@ from typing import Literal, TypeAlias, get_args
 
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.leaks import Leak, find_leaks
-from navloom.tools.navigation.options import Option
+from navloom.tools.navigation.options import Option, without_notes
 
 Given: TypeAlias = Literal["id", "option", "coordinates", "text", "direction", "arrival"]
 KINDS: tuple[Given, ...] = get_args(Given)
 """Every kind, in the order of tables."""
 _RUN = 4
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-NOTE = re.compile(r"\s?\((?:node_\d{1,6}(?:, visited)?|the [^()]{1,30} alike[^()]{0,20})\)")
-"""What a map, or an option that has a twin, adds to a description."""
 _DIRECTION = re.compile(
     r"\b(?:left|right(?!\s(?:here|now|away|place|spot|one))|straight|ahead|forwards?|backwards?|"
     r"behind|turn\saround|(?:go|turn|head|walk)\sback|\d{1,3}\s?(?:degrees?\b|°)|\d{1,2}\so'clock|"
@@ -81,7 +79,7 @@ def gives_away(text: str, options: Sequence[Option], scene: Scene) -> list[Given
 
 def _quotes(text: str, options: Sequence[Option]) -> bool:
     """Whether it holds a run of an option's words that not every option has."""
-    runs = [_runs(_words(NOTE.sub("", option.description))) for option in options]
+    runs = [_runs(_words(without_notes(option.description))) for option in options]
     counts = Counter(run for each in runs for run in each)
     telling = {run for run, many in counts.items() if many < len(runs) or many == 1}
     said = _words(text)

@@ -39,6 +39,7 @@ ASK_TEXT = "Ask one question of {}, in place of moving."
 MOST_DESCRIPTION = 300
 """Characters of a description that are shown: captions are a source's own words."""
 _SUSPECT = frozenset(":<>`\uff1a\ufe55\u2236")
+_NOTE = re.compile(r"\s?\((?:node_\d{1,6}(?:, visited)?|the [^()]{1,30} alike[^()]{0,20})\)")
 _QUARTER = math.pi / 4
 _ROUNDING = 1e-6
 _ORDINALS = (
@@ -194,6 +195,15 @@ def noted(options: Sequence[Option], notes: Mapping[str, str]) -> list[Option]:
         else option
         for option in options
     ]
+
+
+def without_notes(description: str) -> str:
+    """A description without what a map, or being one of several alike, adds to it.
+
+    >>> without_notes("a door (the left one of 2 alike) (node_4, visited)")
+    'a door'
+    """
+    return _NOTE.sub("", description)
 
 
 def render_options(
