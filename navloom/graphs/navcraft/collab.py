@@ -34,7 +34,8 @@ from navloom.errors import UsageError
 from navloom.graphs.agent import AgentGraph
 from navloom.graphs.calling import as_node
 from navloom.graphs.navcraft import single as navcraft_single
-from navloom.graphs.navcraft.choices import Choices, chosen_relay, relay_question
+from navloom.graphs.navcraft.choices import Choices
+from navloom.graphs.navcraft.relay_choices import chosen_relay, relay_question
 from navloom.graphs.navcraft.single import relay_tools
 from navloom.graphs.turns import (
     Call,

@@ -28,7 +28,8 @@ from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, FromPython, Growing, ModelLike
-from navloom.graphs.navcraft.choices import Choices, ChoiceSettings, chosen_errand, errand_question
+from navloom.graphs.navcraft.choices import Choices, ChoiceSettings
+from navloom.graphs.navcraft.errand_choices import chosen_errand, errand_question
 from navloom.graphs.turns import (
     Call,
     Conversation,

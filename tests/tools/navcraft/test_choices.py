@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from navloom.graphs.navcraft.choices import (
-    Thing,
-    far_places,
-    far_rooms,
-    handoffs,
-    read_thing,
-    relay_facts,
-    things,
-)
+from navloom.graphs.navcraft.choices import Thing, read_thing, things
+from navloom.graphs.navcraft.errand_choices import far_places, far_rooms
+from navloom.graphs.navcraft.relay_choices import handoffs, relay_facts
 from navloom.scenes.scene import Edge, Scene
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.worlds import item, row_house
