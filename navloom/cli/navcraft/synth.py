@@ -16,7 +16,13 @@ app.command()(capnav)
 
 
 @app.command()
-@takes("source", "strict_helper", usual={"spec": MISSING, "n": ATTEMPTS, "tau": TAU}, kind="single")
+@takes(
+    "source",
+    "strict_helper",
+    "choices",
+    usual={"spec": MISSING, "n": ATTEMPTS, "tau": TAU},
+    kind="single",
+)
 def single(request: SynthRequest, out: Out, session: Session, how: How) -> None:
     """Craft long errands for one robot (NavCraft-S).
 

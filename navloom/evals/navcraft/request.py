@@ -25,11 +25,14 @@ from navloom.evals.request import (
 
 ATTEMPTS, TAU = 20, 2
 """How many attempts, and links between rooms, unless told."""
+FIRST = "builtin/first"
+"""The control that always takes the first of a list."""
 _NO_PROFILE = "none"
 COMPACT_ONLY = {
     "hold_names": True,
     "whole_scene": False,
     "show_adjacency": True,
+    "choices": "ranked",
     "recommend": False,
 }
 """Fields about small choices alone, each as it usually is."""
@@ -89,6 +92,14 @@ class SynthRequest(Request):
     constrain: Constrain = True
     compact: Compact = False
     """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
+    choices: Annotated[
+        Literal["ranked", "blind"],
+        Opt(
+            "With --compact: handoffs as the tool ranks them, or a blind list. Ranked, each has"
+            " robot_1's metres and the time it takes, the best first; a blind list has some that"
+            " will do in the order of the seed, and no times."
+        ),
+    ] = "ranked"
     hold_names: bool = True
     whole_scene: bool = False
     show_adjacency: bool = True
@@ -110,10 +121,12 @@ class SynthRequest(Request):
             object.__setattr__(self, name, value)
         super().__post_init__()
         for name, usual in COMPACT_ONLY.items():
-            if not self.compact and getattr(self, name) != usual:
+            if not self.compact and (said := getattr(self, name)) != usual:
                 raise UsageError(
-                    f"{name}={not usual} goes with compact=True: whole answers have none"
+                    f"{name}={said!r} goes with compact=True (--compact): whole answers have none"
                 )
+        if self.model == FIRST and not self.compact:
+            raise UsageError(f"{FIRST} takes the first of a list: give --compact, which has lists")
         for profile in self.profile:
             load_profile(profile)
 

@@ -6,10 +6,10 @@ make tasks more varied, and each role's different (CoNavBench A.8, figures 14 an
 on with what is there already, and returns tables.
 
 The full setting of the ablation shows the home in one line a room, says what is next to what and
-what is admissible, holds names to those that exist, and says precisely what is wrong. Each arm
-takes one of these away. "no schema" leaves the names and the form of a reply to the prompt, "whole
-answer" asks for the paper's answer at once, by its prompts and tools, and "literal" takes all help
-away; "recommended" adds a good choice, which is then a planner's.
+what is admissible, ranks handoffs, holds names to those that exist, and says precisely what is
+wrong. Each arm takes one of these away. "no schema" leaves the names and the form of a reply to the
+prompt, "whole answer" asks for the paper's answer at once, by its prompts and tools, and "literal"
+takes all help away; "recommended" adds a good choice, which is then a planner's.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "no names held": {"hold_names": False},
     "whole scene": {"whole_scene": True},
     "no adjacency": {"show_adjacency": False},
+    "blind list": {"choices": "blind"},
     "plain repairs": {"precise_repairs": False},
     "recommended": {"recommend": True},
     "no schema": {"constrain": False},

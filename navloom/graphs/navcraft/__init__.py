@@ -17,5 +17,11 @@ POLICIES = {
         "errand_start": "navloom.graphs.navcraft.baseline:random_choice",
         "relay_choice": "navloom.graphs.navcraft.baseline:random_choice",
     },
+    "first": {
+        "errand_object": "navloom.graphs.navcraft.baseline:first_choice",
+        "errand_end": "navloom.graphs.navcraft.baseline:first_choice",
+        "errand_start": "navloom.graphs.navcraft.baseline:first_choice",
+        "relay_choice": "navloom.graphs.navcraft.baseline:first_choice",
+    },
 }
 """What builtin models do with this subject's prompts: model -> job -> ``module:function``."""

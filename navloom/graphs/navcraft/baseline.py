@@ -12,6 +12,7 @@ import json
 import random
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -39,7 +40,10 @@ _ROOM = re.compile(r"\b[A-Z]\w*_\w+")
 _TYPE = re.compile(r"Type-A[12]")
 _PATTERNS = {"object": _THING, "end": _THING, "handoff": _THING, "type": _TYPE}
 _HELPERS = re.compile(r"^robot_2 may start in: (.+)\.$", re.MULTILINE)
-_SHOWN = re.compile(r"^(.+ in .+) with (Type-A[12]):", re.MULTILINE)
+_SHOWN = re.compile(
+    r"^(?P<handoff>.+ in .+) with (?P<type>Type-A[12])(?:, robot_2 from (?P<robot_2>\w+))?:",
+    re.MULTILINE,
+)
 _THINGS = word_table("errand_things")
 _SURFACES = frozenset(word_table("errand_surfaces")["words"].split())
 
@@ -295,30 +299,42 @@ def _blind_relay(
 
 def random_choice(request: Request) -> AIMessage:
     """Baseline for every choice: any name that the schema allows."""
-    return _chosen(request, offered_only=False)
+    return _chosen(request, _rng(request).choice, from_list=False)
 
 
 def heuristic_choice(request: Request) -> AIMessage:
-    """Baseline for every choice: one of the names that the last message offers, where it does."""
-    return _chosen(request, offered_only=True)
+    """Baseline for every choice: one of the names that a list offers, where one does."""
+    return _chosen(request, _rng(request).choice, from_list=True)
 
 
-def _chosen(request: Request, *, offered_only: bool) -> AIMessage:
-    rng = random.Random(f"{request.seed}:{len(request.messages)}")
+def first_choice(request: Request) -> AIMessage:
+    """Control for every choice: always the first of the list, whatever it says."""
+    return _chosen(request, lambda names: names[0], from_list=True)
+
+
+def _chosen(request: Request, pick: Callable[[list[Any]], Any], *, from_list: bool) -> AIMessage:
     fields = (request.schema or {}).get("properties", {})
-    choice = {}
-    for name, held in fields.items():
-        pattern = _PATTERNS.get(name, _ROOM)
-        text = request.humans[-1] if request.humans else ""
-        if name == "robot_2":
-            shown = _HELPERS.search(request.first_human)
-            text = shown.group(1) if shown else ""
-        offered = pattern.findall(text) if offered_only else []
-        options = held.get("enum", [])
-        known = [option for option in offered if option in options]
+    enums: dict[str, list[str]] = {name: held.get("enum", []) for name, held in fields.items()}
+    choice: dict[str, str] = {}
+    for name, options in enums.items():
+        offered = _offered(request, name) if from_list else []
+        known = [each for each in offered if each in options]
         if not (known or options):
             raise ModelError("A builtin model chooses from a schema's names: leave --constrain on.")
-        choice[name] = rng.choice(known or options)
-    if offered_only and (pairs := _SHOWN.findall(request.first_human)) and "handoff" in choice:
-        choice["handoff"], choice["type"] = rng.choice(pairs)
+        choice[name] = pick(known or options)
+    if from_list and "handoff" in choice:
+        lines = [match.groupdict() for match in _SHOWN.finditer(request.first_human)]
+        if shown := [line for line in lines if line["handoff"] in enums["handoff"]]:
+            # A line is taken whole; a blind one names no helper.
+            choice |= {name: value for name, value in pick(shown).items() if value}
     return request.answer(choice)
+
+
+def _offered(request: Request, name: str) -> list[str]:
+    """The names that the last message offers for a choice, in its order."""
+    if name == "robot_2":
+        shown = _HELPERS.search(request.first_human)
+        text = shown.group(1) if shown else ""
+    else:
+        text = request.humans[-1] if request.humans else ""
+    return _PATTERNS.get(name, _ROOM).findall(text)

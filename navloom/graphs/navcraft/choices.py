@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from navloom.graphs.agent import Growing, SceneLike
 from navloom.graphs.turns import TurnLimits, Turns, sent_back
@@ -58,6 +58,9 @@ class ChoiceSettings(TurnLimits):
     """With ``compact``: show the home's JSON, as the paper does, instead of a line a room."""
     show_adjacency: bool = True
     """With ``compact``: say what is next to what, what is far enough, and how far places are."""
+    choices: Literal["ranked", "blind"] = "ranked"
+    """With ``compact``: handoffs as the tool recommends them, the best first with metres and time,
+    or a blind list: some that will do, in the seed's order."""
     recommend: bool = False
     """With ``compact``: name a good choice. Then it is the planner's, not the model's."""
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
+    Thing,
     Update,
     choice_field,
     read_thing,
@@ -46,7 +47,7 @@ def relay_question(
     strict: bool,
 ) -> tuple[Rendered, dict[str, Any]]:
     """The opening of a relay's conversation, and the schema of what is asked."""
-    facts = relay_facts(task, state["seed"], adjacency=settings.show_adjacency)
+    facts = relay_facts(task, state["seed"], settings, strict=strict)
     if settings.recommend and (best := all_relays(task, strict=strict).best("alpha")):
         facts += (
             f"\nA good choice: robot_2 in {best.robot_2_start_region}, handoff "
@@ -93,8 +94,8 @@ def chosen_relay(
         f"{alone:.0f} m: no gain."
     )
     if settings.show_adjacency:
-        others = [each for each, _ in handoffs(task, state["seed"])]
-        why += f" Choose one of: {listed(others)}."
+        others = map(str, offered_handoffs(task, state["seed"], settings, strict=strict))
+        why += f" Choose one of: {listed([*others])}."
     return None, refuse(named, "not_efficient", why, state, settings)
 
 
@@ -108,35 +109,98 @@ def relay_choice_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
     return {"title": "relay_choice", **closed_object(fields)}
 
 
-def relay_facts(task: RelayTask, seed: int, *, adjacency: bool) -> str:
+class Handoff(NamedTuple):
+    """A place to hand the object over, and a type.
+
+    Attributes:
+        place: the asset and its room.
+        kind: ``"Type-A1"`` or ``"Type-A2"``.
+        metres: what robot_1 walks then.
+        helper: where robot_2 best starts; empty where none is named.
+        seconds: until the object lies where it belongs, both robots at 1 m/s, with that helper.
+    """
+
+    place: Thing
+    kind: str
+    metres: float
+    helper: str = ""
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.place} with {self.kind}"
+
+    @property
+    def told(self) -> str:
+        """The line that a model reads."""
+        if not self.helper:
+            return f"{self}: {self.metres:.0f} m"
+        return (
+            f"{self}, robot_2 from {self.helper}: robot_1 walks {self.metres:.0f} m, "
+            f"done after {self.seconds:.0f} s"
+        )
+
+
+def relay_facts(
+    task: RelayTask, seed: int, settings: ChoiceSettings, *, strict: bool = False
+) -> str:
     """Who may start where, and some handoffs that spare robot_1 a part of its way."""
     alone = f"Alone robot_1 walks {task.solo_metres or 0:.0f} m."
-    if not adjacency:
+    if not settings.show_adjacency:
         return alone
-    shown = [f"{each}: {metres:.0f} m" for each, metres in handoffs(task, seed)]
+    heading = {
+        "ranked": "The best handoffs, the one in which robot_1 walks least first:",
+        "blind": "Some handoffs, and what robot_1 walks then:",
+    }
     return "\n".join(
         [
             alone,
             f"robot_2 may start in: {', '.join(task.fit_helpers) or 'nowhere'}.",
-            "Some handoffs, and what robot_1 walks then:",
-            *shown,
+            heading[settings.choices],
+            *(each.told for each in offered_handoffs(task, seed, settings, strict=strict)),
         ]
     )
 
 
-def handoffs(task: RelayTask, seed: int) -> list[tuple[str, float]]:
-    """Some handoffs that shorten robot_1's way, ``table in Hall_2 with Type-A1``, and its metres.
+def offered_handoffs(
+    task: RelayTask, seed: int, settings: ChoiceSettings, *, strict: bool = False
+) -> list[Handoff]:
+    """The handoffs that a model is shown, at most ``MOST_PLACES``; each spares robot_1 some way."""
+    if settings.choices == "ranked":
+        return ranked_handoffs(task, strict=strict)
+    return blind_handoffs(task, seed)
 
-    At most ``MOST_PLACES`` of all there are, drawn and ordered by the seed: what is admissible, not
-    what is best.
+
+def ranked_handoffs(task: RelayTask, *, strict: bool = False) -> list[Handoff]:
+    """The best handoff of each room and type with the helper start that is best for it.
+
+    Best first by what robot_1 walks, then by the time; the first is the best there is among the
+    assets that are shown.
     """
-    offered = {(thing.region, thing.name) for thing in things(task.scene, "asset")}
+    relays = all_relays(task, strict=strict)
+    solo, shown = task.solo_metres or 0.0, set(things(task.scene, "asset"))
+    found: dict[tuple[str, str], Handoff] = {}
+    for row in relays.ranking("alpha"):
+        relay = relays.relay(int(row))
+        place = Thing(relay.transfer_asset, relay.transfer_region)
+        metres, key = relay.alpha * solo, (relay.transfer_region, relay.collab_type)
+        if metres >= task.shorter or len(found) == MOST_PLACES:
+            break
+        if place in shown and key not in found:
+            helper, seconds = relay.robot_2_start_region, relay.g_rate * solo
+            found[key] = Handoff(place, relay.collab_type, metres, helper, seconds)
+    return [*found.values()]
+
+
+def blind_handoffs(task: RelayTask, seed: int) -> list[Handoff]:
+    """Some of the handoffs there are, drawn and ordered by the seed: what may be, not the best."""
+    shown = set(things(task.scene, "asset"))
     found = []
-    for key, place in task.fit_transfers.items():
-        for kind in COLLAB_TYPES if key in offered else ():
+    for transfer in task.fit_transfers.values():
+        place = Thing(transfer.name, transfer.region)
+        for kind in COLLAB_TYPES if place in shown else ():
             # What robot_1 walks is the same wherever robot_2 comes from.
-            fetch, come = task.start_to_object + place.from_object, place.from_start
-            _, _, metres = relay_legs(fetch, fetch, come, come, place.to_end, kind)
+            fetch, come = task.start_to_object + transfer.from_object, transfer.from_start
+            _, _, metres = relay_legs(fetch, fetch, come, come, transfer.to_end, kind)
             if metres < task.shorter:
-                found.append((f"{place.name} in {place.region} with {kind}", metres))
+                found.append(Handoff(place, kind, metres))
     return random.Random(seed).sample(found, min(MOST_PLACES, len(found)))

@@ -106,7 +106,10 @@ def test_another_request_in_the_folder_is_refused(tmp_path: Path) -> None:
         run_kind(asked(n=3), tmp_path / "r")
 
 
-@pytest.mark.parametrize("changes", [{"n": 0}, {"tau": 0}, {"source": "x"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"n": 0}, {"tau": 0}, {"source": "x"}, {"choices": "blind"}, {"model": "builtin/first"}],
+)
 def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         asked(**changes)

@@ -6,10 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from navloom.errors import ModelError
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
+from navloom.graphs.navcraft.baseline import first_choice
+from navloom.models.builtin import Request
 from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.prompt import scene_prompt
 from tests.graphs.navcraft.errands import phase_1, phase_2
@@ -100,8 +103,12 @@ def test_relay_choice_becomes_the_papers_answer() -> None:
     assert "Alone robot_1 walks 21 m." in human
     assert "robot_2 may start in: Bedroom_1, Hall_2, Living_room_3, Study_4." in human
     # By hand: 8 + 1 m to the cup, 1 + 4 + 2 m to the table. Type-A1 would be 23 m, no gain.
-    assert "coffee_table in Living_room_3 with Type-A2: 16 m" in human
+    shown = "coffee_table in Living_room_3 with Type-A2"
+    assert f"{shown}, robot_2 from Bedroom_1: robot_1 walks 16 m, done after 23 s" in human
     assert "with Type-A1" not in human
+    with ScriptedChatModel([RELAY]) as model:
+        collab(model, choices="blind")
+    assert f"{shown}: 16 m" in model.calls[0].messages[1].content
 
 
 def test_relay_without_gain_is_sent_back_with_the_reason() -> None:
@@ -131,6 +138,34 @@ def test_baselines_choose_too(model: str) -> None:
         done.append(run(navcraft_collab.graph, {"seed": seed, "phase_1": None}, context=context))
     relays = sum(bool(end.get("result", {}).get("phase_2")) for end in done)
     assert relays == 12 if model == "builtin/heuristic" else relays < 12
+
+
+@pytest.mark.parametrize("choices", ["ranked", "blind"])
+def test_the_control_takes_the_first_of_every_list(choices: Any) -> None:
+    context = navcraft_collab.Context(
+        scene="demo:house", model="builtin/first", compact=True, choices=choices
+    )
+    ends = [run(navcraft_collab.graph, {"seed": seed}, context=context) for seed in range(4)]
+    records = [end["result"]["navloom"] for end in ends]
+    assert len({end["result"]["phase_1"]["Task instruction"] for end in ends}) == 1
+    if choices == "ranked":
+        # Not 0: six assets a room are shown, and here another is a hand's breadth better.
+        assert max(record["regret_alpha"] for record in records) < 0.02
+    else:
+        assert max(record["regret_alpha"] for record in records) > 0.1
+
+
+def test_the_control_goes_on_to_the_second_where_the_first_was_refused() -> None:
+    shown = "Some:\nsofa in Hall_2 with Type-A1, robot_2 from Attic_6: robot_1 walks 3 m"
+    lines = f"{shown}\ndesk in Pantry_5 with Type-A2: 4 m"
+    names = {"handoff": ["desk in Pantry_5"], "type": ["Type-A1", "Type-A2"], "robot_2": ["A_1"]}
+    schema = {"properties": {name: {"enum": held} for name, held in names.items()}}
+    said = first_choice(Request([HumanMessage(lines)], schema=schema, job="relay_choice"))
+    assert json.loads(str(said.content)) == {
+        "handoff": "desk in Pantry_5",
+        "type": "Type-A2",
+        "robot_2": "A_1",
+    }
 
 
 def test_baselines_say_that_they_need_names() -> None:
