@@ -28,6 +28,7 @@ TOGETHER = {
     # What an option needs beside it.
     "few_shot_failures": {"failures_from": "run"},
     "failures_from": {"few_shot_failures": 1},
+    "choices": {"compact": True},
     "partial": {"judge_model": "builtin/random"},
 }
 NEEDED = {"spec": "demo:", "task": "r2r"}

@@ -9,8 +9,9 @@ request alone, so that the same command goes on where it was stopped.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -107,12 +108,18 @@ def _over(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     names, samples = sorted(scenes), []
     for k in range(request.n):
         scene, attempt = names[k % len(names)], k // len(names)
-        profile = load_profile(request.profile[attempt % len(request.profile)])
+        profile = load_profile(in_turn(k, request.profile, len(names)))
         name = make_id(scene, attempt)
         column = None if profile is None else profile.model_dump(by_alias=True)
         seed = sample_seed(request.seed, name)
         samples.append(Sample(name, seed, scene, attempt, {"profile": column}))
     return SynthPlan(request=request, samples=samples, scenes=scenes)
+
+
+def in_turn(k: int, profiles: Sequence[str], homes: int) -> str:
+    """Whom the k-th attempt is for: all have their share, and in the end each in every home."""
+    # Where profiles and homes have a common divisor the same pairs would come again and again.
+    return profiles[(k + k // math.lcm(homes, len(profiles))) % len(profiles)]
 
 
 def _from_run(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:

@@ -104,7 +104,7 @@ def test_relay_choice_becomes_the_papers_answer() -> None:
     assert "robot_2 may start in: Bedroom_1, Hall_2, Living_room_3, Study_4." in human
     # By hand: 8 + 1 m to the cup, 1 + 4 + 2 m to the table. Type-A1 would be 23 m, no gain.
     shown = "coffee_table in Living_room_3 with Type-A2"
-    assert f"{shown}, robot_2 from Bedroom_1: robot_1 walks 16 m, done after 23 s" in human
+    assert f"{shown}, robot_2 from Bedroom_1: robot_1 walks 16 m, done after 25 s" in human
     assert "with Type-A1" not in human
     with ScriptedChatModel([RELAY]) as model:
         collab(model, choices="blind")
