@@ -96,7 +96,12 @@ async def test_things_turns_numbers_and_the_end(tmp_path: Path) -> None:
     path = tmp_path / "d.yaml"
     (dialogue,) = read_dialogues(written(path, *turns))
     assert (await follow(dialogue)).followed
-    wrong = ({"turned": "right"}, {"near": "toaster"}, {"metres": [20, 30]}, {"ends": False})
+    wrong: list[dict[str, Any]] = [
+        {"turned": "right"},
+        {"near": "toaster"},
+        {"metres": [20, 30]},
+        {"ends": False},
+    ]
     for at, expected in enumerate(wrong):
         changed = [{**turn, **expected} if k == at else turn for k, turn in enumerate(turns)]
         (dialogue,) = read_dialogues(written(path, *changed))
