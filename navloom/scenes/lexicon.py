@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -177,13 +177,51 @@ def unlisted(names: Iterable[str]) -> Counter[str]:
 
 @lru_cache(maxsize=20_000)
 def _group(name: str) -> Group | None:
-    text = _NUMBERED.sub("", name[:_MOST_CHARACTERS].casefold().strip())
-    text = _ELSEWHERE.sub("", text.strip())
+    text = _unnumbered(name)
     whole = _groups().get(_clean(text))
     if whole is not None:
         return whole
     text = _WITH.split(text, maxsplit=1)[0]
     return _same([_phrase(part) for part in _AND.split(text) if part.strip()])
+
+
+def _unnumbered(name: str) -> str:
+    text = _NUMBERED.sub("", name[:_MOST_CHARACTERS].casefold().strip())
+    return _ELSEWHERE.sub("", text.strip())
+
+
+def endings(name: str) -> Iterator[str]:
+    """What a name may be looked up by in a table of words, the most telling first.
+
+    The whole name, then the endings of its head, longest first; each as it stands and as what it
+    may be the plural of.
+
+    Args:
+        name: a thing's name in its source's words, or as models write it (``coffee_table``).
+
+    >>> list(endings("stack of old towels"))[-4:]
+    ['old towels', 'old towel', 'towels', 'towel']
+    """
+    text = _unnumbered(name.replace("_", " "))
+    whole = _clean(text).split()
+    if whole:
+        yield from (" ".join([*whole[:-1], last]) for last in _singulars(whole[-1]))
+    for part in _AND.split(_WITH.split(text, maxsplit=1)[0]):
+        yield from _head_endings(_head(part))
+
+
+def _head(text: str) -> list[str]:
+    """The words of what a phrase names: of "stack of towels" what is stacked."""
+    head, *rest = _OF.split(text, maxsplit=1)
+    if rest and _clean(head).split()[-1:] and _clean(head).split()[-1] in _lexicon().measures:
+        head = rest[0]
+    return _clean(head).split()
+
+
+def _head_endings(words: list[str]) -> Iterator[str]:
+    for size in range(min(len(words), _MOST_WORDS), 0, -1):
+        for last in _singulars(words[-1]):
+            yield " ".join([*words[-size:-1], last])
 
 
 def _clean(text: str) -> str:
@@ -199,17 +237,13 @@ def _same(groups: list[Group | None]) -> Group | None:
 
 
 def _phrase(text: str) -> Group | None:
-    head, *rest = _OF.split(text, maxsplit=1)
-    if rest and _clean(head).split()[-1:] and _clean(head).split()[-1] in _lexicon().measures:
-        head = rest[0]
-    words = _clean(head).split()
+    words = _head(text)
     if any(" ".join(words).startswith(f"{first} ") for first in _lexicon().structure_first):
         return "structure"
-    for size in range(min(len(words), _MOST_WORDS), 0, -1):
-        for last in _singulars(words[-1]):
-            name = " ".join([*words[-size:-1], last])
-            if name in _groups() and (size == len(words) or name not in _lexicon().whole_only):
-                return _groups()[name]
+    for name in _head_endings(words):
+        whole = name.count(" ") == len(words) - 1
+        if name in _groups() and (whole or name not in _lexicon().whole_only):
+            return _groups()[name]
     return None
 
 

@@ -19,9 +19,8 @@ import numpy as np
 
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
-from navloom.evals.kinds import read_run_of
 from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resampled
-from navloom.evals.run_folder import fold_samples
+from navloom.evals.run_folder import fold_samples, read_run
 from navloom.files import formed
 from navloom.scenes.bodies import body_names
 from navloom.tools.capnav.feasible import KINDS
@@ -326,7 +325,7 @@ def read_capnav(run: Path | str) -> CapnavScores:
     Raises:
         RunError: the folder is no run of this evaluation, or is broken.
     """
-    request = read_run_of(run, "capnav")["request"]
+    request = read_run(run)["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
     fold_samples(run, found.add, "an answer")
     with formed(f"{run}: a sample", "an answer"):

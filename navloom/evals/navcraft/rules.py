@@ -26,6 +26,7 @@ from navloom.tools.navcraft.relay import (
     read_relay,
 )
 from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.worth import errand_worth
 
 TOLERANCE = 1e-6
 """How far a recorded number may be from the right one."""
@@ -70,7 +71,10 @@ def broken_rules(scene: Scene, line: dict[str, Any]) -> list[Violation]:
     ]
     wrong.sort(key=lambda each: _ORDER.split().index(each.code))
     wrong += [each for each in words if each.code in ("wrong_instruction", "wrong_subtasks")]
-    return wrong or list(_wrong_record(scene, errand, relay, rest))
+    return wrong or [
+        *_wrong_worth(scene, errand, rest.get("worth") or {}),
+        *_wrong_record(scene, errand, relay, rest),
+    ]
 
 
 def _broken_guards(
@@ -116,6 +120,15 @@ def _wrong_names(
 
 def _recorded(key: str, finding: str) -> Violation:
     return Violation(key, "", f'navloom "{key}"', finding)
+
+
+def _wrong_worth(scene: Scene, errand: Errand, said: Mapping[str, Any]) -> Iterator[Violation]:
+    """What is recorded of an errand's worth and is not so; another version's grades are its own."""
+    right = errand_worth(scene, errand)
+    grades = () if said.get("belongs") == right["belongs"] else ("plausible", "carry", "room", "on")
+    for key in (right.keys() & said.keys()) - {*grades, "belongs"}:
+        if abs((said[key] or 0) - (right[key] or 0)) > TOLERANCE:
+            yield _recorded("worth", f"{key} {said[key]} is said and {right[key]} is right")
 
 
 def _wrong_record(

@@ -46,7 +46,7 @@ from navloom.scenes.prompt import scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import Violation, listed, name_argument
-from navloom.tools.navcraft.errand import ErrandAnswer, errand_schema, read_errand
+from navloom.tools.navcraft.errand import Errand, ErrandAnswer, errand_schema, read_errand
 from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
     check_two_path_and_adjacency,
@@ -54,6 +54,7 @@ from navloom.tools.navcraft.paths import (
 )
 from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient
 from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.worth import errand_worth
 
 
 class Input(TypedDict):
@@ -180,12 +181,15 @@ def _result(
 
 
 def errand_record(task: RelayTask, tau: int) -> dict[str, Any]:
-    """What is kept of an errand beside its answer: which instances are meant, and metres."""
+    """What is kept of an errand beside its answer: instances, metres, its worth."""
+    thing, place = task.object_item.prompt_name, task.end_item.prompt_name
+    errand = Errand(task.start_region, task.target_region, thing, task.end_region, place)
     return {
         "object_id": task.object_item.id,
         "end_asset": task.end_item.prompt_name,
         "end_asset_id": task.end_item.id,
         "solo_metres": task.solo_metres,
+        "worth": errand_worth(task.scene, errand),
         "tau": tau,
     }
 

@@ -1,0 +1,124 @@
+"""How far the grades of ``belongs.yaml`` are true: true pairs of real homes against shuffled ones.
+
+A true object-room pair is an object and the label of its room; an object-surface pair, an object
+and the nearest piece of furniture of its room that can hold something, within 0.8 m on the ground
+and no more than 0.4 m above or 1.2 m below it: HM3D says no more of what stands on what. Only
+things that one asks for (``carry: often``) count. A shuffled pair is the same object with the room
+or surface of another pair of its home, of a name that it is not truly paired with there. The area
+under the curve is the chance that a true pair scores higher than a shuffled one, ties half.
+
+``python -m tests.tools.navcraft.worth_pairs DIR`` prints it for the homes that the grades were
+written on and for all others of a folder.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from scipy.stats import mannwhitneyu
+
+from navloom.scenes.lexicon import room_types
+from navloom.scenes.scene import Item, Scene
+from navloom.scenes.uri import iter_scenes
+from navloom.tools.navcraft.worth import can_hold, plausibility, room_grade
+
+WRITTEN_ON = frozenset(
+    {
+        "00006-HkseAnWCgqk",
+        "00009-vLpv2VX547B",
+        "00016-qk9eeNeR4vw",
+        "00017-oEPjPNSPmzL",
+        "00031-Wo6kuutE9i7",
+        "00033-oPj9qMxrDEa",
+        "00034-6imZUJGRUq4",
+        "00055-HxmXPBbFCkH",
+        "00064-gQgtJ9Stk5s",
+        "00081-5biL7VEkByM",
+        "00096-6HRFAUDqpTb",
+        "00099-226REUyJh2K",
+        "00143-5Kw4nGdqYtS",
+        "00149-UuwwmrTsfBN",
+        "00150-LcAd9dhvVwh",
+        "00172-bB6nKqfsb1z",
+        "00210-j2EJhFEQGCL",
+        "00222-g8Xrdbe9fir",
+        "00234-nACV8wLu1u5",
+        "00241-h6nwVLpAKQz",
+    }
+)
+"""HM3D homes that were looked at while the grades were written."""
+_NEAR, _ABOVE, _BELOW = 0.8, 0.4, 1.2
+Pair = tuple[str, ...]
+
+
+def true_pairs(scene: Scene) -> tuple[list[Pair], list[Pair]]:
+    """A home's (object, room label) pairs and its (object, asset, room label) pairs."""
+    rooms: list[Pair] = []
+    surfaces: list[Pair] = []
+    for region in (r for r in scene.regions if room_types(r.label)):
+        holders = [each for each in scene.items_in(region.id, "asset") if can_hold(each.name)]
+        for thing in scene.items_in(region.id, "object"):
+            if plausibility(thing.name, "table", region.label).carry < 0.5:
+                continue
+            rooms.append((thing.name, region.label))
+            near = [(_metres(thing, each), each.name) for each in holders if _level(thing, each)]
+            if near and min(near)[0] < _NEAR:
+                surfaces.append((thing.name, min(near)[1], region.label))
+    return rooms, surfaces
+
+
+def _metres(a: Item, b: Item) -> float:
+    return math.hypot(a.position[0] - b.position[0], a.position[2] - b.position[2])
+
+
+def _level(thing: Item, holder: Item) -> bool:
+    return -_ABOVE < thing.position[1] - holder.position[1] < _BELOW
+
+
+def shuffled(pairs: Sequence[Pair], seed: str) -> list[Pair]:
+    """Each object with the rest of another pair, of a name it is not truly paired with."""
+    draw, truth = random.Random(seed), {pair[:2] for pair in pairs}
+    made = []
+    for pair in pairs:
+        others = [each for each in pairs if (pair[0], each[1]) not in truth]
+        if others:
+            made.append((pair[0], *draw.choice(others)[1:]))
+    return made
+
+
+def areas(scenes: Iterable[Scene]) -> tuple[float, float, int, int]:
+    """Areas under the curve of object-room and object-surface pairs, and how many true ones."""
+    scores: list[list[float]] = [[], [], [], []]
+    for scene in scenes:
+        rooms, surfaces = true_pairs(scene)
+        scores[0] += [room_grade(*pair) for pair in rooms]
+        scores[1] += [room_grade(*pair) for pair in shuffled(rooms, scene.uri)]
+        scores[2] += [plausibility(*pair).score for pair in surfaces]
+        scores[3] += [plausibility(*pair).score for pair in shuffled(surfaces, scene.uri)]
+    return _area(*scores[:2]), _area(*scores[2:]), len(scores[0]), len(scores[2])
+
+
+def _area(true: list[float], false: list[float]) -> float:
+    return float(mannwhitneyu(true, false).statistic) / (len(true) * len(false))
+
+
+def halves(folder: Path) -> tuple[list[Scene], list[Scene]]:
+    """The homes of a folder that the grades were written on, and the others."""
+    scenes = list(iter_scenes(f"hm3d:{folder}"))
+    return (
+        [each for each in scenes if each.uri.partition(":")[2] in WRITTEN_ON],
+        [each for each in scenes if each.uri.partition(":")[2] not in WRITTEN_ON],
+    )
+
+
+if __name__ == "__main__":
+    for words, homes in zip(("written on", "reported"), halves(Path(sys.argv[1])), strict=True):
+        room, surface, rooms, surfaces = areas(homes)
+        print(
+            f"{words}: {len(homes)} homes, object-room {room:.3f} ({rooms} pairs), "
+            f"object-surface {surface:.3f} ({surfaces} pairs)"
+        )
