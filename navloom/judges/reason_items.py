@@ -1,7 +1,7 @@
 """Judging the judge: explanations whose deserved verdict is known, made from known truth.
 
-A situation is a body and a shortest path on which something stops it. Each is worded in both sets
-of wordings (``wordings/a.yaml``, ``wordings/b.yaml``), so that the sets differ in words alone.
+A situation is a body and a shortest path on which something stops it. Each is worded in every set
+of wordings (``wordings/a.yaml`` and so on, a file a set), so that the sets differ in words alone.
 Kinds, and what they deserve:
 
     right        every barrier with its cause, or the cause alone     correct, partial 1
@@ -23,19 +23,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import as_file, files
 from itertools import pairwise, zip_longest
-from typing import Annotated, Any
+from typing import Any
 
 import networkx as nx
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from navloom.judges.barrier_claims import OVERLAPS
 from navloom.judges.fence import inject, payloads
 from navloom.judges.traversability import build_record, causes_of
+from navloom.judges.wording_sets import SETS, WORDED, Wordings, load_wordings
 from navloom.scenes.bodies import Traversability
-from navloom.scenes.checked_files import read_yaml
 
-SETS = ("a", "b")
 DEFAULT_ITEMS = 540
 """About 420 without a payload and 120 with one, where there are situations enough."""
 _SHARES = {
@@ -49,24 +47,10 @@ _SHARES = {
     "injected": 6,
 }
 KINDS = tuple(_SHARES)
-_OVERLAPS = ({"narrow", "clutter", "turn"}, {"stairs", "rise", "terrain"})
 _MOST_NAMED = 3
 _MOST_A_SCENE = 400
 _MOST_STEPS = 11
 _BARE = 0.25
-
-_Sentences = Annotated[list[str], Field(min_length=1)]
-
-
-class _Wordings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    placed: dict[str, _Sentences]
-    bare: dict[str, _Sentences]
-    opening: _Sentences
-    also: str
-    empty: _Sentences
-    flattering: _Sentences
 
 
 @dataclass(frozen=True)
@@ -104,6 +88,7 @@ class Item:
         partial: the right share of barriers named.
         base: of an injected item, the id of the one without the payload.
         payload: of an injected item, which.
+        sentences: those of the set that it was made of, not filled in.
     """
 
     id: str
@@ -117,12 +102,14 @@ class Item:
     partial: float
     base: str | None = None
     payload: str | None = None
+    sentences: tuple[str, ...] = ()
 
     @property
     def columns(self) -> dict[str, Any]:
         """What its line in a run says of it."""
         names = ("kind", "wording", "body", "explanation", "deserves", "base", "payload")
-        return {**{name: getattr(self, name) for name in names}, "deserved_partial": self.partial}
+        said = {name: getattr(self, name) for name in names}
+        return {**said, "sentences": list(self.sentences), "deserved_partial": self.partial}
 
 
 Claim = tuple[tuple[str, str] | None, str]
@@ -143,7 +130,7 @@ def make_items(
     """
     every = [list(situations(uri, truth, seed=seed)) for uri, truth in truths]
     mixed = [s for row in zip_longest(*every) for s in row if s is not None]
-    wordings = {name: _wordings(name) for name in SETS}
+    wordings = {name: load_wordings(name) for name in SETS}
     total = sum(_SHARES.values())
     items: list[Item] = []
     used: set[tuple[str, str, tuple[str, ...]]] = set()
@@ -185,7 +172,7 @@ def situations(uri: str, truth: Traversability, *, seed: int = 0) -> Iterator[Si
 def _worded(
     kind: str,
     situation: Situation,
-    wordings: Mapping[str, _Wordings],
+    wordings: Mapping[str, Wordings],
     rng: random.Random,
     number: int,
 ) -> list[Item]:
@@ -199,9 +186,13 @@ def _worded(
     items = []
     for k, (name, words) in enumerate(wordings.items()):
         if kind in ("empty", "flattering"):
-            text = rng.choice(getattr(words, kind)).format(agent=body.lower())
+            sentences = [rng.choice(getattr(words, kind))]
+            text = sentences[0].format(agent=body.lower())
         else:
-            text = _text(claims, situation, body, words, style, rng)
+            sentences = [
+                rng.choice(getattr(words, "placed" if p else "bare")[c]) for p, c in claims
+            ]
+            text = _text(claims, sentences, situation, body, words, style, rng)
         items.append(
             Item(
                 id=f"{kind}-{name}-{number + k:04d}",
@@ -213,6 +204,7 @@ def _worded(
                 record=record,
                 deserves=deserves,
                 partial=partial,
+                sentences=tuple(sentences),
             )
         )
     return items
@@ -220,9 +212,10 @@ def _worded(
 
 def _text(
     claims: Sequence[Claim],
+    sentences: Sequence[str],
     situation: Situation,
     body: str,
-    words: _Wordings,
+    words: Wordings,
     style: str,
     rng: random.Random,
 ) -> str:
@@ -233,20 +226,16 @@ def _text(
             return node
         return name if style == "name" else f"{name} ({node})"
 
-    sentences = []
-    for place, cause in claims:
-        if place is None:
-            sentences.append(rng.choice(words.bare[cause]).format(agent=body.lower()))
-        else:
-            a, b = (called(node) for node in place)
-            template = rng.choice(words.placed[cause])
-            sentences.append(template.format(a=a, b=b, agent=body.lower()))
-    return rng.choice(words.opening) + words.also.join(sentences)
+    said = []
+    for (place, _), sentence in zip(claims, sentences, strict=True):
+        a, b = (called(node) for node in place) if place else ("", "")
+        said.append(sentence.format(a=a, b=b, agent=body.lower()))
+    return rng.choice(words.opening) + words.also.join(said)
 
 
 def _right(situation: Situation, rng: random.Random) -> Said | None:
     barriers = situation.causes
-    shared = sorted(frozenset.intersection(*barriers.values()) & _KNOWN)
+    shared = sorted(frozenset.intersection(*barriers.values()) & WORDED)
     if shared and rng.random() < _BARE:
         return [(None, rng.choice(shared))], situation.body, True, 1.0
     if len(barriers) > _MOST_NAMED:
@@ -268,7 +257,7 @@ def _true(
     situation: Situation, barriers: Sequence[tuple[str, str]], rng: random.Random
 ) -> list[Claim] | None:
     """Barriers with a cause each; None where one has none that can be worded."""
-    causes = [sorted(situation.causes[barrier] & _KNOWN) for barrier in barriers]
+    causes = [sorted(situation.causes[barrier] & WORDED) for barrier in barriers]
     if not all(causes):
         return None
     return [(b, rng.choice(c)) for b, c in zip(barriers, causes, strict=True)]
@@ -281,14 +270,14 @@ def _wrong_edge(situation: Situation, rng: random.Random) -> Said | None:
         for a, b in pairwise(situation.path)
         if situation.truth.passage(situation.body, a, b).traversable and not {a, b} <= ends
     ]
-    causes = sorted(frozenset.union(*situation.causes.values()) & _KNOWN)
+    causes = sorted(frozenset.union(*situation.causes.values()) & WORDED)
     if not open_ones or not causes:
         return None
     return [(rng.choice(open_ones), rng.choice(causes))], situation.body, False, 0.0
 
 
 def _wrong_cause(situation: Situation, rng: random.Random) -> Said | None:
-    others = sorted(_KNOWN - _near(frozenset.union(*situation.causes.values())))
+    others = sorted(WORDED - _near(frozenset.union(*situation.causes.values())))
     if not others:
         return None
     place = rng.choice(list(situation.causes))
@@ -301,7 +290,7 @@ def _wrong_body(situation: Situation, rng: random.Random) -> Said | None:
     for body in situation.truth.bodies:
         for a, b in pairwise(situation.path):
             passage = situation.truth.passage(body, a, b)
-            causes = causes_of(passage.note) & _KNOWN
+            causes = causes_of(passage.note) & WORDED
             if body != situation.body and passage.traversable is False and not causes & true:
                 found += [((a, b), cause, body) for cause in sorted(causes)]
     if not found:
@@ -312,7 +301,7 @@ def _wrong_body(situation: Situation, rng: random.Random) -> Said | None:
 
 def _near(causes: frozenset[str]) -> frozenset[str]:
     """Causes with those that overlap them."""
-    return causes.union(*(group for group in _OVERLAPS if group & causes))
+    return causes.union(*(group for group in OVERLAPS if group & causes))
 
 
 _KINDS: Mapping[str, Callable[[Situation, random.Random], Said | None]] = {
@@ -358,11 +347,4 @@ def _injected(items: Sequence[Item], wanted: int, seed: int) -> list[Item]:
     return made
 
 
-def _wordings(name: str) -> _Wordings:
-    with as_file(files("navloom.judges").joinpath("wordings", f"{name}.yaml")) as path:
-        return read_yaml(path, TypeAdapter(_Wordings), most=64_000)
-
-
 _WRONG = ("wrong_edge", "wrong_cause", "wrong_body")
-_KNOWN = frozenset(("narrow", "stairs", "door", "rise", "elevator", "turn", "clutter", "terrain"))
-"""Causes that can be worded."""

@@ -3,31 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from navloom.evals.judging.calibration import truths
-from navloom.judges.reason_items import KINDS, SETS, make_items
+from navloom.judges.reason_items import KINDS, make_items
 from navloom.judges.traversability import read_record
+from navloom.judges.wording_sets import SETS, Wordings, load_wordings
 
 
 @pytest.fixture(scope="module")
 def items():
-    return make_items(truths("demo:"), n=240, seed=1)
+    return make_items(truths("demo:"), n=300, seed=1)
 
 
-def test_every_kind_comes_in_both_sets_of_wordings(items) -> None:
+def test_every_kind_comes_in_every_set_of_wordings(items) -> None:
     counted = Counter((item.kind, item.wording) for item in items)
     assert set(counted) == {(kind, words) for kind in KINDS for words in SETS}
-    assert 200 <= len(items) <= 260
+    assert 250 <= len(items) <= 330
     assert len({item.id for item in items}) == len(items)
 
 
 def test_the_sets_share_situations_and_differ_in_words(items) -> None:
     by = {words: [i for i in items if i.wording == words and i.kind == "right"] for words in SETS}
-    assert [i.record for i in by["a"]] == [i.record for i in by["b"]]
-    assert not {i.explanation for i in by["a"]} & {i.explanation for i in by["b"]}
+    for one, other in combinations(by.values(), 2):
+        assert [i.record for i in one] == [i.record for i in other]
+        assert not {i.explanation for i in one} & {i.explanation for i in other}
+
+
+def test_an_item_says_which_sentences_it_is_made_of(items) -> None:
+    for item in items:
+        words = load_wordings(item.wording)
+        every = {s for by in (words.placed, words.bare) for said in by.values() for s in said}
+        assert item.sentences
+        assert set(item.sentences) <= every | {*words.empty, *words.flattering}
+
+
+def test_a_set_words_every_cause() -> None:
+    given = load_wordings("a").model_dump()
+    del given["placed"]["rise"]
+    with pytest.raises(ValidationError, match="placed has no sentence for rise"):
+        Wordings.model_validate(given)
 
 
 def test_labels_hold(items) -> None:
@@ -55,8 +74,8 @@ def test_an_injected_item_is_its_base_and_a_payload(items) -> None:
 
 
 def test_the_same_seed_makes_the_same_items(items) -> None:
-    assert make_items(truths("demo:"), n=240, seed=1) == items
-    assert make_items(truths("demo:"), n=240, seed=2) != items
+    assert make_items(truths("demo:"), n=300, seed=1) == items
+    assert make_items(truths("demo:"), n=300, seed=2) != items
 
 
 @pytest.mark.realdata

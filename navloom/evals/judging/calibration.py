@@ -17,6 +17,7 @@ import json
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -42,8 +43,9 @@ from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Sample, Session, sample_seed
 from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.fence import Payload, inject, payloads
-from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, SETS, Item, make_items
+from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, Item, make_items
 from navloom.judges.trace import TRACE_KINDS, make_trace_items
+from navloom.judges.wording_sets import SETS
 from navloom.models.answer import message_text
 from navloom.models.builtin import InProcessModel
 from navloom.scenes.bodies import Traversability, annotated, from_geometry
@@ -62,6 +64,8 @@ class Calibration:
         sets: agreement by wording set, and ``all``; injected items are not among them.
         confusion: verdicts by set and kind.
         flips: of the injected items.
+        unread: sentences that stand in plain items without a verdict: set, sentence, how many such
+            items, and of how many in all.
         left: items that have not ended, or ended in an error.
         usage: calls and tokens, from the run.
         cost_usd: None where no price is known.
@@ -72,6 +76,7 @@ class Calibration:
     sets: dict[str, Agreement]
     confusion: dict[str, dict[str, dict[str, int]]]
     flips: Flips
+    unread: tuple[tuple[str, str, int, int], ...]
     left: int
     usage: dict[str, int]
     cost_usd: float | None
@@ -174,11 +179,23 @@ def score_reasoning(run: Path, model: str, summary: Summary) -> Calibration:
             for name, part in by_set.items()
         },
         flips=flips([(said[r["base"]], said[r["id"]], not r["deserves"]) for r in injected]),
+        unread=_unread(plain),
         left=summary.left + summary.error,
         usage=summary.usage,
         cost_usd=summary.cost_usd,
         seconds=summary.sample_seconds,
     )
+
+
+def _unread(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str, int, int], ...]:
+    """Sentences that some item without a verdict holds, those that stand in most of them first."""
+    every, unread = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for row in rows:
+        said = {(row["wording"], sentence) for sentence in row["sentences"]}
+        every.update(said)
+        if (row["result"] or {}).get("correct") is None:
+            unread.update(said)
+    return tuple((*key, count, every[key]) for key, count in unread.most_common())
 
 
 def _agreement(rows: Sequence[Mapping[str, Any]]) -> Agreement:
@@ -239,7 +256,8 @@ def score_trace(run: Path, model: str, summary: Summary) -> TraceCalibration:
     for row, name, due, said in graded:
         right, of = kinds[row["kind"]].get(name, (0, 0))
         kinds[row["kind"]][name] = (right + (said == due), of + 1)
-    sets = {s: [g for g in graded if g[0]["wording"] == s] for s in SETS}
+    worded = sorted({row["wording"] for row, *_ in graded})
+    sets = {name: [g for g in graded if g[0]["wording"] == name] for name in worded}
     return TraceCalibration(
         model=model,
         criteria={c: _graded([g for g in graded if g[1] == c]) for c in criteria},

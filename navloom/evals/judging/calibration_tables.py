@@ -15,11 +15,12 @@ from navloom.evals.judging.calibration_scores import Agreement, Flips
 from navloom.evals.report.document import Table, percent, png
 from navloom.files import write_whole
 from navloom.judges.reason_items import KINDS
+from navloom.judges.wording_sets import SETS, load_wordings
 
 _DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
 _COLOURS = {"correct": "#0b62a8", "wrong": "#e2a10c", "unscored": "#d5dade"}
 _USED = ("calls", "input_tokens", "output_tokens")
-_SETS = {"all": "both", "a": "a (known)", "b": "b (held out)"}
+_MOST_UNREAD = 30
 
 
 def reasoning_tables(found: Calibration) -> list[Table]:
@@ -31,7 +32,7 @@ def reasoning_tables(found: Calibration) -> list[Table]:
     cost = "unknown" if found.cost_usd is None else f"${found.cost_usd:.4g}"
     calls, *tokens = (found.usage.get(each, 0) for each in _USED)
     spent = f" {calls:,} calls, {tokens[0]:,} tokens in and {tokens[1]:,} out, cost {cost}."
-    rows = tuple((_SETS[name], *_cells(each)) for name, each in found.sets.items())
+    rows = tuple((_set_name(name), *_cells(each)) for name, each in found.sets.items())
     agreed = Table(
         f"The judge {found.model} against the truth",
         "Brackets: 95 % intervals, bootstrap over scenes, of under five over items. An unscored"
@@ -41,7 +42,13 @@ def reasoning_tables(found: Calibration) -> list[Table]:
         ("wordings", "items", "unscored", "accuracy", "of those scored", "kappa", "share error"),
         rows,
     )
-    return [agreed, _confusion_table(found), _flip_table(found.flips)]
+    unread = [_unread_table(found)] if found.unread else []
+    return [agreed, _confusion_table(found), *unread, _flip_table(found.flips)]
+
+
+def _set_name(name: str) -> str:
+    """A set, and whether the symbolic judge was written with it in view."""
+    return f"{name} ({load_wordings(name).standing})" if name in SETS else name
 
 
 def _cells(each: Agreement) -> tuple[str, ...]:
@@ -64,6 +71,17 @@ def _confusion_table(found: Calibration) -> Table:
             rows.append((f"{kind}, set {name}", _DUE[kind], *cells))
     note = "How many explanations of each kind were found correct, wrong, or got no verdict."
     return Table("By kind", note, ("kind", "deserves", *_COLOURS), tuple(rows))
+
+
+def _unread_table(found: Calibration) -> Table:
+    """Wordings that the judge gave no verdict on, so that nobody takes its silence for a grade."""
+    shown = found.unread[:_MOST_UNREAD]
+    rows = tuple((words, said, f"{count} of {of}") for words, said, count, of in shown)
+    more = len(found.unread) - len(shown)
+    note = "Sentences of explanations that got no verdict, and of how many in all." + (
+        f" {more} more are in calibration.json." if more else ""
+    )
+    return Table("Without a verdict", note, ("set", "sentence", "unscored"), rows)
 
 
 def _flip_table(found: Flips) -> Table:
@@ -113,8 +131,9 @@ def trace_tables(found: TraceCalibration) -> list[Table]:
 
 def picture(found: Calibration) -> Figure:
     """Verdicts by kind as bars, a panel a set; what a kind deserves stands beside its name."""
-    figure = Figure(figsize=(9.0, 3.6), layout="constrained", dpi=130)
-    panels = figure.subplots(1, max(1, len(found.confusion)), squeeze=False, sharey=True)
+    count = max(1, len(found.confusion))
+    figure = Figure(figsize=(2.0 + 3.5 * count, 3.6), layout="constrained", dpi=130)
+    panels = figure.subplots(1, count, squeeze=False, sharey=True)
     for axes, (name, by_kind) in zip(panels[0], found.confusion.items(), strict=False):
         _bars(axes, by_kind)
         each = found.sets.get(name)

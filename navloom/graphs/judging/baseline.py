@@ -1,9 +1,9 @@
 """Baselines for the jobs of judges: rules that read prompts alone.
 
-The symbolic judge of reasons matches words for barriers, and names and ids of places, to the
-barriers that the prompt lists. It knows the words below and no others: where an explanation has
-none of them it says so in prose, which is no verdict, and the item is unscored. It is a floor under
-language models, not one of them; how far it goes is in docs/judges.md.
+The symbolic judge of reasons matches the claims of an explanation
+(:mod:`navloom.judges.barrier_claims`) to the barriers that the prompt lists. What it cannot read it
+says in prose, which is no verdict, and the item is unscored. It is a floor under language models,
+not one of them; how far it goes is in docs/judges.md.
 
 That of steps knows the three criteria of the rubric ``trace`` and leaves any other unscored. It
 looks whether things that the reasoning says it sees are words of the options, whether the reasoning
@@ -23,33 +23,19 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from navloom.judges.barrier_claims import read_claims
+from navloom.judges.traversability import causes_of
 from navloom.models.builtin import Request
 
-_WORDS = {
-    "narrow": r"narrow|not fit|enough space(?! to turn)|space between|\bwidth\b|\bwide\b",
-    "stairs": r"\bstair(?:s|case|way)?\b",
-    "door": r"\b(?:cannot|unable to|can't) open\b|closed door|door is (?:closed|locked)",
-    "rise": r"\bsill\b|\bstep\b|height|too high|\brise\b|threshold|tatami|too thick",
-    "elevator": r"\belevator\b",
-    "turn": r"\bturn(?:ing)?\b",
-    "clutter": r"clutter|furniture|\bblock(?:s|ing)? th\w way|in the way|blocks the\b|\bbench\b",
-    "terrain": r"terrain|steep|rough|sewage",
-    "missing": r"\bno (?:passage|edge|connection)\b|not connected|do(?:es)? not exist",
-}
-_CAUSES = {cause: re.compile(words, re.IGNORECASE) for cause, words in _WORDS.items()}
-_EMPTY = re.compile(
-    r"not feasible|impossible|no reason|cannot reach|confident|expert|excellent|perfect|correct",
-    re.IGNORECASE,
-)
 _SECTION = re.compile(
-    r"^Barriers:\n(?P<barriers>.*?)\nOpen or unknown passages:\n(?P<others>.*?)\n\s*\n?"
+    r"^Agent: (?P<agent>[^\n]*)\n.*?^Barriers:\n(?P<barriers>.*?)\n"
+    r"Open or unknown passages:\n(?P<others>.*?)\n\s*\n?"
     r"Explanation to grade[^\n]*\n(?P<said>.*)\n\nIs the explanation correct\?",
     re.DOTALL | re.MULTILINE,
 )
 _LINE = re.compile(r"^(?:(\d{1,4})\.|-) (.{1,400}?) -> (.{1,400}?): (.*)$")
 _END = re.compile(r"^(\S{1,80}) \((.{1,200})\)$")
-_CLAUSE = re.compile(r"(?<=[.!?;])\s+")
-_CANNOT = "I cannot understand the explanation: it holds no word that I know for a barrier."
+_MOST_SAID = 80
 
 
 @dataclass(frozen=True)
@@ -58,34 +44,43 @@ class _Passage:
     a: frozenset[str]
     b: frozenset[str]
     causes: frozenset[str]
-    words: str
 
     def is_at(self, places: frozenset[str]) -> bool:
-        """Whether the places that a clause names are its ends, or one of them."""
+        """Whether both its ends are among places, or the places are one of them."""
         ends = [end for end in (self.a, self.b) if end & places]
         return len(ends) == 2 or (len(ends) == 1 and places <= ends[0])
 
 
 def heuristic_reasoning(request: Request) -> AIMessage:
-    """A barrier is named where a clause has a word for its cause and no place but its own."""
-    barriers, others, said = _read(request)
+    """Match claims to barriers; where none is right and some cannot be read there is no verdict.
+
+    A claim is right where it has a cause of a barrier, and names its place or none. One that names
+    a passage that is open is wrong whatever it says of it.
+    """
+    barriers, others, said, agent = _read(request)
+    passages = [*barriers, *others]
+    ends = list(dict.fromkeys(end for p in passages for end in (p.a, p.b)))
+    claims = [each for each in read_claims(said, ends, agent) if not each.hollow]
     named: set[int] = set()
-    claimed: list[str] = []
-    known = False
-    for clause in _CLAUSE.split(said):
-        places, rest = _places(clause, [*barriers, *others])
-        causes = _causes(rest)
-        known = known or bool(causes)
-        right = {
-            p.number for p in barriers if p.causes & causes and (not places or p.is_at(places))
-        }
-        named |= right
-        if causes and not right:
-            claimed.append(clause[:80])
-    if not known:
-        if _EMPTY.search(said):
-            return _answer(request, "It names neither a place nor a cause.", [], [])
-        return AIMessage(_CANNOT)
+    claimed, unread = [], []
+    for claim in claims:
+        placed = any(p.is_at(claim.places) for p in passages)
+        there = [p for p in barriers if not placed or p.is_at(claim.places)]
+        right = {p.number for p in there if p.causes & claim.causes}
+        if (
+            claim.others
+            or not there
+            or (claim.causes and not right and any(p.causes for p in there))
+        ):
+            claimed.append(claim.text[:_MOST_SAID])
+        elif right:
+            named |= right
+        elif placed or len(claims) == 1:
+            unread.append(claim.text)
+    if unread and not named:
+        return AIMessage(f"I cannot read this explanation: {'; '.join(unread)}")
+    if not named and not claimed:
+        return _answer(request, "It names neither a place nor a cause.", [], [])
     words = f"It names {len(named)} of {len(barriers)} barriers"
     return _answer(request, f"{words}, and {len(claimed)} that are none.", sorted(named), claimed)
 
@@ -103,13 +98,13 @@ def _answer(request: Request, why: str, named: Sequence[int], claimed: Sequence[
     return request.answer({**verdict, "correct": bool(named)})
 
 
-def _read(request: Request) -> tuple[list[_Passage], list[_Passage], str]:
+def _read(request: Request) -> tuple[list[_Passage], list[_Passage], str, str]:
     found = _SECTION.search(request.first_human)
     if found is None:
-        return [], [], ""
+        return [], [], "", ""
     barriers = [p for line in found["barriers"].splitlines() if (p := _passage(line))]
     others = [p for line in found["others"].splitlines() if (p := _passage(line))]
-    return barriers, others, _unfenced(found["said"])
+    return barriers, others, _unfenced(found["said"]), found["agent"]
 
 
 def _unfenced(said: str) -> str:
@@ -123,30 +118,13 @@ def _passage(line: str) -> _Passage | None:
     if found is None:
         return None
     number, a, b, note = found.groups()
-    return _Passage(int(number or 0), _names(a), _names(b), _causes(note), note)
+    return _Passage(int(number or 0), _names(a), _names(b), causes_of(note))
 
 
 def _names(end: str) -> frozenset[str]:
     """What an end may be called: its id and its name."""
     found = _END.match(end)
-    return frozenset(part.casefold() for part in (found.groups() if found else (end,)))
-
-
-def _causes(text: str) -> frozenset[str]:
-    return frozenset(cause for cause, words in _CAUSES.items() if words.search(text))
-
-
-def _places(clause: str, passages: Sequence[_Passage]) -> tuple[frozenset[str], str]:
-    """The names and ids of places in a clause, and the rest of it; of nested names the longest."""
-    text = clause.casefold()
-    names = {name for p in passages for end in (p.a, p.b) for name in end}
-    found = set()
-    for name in sorted(names, key=len, reverse=True):
-        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        if pattern.search(text):
-            found.add(name)
-            text = pattern.sub(" ", text)
-    return frozenset(found), text
+    return frozenset(found.groups() if found else (end,))
 
 
 _PROMPT = re.compile(

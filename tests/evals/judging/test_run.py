@@ -20,6 +20,7 @@ from navloom.evals.judging.run import totals
 from navloom.evals.kinds import run_kind
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
+from navloom.judges.wording_sets import SETS, load_wordings
 from navloom.models import scripted
 from tests.judges.paths import RIGHT, WRONG, record
 
@@ -131,18 +132,38 @@ def test_a_flip_is_a_claim_that_became_the_verdict() -> None:
 
 
 @pytest.mark.slow
-def test_the_symbolic_judge_knows_its_own_wordings_better(tmp_path: Path) -> None:
-    request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=120)
+def test_the_symbolic_judge_reads_the_sets_it_was_written_with(tmp_path: Path) -> None:
+    request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=180)
     summary = run_kind(request, tmp_path / "r")
     found = score_reasoning(tmp_path / "r", request.model, summary)
     assert summary.error == 0
-    assert found.sets["a"].accuracy.value > found.sets["b"].accuracy.value
-    assert found.sets["a"].kappa.value > 0.9
+    for name in SETS:
+        each = found.sets[name]
+        known = load_wordings(name).standing == "known"
+        assert each.unscored / each.items <= (0.05 if known else 0.25)
+        assert each.accuracy_scored.value > 0.9
     assert found.flips.flipped == 0
     assert found.flips.pairs > 0
     write_calibration(tmp_path / "r", found.record(), reasoning_tables(found), picture(found))
     assert (tmp_path / "r" / "calibration.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "r" / "calibration.json").read_text())["sets"]["a"]["items"]
+
+
+def test_sentences_without_a_verdict_are_listed(tmp_path: Path) -> None:
+    scripted.register("prosaic-judge", lambda _: "I think it is fine.")
+    model = "scripted/prosaic-judge"
+    try:
+        request = JudgeRequest(kind="calibrate_reasoning", of="demo:", n=24, model=model)
+        summary = run_kind(request, tmp_path / "r")
+    finally:
+        scripted.unregister("prosaic-judge")
+    found = score_reasoning(tmp_path / "r", model, summary)
+    assert found.unread
+    for name, said, unread, of in found.unread:
+        assert unread == of
+        assert said in load_wordings(name).model_dump_json().replace('\\"', '"')
+    told = [table.markdown() for table in reasoning_tables(found)]
+    assert any("Without a verdict" in each and found.unread[0][1] in each for each in told)
 
 
 @pytest.mark.slow

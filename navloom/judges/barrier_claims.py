@@ -1,0 +1,280 @@
+"""What an explanation claims to be in the way, and where: a grammar of claims, without a model.
+
+An explanation is cut into claims. A claim has a subject (the body that it speaks of), a place (ends
+of passages, by name or id) and a cause, told by the words of ``barrier_words.yaml``:
+
+- a sentence that names two places begins a claim, and so does a part of one that names others; what
+  follows without a place goes on with it ("Look at Hall and Bath. It is too tight there.");
+- an obstacle that is denied ("no stairs", "free of clutter") and a trait or an act that is granted
+  ("wide enough", "climbs it easily") are no cause; a lack of what is needed ("not wide enough",
+  "unable to open") is one, and so is a length with its unit where one is compared;
+- words of several causes say one of them; where those are not alike the claim is not understood.
+
+A claim without a place and without a word for a cause is hollow where it holds nothing but words
+that say nothing of a way, or words on the answer itself. Everything else is not understood, and
+whoever reads claims must say so: silence is no grade.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+
+from navloom.scenes.bodies import ALIASES, body_names, canonical
+from navloom.scenes.checked_files import read_yaml
+
+OVERLAPS = (frozenset({"narrow", "clutter", "turn"}), frozenset({"stairs", "rise", "terrain"}))
+"""Causes that overlap in words: a person might take one for the other."""
+_MOST_READ, _MOST_BYTES = 4_000, 64_000
+_BESIDE = 0.6
+"""A second cause is claimed where its words have this share of the first one's weight."""
+_ALIKE = 0.9
+"""What words of several causes that overlap must weigh together to be understood as one of them."""
+_SIGN = re.compile(r"§(\d+)\.(\d+)§")
+_NOT = re.compile(r"\bcan't\b|\bcannot\b|\bwon't\b|n't\b")
+_LENGTH = re.compile(
+    r"\b\d+(?:[.,]\d+)?\s?(?:mm|cm|m|(?:milli|centi)?met(?:er|re)s?|in(?:ch(?:es)?)?|ft|feet|foot)\b"
+)
+_SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+|\s[–—-]+\s")
+_PIECE = re.compile(r",\s+|\s+(?:and|but|while|whereas)\s+")
+_CLAUSE = re.compile(
+    r"[,.;:!?()]+|\b(?:but|although|though|while|whereas|however|yet|so|because)\b"
+)
+_PEOPLE = ("human", "robot")
+_ARTICLE = "(?:the|a|an|any|of|too|so|very)"
+_TOKEN = re.compile(r"[a-zA-Z']+")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of an explanation.
+
+    Attributes:
+        text: its words in lower case, without places, bounded.
+        places: names of places that stand in it, as they were given.
+        causes: what it may say is in the way; empty where nothing is understood.
+        others: it speaks of another body, and not of the one that is asked about.
+        hollow: it says nothing of a way.
+    """
+
+    text: str
+    places: frozenset[str]
+    causes: frozenset[str]
+    others: bool
+    hollow: bool
+
+
+def read_claims(said: str, ends: Sequence[Iterable[str]], agent: str = "") -> list[Claim]:
+    """The claims of an explanation, in order.
+
+    Args:
+        said: the explanation; untrusted.
+        ends: of each end of a passage what it may be called: its name and its id.
+        agent: the body that is asked about; "" where nobody says.
+    """
+    text, names = _signed(said[:_MOST_READ], ends, agent)
+    claims: list[Claim] = []
+    before = ""
+    for part in _parts(text):
+        claim, last = _claim(part, names), claims[-1] if claims else None
+        # "Locked: Hall to Bath." A cause without a place goes with a place without a cause.
+        if last and last.causes and not last.places and claim.places and not claim.causes:
+            part = f"{before}, {part}"
+            claims[-1] = _claim(part, names)
+        else:
+            claims.append(claim)
+        before = part
+    return claims
+
+
+def _signed(said: str, ends: Sequence[Iterable[str]], agent: str) -> tuple[str, list[str]]:
+    """The text in lower case, signs for places, bodies and lengths; of nested names the longest.
+
+    Returns:
+        It, and the names in the order of their numbers.
+    """
+    text = said.replace("’", "'")
+    numbered = {name: end for end, each in enumerate(ends) for name in each}
+    names = sorted(numbered, key=len, reverse=True)
+    for number, name in enumerate(names):
+        # A room that is called "Elevator" is told from an elevator by its capital alone.
+        alone = " " not in name and _words().any.search(f" {name.casefold()} ")
+        case = re.NOFLAG if alone else re.IGNORECASE
+        sign = f" §{numbered[name]}.{number}§ "
+        text = re.sub(rf"(?<![\w§]){re.escape(name)}(?![\w§])", sign, text, flags=case)
+    text = text.casefold()
+    for body in filter(None, (agent, *body_names(), *ALIASES)):
+        sign = "AGENT" if canonical(body) == canonical(agent) else "OTHER"
+        # Whoever speaks of a human seldom means the body of that name.
+        if sign == "AGENT" or body.casefold() not in _PEOPLE:
+            text = re.sub(rf"\b{re.escape(body.casefold())}s?\b", sign, text)
+    return _LENGTH.sub("UNIT", _NOT.sub(" not", text)), names
+
+
+def _parts(text: str) -> list[str]:
+    """What belongs together: the ends of one passage, and all that is said of it."""
+    parts: list[str] = []
+    for sentence in filter(str.strip, _SENTENCE.split(text)):
+        named, before = len(_ends(sentence)), bool(parts and _ends(parts[-1]))
+        fresh = named > before or bool(_words().further.match(_tokens(sentence)))
+        for piece in _PIECE.split(sentence):
+            mine, its = _ends(piece), _ends(parts[-1]) if parts else set()
+            # Beside both ends of a passage, an end that is none of them begins another claim.
+            if not parts or fresh or (mine - its and len(its) > 1):
+                parts.append(piece)
+            else:
+                parts[-1] += f", {piece}"
+            fresh = False
+    return parts
+
+
+def _ends(text: str) -> set[str]:
+    return {end for end, _ in _SIGN.findall(text)}
+
+
+def _tokens(text: str) -> str:
+    """Words with one space around each."""
+    return f" {' '.join(_TOKEN.findall(_SIGN.sub(' ', text)))} "
+
+
+def _claim(part: str, names: Sequence[str]) -> Claim:
+    words = _words()
+    weights = Counter[str]()
+    own: set[str] = set()
+    for clause in map(_tokens, _CLAUSE.split(part)):
+        if _is_granted(clause):
+            continue
+        for found in words.any.finditer(words.denied.sub(" ", clause)):
+            worth = words.worth[(found.lastindex or 1) - 1]
+            weights.update(worth)
+            own |= {cause for cause, weight in worth.items() if weight == 1}
+    places = frozenset(names[int(number)] for _, number in _SIGN.findall(part))
+    text = _tokens(part)
+    left = _TOKEN.findall(words.hollow.sub(" ", text))
+    return Claim(
+        text=text.strip()[:120],
+        places=places,
+        causes=_understood(weights, own),
+        others="OTHER" in part and "AGENT" not in part,
+        hollow=not places and not own and (not left or bool(words.grading.search(text))),
+    )
+
+
+def _is_granted(clause: str) -> bool:
+    """Whether a clause says that something can be done, and takes nothing back."""
+    words = _words()
+    granted = words.enough.search(clause)
+    return bool(granted) and not words.lacking.search(words.enough.sub(" ", clause))
+
+
+def _understood(weights: Mapping[str, float], own: set[str]) -> frozenset[str]:
+    """The causes that words speak of: those with words of their own, else ones that are alike."""
+    most = max(weights.values(), default=0.0)
+    if own:
+        return frozenset(c for c in own if weights[c] >= _BESIDE * most)
+    top = frozenset(cause for cause, weight in weights.items() if weight >= _BESIDE * most)
+    alike = any(top <= group for group in OVERLAPS)
+    return top if alike and sum(weights.values()) >= _ALIKE else frozenset()
+
+
+def _listed(text: object) -> list[str]:
+    return [" ".join(each.split()) for each in text.split(",")] if isinstance(text, str) else []
+
+
+_Phrase = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z'_ ]*\*?~?$", max_length=40)]
+_Phrases = Annotated[list[_Phrase], Field(min_length=1), BeforeValidator(_listed)]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1]
+    causes: dict[str, _Phrases]
+    nothing: _Phrases
+    there: _Phrases
+    denied: _Phrases
+    enough: _Phrases
+    lacking: _Phrases
+    further: _Phrases
+    hollow: _Phrases
+    grading: _Phrases
+
+
+@dataclass(frozen=True)
+class _Words:
+    """``barrier_words.yaml``, ready to be looked for in texts of words with one space around each.
+
+    Attributes:
+        any: every word for a cause, a group each.
+        worth: what the word of each group is worth, by cause.
+        denied: what is said not to be there.
+        enough: what grants something.
+        lacking: what takes it back.
+        further: what begins a claim.
+        hollow: what says nothing of a way.
+        grading: what speaks of the answer itself.
+    """
+
+    any: re.Pattern[str]
+    worth: tuple[Mapping[str, float], ...]
+    denied: re.Pattern[str]
+    enough: re.Pattern[str]
+    lacking: re.Pattern[str]
+    further: re.Pattern[str]
+    hollow: re.Pattern[str]
+    grading: re.Pattern[str]
+
+
+@cache
+def _words() -> _Words:
+    with as_file(files("navloom.judges").joinpath("barrier_words.yaml")) as path:
+        read = read_yaml(path, TypeAdapter(_File), most=_MOST_BYTES)
+    causes: dict[str, list[str]] = {}
+    for cause, phrases in read.causes.items():
+        for phrase in phrases:
+            causes.setdefault(phrase, []).append(cause)
+    ordered = sorted(
+        {*causes, *read.nothing}, key=lambda each: (len(each.split()), len(each)), reverse=True
+    )
+    whole = {phrase: 0.5 if phrase.endswith("~") else 1.0 for phrase in ordered}
+    there, denied = _any_of(read.there), _any_of(read.denied)
+    return _Words(
+        any=re.compile("|".join(rf"(?<= )({_pattern(each)})(?= )" for each in ordered)),
+        worth=tuple(_shared(causes.get(phrase, []), whole[phrase]) for phrase in ordered),
+        denied=re.compile(rf"(?<= )(?:{denied}) (?:{_ARTICLE} )?(?:{there})(?= )"),
+        further=re.compile(rf" (?:and )?(?:{_any_of(read.further)})(?= )"),
+        **{
+            name: re.compile(rf"(?<= )(?:{_any_of(getattr(read, name))})(?= )")
+            for name in ("enough", "lacking", "hollow", "grading")
+        },
+    )
+
+
+def _shared(causes: Sequence[str], whole: float) -> dict[str, float]:
+    return {cause: whole / len(causes) for cause in causes}
+
+
+def _any_of(phrases: Sequence[str]) -> str:
+    return "|".join(map(_pattern, sorted(phrases, key=_size, reverse=True)))
+
+
+def _size(phrase: str) -> tuple[int, int, str]:
+    """By what longer phrases are looked for first."""
+    return len(phrase.split()), len(phrase), phrase
+
+
+def _pattern(phrase: str) -> str:
+    """A phrase as an expression: any end for ``*``, a few words for ``_``, and plurals."""
+    plain = phrase.removesuffix("~")
+    end = "[a-z']*" if plain.endswith("*") else "(?:e?s)?(?:'s)?" if plain[-1].islower() else ""
+    words = [
+        r"\S+(?: \S+){0,2}" if word == "_" else word for word in plain.removesuffix("*").split()
+    ]
+    return " ".join(words) + end
