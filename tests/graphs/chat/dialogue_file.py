@@ -56,7 +56,9 @@ class Expect(BaseModel):
     word of four letters or more may go on: 'bedroom' is in 'bedrooms'."""
     says_not: Names = ()
     rooms_at_most: int | None = None
-    """How many kinds of room it may name: a hint is no list."""
+    """How many kinds of room it may name; all but one, unless told: a hint is no list."""
+    lost: bool = False
+    """Whether it may say that it did not understand, and ask nothing."""
     metres: tuple[float, float] | None = None
     """Its words hold a number within."""
     undone: bool | None = None

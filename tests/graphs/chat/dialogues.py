@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from navloom.graphs.chat.chat import Context
 from navloom.graphs.chat.talk import Talk, open_thread
@@ -26,8 +27,9 @@ from tests.graphs.chat.dialogue_sitting import SAME, After, Sitting, View
 
 __all__ = ["Verdict", "follow", "shares"]
 
-_ARM, _SLACK = 1.6, 0.7
+_ARM, _SLACK = 1.6, 0.5
 """Metres: so near one is there; where no viewpoint is, as near as one gets, and a bit more."""
+_LOST = ("not understand", "didn't understand", "could not work that out")
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -89,6 +91,10 @@ def _turn_of(after: After) -> str:
     return "around" if abs(angle) > math.radians(130) else side if abs(angle) > SAME else "not"
 
 
+def _told(expect: Expect) -> dict[str, Any]:
+    return {name: getattr(expect, name) for name in expect.model_fields_set}
+
+
 def _wrong(expect: Expect, after: After) -> str | None:
     """The first thing that does not hold, in a few words."""
     scene, reply, room = after.scene, after.reply, after.room
@@ -97,6 +103,8 @@ def _wrong(expect: Expect, after: After) -> str | None:
     label = scene.region_by_id[room].label if room else None
     named = {region.label for region in scene.regions if _has(reply, region.label)}
     asks = after.now.asked or "?" in reply
+    kinds = len({region.label for region in scene.regions})
+    most = kinds - 1 if expect.rooms_at_most is None else expect.rooms_at_most
     checks: list[tuple[bool, str]] = [
         (not expect.in_ or room in expect.in_, f"it stands in {room}"),
         (room not in expect.not_in, f"it stands in {room}"),
@@ -109,10 +117,8 @@ def _wrong(expect: Expect, after: After) -> str | None:
         (expect.asks in (None, asks), "it asks" if asks else "it does not ask"),
         *((any(_has(reply, w) for w in each), f"it does not say {each}") for each in expect.says),
         *((not _has(reply, word), f"it says {word!r}") for word in expect.says_not),
-        (
-            expect.rooms_at_most is None or len(named) <= expect.rooms_at_most,
-            f"it names {len(named)} kinds of room",
-        ),
+        (len(named) <= most, f"it names {len(named)} kinds of room"),
+        (expect.lost or asks or not any(_has(reply, w) for w in _LOST), "it is lost"),
         (
             expect.metres is None
             or any(expect.metres[0] <= n <= expect.metres[1] for n in _numbers(reply)),
@@ -125,7 +131,10 @@ def _wrong(expect: Expect, after: After) -> str | None:
         (expect.ends in (None, after.ended), "it ended" if after.ended else "it goes on"),
     ]
     wrong = next((why for holds, why in checks if not holds), None)
-    others = [_wrong(each, after) for each in expect.any_of]
+    shared = {"lost": expect.lost, "rooms_at_most": most}
+    others = [
+        _wrong(each.model_copy(update={**shared, **_told(each)}), after) for each in expect.any_of
+    ]
     if wrong is None and others and all(others):
         return "none of: " + "; ".join(str(each) for each in others)
     return wrong

@@ -123,6 +123,17 @@ async def test_a_walk_is_stopped_by_a_key_or_by_words_and_taken_back(tmp_path: P
     assert "ended before the last" in (await follow(dialogue)).why
 
 
+async def test_being_lost_and_reeling_off_every_room_is_no_answer(tmp_path: Path) -> None:
+    path, lost = tmp_path / "d.yaml", {"say": "fnord blah is what", "moved": False}
+    (dialogue,) = read_dialogues(written(path, STAY, STAY, lost))
+    assert (await follow(dialogue)).why == "it is lost"
+    rooms = {"say": "which rooms are there?", "moved": False}
+    (dialogue,) = read_dialogues(written(path, STAY, {**lost, "lost": True}, rooms))
+    assert (await follow(dialogue)).why == "it names 10 kinds of room"
+    (dialogue,) = read_dialogues(written(path, STAY, STAY, {**rooms, "rooms_at_most": 10}))
+    assert (await follow(dialogue)).followed
+
+
 async def test_shares_are_by_kind_and_in_total(tmp_path: Path) -> None:
     verdicts = []
     for kind, moved in (("a", False), ("b", True)):
