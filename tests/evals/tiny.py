@@ -155,6 +155,8 @@ def relay_a1() -> dict:
         "g_rate": (max(6 + 12, 11) + 7) / 38,
         "gain_alpha": 20 / 38,
         "gain_g": 13 / 38,
+        # robot_2 alone: 6 m to the cup, 17 on to the shelf.
+        "best_alone": (6 + 17) / 38,
         "best_alpha": 18 / 38,
         # From Office_5 the helper is at the cup in a metre.
         "best_g_rate": (max(1 + 12, 11) + 7) / 38,
@@ -199,6 +201,8 @@ def relay_a2() -> dict:
         "g_rate": (max(18, 6) + 7) / 23,
         "gain_alpha": 5 / 23,
         "gain_g": -2 / 23,
+        # As far from the bowl as robot_1 is.
+        "best_alone": 1.0,
         "best_alpha": 18 / 23,
         "best_g_rate": 1.0,
         "regret_alpha": 0.0,

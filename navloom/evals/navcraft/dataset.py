@@ -313,6 +313,7 @@ _NAVLOOM = (
     "g_rate",
     "gain_alpha",
     "gain_g",
+    "best_alone",
     "best_alpha",
     "best_g_rate",
     "regret_alpha",

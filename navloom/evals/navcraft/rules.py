@@ -186,7 +186,7 @@ def _wrong_rates(right: Mapping[str, Any], rest: Mapping[str, Any]) -> Iterator[
     if alpha >= 1:
         said = f"alpha is {alpha:.6f}: the relay spares robot_1 nothing"
         yield Violation("no_gain", "", "phase_2", said)
-    for key in ("alpha", "r1_rate", "alpha_other", "g_rate", "gain_alpha", "gain_g"):
+    for key in ("alpha", "r1_rate", "alpha_other", "g_rate", "gain_alpha", "gain_g", "best_alone"):
         yield from _differs(key, rest, right[key])
     # Regret is measured from the best that is recorded.
     best_alpha, best_g = rest.get("best_alpha"), rest.get("best_g_rate")

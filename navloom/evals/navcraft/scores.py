@@ -4,7 +4,9 @@ Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of t
 counted apart. *Single* is the share of attempts with a valid single-robot task. *Collab* is relays
 per valid single task, as the paper's figures imply (36 of 77 is its 46.75 %), and per attempt.
 That no relay is worth it is a finding, not a success. *Gain* is 1 - alpha, and 1 - g_rate
-beside it; *regret* compares a relay with the best there is for its task.
+beside it; the *better robot alone*, 1 - best_alone, is what 1 - g_rate cannot pass: a relay spares
+robot_1's metres, never the time of the better placed robot. *Regret* compares a relay with the best
+there is for its task.
 """
 
 from __future__ import annotations
@@ -86,6 +88,7 @@ class RunScore:
         errors: samples on which the machinery broke.
         gain_alpha: 1 - alpha of each relay.
         gain_g: 1 - g_rate of each relay.
+        gain_alone: 1 - best_alone of each relay: what the better placed robot alone spares in time.
         regret_g: g_rate over the best, minus 1, of each relay.
         regret_alpha: alpha minus the best, of each relay.
         cost_usd: what all attempts and errors cost; None where a price is not known.
@@ -112,6 +115,7 @@ class RunScore:
     errors: int
     gain_alpha: Spread
     gain_g: Spread
+    gain_alone: Spread
     regret_g: Spread
     regret_alpha: Spread
     cost_usd: float | None
@@ -193,6 +197,7 @@ def score_samples(
         errors=len(broken),
         gain_alpha=_spread(relays, "gain_alpha"),
         gain_g=_spread(relays, "gain_g"),
+        gain_alone=Spread(tuple(1 - rate for rate in _spread(relays, "best_alone").values)),
         regret_g=_spread(relays, "regret_g"),
         regret_alpha=_spread(relays, "regret_alpha"),
         cost_usd=_cost([*samples, *broken]),

@@ -102,6 +102,7 @@ def _against_optimum(folders: Sequence[Path]) -> Table:
             ("regret of alpha", score.regret_alpha),
             ("gain, 1 − g", score.gain_g),
             ("gain, 1 − g, of the optimum", best["g_rate"]),
+            ("gain, 1 − g, of the better robot alone", score.gain_alone),
             ("regret of g", score.regret_g),
         ):
             numbers = (spread.median, spread.mean, spread.p90, spread.max)

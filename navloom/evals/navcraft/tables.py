@@ -61,6 +61,7 @@ def _table_4(scores: Sequence[RunScore]) -> Table:
             f"{row.gain_mean:.2%}",
             NOTHING,
             NOTHING,
+            NOTHING,
             f"{row.cost_usd:.3f}",
             f"{row.seconds:.2f}",
         )
@@ -75,6 +76,7 @@ def _table_4(scores: Sequence[RunScore]) -> Table:
         "gain mean",
         "1 − g max",
         "1 − g mean",
+        "better robot alone",
         "cost $",
         "s an iteration",
     )
@@ -82,8 +84,10 @@ def _table_4(scores: Sequence[RunScore]) -> Table:
         "Success of task generation, as in CoNavBench's Table 4; brackets are 95 % intervals"
         " (Wilson for shares, bootstrap for means). Gain is 1 − alpha, the part of robot_1's way"
         " that a relay spares; 1 − g is what it spares in time, below zero where two robots are"
-        " slower than one. Cost is of the whole run; seconds are by the clock,"
-        " other attempts beside; published rows are as printed there, on other homes."
+        " slower than one. Better robot alone is what the better placed of the two would spare in"
+        " time by itself, a mean: no relay spares more, and Type-A2 none. Cost is of the whole run;"
+        " seconds are by the clock, other attempts beside; published rows are as printed there, on"
+        " other homes."
     )
     return Table("Table 4", note, header, (*ours, *theirs), pale=len(theirs))
 
@@ -102,6 +106,7 @@ def _scored(score: RunScore) -> tuple[str, ...]:
         percent(score.gain_alpha.mean, score.gain_alpha.interval),
         percent(score.gain_g.max),
         percent(score.gain_g.mean, score.gain_g.interval),
+        percent(score.gain_alone.mean, score.gain_alone.interval),
         "unknown" if score.cost_usd is None else f"{score.cost_usd:.3f}",
         NOTHING if score.seconds.mean is None else f"{score.seconds.mean:.2f}",
     )
@@ -220,7 +225,7 @@ def score_json(score: RunScore) -> dict[str, Any]:
             "max": spread.max,
             "n": len(spread.values),
         }
-        for name in ("gain_alpha", "gain_g", "regret_g", "regret_alpha", "seconds")
+        for name in ("gain_alpha", "gain_g", "gain_alone", "regret_g", "regret_alpha", "seconds")
         for spread in [getattr(score, name)]
     }
     rates = {

@@ -3,6 +3,10 @@
 A relay is a helper start, a transfer asset and a type. :func:`all_relays` works out all that keep
 the guards at once, so the best by alpha, by ``g_rate`` or by makespan is exact, never a search.
 Regret (how far a chosen relay is from the best) and recommendations are read off the same table.
+
+What a relay spares is robot_1's own metres, not time: the object is carried no shorter way over a
+handoff, so at one speed no relay is done before the better placed of the two robots alone would be,
+and no Type-A2 before robot_1 alone. ``best_alone`` is that bound, as a rate like ``g_rate``.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from numpy.typing import NDArray
 from navloom.tools.navcraft.relay import (
     COLLAB_TYPES,
     CollabType,
+    Metres,
     RelayChoice,
     check_collab_path_efficient,
     relay_legs,
@@ -45,6 +50,8 @@ class Relay:
         collab_type: ``"Type-A1"`` or ``"Type-A2"``.
         alpha: ``r1_rate`` of this type.
         g_rate: the time of both at one speed over the solo time.
+        best_alone: the time of the better placed robot alone over the solo time; see
+            :func:`best_alone`.
         makespan_s: seconds until the object lies on the end asset, at the speeds asked for.
     """
 
@@ -55,6 +62,7 @@ class Relay:
     collab_type: CollabType
     alpha: float
     g_rate: float
+    best_alone: float
     makespan_s: float
 
 
@@ -88,6 +96,7 @@ class Relays:
         type_index: (n,) index into ``COLLAB_TYPES``.
         alpha: (n,) ``r1_rate``.
         g_rate: (n,) ``g_rate``.
+        best_alone: (n,) ``best_alone``, never above ``g_rate``.
         makespan: (n,) seconds.
     """
 
@@ -99,6 +108,7 @@ class Relays:
     type_index: NDArray[np.intp]
     alpha: NDArray[np.float64]
     g_rate: NDArray[np.float64]
+    best_alone: NDArray[np.float64]
     makespan: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -115,6 +125,7 @@ class Relays:
             collab_type=COLLAB_TYPES[self.type_index[i]],
             alpha=float(self.alpha[i]),
             g_rate=float(self.g_rate[i]),
+            best_alone=float(self.best_alone[i]),
             makespan_s=float(self.makespan[i]),
         )
 
@@ -168,7 +179,8 @@ def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) 
         allowed &= _strictly_allowed(task, helpers, transfers)
     start, transfer = np.nonzero(allowed)
     carried, on = _of(transfers, "from_object")[transfer], _of(transfers, "to_end")[transfer]
-    fetched = task.start_to_object + carried, _of(helpers, "to_object")[start] + carried
+    to_object = _of(helpers, "to_object")[start]
+    fetched = task.start_to_object + carried, to_object + carried
     come = _of(transfers, "from_start")[transfer], meets[allowed]
     alpha, g_rate, makespan = (np.empty((len(start), 2)) for _ in range(3))
     solo = task.solo_metres or math.inf
@@ -187,8 +199,21 @@ def all_relays(task: RelayTask, *, strict: bool = False, speeds: Speeds = EVEN) 
         type_index=np.tile(np.arange(2, dtype=np.intp), len(start)),
         alpha=alpha.ravel(),
         g_rate=g_rate.ravel(),
+        best_alone=np.repeat(best_alone(task, to_object), 2),
         makespan=makespan.ravel(),
     )
+
+
+def best_alone(task: RelayTask, to_object: Metres) -> Metres:
+    """When the better placed robot alone would be done, over when robot_1 alone would; at most 1.
+
+    Args:
+        task: the single-robot task.
+        to_object: metres from robot_2's start to the object, of one helper or of many.
+    """
+    solo = task.solo_metres or math.inf
+    rate: Metres = np.minimum((to_object + solo - task.start_to_object) / solo, 1.0)
+    return rate
 
 
 def _of(places: tuple[Helper, ...] | tuple[Transfer, ...], what: str) -> NDArray[np.float64]:
@@ -260,7 +285,8 @@ def _reasons(relay: Relay, task: RelayTask) -> tuple[str, ...]:
         f"robot_1 walks {relay.alpha * solo:.1f} m instead of {solo:.1f} m "
         f"(alpha {relay.alpha:.2f}).",
         f"At one speed the object arrives {faster} than by robot_1 alone "
-        f"(g_rate {relay.g_rate:.2f}).",
+        f"(g_rate {relay.g_rate:.2f}), and no sooner than by the better placed robot alone "
+        f"({relay.best_alone:.2f}).",
         f"With robot_2 from {relay.robot_2_start_region} and a handoff at the "
         f"{relay.transfer_asset} in {relay.transfer_region} ({relay.collab_type}) it takes "
         f"{relay.makespan_s:.1f} s.",
@@ -286,8 +312,8 @@ def relay_record(
 
     Returns:
         JSON with metres, seconds (both robots at 1 m/s) and rates; floats unrounded. Alpha is
-        ``r1_rate`` of the chosen type, gain 1 - alpha and 1 - g_rate; regret compares with the
-        exact best over all guarded relays of the task.
+        ``r1_rate`` of the chosen type, gain 1 - alpha and 1 - g_rate; ``best_alone`` is the least
+        that g_rate could be; regret compares with the exact best over all guarded relays.
     """
     relays = all_relays(task, strict=strict)
     optimum = {
@@ -315,6 +341,7 @@ def relay_record(
         "g_rate": g_rate,
         "gain_alpha": 1 - alpha,
         "gain_g": 1 - g_rate,
+        "best_alone": float(best_alone(task, task.helpers[choice[0]].to_object)),
         "regret_alpha": regret.regret_alpha if regret else None,
         "regret_g": regret.regret_g if regret else None,
         "makespan_s": schedule.makespan_s,

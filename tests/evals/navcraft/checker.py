@@ -285,6 +285,9 @@ def _compare(walk, choice, two, rest):
         g = (ready + on) / solo
         right |= {"alpha": alpha, "r1_rate": alpha, "g_rate": g}
         right |= {"gain_alpha": 1 - alpha, "gain_g": 1 - g, "alpha_other": a1 + a2 - alpha}
+        right["best_alone"] = min(1, (walk.metres(h, o) + walk.metres(o, e)) / solo)
+        if g < right["best_alone"] - NEAR_ENOUGH:
+            yield f"g_rate {g} is below that of the better placed robot alone"
         if not alpha < 1 or walk.metres(h, o) == math.inf:
             yield f"alpha is {alpha}"
         # Of rates that were rounded to six decimals the quotient is not right to six.

@@ -98,6 +98,7 @@ NUMBERS = (
     "g_rate",
     "gain_alpha",
     "gain_g",
+    "best_alone",
     "best_alpha",
     "best_g_rate",
     "regret_alpha",
@@ -116,7 +117,7 @@ def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path)
     rows = export_lines(tmp_path / "run")
     scene = json.loads(load_scene("demo:house").model_dump_json())
     verdicts = {True: 0, False: 0}
-    for number in range(44):
+    for number in range(46):
         row, other = rows[number % len(rows)], rows[(number * 3 + 1) % len(rows)]
         spoilt = _spoilt(row, other, number)
         good = checker.check(spoilt, scene) == []

@@ -22,7 +22,8 @@ def kept(*keys: str) -> list[str]:
 
 
 NUMBERS = kept(
-    "alpha", "r1_rate", "alpha_other", "g_rate", "gain_alpha", "gain_g", "regret_alpha", "regret_g"
+    *("alpha", "r1_rate", "alpha_other", "g_rate", "gain_alpha", "gain_g", "best_alone"),
+    *("regret_alpha", "regret_g"),
 )
 FINDINGS = {
     "start_region_invented": ([START], "'Ballroom_99' is not a region of tiny:home"),
@@ -110,7 +111,8 @@ FINDINGS = {
         "the narrow_rail in Dining_room_4 has no usable surface (0.30 m wide, 0.25 to 1.40 m up)",
     ),
     "handoff_instance_is_the_farther_one": (
-        kept("transfer_asset_id") + NUMBERS,
+        # What one robot does alone has no handoff.
+        [each for each in kept("transfer_asset_id") + NUMBERS if each != 'navloom "best_alone"'],
         "by 'counter-2' the object is carried 21.000 m, by another of that name 19.000 m",
     ),
     "type_unknown": (

@@ -46,6 +46,7 @@ def test_table_4_counts_as_the_paper_does(collab):
     assert score.gain_alpha.max == pytest.approx(20 / 38)
     assert score.gain_alpha.mean == pytest.approx((20 / 38 + 5 / 23) / 2)
     assert score.gain_g.mean == pytest.approx((13 / 38 - 2 / 23) / 2)
+    assert score.gain_alone.mean == pytest.approx(15 / 38 / 2)
     assert score.cost_usd == pytest.approx(0.3)
     assert score.seconds.mean == pytest.approx((2 + 4 + 4 * 0.25) / 6)
     assert score.reasons == (("phase_1:out_of_turns", 2), ("not_confirmed", 1))
@@ -193,7 +194,7 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
     said = document(report).markdown()
     assert "<script>" not in said
     cells = {len(re.findall(r"(?<!\\)\|", line)) for line in said.splitlines() if "alert" in line}
-    assert cells <= {3, 7, 11}  # a pipe in a name opens no new column
+    assert cells <= {3, 7, 12}  # a pipe in a name opens no new column
 
 
 def test_a_home_that_is_gone_costs_the_picture_and_not_the_report(collab, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.errand import admissible_triples, count_admissible_triples
-from navloom.tools.navcraft.optimum import Measure, all_relays, recommend
+from navloom.tools.navcraft.optimum import Measure, Relays, all_relays, recommend
 from navloom.tools.navcraft.paths import check_two_path_and_adjacency
 from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient, guard_violations
 from navloom.tools.navcraft.schedule import Speeds, schedule_relay
@@ -18,6 +18,7 @@ from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes
 
+LAST_BIT = 1e-9
 MEASURES: tuple[Measure, ...] = ("alpha", "g_rate", "makespan")
 
 
@@ -124,6 +125,12 @@ def test_the_table_is_every_guarded_call_of_the_tool(
             assert (row.transfer_region, row.transfer_asset) == transfer
             assert row.collab_type == collab_type
             assert (row.alpha, row.g_rate) == (answer["r1_rate"], answer["g_rate"])
+            # The way of robot_2 alone, leg by leg.
+            solo, on = task.solo_metres or 0.0, task.graph.distance
+            assert task.object_anchor
+            assert task.end_anchor
+            other = task.helpers[helper].to_object + on(task.object_anchor, task.end_anchor)
+            assert row.best_alone == near(min(1.0, other / solo))
             timed = schedule_relay(task, helper, *transfer, collab_type)
             assert row.makespan_s == near(timed.makespan_s)
     assert next(rows, None) is None
@@ -133,6 +140,34 @@ def test_the_table_is_every_guarded_call_of_the_tool(
         if best is not None:
             value = {"alpha": best.alpha, "g_rate": best.g_rate, "makespan": best.makespan_s}[by]
             assert value == near(column.min(), abs=1e-8)
+
+
+@given(scenes(), st.randoms(use_true_random=False))
+def test_no_relay_is_done_before_the_better_placed_robot_alone(scene: Scene, random: Any) -> None:
+    objects = [i for i in scene.items if i.kind == "object"]
+    assets = [i for i in scene.items if i.kind == "asset"]
+    if not objects or not assets:
+        return
+    thing, end = random.choice(objects), random.choice(assets)
+    start = random.choice(scene.regions).id
+    bounded_by_one_robot(
+        all_relays(RelayTask(scene, start, thing.region, thing.name, end.region, end.name))
+    )
+
+
+def bounded_by_one_robot(relays: Relays) -> None:
+    """Type-A1 can be no sooner than robot_2 alone, Type-A2 no sooner than robot_1 alone."""
+    assert (relays.g_rate >= relays.best_alone - LAST_BIT).all()
+    assert (relays.best_alone <= 1).all()
+    assert (relays.g_rate[relays.type_index == COLLAB_TYPES.index("Type-A2")] >= 1 - LAST_BIT).all()
+
+
+def test_by_hand_the_helper_alone_is_sooner_than_with_robot_1() -> None:
+    # Solo: 25 m. From the Study the helper has the cup after 1 m and the counter 12 m on, 13 by
+    # itself; over the table robot_1 is done after 19.
+    best = all_relays(row_task()).best("g_rate")
+    assert best is not None
+    assert (best.g_rate, best.best_alone) == (near(19 / 25), near(13 / 25))
 
 
 @given(scenes(), st.integers(1, 4))

@@ -16,6 +16,7 @@ from navloom.tools.navcraft.paths import check_path_and_adjacency
 from navloom.tools.navcraft.relay import check_collab_path_efficient
 from navloom.tools.navcraft.schedule import schedule_relay
 from navloom.tools.navcraft.task import RelayTask
+from tests.tools.navcraft.test_optimum import bounded_by_one_robot
 from tests.tools.navcraft.worlds import near
 
 pytestmark = pytest.mark.realdata
@@ -57,6 +58,7 @@ def test_relays_of_real_homes(data_dir: Path, uri: str) -> None:
         reference = Collab(scene, start, task.object_item, task.end_item)
         assert task.solo_metres == near(reference.solo)
         relays = all_relays(task)
+        bounded_by_one_robot(relays)
         for row in draw.sample(range(len(relays)), k=min(RELAYS, len(relays))):
             relay = relays.relay(row)
             names = (relay.robot_2_start_region, relay.transfer_region, relay.transfer_asset)
