@@ -135,7 +135,8 @@ def make_items(
     items: list[Item] = []
     used: set[tuple[str, str, tuple[str, ...]]] = set()
     for kind in KINDS[:-1]:
-        wanted = round(n * _SHARES[kind] / total / len(SETS))
+        # However few are asked for, there is something to judge.
+        wanted = max(kind == "right", round(n * _SHARES[kind] / total / len(SETS)))
         for situation in mixed:
             if wanted == 0:
                 break

@@ -96,14 +96,13 @@ class Collected:
         return [kept.facts for name in sorted(self.by_scene) for kept in self.by_scene[name]]
 
     def details(self) -> dict[str, int]:
-        """How many details are verified and how many unverifiable."""
-        counted = Counter(
-            kept.grounding[key]["status"]
-            for many in self.by_scene.values()
-            for kept in many
-            for key in _ENDS
-        )
-        return {status: counted[status] for status in ("verified", "unverifiable")}
+        """How many details are verified and unverifiable, and how many can mean one thing alone."""
+        found = [
+            kept.grounding[key] for many in self.by_scene.values() for kept in many for key in _ENDS
+        ]
+        counted = Counter(each["status"] for each in found)
+        statuses = {status: counted[status] for status in ("verified", "unverifiable")}
+        return {**statuses, "told_apart": sum(each.get("fits") == 1 for each in found)}
 
     def record(self, quotas: Mapping[str, int], n: int) -> dict[str, Any]:
         """As JSON: what ``balance.json`` holds."""

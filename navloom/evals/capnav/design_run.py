@@ -137,7 +137,8 @@ def _ended(_: Path, summary: Summary) -> Shown:
     lines = [
         f"{summary.found['qa']}: {kept} of {asked} questions, rounds of asking: {rounds}",
         f"  details: {details['verified']} verified, {details['unverifiable']} unverifiable;"
-        f" {said['duplicates_dropped']} repeated questions dropped, {said['spare']} to spare",
+        f" {details['told_apart']} can mean one thing alone",
+        f"  {said['duplicates_dropped']} repeated questions dropped, {said['spare']} to spare",
     ]
     if broken := said["rules_broken"]:
         listed = ", ".join(f"{code} {count}" for code, count in broken.items())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,16 +23,14 @@ from navloom.models.answer import message_text
 from navloom.models.builtin import Request
 
 _MOST_CALLS = 8
-_MOST_WORDS = 6
 _MOST_PAIRS = 400
 _MOST_BETWEEN = 4
 _COUNT = re.compile(r"Write at least (\d{1,4}) questions")
 _MORE = re.compile(r"Give (\d{1,4}) questions?\b")
 _ROUTES, _TAKEN = "Routes to prefer, one for each question:", "Questions that exist already:"
-_WITH = re.compile(r"^(?:with|has|having|and)\s+", re.IGNORECASE)
-_LINE = re.compile(r"^([A-Za-z0-9_]{1,100}) - (.{0,300})$", re.MULTILINE)
+_LINE = re.compile(r"^([A-Za-z0-9_]{1,100}) - (.{0,600})$", re.MULTILINE)
 _TAKE = re.compile(r"^The start is (\w{1,100}), the end is (\w{1,100})\.", re.MULTILINE)
-_NOWHERE = "doorway"
+_ENTRANCE, _NOWHERE = "entrance from the ", "doorway"
 _GUESSES = ("bed", "sofa", "table", "sink", "desk", "toilet", "stove", "chair", "bookshelf", "lamp")
 _HOME = ("bedroom", "kitchen", "living")
 _OFFICE = ("meeting", "office", "workstation", "cubicle", "conference")
@@ -157,28 +155,21 @@ def random_tasks(request: Request) -> AIMessage:
 
 def _grounded(work: _Work, pair: Pair) -> dict[str, Any]:
     path = work.ways[pair]
-    spots = tuple(_spot(work.rooms[node], work.rng) for node in pair)
     names = work.names or {}
+    others = [names.get(node, node) for node in reversed(pair)]
+    known = [work.rooms[node].get("landmarks") or () for node in pair]
+    spots = [_spot(each, o, work.rng) for each, o in zip(known, others, strict=True)]
     by = ", ".join(names.get(node, node) for node in path[1:-1])
     reason = f"The shortest route has {len(path) - 1} passages{f', by {by}' if by else ''}."
     between = path[1:-1] if len(path) - 2 <= _MOST_BETWEEN else []
     return _question(work, pair, spots, between, reason)
 
 
-def _spot(room: Mapping[str, Any], rng: random.Random) -> str:
-    """A thing of a room as the tool tells of it: an item, what its words say, or its doorway."""
-    items = room.get("items")
-    if items:
-        return str(rng.choice(items))
-    return (
-        _told(str(room.get("description") or ""))
-        or _told(str(room.get("name") or "").partition(" with ")[2])
-        or _NOWHERE
-    )
-
-
-def _told(words: str) -> str:
-    return " ".join(_WITH.sub("", re.split(r"[.,;:(]", words.strip())[0]).split()[:_MOST_WORDS])
+def _spot(known: Sequence[str], other: str, rng: random.Random) -> str:
+    """A landmark: a thing where there is one, else a way in, and not from the other end."""
+    things = [each for each in known if not each.startswith(_ENTRANCE)]
+    ways = [each for each in known if each != f"{_ENTRANCE}{other}"]
+    return rng.choice(things or ways or [*known, _NOWHERE][:1])
 
 
 def _question(
@@ -240,16 +231,10 @@ def _choice(request: Request, *, guess: bool) -> AIMessage:
     told = _TAKE.search(request.first_human)
     start, end = (told[1], told[2]) if told else rng.sample(sorted(lines), 2)
     made = {"start": start, "end": end, "scene_type": "home"}
-    for key, node in (("start_detail", start), ("end_detail", end)):
-        things = _things(lines.get(node, "")) or [_NOWHERE]
-        made[key] = rng.choice(_GUESSES if guess else things)
+    for key, node, other in (("start_detail", start, end), ("end_detail", end, start)):
+        said = lines.get(node, "").partition(" - ")[2]
+        # The last may be cut short.
+        things = [each for each in said.split(", ") if each and "…" not in each]
+        elsewhere = lines.get(other, "").partition(" - ")[0]
+        made[key] = rng.choice(_GUESSES) if guess else _spot(things, elsewhere, rng)
     return request.answer(made)
-
-
-def _things(line: str) -> list[str]:
-    name, _, said = line.partition(" - ")
-    if not said:
-        said = name.partition(" with ")[2]
-    # The last may be cut short.
-    parts = [part for part in said.split(", ") if "…" not in part]
-    return [thing for part in parts if (thing := _told(part))]

@@ -23,6 +23,7 @@ from navloom.errors import SceneError, did_you_mean
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.tools.capnav import feasible as traverse
 from navloom.tools.capnav.grounding import AGENT
+from navloom.tools.capnav.landmarks import landmarks
 from navloom.tools.capnav.named_places import Places
 from navloom.tools.forms import Violation, name_argument, paragraph, quoted
 
@@ -32,8 +33,8 @@ _MOST_NODES, _MOST_LINE = 200, 240
 _COMPACT_ITEMS, _COMPACT_LINE = 24, 500
 _MOST_TAKEN, _COMPACT_TAKEN = 60, 6
 _DRAWS = 50
-_DESCRIBED = 12
-"""Words of a description that can be chosen as a detail."""
+NOWHERE = "doorway"
+"""The spot in a place of which nothing is known, not even what it is joined to."""
 _MOST_FAULTS = 24
 _KEYS = ("start", "start_detail", "end", "end_detail")
 
@@ -140,15 +141,13 @@ def _line(places: Places, place: str) -> str:
 
 def compact_things(places: Places, place: str, *, frames: int) -> tuple[str, ...]:
     """The things of a place that can be chosen; () where any may be, since pictures show them."""
-    if listed := places.items(place)[:_COMPACT_ITEMS]:
-        return listed
-    words = " ".join(places.description(place).split()[:_DESCRIBED])
-    return () if frames else (*([words] if words else []), "doorway")
+    if frames and places.known(place) != "items":
+        return ()
+    return landmarks(places, place)[:_COMPACT_ITEMS] or (NOWHERE,)
 
 
 def _short_line(places: Places, place: str) -> str:
-    things = places.items(place)[:_COMPACT_ITEMS]
-    said = ", ".join(things) or places.description(place)
+    said = ", ".join(landmarks(places, place)[:_COMPACT_ITEMS])
     line = f"{place} - {places.name(place) or 'no name'}"
     return paragraph(f"{line} - {said}" if said else line, _COMPACT_LINE)
 
@@ -240,7 +239,10 @@ def find_nodes(places: Places) -> dict[str, Any]:
 
 
 def find_items(places: Places, node: str) -> dict[str, Any]:
-    """What is known to be in a place: ``items``, or null where only a description is known."""
+    """What is known to be in a place: ``items``, or null where only a description is known.
+
+    ``landmarks`` are what a question can name there so that it is found, best first.
+    """
     place = places.resolve(node)
     if place is None:
         return _unknown(places, node)
@@ -251,6 +253,9 @@ def find_items(places: Places, node: str) -> dict[str, Any]:
         "name": paragraph(places.name(place), _MOST_WORDS),
         "description": paragraph(places.description(place), _MOST_WORDS),
         "items": items or None,
+        "landmarks": [paragraph(each, _MOST_WORDS) for each in landmarks(places, place)][
+            :_COMPACT_ITEMS
+        ],
         "left_out": len(listed) - len(items),
     }
 
@@ -318,7 +323,8 @@ def capnav_tools(places: Places, *, constrain: bool = True) -> list[BaseTool]:
         (nodes, "List the scene's nodes.", {}),
         (
             items,
-            "List what is known to be in a node. items is null where no list exists.",
+            "List what is known to be in a node. items is null where no list exists; landmarks are"
+            " what a spot can be named by, best first.",
             {"node": name_argument("Node to look into.", ids)},
         ),
         (route, "Give the shortest route between two nodes.", {"a": start, "b": end}),

@@ -2,8 +2,9 @@
 
 A question is accepted where nothing is wrong with it. What cannot be found out is not passed as
 true: a detail is ``verified`` where every thing it names is known to be there, and ``unverifiable``
-where some of its words can be held against nothing (a colour; anything at all in a benchmark's
-node, of which no list of things exists). It is refused where things are listed and it names others.
+where some of its words can be held against nothing (a colour; most things of a benchmark's node, of
+which no list exists). It is refused where things are listed and it names others or does not say
+which of several it means, and where it names a passage to a place that none leads to.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from navloom.tools.capnav.answers import schema_faults, trimmed
+from navloom.tools.capnav.landmarks import landmarks, named_by, passages
 from navloom.tools.capnav.named_places import (
     Places,
     found_in,
@@ -28,6 +30,7 @@ AGENT = "[Agent]"
 """What stands in a question for the body."""
 _MOST_TEXT = 1_000
 _ODD = re.compile(r"[\[\]{}<>`|\\]|https?:|www\.")
+_DOORS = frozenset(("door", "doorway"))
 _ENDS: tuple[Literal["start", "end"], ...] = ("start", "end")
 
 
@@ -196,15 +199,18 @@ class Detail:
         status: see :mod:`navloom.tools.capnav.grounding`.
         against: what it was held against.
         unknown: its words that nothing vouches for.
+        fits: how many things or passages of the place it may mean; None where nobody knows.
     """
 
     status: Literal["verified", "unverifiable", "refused"]
-    against: Literal["items", "description"]
+    against: Literal["items", "description", "passages"]
     unknown: tuple[str, ...] = ()
+    fits: int | None = None
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
-        return {"status": self.status, "against": self.against, "unknown": list(self.unknown)}
+        said = {"status": self.status, "against": self.against, "unknown": list(self.unknown)}
+        return {**said, "fits": self.fits}
 
 
 def check_detail(
@@ -221,6 +227,8 @@ def check_detail(
     if not content(said) and not building(said):
         fault = Violation("detail_empty", f"{key} {quoted(said)} names no thing: name one")
         return Detail("refused", places.known(place)), [fault]
+    if (joined := passages(said, place, places)) is not None:
+        return _by_passages(said, place, places, joined, key)
     if places.known(place) == "items":
         return _by_items(said, place, places, key)
     return _by_description(said, place, places), []
@@ -249,10 +257,23 @@ def same_detail(one: str, other: str) -> bool:
     return mine == its or len(mine & its) >= ALIKE * len(mine | its)
 
 
+def _by_passages(
+    said: str, place: str, places: Places, joined: Sequence[str], key: str
+) -> tuple[Detail, list[Violation]]:
+    """Against the ways that there are; whether a door stands in one is not known."""
+    if not joined:
+        names = listed([places.name(each) or each for each in places.graph[place]], near=said)
+        fault = f"{key} {quoted(said)} leads nowhere: {place} is joined to {names}"
+        return Detail("refused", "passages"), [Violation("detail_not_there", fault)]
+    unknown = tuple(word for word in building(said) if word in _DOORS)
+    status: Literal["verified", "unverifiable"] = "unverifiable" if unknown else "verified"
+    return Detail(status, "passages", unknown, len(joined)), []
+
+
 def _by_items(said: str, place: str, places: Places, key: str) -> tuple[Detail, list[Violation]]:
-    names = [stem(plain(item)) for item in places.items(place)]
+    every = [stem(plain(item.name)) for item in places.scene.items_in(place)]
     words = stem(plain(said)).split()
-    covered = _covered(words, [name.split() for name in names if name])
+    covered = _covered(words, [name.split() for name in every if name])
     about = set(stem(plain(f"{places.name(place)} {places.description(place)}")).split())
     known = load_words()
     left = [word for at, word in enumerate(words) if at not in covered]
@@ -264,8 +285,16 @@ def _by_items(said: str, place: str, places: Places, key: str) -> tuple[Detail, 
     if not covered:
         fault = Violation("detail_no_item", f"{key} {quoted(said)} names no item: {there}")
         return Detail("refused", "items"), [fault]
+    named = " ".join(word for at, word in enumerate(words) if at in covered)
+    fits = len(named_by(named, every)) or None
     unknown = tuple(w for w in left if w in known.attribute | known.building and w not in about)
-    return Detail("unverifiable" if unknown else "verified", "items", unknown), []
+    if fits and fits > 1 and not unknown:
+        alone = listed(landmarks(places, place), near=said)
+        message = (
+            f"{key} {quoted(said)} may be each of {fits} in {place}: say which, or one of {alone}"
+        )
+        return Detail("refused", "items", (), fits), [Violation("detail_alike", message)]
+    return Detail("unverifiable" if unknown else "verified", "items", unknown, fits or 1), []
 
 
 def _covered(words: list[str], names: list[list[str]]) -> set[int]:
@@ -289,4 +318,6 @@ def _by_description(said: str, place: str, places: Places) -> Detail:
     words = content(said)
     unknown = [w for w in words if w not in vouched | named] + building(said)
     sure = not unknown and any(word in vouched for word in words)
-    return Detail("verified" if sure else "unverifiable", "description", tuple(unknown))
+    # Of "the doorway" there are as many as ways lead here; of the things of a description, one.
+    fits = 1 if sure else None if words else len(places.graph[place])
+    return Detail("verified" if sure else "unverifiable", "description", tuple(unknown), fits)

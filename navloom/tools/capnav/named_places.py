@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -134,16 +135,17 @@ class Places:
         return tuple(dict.fromkeys(stem(plain(name)) for name in names if plain(name)))
 
     @cached_property
+    def counted(self) -> Counter[str]:
+        """How many items of a name the scene has, by the stem of its plain text."""
+        return Counter(stem(plain(item.name)) for item in self.scene.items)
+
+    @cached_property
     def _nodes(self) -> Nodes | None:
         return Nodes(self.scene) if self.scene.source == "capnav" else None
 
     @cached_property
-    def _shared(self) -> dict[str, int]:
-        counted: dict[str, int] = {}
-        for region in self.scene.regions:
-            name = stem(plain(region.label))
-            counted[name] = counted.get(name, 0) + 1
-        return counted
+    def _shared(self) -> Counter[str]:
+        return Counter(stem(plain(region.label)) for region in self.scene.regions)
 
     @cached_property
     def _by_name(self) -> dict[str, str]:

@@ -139,6 +139,7 @@ def test_an_attribute_is_unverifiable_and_never_passed_as_true() -> None:
         "status": "unverifiable",
         "against": "items",
         "unknown": ["red"],
+        "fits": 1,
     }
 
 

@@ -1,0 +1,92 @@
+"""What of a place a question can name so that it is found: what is there, and there once.
+
+Best first: furniture of which the place has one (what is carried about may be elsewhere tomorrow),
+then things that its name or description speaks of ("Bedroom with white sheets"), then its passages,
+told apart by where they come from: that two places are joined is all that a benchmark scene
+says of most of its places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from navloom.scenes.lexicon import room_types
+from navloom.tools.capnav.named_places import Places, found_outside, load_words, plain, stem
+
+ENTRANCE = "entrance from the "
+_WAY = re.compile(
+    r"^(?:the )?(?:main )?(entrance|entry|entryway|passage|passageway|opening|way|doorway|door)"
+    r"(?: \w+){0,2}? (?:from|to|into|of|toward|towards) (?:the )?(.+)$"
+)
+_PARTS = re.compile(r"[.,;:()]|\b(?:and|with|including|has|having|as well as)\b", re.IGNORECASE)
+_LEAD = re.compile(r"^(?:(?:the|a|an|its|own|only|some|just) )+", re.IGNORECASE)
+_REST = re.compile(r"\s(?:in|on|at|of|by|near|next|to|from|facing|leading)\s.*$", re.IGNORECASE)
+_NOT_FIRST = frozenset(("no", "without", "of", "at", "on", "in", "to", "next", "between"))
+_MOST_WORDS = 6
+
+
+def landmarks(places: Places, place: str) -> tuple[str, ...]:
+    """What can be named in a place, best first; () where it is joined to no place with a name."""
+    things = [*_furniture(places, place), *_told(places, place)]
+    body = load_words().capability
+    names = (*places.all_names, *load_words().exempt)
+    neutral = [each for each in things if not found_outside(stem(plain(each)), body, names)]
+    return tuple(dict.fromkeys([*neutral, *_entrances(places, place)]))
+
+
+def _furniture(places: Places, place: str) -> list[str]:
+    """Names of furniture by which nothing else there could be meant; what is rare first."""
+    every = [stem(plain(item.name)) for item in places.scene.items_in(place)]
+    there = [item.name for item in places.scene.items_in(place, "asset")]
+    alone = [name for name in there if len(named_by(stem(plain(name)), every)) == 1]
+    return sorted(alone, key=lambda name: places.counted[stem(plain(name))])
+
+
+def named_by(said: str, names: Iterable[str]) -> list[str]:
+    """The names that a detail may mean: "table" a table and a dining table; all are stems."""
+    return [name for name in names if f" {name}".endswith(f" {said}")]
+
+
+def _told(places: Places, place: str) -> Iterator[str]:
+    """Things that the place's own words speak of."""
+    words = load_words()
+    empty = words.filler | words.building | words.attribute
+    name, _, with_ = places.name(place).partition(" with ")
+    # "Hallway to the bedroom with a brown rug": the rug is elsewhere.
+    for told in (places.description(place), "" if _REST.search(name) else with_):
+        for part in _PARTS.split(told):
+            thing = _REST.sub("", f" {_LEAD.sub('', part.strip())} ").strip()
+            said = stem(plain(thing)).split()
+            names_one = any(len(word) > 2 and word not in empty for word in said)
+            is_one = names_one and said[-1] not in words.building and not room_types(thing)
+            if is_one and said[0] not in _NOT_FIRST and len(said) <= _MOST_WORDS:
+                yield thing
+
+
+def _entrances(places: Places, place: str) -> Iterator[str]:
+    """Its passages, each by the place it comes from; by the id, too, where names are shared."""
+    joined = [each for each in places.graph[place] if places.name(each)]
+    names = [places.name(each) for each in joined]
+    for each, name in zip(joined, names, strict=True):
+        yield f"{ENTRANCE}{name if names.count(name) == 1 else f'{name} {each}'}"
+
+
+def passages(said: str, place: str, places: Places) -> list[str] | None:
+    """The joined places that a detail speaks of by a passage ("entrance from the Kitchen").
+
+    Returns:
+        Their ids; empty where it leads from here to none of that name; None where the detail speaks
+        of no passage to a place.
+    """
+    found = _WAY.match(stem(plain(said)))
+    if found is None:
+        return None
+    other = found[2]
+    there = [each for each in places.ids if other in _names(places, each)]
+    return [each for each in there if each in places.graph[place]] if there else None
+
+
+def _names(places: Places, place: str) -> set[str]:
+    name, own = stem(plain(places.name(place))), stem(plain(place))
+    return {name, own, f"{name} {own}"} - {""}
