@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from navloom.cli.common import end_session
+from navloom.cli.common import end_session, show
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
-from navloom.terminal import say, tell
+from navloom.terminal import say
 
 app = Commands()
 
@@ -33,7 +33,7 @@ def demo(
     same commands with --model openai/gpt-4o-mini use one.
     """
     from navloom.errors import NavloomError
-    from navloom.evals.kinds import run_kind
+    from navloom.evals.kinds import Shown, run_kind
     from navloom.evals.navcraft.dataset import check_file, export_run
     from navloom.evals.navcraft.report import document, write_report
     from navloom.evals.navcraft.request import SynthRequest
@@ -55,7 +55,7 @@ def demo(
         raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
     say("3. a report")
     report, written = write_report([run], out)
-    tell(document(report).markdown(), end="")
+    show(Shown(tables=document(report).screen()))
     say("look at:")
     for path in (*written, tasks):
         say(f"   {path}")

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
@@ -26,22 +27,18 @@ from shapely.geometry import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
-from navloom.scenes.plan_labels import place_labels
-from navloom.scenes.plan_lines import COLOURS, MARKS, Mark, Route, draw_marks, draw_routes
-from navloom.scenes.plan_shapes import region_shapes, tint
+from navloom.scenes.plan_labels import Word, place_labels, place_words
+from navloom.scenes.plan_legend import Rect, draw_legend, legend_handles, legend_height
+from navloom.scenes.plan_lines import Mark, Route, Spot, draw_marks, draw_routes
+from navloom.scenes.plan_shapes import region_shapes, room_tints, telling_things
 from navloom.scenes.scene import Box, Link, Scene
-
-Rect = tuple[float, float, float, float]
-"""(left, bottom, width, height) in inches from the figure's lower left corner."""
 
 _GAP = 0.15
 _TITLE = 0.32
 _FOOT = 0.5
 """Inches below the rooms for the numbers' key and the scale."""
 _ROW_GAP = 0.28
-_LINE = 0.19
-_ENTRY = 1.02
-"""Inches between rows of floors (a numbers' key fits in), of a legend's line and of its entry."""
+"""Inches between rows of floors: a numbers' key fits in."""
 _MOST_FLOORS, _MOST_LINKS = 20, 4_000
 """What is drawn at most: paper ends before files do."""
 _MARGIN = 0.5
@@ -71,6 +68,8 @@ def draw_plan(
     title: str | None = None,
     items: bool = False,
     floors: Iterable[int] | None = None,
+    legend: bool = True,
+    graph: bool = False,
     width: float = 10.0,
     height: float = 7.0,
 ) -> Figure:
@@ -83,6 +82,8 @@ def draw_plan(
         title: one line above the plan.
         items: also draw the assets, as outlines where sizes are known and dots elsewhere.
         floors: draw these floors only; all by default.
+        legend: say below the plan what lines and marks mean.
+        graph: also draw viewpoints and edges.
         width: inches the figure may be wide.
         height: inches the figure may be high.
 
@@ -90,8 +91,8 @@ def draw_plan(
         A figure no larger than asked, cut to the plan's own proportions.
     """
     panels = _panels(scene, routes, marks, floors)
-    around = (_TITLE if title else 0.0) + _FOOT + _LINE
-    around += _legend_height(len(_handles(routes, marks)), width)
+    around = (_TITLE if title else 0.0) + _FOOT
+    around += legend_height(len(legend_handles(routes, marks)), width) if legend else 0.0
     layout = _arrange(panels, width, height - around)
     size = (max(layout.width, min(6.0, width)), layout.height + around)
     figure = Figure(figsize=size, dpi=150)
@@ -104,6 +105,8 @@ def draw_plan(
         title=title,
         items=items,
         floors=floors,
+        legend=legend,
+        graph=graph,
     )
     return figure
 
@@ -119,6 +122,7 @@ def draw_into(
     items: bool = False,
     floors: Iterable[int] | None = None,
     legend: bool = True,
+    graph: bool = False,
 ) -> None:
     """Draw a scene into a part of a figure; the arguments are those of :func:`draw_plan`.
 
@@ -132,13 +136,14 @@ def draw_into(
         items: also draw the assets.
         floors: draw these floors only; all by default.
         legend: say below the plan what lines and marks mean.
+        graph: also draw viewpoints and edges.
     """
     if not isinstance(figure.canvas, FigureCanvasAgg):
         FigureCanvasAgg(figure)
     panels = _panels(scene, routes, marks, floors)
     left, bottom, width, height = rect
-    handles = _handles(routes, marks) if legend else []
-    below = bottom + _FOOT + _legend_height(len(handles), width)
+    handles = legend_handles(routes, marks) if legend else []
+    below = bottom + _FOOT + (legend_height(len(handles), width) if handles else 0.0)
     room = height - (below - bottom) - (_TITLE if title else 0.0)
     layout = _arrange(panels, width, room)
     top = below + (room + layout.height) / 2
@@ -155,12 +160,12 @@ def draw_into(
             axes = _axes(figure, (x, top + (high - size[1]) / 2, *size), panel)
             if layout.head:
                 axes.set_title(f"floor {panel.floor}", fontsize=7.5, color="#555555", pad=3)
-            _draw_panel(axes, scene, panel, routes, marks, items)
+            _draw_panel(axes, scene, panel, routes, marks, items, graph)
             x += size[0] + _GAP
         top -= _ROW_GAP
     _scale_bar(figure, (left + 0.2, below - _FOOT), layout.scale)
     if handles:
-        _legend(figure, rect, handles)
+        draw_legend(figure, rect, handles)
 
 
 @dataclass(frozen=True)
@@ -240,19 +245,50 @@ def _draw_panel(
     routes: Sequence[Route],
     marks: Sequence[Mark],
     items: bool,
+    graph: bool,
 ) -> None:
-    label_of = {region.id: region.label for region in scene.regions}
+    tints = room_tints(scene)
     # Small rooms lie on top of large ones: boxes overlap in real homes.
     for region in sorted(panel.shapes, key=lambda r: -panel.shapes[r].area):
-        _fill(axes, panel.shapes[region], tint(label_of[region]))
+        _fill(axes, panel.shapes[region], tints[region])
     for link in scene.links[:_MOST_LINKS]:
         _draw_link(axes, panel, link)
     if items:
         _draw_assets(axes, scene, panel)
+    if graph:
+        _draw_graph(axes, scene, panel.floor)
     here = [mark for mark in marks if mark.floor == panel.floor]
     spots = draw_marks(axes, here)
-    lines, words = draw_routes(axes, panel.floor, routes, spots)
-    place_labels(axes, panel.shapes, lines=lines, spots=[*spots, *words])
+    lines, taken = draw_routes(axes, panel.floor, routes, spots)
+    words = [Word(mark.label, *spot) for mark, spot in zip(here, spots, strict=True) if mark.label]
+    words += [Word(said, x, -z, 0.0, step=True) for said, x, z in _steps(routes, panel.floor)]
+    said = place_words(axes, panel.shapes, words, lines=lines, spots=[*spots, *taken])
+    notes = telling_things(scene, panel.shapes)
+    place_labels(axes, panel.shapes, lines=lines, spots=[*spots, *taken], taken=said, notes=notes)
+
+
+def _steps(routes: Sequence[Route], floor: int) -> list[tuple[str, float, float]]:
+    """The numbers of the steps that led to each point of the routes that number theirs."""
+    numbers: dict[Spot, list[str]] = {}
+    for route in routes:
+        for number, point in enumerate(route.points if route.numbered else ()):
+            if number and point[0] == floor:
+                numbers.setdefault(point, []).append(str(number))
+    return [(", ".join(said), x, z) for (_, x, z), said in numbers.items()]
+
+
+def _draw_graph(axes: Axes, scene: Scene, floor: int) -> None:
+    here = {
+        v.id: (v.position[0], -v.position[2])
+        for v in scene.viewpoints
+        if scene.floor_of(v) == floor
+    }
+    lines = [[here[e.a], here[e.b]] for e in scene.edges if e.a in here and e.b in here]
+    axes.add_collection(
+        LineCollection(lines, colors="#9aa3ad", linewidths=0.5, zorder=1.4), autolim=False
+    )
+    axes.plot([x for x, _ in here.values()], [y for _, y in here.values()], ".", ms=2.5,
+              color="#7c858f", zorder=1.6)  # fmt: skip
 
 
 def _fill(axes: Axes, shape: BaseGeometry, colour: str) -> None:
@@ -313,41 +349,3 @@ def _scale_bar(figure: Figure, at: tuple[float, float], scale: float) -> None:
     figure.add_artist(Line2D([x, end], [y, y], color="#333333", lw=2))
     words = f"{metres} m    ↑ heading 0 (−z)"
     figure.text(end + 0.06 / wide, y, words, fontsize=6.5, va="center", color="#333333")
-
-
-def _handles(routes: Sequence[Route], marks: Sequence[Mark]) -> list[Line2D]:
-    handles: list[Line2D] = []
-    for robot, (colour, style) in COLOURS.items():
-        if any(route.robot == robot for route in routes):
-            handles.append(Line2D([], [], color=colour, ls=style, lw=1.3, label=robot))
-    if any(route.carried_from is not None for route in routes):
-        handles.append(Line2D([], [], color="#555555", lw=3, label="thick: carrying"))
-    for kind, look in MARKS.items():
-        if any(mark.kind == kind for mark in marks):
-            handle = Line2D([], [], ls="", marker=look.marker, ms=0.8 * look.size, label=look.says)
-            handle.set(markerfacecolor=look.colour, markeredgecolor="black", markeredgewidth=0.6)
-            handles.append(handle)
-    return handles
-
-
-def _legend_height(entries: int, width: float) -> float:
-    """Inches the legend takes below a plan of this width."""
-    columns = max(1, int(width / _ENTRY))
-    return _LINE * math.ceil(entries / columns) + 0.06
-
-
-def _legend(figure: Figure, rect: Rect, handles: list[Line2D]) -> None:
-    middle = (rect[0] + rect[2] / 2) / figure.get_figwidth()
-    rows = math.ceil(len(handles) / max(1, int(rect[2] / _ENTRY)))
-    figure.legend(
-        handles=handles,
-        loc="lower center",
-        bbox_to_anchor=(middle, (rect[1] + 0.04) / figure.get_figheight()),
-        ncol=math.ceil(len(handles) / rows),
-        frameon=False,
-        fontsize=7,
-        handlelength=2.2,
-        columnspacing=1.2,
-        borderaxespad=0,
-        borderpad=0,
-    )

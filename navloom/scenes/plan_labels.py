@@ -10,7 +10,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import shapely
@@ -19,10 +20,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from numpy.typing import NDArray
-from shapely.geometry import LineString, MultiPolygon, Polygon, box
+from shapely.geometry import LineString, MultiPolygon, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import unary_union
 
+from navloom.scenes.plan_lines import COLOURS, Disc
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import UNKNOWN
 
@@ -30,6 +32,8 @@ _SIZES = (7.5, 6.5, 5.6)
 """Points; smaller than the last nobody reads."""
 _MOST_NAMED = 80
 """Rooms of one floor that are named; where there are more, numbers stand alone."""
+_INK, _STEP_INK = "#7a1f4b", COLOURS["robot_1"][0]
+"""Of the names of things, and of the numbers of steps."""
 _GOOD, _BAD = 0.12, 0.55
 """Penalties below which a spot is taken at once, and above which it is not taken at all."""
 
@@ -46,6 +50,11 @@ class _Ground:
 
     lines: BaseGeometry
     taken: list[Polygon]
+
+    @classmethod
+    def of(cls, lines: Sequence[LineString], spots: Sequence[Disc]) -> Self:
+        boxes = [box(x - r, y - r, x + r, y + r) for x, y, r in spots]
+        return cls(unary_union(list(lines)), boxes)
 
     def penalties(self, spots: Any, room: BaseGeometry) -> NDArray[np.float64]:
         """One number a spot (an array of boxes): 0 is perfect, 1 and more unreadable."""
@@ -66,7 +75,9 @@ def place_labels(
     shapes: Mapping[str, BaseGeometry],
     *,
     lines: Sequence[LineString] = (),
-    spots: Sequence[tuple[float, float, float]] = (),
+    spots: Sequence[Disc] = (),
+    taken: Sequence[Polygon] = (),
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Write the rooms' names into a floor's panel.
 
@@ -75,10 +86,11 @@ def place_labels(
         shapes: region id to what it covers.
         lines: routes, which names avoid where they can.
         spots: (x, y, radius) of marks, which names never cover.
+        taken: other ground that names never cover.
+        notes: what helps to know a room of unknown type by, by its id.
     """
-    ground = _Ground(
-        unary_union(list(lines)), [box(x - r, y - r, x + r, y + r) for x, y, r in spots]
-    )
+    ground = _Ground.of(lines, spots)
+    ground.taken += taken
     if len(shapes) > _MOST_NAMED:
         _number(axes, shapes)
         return
@@ -86,12 +98,73 @@ def place_labels(
     numbered: list[str] = []
     # The tightest rooms choose first.
     for region in sorted(shapes, key=lambda r: (seen[r].area, r)):
-        setting, at = _choose(axes, region, seen[region], ground)
+        setting, at = _choose(axes, region, seen[region], ground, notes.get(region))
         if not setting.full and not region.startswith(f"{UNKNOWN}_"):
             numbered.append(region)
         _write(axes, at, setting)
     if numbered:
         _explain(axes, numbered)
+
+
+class Word(NamedTuple):
+    """What is written beside a point of the plan: the name of what is there, or a step's number."""
+
+    text: str
+    x: float
+    y: float
+    radius: float
+    step: bool = False
+
+
+def place_words(
+    axes: Axes,
+    shapes: Mapping[str, BaseGeometry],
+    words: Sequence[Word],
+    *,
+    lines: Sequence[LineString],
+    spots: Sequence[Disc],
+) -> list[Polygon]:
+    """Write words beside their points, names before numbers.
+
+    Args:
+        axes: the panel, its limits set, in paper metres.
+        shapes: region id to what it covers: words stay in the room of their point where they can.
+        words: what to write.
+        lines: routes, which words avoid where they can.
+        spots: (x, y, radius) of marks, which words never cover.
+
+    Returns:
+        The ground they take.
+    """
+    ground, panel = _Ground.of(lines, spots), box(*_corners(axes))
+    written = []
+    for word in sorted(words, key=lambda word: word.step):
+        setting = _Setting(_wrap(word.text, 16), 5.8 if word.step else 7.0, True)
+        wide, high = _extent(axes, setting)
+        gap = 0.15 * high
+        ways = np.array(
+            [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 1), (-0.8, 1), (0.8, -1), (-0.8, -1)]
+        )
+        reach = [word.radius + gap + wide / 2, word.radius + gap + high / 2]
+        rings = np.repeat([1.0, 1.35, 1.8, 2.4], len(ways))
+        at = np.array([word.x, word.y]) + np.tile(ways, (4, 1)) * reach * rings[:, None]
+        half = np.array([wide, high]) / 2
+        boxes = shapely.box(*(at - half).T, *(at + half).T)
+        here = Point(word.x, word.y)
+        room = next((each for each in shapes.values() if each.intersects(here)), panel)
+        abroad = 1 - shapely.area(shapely.intersection(boxes, room)) / shapely.area(boxes)
+        cost = ground.penalties(boxes, panel) + 0.2 * abroad + 0.25 * (rings - 1)
+        best = int(np.argmin(cost))
+        x, y = at[best]
+        _write(axes, (float(x), float(y)), setting, _STEP_INK if word.step else _INK)
+        ground.taken.append(boxes[best])
+        written.append(boxes[best])
+    return written
+
+
+def _corners(axes: Axes) -> tuple[float, float, float, float]:
+    (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
+    return low_x, low_y, high_x, high_y
 
 
 def _number(axes: Axes, shapes: Mapping[str, BaseGeometry]) -> None:
@@ -102,7 +175,7 @@ def _number(axes: Axes, shapes: Mapping[str, BaseGeometry]) -> None:
     _note(axes, f"{len(shapes):,} rooms by their numbers")
 
 
-def _write(axes: Axes, at: tuple[float, float], setting: _Setting) -> None:
+def _write(axes: Axes, at: tuple[float, float], setting: _Setting, ink: str | None = None) -> None:
     axes.text(
         *at,
         setting.text,
@@ -110,11 +183,11 @@ def _write(axes: Axes, at: tuple[float, float], setting: _Setting) -> None:
         ha="center",
         va="center",
         linespacing=1.0,
-        color="#1d1d1d",
-        weight="normal" if setting.full else "bold",
+        color=ink or "#1d1d1d",
+        weight="normal" if setting.full and not ink else "bold",
         path_effects=[withStroke(linewidth=1.8, foreground="white", alpha=0.85)],
         parse_math=False,
-        zorder=4,
+        zorder=7 if ink else 4,
     )
 
 
@@ -131,11 +204,11 @@ def _visible(shapes: Mapping[str, BaseGeometry]) -> dict[str, BaseGeometry]:
 
 
 def _choose(
-    axes: Axes, region: str, room: BaseGeometry, ground: _Ground
+    axes: Axes, region: str, room: BaseGeometry, ground: _Ground, note: str | None
 ) -> tuple[_Setting, tuple[float, float]]:
     best: tuple[float, _Setting, tuple[float, float], Polygon] | None = None
     inside = _spots(room)
-    for setting in _settings(region):
+    for setting in _settings(region, note):
         # Better a small name than a number, but not a name across other rooms.
         if best is not None and best[1].full and not setting.full and best[0] <= _BAD:
             break
@@ -156,8 +229,11 @@ def _choose(
     return setting, at
 
 
-def _settings(region: str) -> Iterator[_Setting]:
+def _settings(region: str, note: str | None) -> Iterator[_Setting]:
     if region.startswith(f"{UNKNOWN}_"):
+        for width in (16, 10) if note else ():
+            words = "\n".join([region.rsplit("_", 1)[-1], _wrap(note or "", width)])
+            yield _Setting(words, 5.6, True)
         yield _Setting(region.rsplit("_", 1)[-1], 7.5, False)
         return
     words = readable(region if len(region) <= 40 else f"{region[:30]}… {region[-8:]}")

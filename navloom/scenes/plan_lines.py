@@ -15,7 +15,9 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from shapely.geometry import LineString
 
-MarkKind = Literal["start_1", "start_2", "object", "end", "handoff"]
+MarkKind = Literal[
+    "start_1", "start_2", "object", "end", "handoff", "start", "goal", "stop", "deviation"
+]
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
 Disc = tuple[float, float, float]
@@ -45,8 +47,13 @@ MARKS: dict[MarkKind, _Look] = {
     "object": _Look("^", "#ffffff", 10, "object"),
     "handoff": _Look("*", "#ffd21f", 15, "handoff"),
     "end": _Look("D", "#35a46b", 8, "destination"),
+    "start": _Look("o", "#ffffff", 9, "start"),
+    "goal": _Look("*", "#ffd21f", 17, "goal"),
+    "stop": _Look("s", COLOURS["robot_1"][0], 9, "where it stopped"),
+    "deviation": _Look("X", "#d6303a", 9, "first deviation"),
 }
-"""CoNavBench figure 11's symbols; each differs from the others in shape or in its number too."""
+"""CoNavBench figure 11's symbols, and a navigator's: none differs by its colour alone from those
+that it is seen with."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +65,25 @@ class Route:
         robot: ``robot_1`` or ``robot_2``.
         carried_from: index of the point from which it carries the object; None: never.
         label: what to call it in words, where that is not its robot.
+        numbered: whether the number of each step stands where it led.
     """
 
     points: tuple[Spot, ...]
     robot: str
     carried_from: int | None = None
     label: str | None = None
+    numbered: bool = False
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A point that matters: a start, the object, the destination or the handoff."""
+    """A point that matters: a start, the object, the destination or the handoff.
+
+    Attributes:
+        kind: which.
+        floor: where it is; ``x`` and ``z`` in metres.
+        label: what it is called, which is written beside it.
+    """
 
     kind: MarkKind
     floor: int

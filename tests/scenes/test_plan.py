@@ -10,7 +10,7 @@ from shapely.geometry import LineString, Point
 
 from navloom.scenes.plan import Mark, Route, draw_into, draw_plan
 from navloom.scenes.plan_lines import COLOURS, _lanes, _runs_on, _shifted
-from navloom.scenes.plan_shapes import readable, region_shapes, tint
+from navloom.scenes.plan_shapes import readable, region_shapes, room_tints, tint
 from navloom.scenes.scene import Box, Edge, Floor, Item, Link, Region, Scene, Viewpoint
 
 
@@ -244,3 +244,61 @@ def test_of_hundreds_of_rooms_each_has_its_number_and_no_name_is_fitted():
     *numbers, note = [text.get_text() for text in axes.texts]
     assert sorted(numbers) == sorted(str(k) for k in range(1000))
     assert note == "1,000 rooms by their numbers"
+
+
+def _scan() -> Scene:
+    """Two rooms side by side and one apart, of which nothing but viewpoints is known."""
+    spots = {"Unknown_1": [(0, 0), (0, 2), (2, 0), (2, 2)], "Unknown_2": [(4, 0), (4, 2), (6, 1)],
+             "Unknown_3": [(20, 0)]}  # fmt: skip
+    views = [(f"{r}-{k}", r, x, z) for r, all_ in spots.items() for k, (x, z) in enumerate(all_)]
+    return _home(
+        regions=tuple(Region(id=r, label="Unknown", center=(*spots[r][0], 0.0)) for r in spots),
+        links=(Link(a="Unknown_1", b="Unknown_2"),),
+        items=tuple(
+            Item(id=f"i{k}", name=name, kind="asset", region=room, position=(1, 0.4, 1))
+            for k, (name, room) in enumerate(
+                [("chair", "Unknown_1"), ("chair", "Unknown_2"), ("bunk_bed", "Unknown_2"),
+                 ("desk", "Unknown_2")]
+            )
+        ),
+        viewpoints=tuple(Viewpoint(id=n, position=(x, 0.0, z), region=r) for n, r, x, z in views),
+        edges=(Edge(a="Unknown_1-2", b="Unknown_2-0"),),
+    )  # fmt: skip
+
+
+def test_rooms_that_nobody_measured_share_walls_and_lie_on_nobody_elses_ground():
+    shapes = region_shapes(_scan(), 1)
+    one, two, apart = (shapes[f"Unknown_{k}"] for k in (1, 2, 3))
+    assert one.intersection(two).area < 0.01
+    assert one.intersection(two).length > 2.0  # a wall half-way, and no gap
+    assert one.bounds[2] == pytest.approx(3.0, abs=0.4)
+    assert apart.area == pytest.approx(9.0)
+    for viewpoint in _scan().viewpoints:
+        x, _, z = viewpoint.position
+        assert shapes[viewpoint.region].contains(Point(x, -z))
+
+
+def test_rooms_of_unknown_type_differ_from_neighbours_and_are_known_by_their_things():
+    tints = room_tints(_scan())
+    assert tints["Unknown_1"] != tints["Unknown_2"]
+    said = _texts(draw_plan(_scan()))
+    assert "2\nbunk bed, desk" in said
+    assert "1\nchair" in said
+    assert "3" in said
+
+
+def test_a_graph_of_places_stays_a_graph():
+    shapes = region_shapes(_scan().replace(viewpoints=_scan().viewpoints[::4], edges=()), 1)
+    assert {round(shape.area, 1) for shape in shapes.values()} == {round(np.pi * 0.36, 1)}
+
+
+def test_things_and_steps_are_written_beside_their_points_and_hide_nothing():
+    points = ((1, 0.0, 0.0), (1, 4.0, 0.0), (1, 0.0, 0.0), (1, 1.0, 1.0))
+    walk = Route(points, "robot_1", numbered=True)
+    marks = [Mark("object", 1, 0.0, 1.0, label="tea pot"), Mark("goal", 1, 4.0, 0.0)]
+    figure = draw_plan(_home(), routes=[walk], marks=marks)
+    figure.canvas.draw()
+    written = {text.get_text(): text for text in figure.axes[0].texts if text.get_text().strip()}
+    assert {"tea pot", "1", "2", "3"} <= set(written)
+    boxes = [text.get_window_extent().shrunk(0.9, 0.9) for text in written.values()]
+    assert not [1 for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]

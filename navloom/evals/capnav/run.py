@@ -308,14 +308,14 @@ def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
 def _report(runs: list[Path], out: Path | None) -> Shown:
     from navloom.evals.capnav.tables import write_capnav_report
 
-    pages = write_capnav_report(runs, out)
+    said, files = write_capnav_report(runs, out)
     return Shown(
-        tables=[pages[0].read_text(encoding="utf-8")],
+        tables=said.screen(),
         record={
-            "files": [str(page) for page in pages],
+            "files": [str(file) for file in files],
             "runs": [read_capnav(run).record() for run in runs],
         },
-        files=pages,
+        files=files,
     )
 
 

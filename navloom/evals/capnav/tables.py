@@ -130,7 +130,9 @@ def _wilson(hits: int, of: int) -> str:
     return percent(hits / of, wilson(hits, of)) if of else NOTHING
 
 
-def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[Path]:
+def write_capnav_report(
+    runs: Sequence[Path], out: Path | None = None
+) -> tuple[Document, list[Path]]:
     """Write ``report.md`` and ``report.html`` of some runs.
 
     Args:
@@ -138,7 +140,7 @@ def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[P
         out: where to; the first run's folder unless given.
 
     Returns:
-        The files.
+        What it says, and the files.
 
     Raises:
         RunError: a folder is no run of this evaluation, or cannot be written.
@@ -150,8 +152,10 @@ def write_capnav_report(runs: Sequence[Path], out: Path | None = None) -> list[P
             table if len(read) == 1 else replace(table, title=f"{name}: {table.title}")
             for table in group_tables(scores)
         ]
-    report = Document("CapNav", "", tuple(tables))
-    return report.write(runs[0] if out is None else out, report.html())
+    models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
+    counts = " + ".join(str(len(scores.scores)) for scores in read.values())
+    report = Document(f"CapNav · {models} · n = {counts}", "", tuple(tables))
+    return report, report.write(runs[0] if out is None else out, report.html())
 
 
 _WORDS = {True: "feasible", False: "not", None: "unknown"}

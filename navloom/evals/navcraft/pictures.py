@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from navloom.errors import SceneError
 from navloom.scenes.plan import draw_into, draw_plan
+from navloom.scenes.plan_legend import draw_legend, legend_handles, legend_strip
 from navloom.scenes.plan_lines import Mark, MarkKind, Route
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene, Viewpoint
@@ -18,8 +20,10 @@ from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
 Spot = tuple[int, float, float]
 
 _COLUMNS = 2
-_CELL, _STORY = (8.6, 6.0), 0.9
+_CELL, _STORY = (8.6, 5.8), 0.9
 """Inches of one cell of the sheet (wide, high), and of the sentences under its plan."""
+_HEAD, _KEY = 0.6, 0.4
+"""Inches above and below the cells of a sheet, for its title and its legend."""
 
 
 def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list[Mark]]:
@@ -39,12 +43,17 @@ def task_routes(scene: Scene, row: Mapping[str, Any]) -> tuple[list[Route], list
     one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
     start = ways.start(one["Single robot start region"]["robot_1"])
     thing, asset = ways.item(rest["object_id"]), ways.item(rest["end_asset_id"])
-    marks = [ways.mark("start_1", start), ways.mark("object", thing), ways.mark("end", asset)]
+    marks = [
+        ways.mark("start_1", start),
+        ways.mark("object", thing, one["Target object"]),
+        ways.mark("end", asset, rest["end_asset"]),
+    ]
     if two is None:
         return [ways.route("robot_1", start, thing, asset)], marks
     handoff = ways.item(rest["transfer_asset_id"])
     helper = ways.start(two["Collaborative robot start region"]["robot_2"])
-    marks += [ways.mark("start_2", helper), ways.mark("handoff", handoff)]
+    place = ways.mark("handoff", handoff, rest["transfer_asset"])
+    marks += [ways.mark("start_2", helper), place]
     first, second = (thing, handoff), (handoff, asset)
     if two["Collaborative type"] == "Type-A1":
         first, second = second, first
@@ -79,9 +88,9 @@ class _Ways:
             floor = self.scene.region_by_id[place.region or ""].floor
         return floor, place.position[0], place.position[2]
 
-    def mark(self, kind: MarkKind, anchor: Anchor) -> Mark:
-        """A mark at an anchor."""
-        return Mark(kind, *self.spot(anchor.node))
+    def mark(self, kind: MarkKind, anchor: Anchor, name: str | None = None) -> Mark:
+        """A mark at an anchor, with the name of what is there."""
+        return Mark(kind, *self.spot(anchor.node), label=name and readable(name))
 
     def route(self, robot: str, start: Anchor, pick: Anchor, put: Anchor) -> Route:
         """From a start to where something is picked up, and on to where it is put."""
@@ -136,8 +145,16 @@ def _worth(rest: Mapping[str, Any]) -> str:
     )
 
 
-def task_picture(scene: Scene, row: Mapping[str, Any], *, width: float = 6.6) -> Figure:
+def task_picture(
+    scene: Scene, row: Mapping[str, Any], *, legend: bool = True, width: float = 5.4
+) -> Figure:
     """One task on its scene's plan, on the floors it uses.
+
+    Args:
+        scene: the task's.
+        row: an exported line.
+        legend: say below what lines and marks mean; else :func:`tasks_legend` does.
+        width: inches.
 
     Raises:
         SceneError: as :func:`task_routes`.
@@ -149,9 +166,24 @@ def task_picture(scene: Scene, row: Mapping[str, Any], *, width: float = 6.6) ->
         marks=marks,
         items=_has_sizes(scene),
         floors=_floors(routes, marks),
+        legend=legend,
         width=width,
-        height=6.5,
+        height=5.6,
     )
+
+
+def tasks_legend(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """What the lines and marks of some tasks mean, once for all their plans."""
+    return legend_strip(*_all_that_occurs(rows))
+
+
+def _all_that_occurs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Route], list[Mark]]:
+    relays = any(row.get("phase_2") for row in rows)
+    kinds: tuple[MarkKind, ...] = ("start_1", "start_2", "object", "handoff", "end")
+    alone: tuple[MarkKind, ...] = ("start_1", "object", "end")
+    robots = ("robot_1", "robot_2") if relays else ("robot_1",)
+    routes = [Route((), robot, carried_from=0) for robot in robots]
+    return routes, [Mark(kind, 0, 0.0, 0.0) for kind in (kinds if relays else alone)]
 
 
 def _has_sizes(scene: Scene) -> bool:
@@ -164,42 +196,54 @@ def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
 
 
 def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mapping[str, Any]]:
-    """Choose tasks to show: spread over the scenes, relays before single tasks, always the same."""
+    """Choose tasks to show: spread over the scenes, in their order, always the same.
+
+    Relays that end sooner than robot_1 alone would; where there are none, errands for one robot;
+    slower relays only where there is nothing else.
+    """
+    best = min((_rank(row) for row in rows), default=0)
     by_scene: dict[str, list[Mapping[str, Any]]] = {}
-    for row in sorted(rows, key=lambda r: r.get("phase_2") is None):
-        by_scene.setdefault(row["scene"], []).append(row)
+    for row in rows:
+        if _rank(row) == best:
+            by_scene.setdefault(row["scene"], []).append(row)
     names = list(by_scene)
     if len(names) > most:
         names = [names[i * len(names) // most] for i in range(most)]
-    for name in names[1::2]:
-        # Every other home shows a Type-A2 first, so that both types are seen.
-        by_scene[name].sort(
-            key=lambda row: (row.get("phase_2") or {}).get("Collaborative type") != "Type-A2"
-        )
-    picked: list[Mapping[str, Any]] = []
-    for turn in range(max((len(by_scene[name]) for name in names), default=0)):
-        for name in names:
-            tasks = by_scene[name]
-            if turn < len(tasks) and len(picked) < most:
-                picked.append(tasks[turn])
-    return picked
+    turns = zip_longest(*(by_scene[name] for name in names))
+    return [row for turn in turns for row in turn if row is not None][:most]
 
 
-def contact_sheet(rows: Sequence[Mapping[str, Any]], scenes: Mapping[str, Scene]) -> Figure:
-    """Tasks side by side, each a plan and what happens in plain words.
+def _rank(row: Mapping[str, Any]) -> int:
+    if row.get("phase_2") is None:
+        return 1
+    return 0 if row["navloom"]["g_rate"] < 1 else 2
+
+
+def contact_sheet(
+    rows: Sequence[Mapping[str, Any]], scenes: Mapping[str, Scene], *, title: str = ""
+) -> Figure:
+    """Tasks side by side, each a plan and what happens in plain words; one legend for all.
 
     Args:
         rows: exported lines, ten at best; all are drawn.
         scenes: each row's scene by its name.
+        title: what the sheet is of, above it.
 
     Raises:
         SceneError: as :func:`task_routes`.
     """
     down = max(1, -(-len(rows) // _COLUMNS))
-    figure = Figure(figsize=(_COLUMNS * _CELL[0], down * _CELL[1]), dpi=100)
+    wide, high = _COLUMNS * _CELL[0], down * _CELL[1] + _HEAD + _KEY
+    figure = Figure(figsize=(wide, high), dpi=100)
+    figure.text(
+        0.25 / wide, 1 - 0.3 / high, title, fontsize=14, va="center", weight="bold",
+        color="#1d1d1d", parse_math=False,
+    )  # fmt: skip
+    handles = legend_handles(*_all_that_occurs(rows))
+    draw_legend(figure, (0.0, 0.1, wide, high), handles, size=10)
     for number, row in enumerate(rows):
         left = number % _COLUMNS * _CELL[0]
-        bottom = (down - 1 - number // _COLUMNS) * _CELL[1]
+        bottom = (down - 1 - number // _COLUMNS) * _CELL[1] + _KEY
         _cell(figure, (left, bottom), number + 1, row, scenes[row["scene"]])
     return figure
 
@@ -220,6 +264,7 @@ def _cell(
         items=_has_sizes(scene),
         floors=_floors(routes, marks),
         title=f"{number}.  {row['scene']}  ({kind})",
+        legend=False,
     )
     figure.text(
         (left + 0.25) / figure.get_figwidth(),

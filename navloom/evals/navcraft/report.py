@@ -12,14 +12,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.kinds import Shown as KindShown
 from navloom.evals.navcraft.dataset import export_lines
-from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, task_story
+from navloom.evals.navcraft.pictures import (
+    contact_sheet,
+    pick_tasks,
+    task_picture,
+    task_story,
+    tasks_legend,
+)
 from navloom.evals.navcraft.scores import RunScore, score_run
-from navloom.evals.navcraft.tables import all_tables, headline, score_json
+from navloom.evals.navcraft.tables import all_tables, headline, score_json, title
 from navloom.evals.report.document import (
     Document,
     Shown,
@@ -29,6 +37,7 @@ from navloom.evals.report.document import (
     named_apart,
     png,
 )
+from navloom.evals.report.intervals import Floats, Spread
 from navloom.evals.run_folder import read_run
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
@@ -125,7 +134,7 @@ def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]
 def document(report: Report) -> Document:
     """The report without pictures."""
     return Document(
-        "NavCraft report",
+        title(report.scores),
         headline(report.scores, report.valid),
         report.tables,
         "Tasks",
@@ -146,6 +155,7 @@ def html(report: Report) -> str:
         "navcraft/report.html",
         pictures={"Table 4": shown} if spreads else {},
         tasks=[(task, *_task_image(task)) for task in report.shown],
+        legend=data_uri(tasks_legend([task.row for task in report.shown])),
     )
 
 
@@ -154,32 +164,44 @@ def _task_image(task: ShownTask) -> tuple[str | None, str | None]:
     scene = task.scene
     if scene is None:
         return None, task.problem
-    return drawn_or_why(lambda: task_picture(scene, task.row))
+    return drawn_or_why(lambda: task_picture(scene, task.row, legend=False))
 
 
 def _spreads_picture(scores: Sequence[RunScore]) -> Figure | None:
-    """Histograms of gain and regret, one row a run that has relays."""
+    """Histograms of gain and regret, one row a run that has relays; all share their axes."""
     with_relays = [score for score in scores if score.gain_alpha.values]
     if not with_relays:
         return None
     figure = Figure(figsize=(9, 2.3 * len(with_relays)), layout="constrained", dpi=110)
-    axes = figure.subplots(len(with_relays), 3, squeeze=False)
+    axes = figure.subplots(len(with_relays), 3, squeeze=False, sharey=True)
+    kinds = [(s.gain_alpha, s.gain_g, s.regret_g) for s in with_relays]
+    gains = _tenths([spread for *both, _ in kinds for spread in both])
+    edges = (gains, gains, _tenths([regret for *_, regret in kinds]))
     for row, score in zip(axes, with_relays, strict=True):
         parts = (
             ("gain, 1 − alpha", score.gain_alpha, "#0b62a8"),
             ("gain, 1 − g_rate", score.gain_g, "#35a46b"),
             ("regret of g_rate", score.regret_g, "#e2700c"),
         )
-        for ax, (words, spread, colour) in zip(row, parts, strict=True):
-            ax.hist(spread.values, bins=20, color=colour, edgecolor="white", linewidth=0.5)
+        for ax, bins, (words, spread, colour) in zip(row, edges, parts, strict=True):
+            ax.hist(spread.values, bins=bins, color=colour, edgecolor="white", linewidth=0.5)
             if spread.mean is not None:
                 ax.axvline(spread.mean, color="#333333", linewidth=1, linestyle="--")
             ax.set_xlabel(words, fontsize=8)
-            ax.tick_params(labelsize=7)
+            ax.set_xlim(bins[0], bins[-1])
+            ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+            ax.tick_params(labelsize=7, labelleft=True)
             ax.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel("relays", fontsize=8)
         row[0].set_title(score.name, fontsize=8, loc="left", parse_math=False)
     return figure
+
+
+def _tenths(spreads: Sequence[Spread]) -> Floats:
+    """Edges of bins of all the values: 0 is one, so that no bar holds gains and losses."""
+    values = [10 * value for spread in spreads for value in spread.values]
+    edges: Floats = np.arange(np.floor(min(values)), np.floor(max(values)) + 2) / 10
+    return edges
 
 
 def write_report(
@@ -205,7 +227,7 @@ def write_report(
     rows = [task.row for task in report.shown if task.scene is not None]
     if rows:
         try:
-            sheet = png(contact_sheet(rows, drawn), dpi=100)
+            sheet = png(contact_sheet(rows, drawn, title=title(report.scores)), dpi=100)
         except NavloomError:
             return report, written  # the page says which task cannot be drawn, and why
         written.append(write_whole(folder / "contact_sheet.png", sheet))
@@ -216,4 +238,4 @@ def shown(runs: list[Path], out: Path | None) -> KindShown:
     """What ``navloom report`` shows of runs of ``navloom synth``; as :func:`write_report`."""
     made, written = write_report(runs, out)
     record = {"files": [str(path) for path in written], "runs": [*map(score_json, made.scores)]}
-    return KindShown(tables=[document(made).markdown()], record=record, files=written)
+    return KindShown(tables=document(made).screen(), record=record, files=written)

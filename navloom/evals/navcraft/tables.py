@@ -12,11 +12,22 @@ from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
 _MOST_REASONS = 30
 
 
+def title(scores: Sequence[RunScore]) -> str:
+    """What the runs are: the task, who made it, where, and how often."""
+    kinds = {"single": "NavCraft-S errands", "collab": "NavCraft-C relays"}
+    tasks = " and ".join(dict.fromkeys(kinds.get(score.kind, "NavCraft") for score in scores))
+    models = ", ".join(dict.fromkeys(score.model for score in scores))
+    homes = ", ".join(sorted({scene.partition(":")[0] for s in scores for scene in s.scenes}))
+    counts = " + ".join(str(score.attempts) for score in scores)
+    return " · ".join(filter(None, [tasks, models, homes, f"n = {counts}"]))
+
+
 def headline(scores: Sequence[RunScore], valid: int) -> str:
     """What happened, in a sentence or two."""
     attempts = sum(score.attempts for score in scores)
     scenes = len({scene for score in scores for scene in score.scenes})
-    said = f"{valid} valid tasks from {attempts} attempts in {scenes} homes."
+    homes = f"{scenes} home{'' if scenes == 1 else 's'}"
+    said = f"{valid} valid tasks from {attempts} attempts in {homes}."
     if not attempts:
         said = "There is no attempt to count."
     elif not valid:

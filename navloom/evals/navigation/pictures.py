@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
 
 from navloom.errors import SceneError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
 from navloom.evals.navigation.failures import Analysis, FailureTally, tally_tags
-from navloom.scenes.plan import draw_into
-from navloom.scenes.plan_lines import Route
+from navloom.scenes.plan import draw_plan
+from navloom.scenes.plan_legend import legend_strip
+from navloom.scenes.plan_lines import Mark, MarkKind, Route, Spot
 from navloom.scenes.scene import Point3, Scene
 
 CAUSE_COLOURS: dict[Cause, str] = {
@@ -128,34 +124,15 @@ class EpisodeDrawing:
     deviation: str | None = None
 
 
-class _Look(NamedTuple):
-    marker: str
-    size: float
-    face: str
-    says: str
-
-
-_Sign = Literal["start", "goal", "end", "deviation"]
-# The larger ones lie below, so that several at one place are all seen.
-_SIGNS: dict[_Sign, _Look] = {
-    "goal": _Look("*", 19, "#ffd21f", "goal"),
-    "end": _Look("s", 14, "#0b62a8", "the agent's end"),
-    "start": _Look("o", 11, "#ffffff", "start"),
-    "deviation": _Look("X", 8, "#d6303a", "first deviation"),
-}
-_AGENT, _TRUTH = "robot_1", "robot_2"
-"""The plan's own two lines, solid blue and dashed orange, which colour-blind readers tell apart."""
-_WIDTH, _WIDTH_FLOORS = 6.6, 8.6
+_WIDTH, _WIDTH_FLOORS = 5.0, 6.4
 """Inches of the figure for one floor and for several."""
-_ABOVE, _BELOW = 0.35, 0.5
-"""Inches above a plan's rooms, for the floors' names, and below them, for the scale."""
 _CONTEXT = 3.0
-"""Metres around an episode that are shown, in a scene without walls."""
-_KEY = 0.3
-"""Inches below the plan for what lines and signs mean."""
+"""Metres that are shown around an episode where the scene is larger."""
 
 
-def draw_episode(scene: Scene, drawing: EpisodeDrawing) -> Figure:
+def draw_episode(
+    scene: Scene, drawing: EpisodeDrawing, *, title: str | None = None, legend: bool = True
+) -> Figure:
     """Draw an episode on the floors it uses.
 
     Scenes without walls or outlines (R2R's graphs) show their navigation graph as well.
@@ -163,38 +140,52 @@ def draw_episode(scene: Scene, drawing: EpisodeDrawing) -> Figure:
     Args:
         scene: the episode's scene.
         drawing: what to draw.
+        title: one line above it.
+        legend: say below what lines and marks mean; else :func:`episode_legend` does.
 
     Raises:
         SceneError: the scene has none of its viewpoints.
     """
-    routes = [
-        Route(points, robot)
-        for names, robot in ((drawing.reference, _TRUTH), (drawing.trajectory, _AGENT))
-        if len(points := _spots(scene, names)) > 1
-    ]
-    marked: tuple[tuple[_Sign, Sequence[str]], ...] = (
+    truth, walked = _spots(scene, drawing.reference), _spots(scene, drawing.trajectory)
+    named: tuple[tuple[MarkKind, Sequence[str]], ...] = (
         ("goal", drawing.goals),
-        ("end", drawing.trajectory[-1:]),
+        ("stop", drawing.trajectory[-1:]),
         ("start", drawing.trajectory[:1] or drawing.reference[:1]),
         ("deviation", (drawing.deviation,) if drawing.deviation is not None else ()),
     )
-    signs = [(kind, *spot) for kind, names in marked for spot in _spots(scene, names)]
-    floors = {at for route in routes for at, _, _ in route.points} | {at for _, at, _, _ in signs}
+    marks = [Mark(kind, *spot) for kind, names in named for spot in _spots(scene, names)]
+    routes = [r for r in (_truth(truth), _walked(walked)) if len(r.points) > 1]
+    spots = [spot for route in routes for spot in route.points]
+    spots += [(mark.floor, mark.x, mark.z) for mark in marks]
+    floors = {at for at, _, _ in spots}
     if not floors:
         raise SceneError(f"{scene.uri} has none of the episode's viewpoints")
-    if not scene.walls:
-        scene = _part(
-            scene, [*(s for route in routes for s in route.points), *(s[1:] for s in signs)]
-        )
-    width = _WIDTH if len(floors) == 1 else _WIDTH_FLOORS
-    figure = _plan(scene, routes, floors, (width, 7.0))
-    _cut(figure)
-    for axes, floor in zip(figure.axes, sorted(floors), strict=True):
-        if not scene.walls:
-            _draw_graph(axes, scene, floor)
-        _draw_signs(axes, [sign for sign in signs if sign[1] == floor])
-    _key(figure, routes, signs)
-    return figure
+    return draw_plan(
+        scene if scene.walls else _part(scene, spots),
+        routes=routes,
+        marks=marks,
+        title=title,
+        items=bool(scene.walls) and any(item.size is not None for item in scene.items),
+        floors=floors,
+        legend=legend,
+        graph=not scene.walls,
+        width=_WIDTH if len(floors) == 1 else _WIDTH_FLOORS,
+    )
+
+
+def episode_legend() -> Figure:
+    """What the lines and marks of all episodes mean."""
+    kinds: tuple[MarkKind, ...] = ("start", "goal", "stop", "deviation")
+    return legend_strip([_truth(()), _walked(())], [Mark(kind, 0, 0.0, 0.0) for kind in kinds])
+
+
+def _truth(points: tuple[Spot, ...]) -> Route:
+    return Route(points, "robot_2", label="ground truth")
+
+
+def _walked(points: tuple[Spot, ...]) -> Route:
+    # The plan's own two lines, solid blue and dashed orange, which colour-blind readers tell apart.
+    return Route(points, "robot_1", label="trajectory, its steps numbered", numbered=True)
 
 
 def _part(scene: Scene, spots: Sequence[tuple[int, float, float]]) -> Scene:
@@ -202,94 +193,27 @@ def _part(scene: Scene, spots: Sequence[tuple[int, float, float]]) -> Scene:
     xs, zs = [x for _, x, _ in spots], [z for _, _, z in spots]
     low, high = (min(xs) - _CONTEXT, min(zs) - _CONTEXT), (max(xs) + _CONTEXT, max(zs) + _CONTEXT)
 
-    def near(point: Point3) -> bool:
-        return low[0] <= point[0] <= high[0] and low[1] <= point[2] <= high[1]
+    def near(point: Point3, more: float = 0.0) -> bool:
+        inside = low[0] - more <= point[0] <= high[0] + more
+        return inside and low[1] - more <= point[2] <= high[1] + more
 
-    viewpoints = {v.id: v for v in scene.viewpoints if near(v.position)}
-    stood = {v.region for v in viewpoints.values()}
+    stood = {v.region for v in scene.viewpoints if near(v.position)}
+    # Rooms are drawn around their viewpoints: of one that is shown, all but its far ends.
+    viewpoints = {
+        v.id: v
+        for v in scene.viewpoints
+        if near(v.position, more=_CONTEXT if v.region in stood else 0.0)
+    }
     kept = {r.id for r in scene.regions if r.id in stood}
     return scene.replace(
         regions=tuple(r for r in scene.regions if r.id in kept) or scene.regions,
         links=tuple(link for link in scene.links if {link.a, link.b} <= kept),
-        items=(),
+        items=tuple(item for item in scene.items if item.region in kept),
         viewpoints=tuple(viewpoints.values()),
         edges=tuple(e for e in scene.edges if {e.a, e.b} <= viewpoints.keys()),
     )
 
 
-def _plan(
-    scene: Scene, routes: Sequence[Route], floors: set[int], size: tuple[float, float]
-) -> Figure:
-    figure = Figure(figsize=size, dpi=110)
-    sized = any(item.size is not None for item in scene.items)
-    room = (0.0, _KEY, size[0], size[1] - _KEY)
-    draw_into(figure, room, scene, routes=routes, floors=floors, legend=False, items=sized)
-    return figure
-
-
-def _cut(figure: Figure) -> None:
-    """Take the empty paper above and below the floors away; every length in inches stays."""
-    old = figure.get_figheight()
-    boxes = [axes.get_position() for axes in figure.axes]
-    low, high = min(box.y0 for box in boxes) * old, max(box.y1 for box in boxes) * old
-    new = high - low + _KEY + _BELOW + _ABOVE
-    for axes, box in zip(figure.axes, boxes, strict=True):
-        bottom = box.y0 * old - low + _KEY + _BELOW
-        axes.set_position((box.x0, bottom / new, box.width, box.height * old / new))
-    for text in figure.texts:
-        text.set_y(text.get_position()[1] * old / new)
-    for line in figure.findobj(Line2D, include_self=False):
-        if line.axes is None:  # the scale's bar, which is measured from the paper's lower edge
-            line.set_ydata(np.asarray(line.get_ydata(), dtype=np.float64) * old / new)
-    figure.set_figheight(new)
-
-
-def _spots(scene: Scene, names: Sequence[str]) -> tuple[tuple[int, float, float], ...]:
+def _spots(scene: Scene, names: Sequence[str]) -> tuple[Spot, ...]:
     known = [scene.viewpoint_by_id[name] for name in names if name in scene.viewpoint_by_id]
     return tuple((scene.floor_of(v), v.position[0], v.position[2]) for v in known)
-
-
-_Placed = tuple[_Sign, int, float, float]
-"""A sign, its floor, x and z."""
-
-
-def _draw_graph(axes: Axes, scene: Scene, floor: int) -> None:
-    here = {
-        v.id: (v.position[0], -v.position[2])
-        for v in scene.viewpoints
-        if scene.floor_of(v) == floor
-    }
-    lines = [[here[e.a], here[e.b]] for e in scene.edges if e.a in here and e.b in here]
-    axes.add_collection(
-        LineCollection(lines, colors="#9aa3ad", linewidths=0.5, zorder=1.4), autolim=False
-    )
-    axes.plot([x for x, _ in here.values()], [y for _, y in here.values()], ".", ms=2.5,
-              color="#7c858f", zorder=1.6)  # fmt: skip
-
-
-def _draw_signs(axes: Axes, signs: Sequence[_Placed]) -> None:
-    for kind, _, x, z in signs:
-        look = _SIGNS[kind]
-        axes.plot(x, -z, look.marker, ms=look.size, mfc=look.face, mec="black", mew=0.8, zorder=8,
-                  path_effects=[withStroke(linewidth=2, foreground="white")])  # fmt: skip
-
-
-def _key(figure: Figure, routes: Sequence[Route], signs: Sequence[_Placed]) -> None:
-    lines = {_AGENT: ("#0b62a8", "-", "trajectory"), _TRUTH: ("#e2700c", "--", "ground truth")}
-    handles = [
-        Line2D([], [], color=colour, ls=style, lw=1.4, label=words)
-        for robot, (colour, style, words) in lines.items()
-        if any(route.robot == robot for route in routes)
-    ]
-    present = {kind for kind, _, _, _ in signs}
-    handles += [_sample(look) for kind, look in _SIGNS.items() if kind in present]
-    figure.legend(handles=handles, loc="lower center", ncol=len(handles), frameon=False,
-                  fontsize=7, handlelength=2.0, columnspacing=1.1)  # fmt: skip
-
-
-def _sample(look: _Look) -> Line2D:
-    """A sign as the key shows it."""
-    handle = Line2D([], [], ls="", marker=look.marker, ms=min(9.0, 0.8 * look.size))
-    handle.set(markerfacecolor=look.face, markeredgecolor="black", markeredgewidth=0.7)
-    handle.set_label(look.says)
-    return handle

@@ -20,10 +20,15 @@ from pydantic import ValidationError
 from navloom.errors import NavloomError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, reference_of, spelled
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
-from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
+from navloom.evals.navigation.pictures import (
+    EpisodeDrawing,
+    draw_episode,
+    episode_legend,
+    errors_picture,
+)
 from navloom.evals.navigation.published import published_table
 from navloom.evals.navigation.scores import read_scores, spoken
-from navloom.evals.navigation.tables import headline, request_table, run_tables
+from navloom.evals.navigation.tables import headline, request_table, run_tables, title
 from navloom.evals.report.document import Document, Shown, Table, data_uri, drawn_or_why, png
 from navloom.evals.run_folder import read_errors, read_run, read_samples
 from navloom.evals.tasks.episode import Episode
@@ -57,7 +62,7 @@ class NavReport:
     """What is said of a run.
 
     Attributes:
-        name: the folder's.
+        title: what the run is.
         headline: what happened, in a sentence or two.
         tables: the request, scores, cost and errors.
         tagged: every episode's tags.
@@ -65,7 +70,7 @@ class NavReport:
         published: every row that others published of the task, for the page alone.
     """
 
-    name: str
+    title: str
     headline: str
     tables: tuple[Table, ...]
     tagged: tuple[Analysis, ...]
@@ -93,7 +98,7 @@ def build_nav_report(run: Path | str) -> NavReport:
                 cases += [] if case is None else [case]
         tables = [request_table(said), *run_tables(run, lines), *error_tables(tagged)]
         return NavReport(
-            name=Path(run).resolve().name,
+            title=title(said, len(lines)),
             headline=headline(said, lines, errors),
             tables=tuple(tables),
             tagged=tuple(tagged),
@@ -161,7 +166,7 @@ def _show(case: Case, scenes: RunScenes) -> ShownCase:
 def document(report: NavReport) -> Document:
     """The report without pictures and steps."""
     cases = tuple((shown.case.id, shown.case.title) for shown in report.shown)
-    return Document(report.name, report.headline, report.tables, "Episodes", cases)
+    return Document(report.title, report.headline, report.tables, "Episodes", cases)
 
 
 def html(report: NavReport) -> str:
@@ -178,6 +183,7 @@ def html(report: NavReport) -> str:
     return whole.html(
         "navigation/report.html",
         pictures={"": shown} if errors else {},
+        legend=data_uri(episode_legend()),
         cases=[(each.case, case_steps(each.case), *_plan(each)) for each in report.shown],
     )
 
@@ -187,7 +193,10 @@ def _plan(shown: ShownCase) -> tuple[str | None, str | None]:
     scene = shown.scene
     if scene is None:
         return None, shown.problem
-    return drawn_or_why(lambda: draw_episode(scene, _drawing(shown.case, scene)))
+    drawing = _drawing(shown.case, scene)
+    return drawn_or_why(
+        lambda: draw_episode(scene, drawing, title=f"{scene.uri} · {shown.case.id}", legend=False)
+    )
 
 
 def _drawing(case: Case, scene: Scene) -> EpisodeDrawing:
@@ -200,7 +209,7 @@ def _drawing(case: Case, scene: Scene) -> EpisodeDrawing:
     )
 
 
-def write_nav_report(run: Path | str, out: Path | str | None = None) -> Path:
+def write_nav_report(run: Path | str, out: Path | str | None = None) -> tuple[Document, list[Path]]:
     """Write the report of a navigation run.
 
     Args:
@@ -208,18 +217,20 @@ def write_nav_report(run: Path | str, out: Path | str | None = None) -> Path:
         out: the folder to write to; the run's own unless given.
 
     Returns:
-        ``report.html``; ``report.md`` and ``errors.png`` lie beside it.
+        What it says, and the files: ``report.md``, ``report.html`` and, of episodes that went
+        wrong, ``errors.png``.
 
     Raises:
         RunError: the folder is no run or is broken, or nothing can be written.
     """
     report = build_nav_report(run)
     folder = Path(run if out is None else out)
-    written = document(report).write(folder, html(report))
+    said = document(report)
+    written = said.write(folder, html(report))
     errors = errors_picture(report.tagged)
     if errors is not None:
-        write_whole(folder / "errors.png", png(errors))
-    return written[1]
+        written.append(write_whole(folder / "errors.png", png(errors)))
+    return said, written
 
 
 _MOST_TEXT = 1200

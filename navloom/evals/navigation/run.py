@@ -358,14 +358,15 @@ def _report(runs: list[Path], out: Path | None) -> Shown:
         if len(runs) > 1:
             raise UsageError("--out goes with one run of `navloom eval`: each has its own report")
         make_folder(out)
-    pages = [write_nav_report(run, out) for run in runs]
+    made = [write_nav_report(run, out) for run in runs]
+    files = [file for _, written in made for file in written]
     return Shown(
-        tables=[page.with_name("report.md").read_text(encoding="utf-8") for page in pages],
+        tables=[part for said, _ in made for part in said.screen()],
         record={
-            "files": [str(page) for page in pages],
+            "files": [str(file) for file in files],
             "runs": [read_scores(run).record() for run in runs],
         },
-        files=pages,
+        files=files,
     )
 
 

@@ -201,6 +201,19 @@ _EFFORTS = (
 )
 
 
+def title(run: Mapping[str, Any], episodes: int) -> str:
+    """What a run is: task and split, agent, model, and how many episodes have ended."""
+    request = run["request"]
+    task = str(request.get("task") or "navigation")
+    part = str(request.get("split") or "")
+    if task == "scene":
+        task, part = "Generated instructions", str((request.get("options") or {}).get("kind") or "")
+    named = {"r2r": "R2R", "r4r": "R4R", "reverie": "REVERIE", "objectnav": "ObjectNav"}
+    said = [f"{named.get(task, task)} {part}".rstrip()]
+    said += [str(request[key]) for key in ("agent", "model") if request.get(key)]
+    return " · ".join([*said, f"n = {episodes}"])
+
+
 def headline(run: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], errors: int) -> str:
     """What happened, in a sentence or two."""
     request = run["request"]

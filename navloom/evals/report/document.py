@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from navloom.errors import NavloomError
@@ -21,6 +22,8 @@ from navloom.files import make_folder, write_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_WIDTH, _ROWS = 80, 18
+"""Columns and rows of what is told in a terminal."""
 NOTHING = "–"
 """A cell without a number."""
 
@@ -116,6 +119,33 @@ class Document:
             parts += [f"{n}. {escaped(a)}: {escaped(b)}" for n, (a, b) in enumerate(self.cases, 1)]
         return "\n\n".join(filter(None, parts)) + "\n"
 
+    def screen(self) -> list[Any]:
+        """What is told of it in a terminal, on one screen: what it is and its first open table.
+
+        Rows of others stay in the file. Where there are more columns than rows, these stand up.
+        """
+        from rich.markup import escape as rich_escaped
+        from rich.table import Table as RichTable
+
+        paragraphs = [fill(part, _WIDTH) for part in (self.title, self.headline) if part]
+        said: list[Any] = ["".join(f"{each}\n\n" for each in paragraphs)]
+        first = next((table for table in self.tables if not table.folded and table.rows), None)
+        if first is None:
+            return said
+        lines = [first.header, *first.rows[: len(first.rows) - first.pale]]
+        if len(lines) < len(first.header):
+            columns = zip(*lines, strict=True)
+            lines = [each for each in columns if set(each[1:]) != {NOTHING}]
+        shown = RichTable(*map(rich_escaped, lines[0]), title=first.title, title_justify="left")
+        shown.box, shown.pad_edge, shown.title_style = None, False, "bold"
+        for column in shown.columns[1:]:
+            column.justify = "right"
+        for line in lines[1 : 1 + _ROWS]:
+            shown.add_row(*map(rich_escaped, line))
+        if len(lines) > 1 + _ROWS:
+            shown.add_row(f"{len(lines) - 1 - _ROWS} rows more in the file")
+        return [*said, shown]
+
     def html(self, template: str = "report/page.html", **more: Any) -> str:
         """As a page.
 
@@ -161,8 +191,8 @@ def png(figure: Figure, dpi: int = 110) -> bytes:
 
 
 def data_uri(figure: Figure) -> str:
-    """A figure as a page carries it."""
-    return "data:image/png;base64," + base64.b64encode(png(figure)).decode()
+    """A figure as a page carries it, sharp on a screen of twice the dots too."""
+    return "data:image/png;base64," + base64.b64encode(png(figure, dpi=150)).decode()
 
 
 def drawn_or_why(draw: Callable[[], Figure]) -> tuple[str | None, str | None]:

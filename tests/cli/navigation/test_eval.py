@@ -175,10 +175,13 @@ def test_retry_and_report_know_an_evaluation(capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert main(["report", "r"]) == 0
     assert Path("r/report.html").exists()
-    assert "| SR |" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "\nSR " in out
+    assert len((out + err).splitlines()) <= 32
+    assert "wrote r/report.html" in err
     assert main(["report", "r", "--out", "page", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["files"] == ["page/report.html"]
+    assert said["files"] == ["page/report.md", "page/report.html", "page/errors.png"]
     assert said["runs"][0]["episodes"] == 6
 
 

@@ -211,7 +211,8 @@ def test_tables(world: Path, tmp_path: Path) -> None:
     assert "unscored" in text
     assert "the mean of F1 + PV + RTA" in text
     assert "no language models" in text
-    pages = write_capnav_report([tmp_path / "heuristic", tmp_path / "always-yes"], tmp_path / "out")
+    said, pages = write_capnav_report([tmp_path / name for name in runs], tmp_path / "out")
+    assert said.title.startswith("CapNav · builtin/heuristic, builtin/always-yes · n = ")
     page = pages[0].read_text()
     for title in ("By the public scorer's rules", "heuristic: By body", "By what is in the way"):
         assert title in page

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError
 from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_routes, task_story
-from navloom.evals.navcraft.report import build_report, document, html, write_report
+from navloom.evals.navcraft.report import (
+    _spreads_picture,
+    build_report,
+    document,
+    html,
+    write_report,
+)
 from navloom.evals.navcraft.scores import PUBLISHED, score_run
 from navloom.evals.report.intervals import bootstrap_mean, wilson
 from tests.evals import tiny
@@ -173,10 +179,11 @@ def test_the_page_needs_nothing_outside_it_and_shows_each_task(collab, tmp_path)
     text = written[1].read_text()
     page = _Page(text)
     assert all(source.startswith("data:image/png;base64,") for source in page.sources)
-    assert len(page.sources) == 1 + len(report.shown) == 3
+    assert len(page.sources) == 2 + len(report.shown) == 3  # histograms, the one legend, a plan
     assert base64.b64decode(page.sources[0].split(",")[1]).startswith(b"\x89PNG")
     assert "script" not in page.tags
     assert 'name="viewport"' in text
+    assert "prefers-color-scheme: dark" in text
     assert written[2].read_bytes().startswith(b"\x89PNG")
 
 
@@ -194,7 +201,7 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
     said = document(report).markdown()
     assert "<script>" not in said
     cells = {len(re.findall(r"(?<!\\)\|", line)) for line in said.splitlines() if "alert" in line}
-    assert cells <= {3, 7, 12}  # a pipe in a name opens no new column
+    assert cells <= {0, 3, 7, 12}  # a pipe in a name opens no new column
 
 
 def test_a_home_that_is_gone_costs_the_picture_and_not_the_report(collab, tmp_path):
@@ -254,6 +261,14 @@ def test_shown_tasks_are_spread_over_homes():
     assert len(pick_tasks(rows[:5])) == 5
 
 
+def test_what_is_slower_than_one_robot_is_no_showpiece():
+    fast, slow, alone = tiny.relay_a1(), tiny.relay_a2(), tiny.single()
+    assert fast["navloom"]["g_rate"] < 1 < slow["navloom"]["g_rate"]
+    assert pick_tasks([slow, alone, fast, slow]) == [fast]
+    assert pick_tasks([slow, alone, slow]) == [alone]
+    assert pick_tasks([slow]) == [slow]
+
+
 def test_the_contact_sheet_tells_every_story():
     rows = [tiny.relay_a1(), tiny.relay_a2(), tiny.single()]
     figure = contact_sheet(rows, {"tiny:home": tiny.home()})
@@ -261,6 +276,27 @@ def test_the_contact_sheet_tells_every_story():
     for row in rows:
         assert task_story(row) in said
     assert any(text.startswith("2. tiny:home (Type-A2)") for text in said)
+
+
+def test_a_sheet_says_what_it_is_has_one_legend_and_names_what_stories_name():
+    rows = [tiny.relay_a1(), tiny.relay_a2()]
+    figure = contact_sheet(rows, {"tiny:home": tiny.home()}, title="NavCraft-C · x/y · n = 2")
+    assert "NavCraft-C · x/y · n = 2" in [text.get_text() for text in figure.texts]
+    (legend,) = figure.legends
+    assert "handoff" in [text.get_text() for text in legend.get_texts()]
+    written = {text.get_text() for axes in figure.axes for text in axes.texts}
+    for row in rows:
+        named = [row["phase_1"]["Target object"]]
+        named += [row["navloom"][key] for key in ("end_asset", "transfer_asset")]
+        assert {name.replace("_", " ") for name in named} <= written
+
+
+def test_histograms_share_their_axes_and_count_in_whole_numbers(collab):
+    figure = _spreads_picture([score_run(collab), score_run(collab)])
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    assert all(tick == int(tick) for axes in figure.axes for tick in axes.get_yticks())
+    gain, g_gain, _, *others = figure.axes
+    assert gain.get_xlim() == g_gain.get_xlim() == others[0].get_xlim()
 
 
 def test_the_commands_from_run_to_report(collab, tmp_path, capsys):

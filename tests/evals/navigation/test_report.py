@@ -1,6 +1,7 @@
 """The report of navigation runs, and failure examples mined from them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -69,12 +70,12 @@ def test_the_last_step_says_which_thing_was_named(named, words, bad):
 
 
 def test_the_page_says_what_happened(run):
-    page = write_nav_report(run)
-    text = page.read_text()
-    assert page == run / "report.html"
+    _, files = write_nav_report(run)
+    text = files[1].read_text()
+    assert files == [run / name for name in ("report.md", "report.html", "errors.png")]
     assert "scene test: 2 of 6 episodes succeeded (33.3%)." in text
     assert "a baseline and no language model: R2R-tuned rules: " in text
-    assert text.count("data:image/png;base64,") == 7
+    assert text.count("data:image/png;base64,") == 8
     assert "early stop (elsewhere); cause: region" in text
     assert "first deviation" in text
     assert (run / "errors.png").read_bytes().startswith(b"\x89PNG")
@@ -82,7 +83,7 @@ def test_the_page_says_what_happened(run):
 
 
 def test_what_was_said_is_text_and_never_markup(run):
-    text = write_nav_report(run).read_text()
+    text = write_nav_report(run)[1][1].read_text()
     assert "<script" not in text
     assert "alert" in text
     assert "{{ 7 * 7 }}" in text
@@ -110,7 +111,7 @@ def test_tables_count_each_episode_once(run):
 
 
 def test_a_run_without_episodes_is_a_page_too(tmp_path):
-    text = write_nav_report(run_folder(tmp_path / "empty", [])).read_text()
+    text = write_nav_report(run_folder(tmp_path / "empty", []))[1][1].read_text()
     assert "no episode has ended" in text
     assert "What went wrong" not in text
 
@@ -123,7 +124,7 @@ def test_a_folder_that_is_no_run_says_so(tmp_path):
 def test_a_scene_that_is_gone_costs_its_plans_alone(tmp_path):
     (gone,) = some(KITCHEN)
     gone["result"]["episode"]["scene"] = "mp3d:gone"
-    text = write_nav_report(run_folder(tmp_path / "run", [gone])).read_text()
+    text = write_nav_report(run_folder(tmp_path / "run", [gone]))[1][1].read_text()
     assert "No plan: " in text
     assert text.count("data:image/png;base64,") == 1
 
@@ -274,5 +275,6 @@ def test_a_real_building_is_drawn_around_the_episode(data_dir):
 
 
 def test_markdown_escapes_names(tmp_path):
-    report = build_nav_report(run_folder(tmp_path / "a<b", some(KITCHEN)))
-    assert document(report).markdown().startswith("# a&lt;b\n")
+    report = build_nav_report(run_folder(tmp_path / "a", some(KITCHEN)))
+    named = replace(report, title="a<b")
+    assert document(named).markdown().startswith("# a&lt;b\n")
