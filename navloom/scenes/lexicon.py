@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -272,6 +272,17 @@ def room_types(label: str) -> frozenset[str]:
         return whole
     parts = [table.get(_clean(part), frozenset()) for part in label[:_MOST_CHARACTERS].split("/")]
     return frozenset().union(*parts)
+
+
+def room_names(types: Collection[str]) -> list[str]:
+    """What rooms of some of the paper's types are called, in plain lower case."""
+    return [name for name, found in _room_table().items() if found & set(types)]
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Every single word that stands in a name of the lexicon: what need not be a slip of a pen."""
+    return frozenset(word for name in (*_groups(), *_room_table()) for word in name.split())
 
 
 @cache

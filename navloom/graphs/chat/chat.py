@@ -52,6 +52,7 @@ from navloom.graphs.chat.exchange import (
     cleaned,
     closed,
     fault_of,
+    goal_of,
     kept_messages,
     next_call,
     now_of,
@@ -63,6 +64,7 @@ from navloom.graphs.chat.exchange import (
     tool_message,
     turned,
 )
+from navloom.graphs.chat.undo import mark_of, undone
 from navloom.models.binding import bind
 from navloom.models.reply import left_out
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
@@ -109,11 +111,15 @@ class State(Input, Outcome, total=False):
     """The conversation as people read it: ``who`` (person, robot, note), ``text``, ``turn``, and
     ``at``, how many poses the robot had stood in."""
     past: Growing[dict[str, Any]]
-    """Rooms and things it was sent to."""
-    came_from: str | None
-    """Where its last walk began."""
+    """Rooms and things that were talked of (:data:`navloom.tools.chat.places.Past`)."""
+    begun: Growing[str]
+    """The viewpoints that its walks began on."""
     walk: dict[str, Any] | None
     """The walk under way: the call it answers, the way left, the place."""
+    goal: dict[str, Any] | None
+    """The walk that was stopped and not taken up since (:func:`~.exchange.goal_of`)."""
+    stopped: bool
+    """Whether a walk was under way when this run of the graph began."""
     question: dict[str, Any] | None
     """The question the person is to answer, and the call it answers."""
     turn: int
@@ -121,7 +127,7 @@ class State(Input, Outcome, total=False):
     thought: int
     """Model calls in this turn."""
     marks: Growing[dict[str, Any]]
-    """What had grown to how much before each instruction, and ``came_from``: what undo goes to."""
+    """What undo goes back to, before each time the person spoke (:mod:`~.undo`)."""
     over: bool
     """Whether the person has left."""
 
@@ -163,14 +169,17 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             f"This conversation is in {state['home']}, not in {home}: open it with its own scene."
         )
     if state.get("undo"):
-        return _undone(state)
+        return undone(state)
     calls, walking = open_calls(state["messages"]), state.get("walk")
     update: dict[str, Any] = {"walk": None, "question": None, "halt": False, "over": False}
+    update["stopped"] = bool(walking)
     last = state["messages"][-1:]
     if calls:
         where = room_name(walker.scene, now_of(state, walker).room)
         stopped = f"I have stopped in the {where}." if walking else "I leave that."
         update["messages"] = [*closed(calls, walking, where), AIMessage(stopped)]
+        if walking:
+            update["goal"] = goal_of(walking, calls, state)
         if walking and state.get("halt"):
             update["transcript"] = [said_by("robot", stopped, state)]
     elif last and isinstance(last[0], HumanMessage):
@@ -183,7 +192,7 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
     asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
     pose = pose_record(walker.start(asked, seed).pose)
-    grown = ("messages", "transcript", "past", "paid", "marks")
+    grown = ("messages", "transcript", "past", "begun", "paid", "marks")
     return {
         "seed": seed,
         "said": state.get("said"),
@@ -195,39 +204,16 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
         "thought": 0,
         "walk": None,
         "question": None,
-        "came_from": None,
+        "goal": None,
         "undo": False,
         "over": False,
         "status": "ok",
         "reason": None,
         "message": None,
-        "result": _result({"pose": pose, "trajectory": [[]], "seed": seed}, walker, ""),
+        "result": _result(
+            {"pose": pose, "trajectory": [list(pose.values())], "seed": seed}, walker, ""
+        ),
     }
-
-
-def _undone(state: State) -> dict[str, Any]:
-    """The update that goes back to before the last instruction; what was paid stays paid."""
-    update: dict[str, Any] = {"undo": False, "halt": False, "said": None, "over": False}
-    if not state.get("marks"):
-        return update
-    *before, mark = state["marks"]
-    values = state["trajectory"][mark["trajectory"] - 1]
-    names = ("viewpoint", "heading", "elevation", "position")
-    grown: dict[str, list[Any]] = {name: state[name] for name in _MARKED}  # type: ignore[literal-required]
-    return {
-        **update,
-        **{name: Overwrite(kept[: mark[name]]) for name, kept in grown.items()},
-        "marks": Overwrite(before),
-        "pose": dict(zip(names, values, strict=False)),
-        "came_from": mark["came_from"],
-        "turn": state["turn"] - 1,
-        "thought": 0,
-        "walk": None,
-        "question": None,
-    }
-
-
-_MARKED = ("trajectory", "messages", "transcript", "past")
 
 
 def _result(state: State, walker: Walker, said: str) -> dict[str, Any]:
@@ -257,12 +243,8 @@ def listen(state: State) -> dict[str, Any]:
         "thought": 0,
         "transcript": [heard],
         "messages": [HumanMessage(text)],
-        "marks": [{**_sizes(state), "came_from": state.get("came_from")}],
+        "marks": [mark_of(state, cuts_in=given is not None and bool(state.get("stopped")))],
     }
-
-
-def _sizes(state: State) -> dict[str, int]:
-    return {name: len(state.get(name, [])) for name in _MARKED}  # type: ignore[arg-type]
 
 
 async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -295,9 +277,7 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     call, earlier = next_call(state["messages"])
     message, todo = answer_call(call, earlier, now_of(state, walker))
     if "walk" in todo:
-        walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0}
-        named = [walk["place"]] if walk["place"]["kind"] != "spot" else []
-        return {"walk": walk, "past": named, "came_from": state["pose"]["viewpoint"]}
+        return _set_out(state, call, todo)
     if "question" in todo:
         text = todo["question"]
         asked = [said_by("robot", text, state)]
@@ -305,7 +285,24 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if "turn" in todo:
         pose = turned(state, walker, todo["turn"])
         return {"pose": pose, "trajectory": [list(pose.values())], "messages": [message]}
-    return {"messages": [message]}
+    given_up = {"goal": None} if todo.get("give_up") else {}
+    return {"messages": [message], "past": _talked(state, todo), **given_up}
+
+
+def _talked(state: State, todo: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**each, "turn": state["turn"]} for each in todo.get("talked", ())]
+
+
+def _set_out(state: State, call: Any, todo: dict[str, Any]) -> dict[str, Any]:
+    """Begin a walk: a named one puts an end to any that was stopped, a step aside does not."""
+    walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0}
+    resumed, aside = bool(walk.get("more")), walk["place"]["kind"] == "spot"
+    return {
+        "walk": walk,
+        "past": _talked(state, todo),
+        "begun": [] if resumed else [state["pose"]["viewpoint"]],
+        "goal": state.get("goal") if aside and not resumed else None,
+    }
 
 
 async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -343,6 +340,7 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
             "room": room_name(now.scene, now.room),
             "metres": walked["walked"],
             **({"note": walked["note"]} if walked["note"] else {}),
+            **walked.get("more", {}),
         },
     )
     return {"pose": pose, "trajectory": poses, "walk": None, "messages": [arrived]}

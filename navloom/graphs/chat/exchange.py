@@ -21,7 +21,7 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 
 from navloom.errors import UsageError, did_you_mean
-from navloom.models.answer import message_text, with_pictures
+from navloom.models.answer import answered_calls, message_text, with_pictures
 from navloom.models.secrets import redact
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import metre_table, wrapped
@@ -30,12 +30,14 @@ from navloom.scenes.scene import Scene, distance_3d
 from navloom.sim.protocol import Pose
 from navloom.sim.walker import Walker, pose_record
 from navloom.tools.chat.places import floor_number, room_name
+from navloom.tools.chat.robot import Now, Turn
 from navloom.tools.chat.tools import MOVING, chat_tools
-from navloom.tools.chat.ways import MOST_NAMED, Now
 from navloom.tools.forms import paragraph
 
 MOST_SAID = 2_000
 """Characters a person may say at once."""
+MOST_ROOMS = 48
+"""Rooms of the home that a model is told of at the start."""
 MOST_MESSAGES = 48
 """Messages before this turn that a model is shown: the latest, from a person's words on."""
 _MOST_ARGUMENTS = 2_000
@@ -83,13 +85,13 @@ def kept_messages(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
 def opening(now: Now, pictures: Sequence[bytes] = ()) -> list[AnyMessage]:
     """What stands before the conversation: the rules, the home, where the robot is now."""
     names = [room_name(now.scene, region.id) for region in now.scene.regions]
-    more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
+    more = f" and {len(names) - MOST_ROOMS} more" if len(names) > MOST_ROOMS else ""
     captions = now.observation.captions
     summary = paragraph(captions.summary, 300) if captions else ""
     floor = floor_number(now.scene, now.viewpoint)
     rendered = load_prompt("chat").render(
         floors=len({region.floor for region in now.scene.regions}),
-        rooms=", ".join(names[: 2 * MOST_NAMED]) + more,
+        rooms=", ".join(names[:MOST_ROOMS]) + more,
         now=f"in the {room_name(now.scene, now.room)}, floor {floor}. {summary}".strip(),
         pictures=bool(pictures),
     )
@@ -170,11 +172,17 @@ def _refusal(call: ToolCall, earlier: Sequence[ToolMessage]) -> str | None:
 def _failed(answer: ToolMessage) -> bool:
     if answer.status == "error":
         return True
+    told = told_by(answer)
+    return told is None or bool({"error", "which"} & set(told))
+
+
+def told_by(answer: ToolMessage) -> dict[str, Any] | None:
+    """What a tool answered; None where that is no JSON object."""
     try:
         told = json.loads(message_text(answer.content))
     except ValueError:
-        return True
-    return isinstance(told, dict) and bool({"error", "which"} & set(told))
+        return None
+    return told if isinstance(told, dict) else None
 
 
 def closed(
@@ -261,8 +269,46 @@ def now_of(state: Mapping[str, Any], walker: Walker) -> Now:
         scene=walker.scene,
         observation=walker.look(state),
         past=state.get("past", []),
-        came_from=state.get("came_from"),
+        begun=state.get("begun", []),
+        goal=state.get("goal"),
+        trail=[pose[0] for pose in state.get("trajectory", [])],
+        turns=_turns(state.get("messages", [])),
     )
+
+
+def _turns(messages: Sequence[AnyMessage]) -> list[Turn]:
+    """What was said so far, each with the calls it led to."""
+    starts = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
+    return [
+        (
+            message_text(messages[start].content),
+            [
+                (call["name"], call["args"], told_by(answer) or {})
+                for call, answer in answered_calls(messages[start:end])
+            ],
+        )
+        for start, end in zip(starts, [*starts[1:], None], strict=False)
+    ]
+
+
+def goal_of(
+    going: Mapping[str, Any], calls: Sequence[ToolCall], state: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is kept of a walk that is stopped, so that it can be taken up again.
+
+    Args:
+        going: the walk.
+        calls: the open calls; the first is the walk's own.
+        state: the conversation.
+    """
+    left = [{"name": call["name"], "args": call["args"]} for call in calls[1:]]
+    return {
+        "place": going["place"],
+        "viewpoint": going["way"][-1] if going["way"] else state["pose"]["viewpoint"],
+        "face": going["face"],
+        "note": going["note"],
+        "left": left + going.get("more", {}).get("left", []),
+    }
 
 
 def step_to(

@@ -260,22 +260,22 @@ class Talk:
             self.listener.said(line["who"], line["text"])
 
     async def undo(self) -> str | None:
-        """Go back to before the last instruction; that instruction, or None where there is none."""
+        """Go back to before the last instruction (:mod:`navloom.graphs.chat.undo`).
+
+        Returns:
+            That instruction, or None where there is none.
+        """
         self.break_off()
         async with self._lock:
             await self._refresh()
-            turn = self.state.get("turn", 0)
-            if not turn or not self.state.get("marks"):
+            if not self.state.get("marks"):
                 return None
-            heard = [
-                each["text"]
-                for each in self.transcript
-                if each["who"] == "person" and each["turn"] == turn
-            ]
+            before = self.transcript
             undo = {"undo": True}
             await self.graph.ainvoke(undo, self._config, context=self.context, durability="sync")
             await self._refresh()
-            return heard[0] if heard else ""
+            gone = before[len(self.transcript) :]
+            return next((str(each["text"]) for each in gone if each["who"] == "person"), "")
 
     def use_model(self, name: str) -> None:
         """Let another model think from now on.

@@ -1,10 +1,5 @@
-"""Which rooms and things of a home a person's words name, and where a robot stands to be there.
+"""Which rooms and things of a home a wish names, and where a robot stands to be there.
 
-    the other bedroom               head "bedroom", other
-    the table next to the window    head "table", beside "window"
-    the bathroom upstairs           head "bathroom", storey "up"
-
-Words are a stranger's: they are cut, brought to plain letters and digits, and only ever compared.
 A room means the viewpoint nearest to its centre, a thing the viewpoint nearest to it in its own
 room. Room names go through the lexicon's types, so that "office" finds the study.
 """
@@ -12,152 +7,29 @@ room. Room names go through the lexicon's types, so that "office" finds the stud
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
+
+import shapely
 
 from navloom.scenes.distances import heading_to, metre_table, per_scene
 from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.words import label_words
+from navloom.tools.chat.wishes import Wish, canon, clean, words_of
 
-MOST_READ = 200
-"""Characters of a description that are read."""
-_WORD = re.compile(r"[0-9a-z]+")
-_EMPTY = frozenset(word_table("idle")["chat"].split())
-_CANON = canons("chat_synonyms")
-_OTHER = frozenset(["other", "another", "different", "else"])
-_NEAREST = frozenset(["nearest", "closest", "nearer", "closer"])
-_FARTHEST = frozenset(["farthest", "furthest", "farther", "further"])
-_STOREYS: dict[str, Literal["up", "down"]] = {
-    "upstairs": "up", "upper": "up", "above": "up",
-    "downstairs": "down", "lower": "down", "below": "down",
-}  # fmt: skip
-_BESIDE = frozenset(["beside", "by", "near", "with", "opposite", "behind"])
-_INSIDE = frozenset(["in", "inside", "of"])
-_SIDES = frozenset(["left", "right", "ahead"])
-_ORDINALS = {"ground": 1, "first": 1, "second": 2, "third": 3, "fourth": 4}
+_LABELS = canons("chat_rooms")
 _STAIRS = frozenset({"stair", "staircase", "stairway", "steps"})
 _KIN = {
     "Lounge / Waiting Room": "Living Room",
-    "Media Room / Home Theater": "Living Room",
     "Entryway / Foyer": "Hallway / Corridor",
     "Hallway / Corridor": "Entryway / Foyer",
-    "Library": "Study / Office",
-    "Dressing Room": "Closet / Storage Room",
 }
 """What people call a room that the scene calls something else."""
 Past: TypeAlias = Sequence[Mapping[str, Any]]
-"""Where the robot was sent before, the latest last: ``kind``, ``id`` and ``name``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A description of a place, read.
-
-    Attributes:
-        head: what it is, in plain words without articles; empty for "the other one".
-        beside: what it is next to, or has in it; empty where nothing was said.
-        inside: the room a thing is in.
-        other: not the last one.
-        nearest: any will do, the nearest at best.
-        farthest: the one furthest away.
-        storey: on a floor above or below.
-        floor: on this floor.
-    """
-
-    head: tuple[str, ...]
-    beside: tuple[str, ...] = ()
-    inside: tuple[str, ...] = ()
-    other: bool = False
-    nearest: bool = False
-    farthest: bool = False
-    storey: Literal["up", "down", ""] = ""
-    floor: int | None = None
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    """The plain words of a text, cut at ``MOST_READ`` characters.
-
-    >>> words_of("Kids_room_10, please!")
-    ('kids', 'room', '10', 'please')
-    """
-    return tuple(_WORD.findall(text[:MOST_READ].casefold()))
-
-
-@lru_cache(maxsize=4096)
-def canon(word: str) -> str:
-    """A word without its plural, and the name we use for what it means.
-
-    >>> canon("sofas"), canon("glass"), canon("shelves")
-    ('couch', 'glass', 'shelf')
-    """
-    if word in _CANON:
-        return _CANON[word]
-    if word.endswith("ves") and len(word) > 4:
-        word = f"{word[:-3]}f"
-    elif word.endswith(("ches", "shes", "xes", "sses")):
-        word = word[:-2]
-    elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    return _CANON.get(word, word)
-
-
-def read_wish(text: str) -> Wish:
-    """Read a description of a place.
-
-    >>> read_wish("the other bedroom")
-    Wish(head=('bedroom',), beside=(), inside=(), other=True, nearest=False, farthest=False, \
-storey='', floor=None)
-    """
-    words, floor = _floor(words_of(text))
-    parts: dict[str, list[str]] = {"head": [], "beside": [], "inside": []}
-    part = "head"
-    for place, word in enumerate(words):
-        following = words[place + 1] if place + 1 < len(words) else ""
-        if word in _BESIDE or (word in ("next", "close", "adjacent") and following == "to"):
-            part = "beside"
-        elif word in _INSIDE:
-            part = "inside"
-        elif word == "on" and _SIDES & set(words[place + 1 : place + 4]):
-            break
-        elif word not in _EMPTY:
-            parts[part].append(word)
-    said = set(parts["head"]) | set(parts["inside"])
-    told = _OTHER | _NEAREST | _FARTHEST | set(_STOREYS)
-    storey = next((_STOREYS[word] for word in words if word in _STOREYS), "")
-    return Wish(
-        head=tuple(word for word in parts["head"] if word not in told),
-        beside=tuple(word for word in parts["beside"] if word not in told),
-        inside=tuple(word for word in parts["inside"] if word not in told),
-        other=bool(said & _OTHER),
-        nearest=bool(said & _NEAREST),
-        farthest=bool(said & _FARTHEST),
-        storey=storey,  # type: ignore[arg-type]
-        floor=floor,
-    )
-
-
-def _floor(words: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
-    """The words without "on floor 2" or "on the second floor", and that floor."""
-    for place, word in enumerate(words):
-        if word != "floor":
-            continue
-        before = words[place - 1] if place else ""
-        after = words[place + 1] if place + 1 < len(words) else ""
-        if before in _ORDINALS:
-            return _without_on(words[: place - 1]) + words[place + 1 :], _ORDINALS[before]
-        if after.isdigit() and len(after) < 3:
-            return _without_on(words[:place]) + words[place + 2 :], int(after)
-    return words, None
-
-
-def _without_on(words: tuple[str, ...]) -> tuple[str, ...]:
-    while words and words[-1] in ("on", "the", "of", "in"):
-        words = words[:-1]
-    return words
+"""What was talked of, the latest last: ``kind``, ``id``, ``name``; ``turn``, in which it was; and
+``main``, False of what was only named beside the place that a turn was about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +68,14 @@ def room_name(scene: Scene, region: str | None) -> str:
     return f"room {scene.region_by_id[region].number}" if words == "room" else words
 
 
+def floor_area(region: Region) -> float:
+    """Square metres of a room's footprint; 0 where that is not known."""
+    return float(shapely.Polygon(region.outline).area) if region.outline else 0.0
+
+
 def floor_number(scene: Scene, viewpoint: str) -> int:
     """The floor that a viewpoint is on."""
     return scene.floor_of(scene.viewpoint_by_id[viewpoint])
-
-
-def _clean(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(canon(word) for word in words)
 
 
 def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
@@ -212,11 +85,13 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
     by_id = [region for region in scene.regions if words_of(region.id) == head]
     if by_id:
         return by_id
-    said, whole = _clean(head), " ".join(head)
-    labels = {region.id: _clean(words_of(label_words(region))) for region in scene.regions}
-    same = [region for region in scene.regions if labels[region.id] == said]
+    said, whole = clean(head), " ".join(head)
+    labels = {region.id: clean(words_of(label_words(region))) for region in scene.regions}
+    # A "livingroom" is a living room, a "bath room" a bathroom.
+    same = [r for r in scene.regions if "".join(labels[r.id]) == "".join(said)]
     if same or set(said) & _STAIRS:
         return same
+    whole = _LABELS.get("_".join(head), whole)
     wanted = room_types(whole) or room_types(" ".join([*head[:-1], canon(head[-1])]))
     typed = [region for region in scene.regions if wanted & room_types(region.label)]
     if typed:
@@ -231,15 +106,15 @@ def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
         scene,
         "chat_item_names",
         lambda: [
-            (item, _clean(words_of(item.prompt_name)))
+            (item, clean(words_of(item.prompt_name)))
             for item in sorted(scene.items, key=lambda item: item.kind == "structure")
         ],
     )
 
 
 def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
-    """The items a head noun names: by the whole name, else by its end, else by a part of it."""
-    said = _clean(head)
+    """The items a head noun names: by the whole name or its end, else by a part of it."""
+    said = clean(head)
     if not said:
         return []
     fits: dict[int, list[Item]] = {0: [], 1: [], 2: []}
@@ -250,7 +125,7 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
             fits[1].append(item)
         elif set(said) <= set(name):
             fits[2].append(item)
-    return fits[0] or fits[1] or fits[2]
+    return [*fits[0], *fits[1]] or fits[2]
 
 
 def stand_in(scene: Scene, here: str, region: Region) -> tuple[str | None, float]:
@@ -291,7 +166,7 @@ def _thing_place(scene: Scene, here: str, item: Item) -> Place:
 
 def _stairs(scene: Scene, here: str, head: tuple[str, ...]) -> list[Place]:
     """The feet of stairs, where the scene knows them as links."""
-    if not set(_clean(head)) & _STAIRS:
+    if not set(clean(head)) & _STAIRS:
         return []
     found = []
     for link in scene.links:
@@ -310,8 +185,26 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     Args:
         scene: the home.
         here: the viewpoint the robot stands on.
-        wish: what was said; ``other`` is not looked at.
+        wish: what was said; ``other`` and ``said`` are not looked at.
     """
+    if wish.any_room:
+        wish = replace(wish, beside=(*wish.beside, wish.inside) if wish.inside else wish.beside)
+        wish = replace(wish, inside=())
+        asked = wish.beside or wish.storey or wish.floor or wish.nearest or wish.farthest
+        found = [_room_place(scene, here, region) for region in scene.regions] if asked else []
+        if not wish.beside:
+            found = [place for place in found if place.viewpoint != here]
+    else:
+        found = _named(scene, here, wish)
+    kept = [place for place in found if narrowed(scene, here, place, wish)]
+    if wish.near and not kept:
+        kept = _by(
+            scene, [p for p in found if narrowed(scene, here, p, replace(wish, beside=()))], wish
+        )
+    return sorted(kept, key=lambda place: (place.metres, place.id))
+
+
+def _named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     found = _stairs(scene, here, wish.head)
     if not found and not wish.inside:
         found = [_room_place(scene, here, r) for r in _rooms(scene, wish.head)]
@@ -321,16 +214,44 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
         kin = {_KIN.get(each) for each in room_types(" ".join(wish.head))}
         akin = [region for region in scene.regions if kin & room_types(region.label)]
         found = [_room_place(scene, here, region) for region in akin]
-    kept = [place for place in found if _narrowed(scene, here, place, wish)]
-    return sorted(kept, key=lambda place: (place.metres, place.id))
+    if not found and len(wish.head) == 1 and (row := word_table("chat_alike").get(wish.head[0])):
+        # "Outside" is the terrace, the balcony or the garden.
+        kinds = [tuple(name.split("_")) for name in row.split()]
+        found = [_room_place(scene, here, r) for kind in kinds for r in _rooms(scene, kind)]
+    return found
 
 
-def _narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
-    if wish.inside:
-        rooms = {region.id for region in _rooms(scene, wish.inside)}
-        if place.region not in rooms:
-            return False
-    if wish.beside and not _is_beside(scene, place, wish.beside):
+def _by(scene: Scene, found: list[Place], wish: Wish) -> list[Place]:
+    """Of places that lie next to nothing of that name, the one with the shortest way to it."""
+    table = metre_table(scene, "3d")
+    ends = [p.viewpoint for p in places_named(scene, scene.viewpoints[0].id, Wish(wish.beside[0]))]
+    ways = [
+        (table.distance(place.viewpoint, end), place.id, place)
+        for place in found
+        for end in ends
+        if place.viewpoint and end and place.viewpoint != end
+    ]
+    return [min(ways)[2]] if ways else []
+
+
+def place_again(scene: Scene, here: str, record: Mapping[str, Any]) -> Place | None:
+    """A place that was talked of before, as it lies from here; None where it is gone."""
+    if record["kind"] == "spot":
+        region = scene.viewpoint_by_id[record["id"]].region
+        metres = metre_table(scene, "3d").distance(here, record["id"])
+        return Place("spot", record["id"], record["name"], region, record["id"], metres)
+    if record["id"] in scene.region_by_id:
+        return _room_place(scene, here, scene.region_by_id[record["id"]])
+    if record["id"] in scene.item_by_id:
+        return _thing_place(scene, here, scene.item_by_id[record["id"]])
+    return next((p for p in _stairs(scene, here, ("stairs",)) if p.id == record["id"]), None)
+
+
+def narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
+    """Whether a place lies where a wish says: beside what, in what, on which floor."""
+    if wish.inside and not _is_inside(scene, place, wish.inside):
+        return False
+    if not all(_is_beside(scene, place, words) for words in wish.beside):
         return False
     floor = place_floor(scene, place)
     if floor is None:
@@ -338,6 +259,13 @@ def _narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
     now = floor_number(scene, here)
     ordered = {"up": floor > now, "down": floor < now, "": True}[wish.storey]
     return ordered and wish.floor in (None, floor)
+
+
+def _is_inside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
+    if place.region in {region.id for region in _rooms(scene, words)}:
+        return True
+    item = scene.item_by_id.get(place.id)
+    return item is not None and item.on in {each.id for each in _things(scene, words)}
 
 
 def place_floor(scene: Scene, place: Place) -> int | None:
@@ -350,8 +278,8 @@ def place_floor(scene: Scene, place: Place) -> int | None:
 def _is_beside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
     rooms = {region.id for region in _rooms(scene, words)}
     if place.kind == "room":
-        if rooms & set(neighbours(scene, place.id)):
-            return True
+        if rooms:
+            return place.id not in rooms and bool(rooms & set(neighbours(scene, place.id)))
         return any(item.region == place.id for item in _things(scene, words))
     item = scene.item_by_id.get(place.id)
     others = _things(scene, words)

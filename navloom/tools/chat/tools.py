@@ -4,9 +4,12 @@ Thin LangChain tools, made anew for each call since the robot moves. A tool chan
 What it answers is the message's JSON; what the robot then has to do stands in the message's
 artifact, which the graph reads and no model sees:
 
-    {"walk": {"way": [viewpoint, ...], "place": {...}, "face": radians | None, "note": str}}
+    {"walk": {"way": [viewpoint, ...], "place": {...}, "face": radians | None, "note": str, ...}}
     {"turn": radians}
     {"question": str}
+    {"give_up": True}
+    {"talked": [{"kind", "id", "name", "main"}, ...]}    with any of them: what was talked of
+
 
 A mistake in the arguments is answered with ``{"error": ...}`` in words that a model can mend.
 Captions and names are a source's own words: one bounded line each, which opens no section of a
@@ -18,7 +21,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -26,18 +31,24 @@ from langchain_core.tools import BaseTool, StructuredTool
 from navloom.scenes.distances import heading_to
 from navloom.sim.protocol import Captions
 from navloom.tools.chat import ways
+from navloom.tools.chat.describe import description
+from navloom.tools.chat.meant import found_by, resolve
+from navloom.tools.chat.memory import remembered
 from navloom.tools.chat.places import (
     Place,
+    floor_area,
     floor_number,
+    place_again,
     places_named,
-    read_wish,
     room_name,
     stand_in,
 )
-from navloom.tools.chat.ways import SIDES, Now, resolve, side_of, unknown, way_metres, way_to
+from navloom.tools.chat.robot import SIDES, Now, side_of
+from navloom.tools.chat.ways import way_metres, way_to
+from navloom.tools.chat.wishes import read_wish, words_of
 from navloom.tools.forms import paragraph
 
-MOVING = frozenset({"go_to", "go", "go_back", "turn"})
+MOVING = frozenset({"go_to", "go", "go_back", "go_on", "turn"})
 """Tools that change the pose: after one that failed, later ones of its message are not done."""
 MOST_QUESTION = 600
 MOST_CAPTION = 240
@@ -56,20 +67,22 @@ def chat_tools(now: Now | None) -> list[BaseTool]:
     Args:
         now: the robot; None makes tools that a model is told of and that cannot be called.
     """
+    if now is None:
+        return [*_described()]
     made = _Tools(now)
+    # Their schemas are the same for every robot, and take long to make.
+    return [tool.model_copy(update={"func": getattr(made, tool.name)}) for tool in _described()]
+
+
+@cache
+def _described() -> tuple[StructuredTool, ...]:
+    tools = _Tools(None)
     functions: list[Callable[..., Done]] = [
-        made.look,
-        made.where,
-        made.find,
-        made.rooms,
-        made.go_to,
-        made.go,
-        made.go_back,
-        made.turn,
-        made.ask_person,
-        made.stop,
+        *(tools.look, tools.where, tools.find, tools.rooms, tools.describe, tools.recall),
+        *(tools.go_to, tools.go, tools.go_back, tools.go_on, tools.turn),
+        *(tools.ask_person, tools.stop),
     ]
-    return [
+    return tuple(
         StructuredTool.from_function(
             function,
             name=function.__name__,
@@ -77,7 +90,7 @@ def chat_tools(now: Now | None) -> list[BaseTool]:
             response_format="content_and_artifact",
         )
         for function in functions
-    ]
+    )
 
 
 def _told(answer: dict[str, Any], **artifact: Any) -> Done:
@@ -148,12 +161,17 @@ class _Tools:
         """Say where a room or a thing is ("fridge", "bathroom", "the lamp in the bedroom"): the
         nearest few, their room, how far, and on which side. It answers questions and moves nothing.
         """
-        now, wish = self._now, read_wish(thing)
-        places = places_named(now.scene, now.viewpoint, wish) if wish.head else []
-        if not places:
-            return _told({"found": [], **unknown(now.scene, now.viewpoint, wish, thing)})
-        found = [_found(now, place) for place in places[:_MOST_FOUND]]
-        return _told({"count": len(places), "found": found})
+        now = self._now
+        places = found_by(now, thing)
+        if isinstance(places, dict):
+            near = places.get("alike", [])
+            return _told({"found": [], **places}, talked=_talked(now, [e["place"] for e in near]))
+        if read_wish(thing).farthest:
+            places = places[::-1]
+        named = places[:_MOST_FOUND]
+        found = [_found(now, place) for place in named]
+        told = {"count": len(places), "found": found}
+        return _told(told, talked=_talked(now, [place.id for place in named]))
 
     def rooms(self) -> Done:
         """List every room of the home: id, name, floor, metres of way from here."""
@@ -167,18 +185,32 @@ class _Tools:
                     "floor": region.floor,
                     "metres": round(metres) if viewpoint is not None else None,
                     "here": region.id == now.room,
+                    **({"square_metres": round(size)} if (size := floor_area(region)) else {}),
                 }
             )
         return _told({"rooms": listed})
 
+    def describe(self, place: str = "") -> Done:
+        """Say what is known of a room (what stands in it, the rooms next to it) or of a thing (what
+        stands on it and near it), from anywhere. Leave `place` empty for the room it is in.
+        """
+        told, named = description(self._now, place)
+        return _told(told, talked=_talked(self._now, named))
+
+    def recall(self) -> Done:
+        """Say what was done in this conversation: where it began, the rooms passed, the way the
+        last walk took, what was asked for, and where it was going when it was stopped.
+        """
+        return _told(remembered(self._now))
+
     def go_to(self, place: str) -> Done:
         """Walk to a room or a thing. `place` is what the person calls it ("the kitchen", "the
-        other bedroom", "the table next to the window", "bathroom upstairs") or a room's id
-        ("Bedroom_8"). Where several rooms fit, nothing moves and `which` lists them: ask the
-        person, then call again with an id. Returns once the robot has arrived, or was stopped on
-        the way.
+        other bedroom", "the table next to the window", "bathroom upstairs", "there", "where we
+        started") or a room's id ("Bedroom_8"). Where several rooms fit, or none is called quite
+        so, nothing moves and `which` lists what may be meant: ask the person, then call again with
+        an id. Returns once the robot has arrived, or was stopped on the way.
         """
-        found = resolve(self._now.scene, self._now.viewpoint, place, self._now.past)
+        found = resolve(self._now, place)
         return self._walk(found, _note(self._now, place, found))
 
     def go(self, direction: str = "", through_door: bool = False, metres: float = 0.0) -> Done:
@@ -189,14 +221,31 @@ class _Tools:
         found = ways.way_on(self._now, direction, through_door=through_door, metres=metres)
         return self._walk(found)
 
-    def go_back(self) -> Done:
-        """Walk back to where the last walk began."""
+    def go_back(self, walks: int = 1) -> Done:
+        """Walk back to where the last walk began; with `walks`, to where the one so many walks ago
+        began.
+        """
         now = self._now
-        if now.came_from is None:
+        if not now.begun:
             return _told({"error": "The robot has not walked yet: there is nowhere to go back to."})
-        region = now.scene.viewpoint_by_id[now.came_from].region
-        name = room_name(now.scene, region)
-        return self._walk(Place("spot", now.came_from, name, region, now.came_from, 0.0))
+        viewpoint = now.begun[-min(max(walks, 1), len(now.begun))]
+        region = now.scene.viewpoint_by_id[viewpoint].region
+        return self._walk(
+            Place("spot", viewpoint, room_name(now.scene, region), region, viewpoint, 0)
+        )
+
+    def go_on(self) -> Done:
+        """Walk on to where a walk was going when it was stopped. Where none was stopped, go one
+        step ahead.
+        """
+        now, goal = self._now, self._now.goal
+        if goal is None:
+            return self._walk(ways.way_on(now, "ahead"))
+        at = now.scene.viewpoint_by_id[goal["viewpoint"]]
+        place = Place(
+            **goal["place"], region=at.region, viewpoint=at.id, metres=0.0, face=goal["face"]
+        )
+        return self._walk(place, goal["note"], more={"resumed": True, "left": goal["left"]})
 
     def turn(self, direction: str = "", degrees: float = 90.0, towards: str = "") -> Done:
         """Turn on the spot: left or right by `degrees`, around, or `towards` a named room or
@@ -213,27 +262,53 @@ class _Tools:
         text = paragraph(question, MOST_QUESTION)
         return _told({}, question=text) if text else _told({"error": "The question is empty."})
 
-    def stop(self) -> Done:
-        """Stay here. Call it when the person says to stop."""
-        return _told({"stopped": True, "room": room_name(self._now.scene, self._now.room)})
+    def stop(self, give_up: bool = False) -> Done:
+        """Stay here. Call it when the person says to stop; with `give_up` when they no longer want
+        to go where the robot was going.
+        """
+        told = {"stopped": True, "room": room_name(self._now.scene, self._now.room)}
+        return _told(told, give_up=True) if give_up else _told(told)
 
-    def _walk(self, found: Place | dict[str, Any], note: str = "") -> Done:
-        if isinstance(found, dict):
-            return _told(found)
+    def _walk(
+        self, found: Place | dict[str, Any], note: str = "", more: dict[str, Any] | None = None
+    ) -> Done:
         now = self._now
+        if isinstance(found, dict):
+            near = [each["place"] for each in found.get("alike") or found.get("which") or []]
+            return _told(found, talked=_talked(now, near))
         way = way_to(now, found)
         at = {"place": found.name, "room": room_name(now.scene, found.region or None)}
+        talked = [found.record] if found.kind != "spot" else []
         if not way and found.face in (None, now.heading):
-            return _told({"arrived": True, "already_there": True, **at})
+            return _told(
+                {"arrived": True, "already_there": True, **at, **(more or {})}, talked=talked
+            )
         walk = {"way": way, "place": found.record, "face": found.face, "note": note}
-        return _told({**at, "metres": way_metres(now.scene, [now.viewpoint, *way])}, walk=walk)
+        walk |= {"more": more} if more else {}
+        told = {**at, "metres": way_metres(now.scene, [now.viewpoint, *way])}
+        return _told(told, walk=walk, talked=talked)
+
+
+def _talked(now: Now, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Records of places by their ids; the first one is the main one, and comes last."""
+    places = [
+        place_again(now.scene, now.viewpoint, {"kind": "thing", "id": each, "name": each})
+        for each in ids
+    ]
+    records = [{**place.record, "main": not n} for n, place in enumerate(places) if place]
+    return records[::-1]
 
 
 def _note(now: Now, words: str, found: Place | dict[str, Any]) -> str:
     """That there are more things of that name, where the nearest was taken."""
-    if isinstance(found, dict) or found.kind != "thing":
-        return ""
     wish = read_wish(words)
+    if isinstance(found, dict) or found.kind == "spot":
+        return ""
+    if found.kind == "room":
+        name = words_of(found.name)
+        # "The guest bedroom" is more than any label says.
+        more = set(name) < set(wish.head) and not re.search(r"\d", " ".join(wish.head))
+        return f"the only one; no {' '.join(wish.head)} is known" if more else ""
     alike = places_named(now.scene, now.viewpoint, wish) if wish.head else []
     others = [place for place in alike if place.id != found.id]
     if not others or wish.nearest or wish.other:
@@ -269,6 +344,9 @@ def _found(now: Now, place: Place) -> dict[str, Any]:
         told["side"] = side_of(now, heading_to(at, item.position))
         told["metres"] = round(math.dist((at[0], at[2]), (item.position[0], item.position[2])), 1)
     elif reached and place.metres > 0:
-        first = now.scene.viewpoint_by_id[way_to(now, place)[0]].position
-        told["way"] = side_of(now, heading_to(at, first))
+        way = [now.scene.viewpoint_by_id[each] for each in way_to(now, place)]
+        told["way"] = side_of(now, heading_to(at, way[0].position))
+        passed = dict.fromkeys(v.region for v in way if v.region not in (now.room, place.region))
+        told["through"] = [room_name(now.scene, region) for region in passed]
+        told["floor"] = floor_number(now.scene, way[-1].id)
     return told

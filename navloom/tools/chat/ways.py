@@ -1,41 +1,19 @@
-"""The one place that is meant and the way there: by name, or ahead, upstairs, through a door.
-
-Several rooms that fit are a question; of several things that fit the nearest is taken.
-"""
+"""Ways by direction: ahead, upstairs, through a door; how far, and which way to look."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
 from navloom.errors import did_you_mean
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Scene, distance_3d
-from navloom.sim.protocol import Observation
-from navloom.sim.words import enumerated, with_article
-from navloom.tools.chat.places import (
-    Past,
-    Place,
-    Wish,
-    floor_number,
-    item_names,
-    neighbours,
-    place_floor,
-    places_named,
-    read_wish,
-    room_name,
-    words_of,
-)
-from navloom.tools.forms import paragraph
-from navloom.tools.navigation.options import direction_of
+from navloom.tools.chat.meant import resolve
+from navloom.tools.chat.places import Place, floor_number, room_name
+from navloom.tools.chat.robot import Now, side_of
 
-MOST_NAMED = 24
-"""Names in a list that a person or a model reads."""
-SIDES = {"Front": "ahead", "Left": "left", "Right": "right", "Back": "behind"}
 DIRECTIONS = ("ahead", "left", "right", "behind", "upstairs", "downstairs")
 MOST_METRES = 50.0
 _TURNS = {"ahead": 0.0, "right": math.pi / 2, "behind": math.pi, "left": -math.pi / 2}
@@ -47,150 +25,6 @@ _SAME = {
 _WIDE = math.radians(50)
 """How far from a direction a way may lie to count as that direction."""
 _STRAIGHT = math.radians(40)
-
-
-@dataclass(frozen=True)
-class Now:
-    """What tools are told of a robot before each call.
-
-    Attributes:
-        scene: the home.
-        observation: what it perceives; its pose stands on a viewpoint.
-        past: where it was sent before, the latest last.
-        came_from: the viewpoint its last walk began on, if it has walked.
-    """
-
-    scene: Scene
-    observation: Observation
-    past: Past = ()
-    came_from: str | None = None
-    room: str | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "room", self.scene.viewpoint_by_id[self.viewpoint].region)
-
-    @property
-    def viewpoint(self) -> str:
-        """Where it stands."""
-        return self.observation.pose.viewpoint or ""
-
-    @property
-    def heading(self) -> float:
-        """Where it looks, radians."""
-        return self.observation.pose.heading
-
-
-def side_of(now: Now, heading: float) -> str:
-    """Which way a heading lies as the robot looks: ahead, left, right or behind."""
-    return SIDES[direction_of(turn_between(now.heading, heading))]
-
-
-def about(scene: Scene, here: str, place: Place) -> str:
-    """What tells a place from others of its name: storey, neighbours, how far it is."""
-    parts = []
-    floor = place_floor(scene, place)
-    if floor is not None and floor != floor_number(scene, here):
-        parts.append("upstairs" if floor > floor_number(scene, here) else "downstairs")
-    if place.kind == "thing" and place.region is not None:
-        parts.append(f"in the {room_name(scene, place.region)}")
-    beside = [room_name(scene, each) for each in neighbours(scene, place.region or "")]
-    if place.kind == "room" and beside:
-        parts.append(f"next to the {enumerated(list(dict.fromkeys(beside))[:3])}")
-    way = f"{place.metres:.0f} m away" if math.isfinite(place.metres) else "no way leads there"
-    return ", ".join([*parts, "where I am" if place.metres == 0 else way])
-
-
-def resolve(scene: Scene, here: str, words: str, past: Past = ()) -> Place | dict[str, Any]:
-    """Find the one place that is meant.
-
-    Args:
-        scene: the home.
-        here: the viewpoint the robot stands on.
-        words: a description, such as ``the other bedroom``, or a room's id.
-        past: where it was sent before; "the other" is one it was not sent to last.
-
-    Returns:
-        The place; or ``{"which": [...], "question": ...}`` where several rooms fit; or
-        ``{"error": ...}``, one line, where none does.
-    """
-    wish = read_wish(words)
-    if not wish.head and not wish.other:
-        # "upstairs" alone is a direction, not a place.
-        return {"error": "No place was named. Name a room or a thing of this home."}
-    found = places_named(scene, here, wish) if wish.head else _alike(scene, here, past)
-    if not found:
-        return unknown(scene, here, wish, words)
-    left = _others(scene, here, found, past) if wish.other else found
-    if not left:
-        return {"error": f"There is only one {found[0].name} that I know of here."}
-    reached = [place for place in left if place.viewpoint is not None]
-    if not reached:
-        return {"error": f"No way leads from here to the {left[0].name}."}
-    if len(reached) > 1 and not wish.nearest and not wish.farthest and reached[0].kind == "room":
-        return _question(scene, here, reached)
-    return reached[-1] if wish.farthest else reached[0]
-
-
-def _alike(scene: Scene, here: str, past: Past) -> list[Place]:
-    """Places of the name of the one it was sent to last."""
-    return places_named(scene, here, Wish(words_of(str(past[-1]["name"])))) if past else []
-
-
-def _others(scene: Scene, here: str, found: list[Place], past: Past) -> list[Place]:
-    """Those it was not sent to in a row just now; or not the one it is at."""
-    ids, refused = {place.id for place in found}, set[str]()
-    for before in reversed(past):
-        if before["id"] not in ids:
-            break
-        refused.add(str(before["id"]))
-    if not refused:
-        now = scene.viewpoint_by_id[here].region
-        refused = {place.id for place in found if place.region == now} or {found[0].id}
-    left = [place for place in found if place.id not in refused]
-    return left or [place for place in found if past and place.id != past[-1]["id"]]
-
-
-def _question(scene: Scene, here: str, found: list[Place]) -> dict[str, Any]:
-    beside = [about(scene, here, place).rpartition(", ")[0] for place in found]
-    which = [
-        {
-            "place": place.id,
-            "name": place.name,
-            # Where neighbours tell nothing apart, what stands in a room may.
-            "about": about(scene, here, place)
-            + (_with(scene, place) if beside.count(said) > 1 else ""),
-        }
-        for place, said in list(zip(found, beside, strict=True))[:9]
-    ]
-    names = {place.name for place in found}
-    what = f"{names.pop()}s" if len(names) == 1 else "rooms that fit"
-    told = "; ".join(f"{number}: {each['about']}" for number, each in enumerate(which, 1))
-    return {"which": which, "question": f"There are {len(found)} {what}. Which one? {told}."}
-
-
-def _with(scene: Scene, place: Place) -> str:
-    assets = scene.items_in(place.id, "asset")
-    largest = max(assets, key=lambda item: math.prod(item.size or (0, 0, 0)), default=None)
-    if largest is None:
-        return ""
-    return f", with {with_article(largest.prompt_name.replace('_', ' ')[:60])}"
-
-
-def unknown(scene: Scene, here: str, wish: Wish, words: str) -> dict[str, Any]:
-    """Say that nothing of that name is here, and what there is."""
-    head = " ".join(wish.head)
-    shown = paragraph(head or words, 60) or "such place"
-    plain = places_named(scene, here, Wish(wish.head))
-    if plain:
-        there = enumerated([about(scene, here, place) for place in plain[:4]])
-        return {"error": f"There is no such {plain[0].name}; there is one {there}."}
-    rooms = list(dict.fromkeys(room_name(scene, region.id) for region in scene.regions))
-    more = ", ..." if len(rooms) > MOST_NAMED else ""
-    listed = f"There are: {', '.join(rooms[:MOST_NAMED])}{more}."
-    things = {" ".join(name) for _, name in item_names(scene)}
-    near = get_close_matches(head, [*rooms, *sorted(things)], n=1, cutoff=0.75) if head else []
-    hint = f" Did you mean the {near[0]}?" if near else ""
-    return {"error": f"There is no {shown} here.{hint} {listed}"}
 
 
 def way_metres(scene: Scene, way: Sequence[str]) -> float:
@@ -311,7 +145,7 @@ def _doors(now: Now) -> list[tuple[str, Place]]:
         if now.room not in (link.a, link.b):
             continue
         beyond = link.b if link.a == now.room else link.a
-        place = resolve(now.scene, now.viewpoint, beyond)
+        place = resolve(now, beyond)
         if isinstance(place, Place):
             point = link.point or now.scene.region_by_id[beyond].center
             found.append((distance_3d(at, point), side_of(now, heading_to(at, point)), place))
@@ -349,7 +183,7 @@ def turned(now: Now, direction: str, degrees: float) -> float | dict[str, Any]:
 
 def towards(now: Now, thing: str) -> float | dict[str, Any]:
     """The heading that looks at a room or thing, or ``{"error": ...}``."""
-    place = resolve(now.scene, now.viewpoint, thing, now.past)
+    place = resolve(now, thing)
     if not isinstance(place, Place):
         return place
     at = now.scene.viewpoint_by_id[now.viewpoint].position

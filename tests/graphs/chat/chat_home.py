@@ -10,10 +10,24 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from navloom.graphs.chat.chat import Context, build_graph
+from navloom.graphs.chat.exchange import now_of, pose_at
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
+from navloom.sim.graph import GraphSimulator
+from navloom.sim.walker import Walker, pose_record
+from navloom.tools.chat.places import Past
+from navloom.tools.chat.robot import Now
 from tests.graphs.states import run
 
-__all__ = ["Chat", "home"]
+__all__ = ["Chat", "home", "standing"]
+
+
+def standing(viewpoint: str, past: Past = ()) -> Now:
+    """A robot in the home, as its tools are told of it."""
+    walker = Walker(GraphSimulator(home()), "robot")
+    walker.start(pose_at(walker.scene, viewpoint, 0.0), 0)
+    pose = pose_record(pose_at(walker.scene, viewpoint, 0.0))
+    state = {"pose": pose, "seed": 0, "trajectory": [list(pose.values())], "past": past}
+    return now_of(state, walker)
 
 
 def home() -> Scene:

@@ -10,16 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.graphs.chat.intents import intents_of
-from navloom.tools.chat.places import Place, read_wish
-from navloom.tools.chat.ways import resolve
-from tests.graphs.chat.chat_home import home
+from navloom.tools.chat.meant import resolve
+from navloom.tools.chat.places import Place
+from navloom.tools.chat.wishes import read_wish
+from tests.graphs.chat.chat_home import home, standing
 
 
 @pytest.mark.parametrize(
     ("words", "calls"),
     [
         ("Go to the kitchen.", [("go_to", {"place": "the kitchen"})]),
-        ("take me to the sofa, please", [("go_to", {"place": "the sofa, please"})]),
+        ("take me to the sofa, please", [("go_to", {"place": "the sofa"})]),
         ("Could you please walk to the bathroom?", [("go_to", {"place": "the bathroom"})]),
         ("kitchen", [("go_to", {"place": "kitchen"})]),
         ("no, the other bedroom", [("go_to", {"place": "the other bedroom"})]),
@@ -84,23 +85,20 @@ def test_intents(words: str, calls: list[tuple[str | None, dict[str, Any]]]) -> 
     ],
 )
 def test_places(words: str, end: str) -> None:
-    found = resolve(home(), "c2", words)
-    if words == "the room upstairs called attic":
-        assert isinstance(found, dict)
-        return
+    found = resolve(standing("c2"), words)
     assert isinstance(found, Place)
     assert found.id == end
 
 
 def test_the_other_one_leaves_out_all_that_were_refused_in_a_row() -> None:
     past = [{"kind": "room", "id": each, "name": "bedroom"} for each in ("Kitchen_4", "Bedroom_3")]
-    found = resolve(home(), "c2", "the other one", past)
+    found = resolve(standing("c2", past), "the other one")
     assert isinstance(found, Place)
     assert found.id == "Bedroom_2"
 
 
 def test_an_attic_on_the_first_floor_is_none() -> None:
-    found = resolve(home(), "c2", "the attic on floor 1")
+    found = resolve(standing("c2"), "the attic on floor 1")
     assert isinstance(found, dict)
     assert found["error"].startswith("There is no such attic; there is one upstairs")
 
@@ -108,7 +106,8 @@ def test_an_attic_on_the_first_floor_is_none() -> None:
 @given(st.text(max_size=300))
 def test_any_words_have_an_answer(words: str) -> None:
     scene = home()
-    found = resolve(scene, "c0", words, [{"kind": "room", "id": "Bedroom_2", "name": "bedroom"}])
+    past = [{"kind": "room", "id": "Bedroom_2", "name": "bedroom"}]
+    found = resolve(standing("c0", past), words)
     if isinstance(found, dict):
         line = found.get("error") or found["question"]
         assert "\n" not in line

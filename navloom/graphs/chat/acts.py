@@ -1,0 +1,274 @@
+"""What each act of the table of wordings comes to: tool calls of the chat, or a ready answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from navloom.graphs.chat.wordings import Said, closed_off, wordings
+
+_TAIL = re.compile(
+    r"(?: |^)(?:near(?: here|by)?|nearby|around(?: here)?|here|close(?: by)?|anywhere|somewhere"
+    r"|is|are|in (?:this|the) (?:home|house|flat|villa|apartment|room)|from here|at all|there"
+    r"|in here)$"
+)
+_LEAD = re.compile(r"^(?:a|an|the|any|some|my|your|our|to|of|for|also|all|only)\s+")
+_BUT_NOT = re.compile(
+    r"(?:,| but| and)? (?:not|instead of|rather than|but not|except)\b"
+    r" (?:to |in |into |going |at )*(?:the|my|your|that|this|a|one|room)\b.*$"
+)
+_LISTED = re.compile(r" and (?=(?:the|my|your|a|our|that)\b)")
+_RELATION = re.compile(r"\b(?:next|between|with|beside|near|by|from|to)\b.*$")
+_SHOWN = re.compile(r"(?:show|take|bring|lead|guide|walk|get|drive) (?:me|us)|follow me")
+_DOWN = re.compile(r"\b(?:down|downstairs|descend|lower|ground|bottom|first)\b")
+_MORE = re.compile(r"^(?:a second|more than one|any other|just one|only one|two|several)\b")
+_WALKS = ("go_to", "go", "go_on")
+_SIDES = {
+    "left": "left", "right": "right", "ahead": "ahead", "straight": "ahead", "forward": "ahead",
+    "forwards": "ahead", "front": "ahead", "on": "ahead", "behind": "behind", "back": "behind",
+    "backward": "behind", "backwards": "behind", "straight ahead": "ahead", "straight on": "ahead",
+    "further": "ahead", "to the left": "left", "to the right": "right",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Intent:
+    """One thing that was asked for: a tool and its arguments, or words to answer with.
+
+    Attributes:
+        tool: its name; None for a ready answer.
+        args: its arguments.
+        words: the ready answer, or what of the tool's answer was asked for.
+    """
+
+    tool: str | None
+    args: dict[str, Any] = field(default_factory=dict)
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What was asked last.
+
+    Attributes:
+        calls: the calls that the last words led to: tool and arguments.
+        said: the robot's last words.
+        offers: whether they offered something that is like what is not there.
+    """
+
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    said: str = ""
+    offers: bool = False
+
+    @property
+    def asked(self) -> str:
+        """The last question's tool; empty where the last thing was an order."""
+        tool = self.calls[-1][0] if self.calls else ""
+        return tool if tool in ("find", "describe") else ""
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """A clause: what stood in its slots, itself, what was asked last, what was asked before it."""
+
+    slots: Mapping[str, str]
+    text: str
+    before: Before
+    earlier: Sequence[Intent]
+
+    def place(self, name: str = "place") -> str:
+        return closed_off(self.slots.get(name, ""))
+
+
+_Act: TypeAlias = Callable[[_Heard], list[Intent]]
+
+
+def answer(act: str) -> Intent:
+    """A ready answer of the table."""
+    return Intent(None, words=wordings().answers[act])
+
+
+def meaning(said: Said, text: str, before: Before, earlier: Sequence[Intent] = ()) -> list[Intent]:
+    """What a clause asks for.
+
+    Args:
+        said: its act.
+        text: the clause.
+        before: what was asked last.
+        earlier: what the same words asked for before it.
+    """
+    if said.act in wordings().answers:
+        return [answer(said.act)]
+    return _ACTS[said.act](_Heard(said.slots, text, before, earlier))
+
+
+def without_denied(clause: str) -> str:
+    """A clause without "not the kitchen" at its end."""
+    return _BUT_NOT.sub("", clause)
+
+
+def goings(words: str) -> list[Intent]:
+    """Going to each of several places; "the room between the hall and the study" is one."""
+    places = [words] if _RELATION.search(words) else _LISTED.split(words)
+    return [Intent("go_to", {"place": closed_off(each) or each}) for each in places]
+
+
+def finding(words: str, asked: str = "") -> Intent:
+    """Looking something up by its name."""
+    name = words
+    for _ in range(4):
+        name = _LEAD.sub("", _TAIL.sub("", closed_off(name)).strip())
+    return Intent("find", {"thing": name or words}, asked)
+
+
+def _call(tool: str, words: str = "", **args: Any) -> _Act:
+    return lambda _: [Intent(tool, args, words)]
+
+
+def _about(words: str) -> _Act:
+    """A question about a place that is found; the one talked of last where none is named."""
+    return lambda heard: [finding(heard.place() or heard.place("thing") or "it", words)]
+
+
+def _go(heard: _Heard) -> list[Intent]:
+    place = without_denied(heard.slots.get("place", "")).strip()
+    if not place:
+        if _SHOWN.match(heard.text) or heard.before.asked:
+            return [Intent("go_to", {"place": "there"})]
+        return [answer("whereto")]
+    if place in ("here", "back here", "back") and any(e.tool in _WALKS for e in heard.earlier):
+        return _back(heard)
+    return goings(place)
+
+
+def _back(heard: _Heard) -> list[Intent]:
+    """Back by one walk; "and come back here" goes back by all that were asked for before it."""
+    walks = sum(each.tool in _WALKS for each in heard.earlier)
+    return [Intent("go_back", {"walks": walks} if walks > 1 else {})]
+
+
+def _turn(heard: _Heard) -> list[Intent]:
+    side = heard.slots.get("side", "around")
+    side = side if side in ("left", "right") else "around"
+    return [Intent("turn", {"direction": side, "degrees": float(heard.slots.get("degrees") or 90)})]
+
+
+def _step(heard: _Heard) -> list[Intent]:
+    far = heard.slots.get("metres")
+    side = _SIDES.get(heard.slots.get("side", "ahead"), "ahead")
+    return [Intent("go", {"direction": side, **({"metres": float(far)} if far else {})})]
+
+
+def _door(heard: _Heard) -> list[Intent]:
+    side = _SIDES.get(heard.slots.get("side2") or heard.slots.get("side") or "", "")
+    return [Intent("go", {"direction": side, "through_door": True})]
+
+
+def _storey(heard: _Heard) -> list[Intent]:
+    return [Intent("go", {"direction": "downstairs" if _DOWN.search(heard.text) else "upstairs"})]
+
+
+def _both(heard: _Heard) -> list[Intent]:
+    """Every place that was asked about last."""
+    names = [args.get("thing") for tool, args in heard.before.calls if tool == "find"]
+    places = [Intent("go_to", {"place": str(name)}) for name in dict.fromkeys(names) if name]
+    return places or [answer("whereto")]
+
+
+def _again(heard: _Heard) -> list[Intent]:
+    calls = [Intent(tool, dict(args)) for tool, args in heard.before.calls if tool != "ask_person"]
+    return calls or [answer("whereto")]
+
+
+def _pardon(heard: _Heard) -> list[Intent]:
+    return [Intent(None, words=heard.before.said) if heard.before.said else answer("pardon")]
+
+
+def _fetch(heard: _Heard) -> list[Intent]:
+    return [Intent("go_to", {"place": heard.place()}, "fetch")]
+
+
+def _look(heard: _Heard) -> list[Intent]:
+    side = heard.slots.get("side2") or heard.slots.get("side") or ""
+    return [Intent("look", words=_SIDES.get(side, ""))]
+
+
+def _describe(heard: _Heard) -> list[Intent]:
+    place = heard.place()
+    here = not place and not re.search(r"\b(?:it|that)\b", heard.text)
+    return [Intent("describe", {} if here else {"place": place or "it"}, "things")]
+
+
+def _beside(heard: _Heard) -> list[Intent]:
+    place = heard.place()
+    return [Intent("describe", {"place": place} if place else {}, "beside")]
+
+
+def _compare(heard: _Heard) -> list[Intent]:
+    far = "farther" if heard.slots["how"].startswith(("far", "fur")) else "closer"
+    return [finding(heard.slots[each], far) for each in ("a", "b")]
+
+
+def _size(heard: _Heard) -> list[Intent]:
+    if heard.place():
+        return [Intent("describe", {"place": heard.place()}, "size")]
+    small = heard.slots.get("how") in ("smallest", "tiniest")
+    return [Intent("rooms", words="smallest" if small else "largest")]
+
+
+def _count(heard: _Heard) -> list[Intent]:
+    if heard.slots.get("only"):
+        thing = _MORE.sub("other", finding(heard.slots["only"]).args["thing"])
+        return [Intent("find", {"thing": "the other one" if thing == "one" else thing}, "only")]
+    counted = finding(heard.slots["thing"], "count")
+    rooms = counted.args["thing"] in ("room", "rooms")
+    return [Intent("rooms", words="count") if rooms else counted]
+
+
+def _rooms(heard: _Heard) -> list[Intent]:
+    return [Intent("rooms", words=heard.slots.get("storey", ""))]
+
+
+def _farthest(heard: _Heard) -> list[Intent]:
+    how = "furthest" if heard.slots["how"][:3] in ("far", "fur", "mos") else "nearest"
+    return [Intent("find", {"thing": f"{how} room"}, "name")]
+
+
+_RECALLED = (
+    "did", "came", "been", "first", "started", "going", "left", "walked", "said", "said_first",
+)  # fmt: skip
+_ACTS: Mapping[str, _Act] = {
+    "go_on": _call("go_on"),
+    "stop": _call("stop"),
+    "give_up": _call("stop", give_up=True),
+    "start": _call("go_to", place="where we started"),
+    "back": _back,
+    "again": _again,
+    "pardon": _pardon,
+    "turn": _turn,
+    "towards": lambda heard: [Intent("turn", {"towards": heard.place("thing")})],
+    "storey": _storey,
+    "door": _door,
+    "step": _step,
+    **{each: _call("recall", each) for each in _RECALLED},
+    "where": _call("where"),
+    "floor": _call("where", "floor"),
+    "floors": _call("where", "floors"),
+    "compare": _compare,
+    "size": _size,
+    "count": _count,
+    "rooms": _rooms,
+    "farthest": _farthest,
+    "beside": _beside,
+    "look": _look,
+    "describe": _describe,
+    "which_floor": _about("floor"),
+    "far": _about("far"),
+    "way": _about("way"),
+    "find": _about(""),
+    "both": _both,
+    "fetch": _fetch,
+    "go": _go,
+}

@@ -1,0 +1,75 @@
+"""Which of several places an answer to "which one?" means, by rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MOST_READ = 400
+_WORD = re.compile(r"[0-9a-z]+")
+_ANY = {
+    "nearest", "closest", "nearer", "closer", "any", "either", "whichever", "whatever", "choose",
+    "matter", "decide", "care", "pick",
+}  # fmt: skip
+_FAR = frozenset(["farthest", "furthest", "farther", "further"])
+_NUMBERS = {
+    "1": 0, "one": 0, "first": 0, "1st": 0, "former": 0, "2": 1, "two": 1, "second": 1, "2nd": 1,
+    "latter": -1, "3": 2, "three": 2, "third": 2, "3rd": 2, "4": 3, "four": 3, "fourth": 3,
+    "5": 4, "five": 4, "fifth": 4, "last": -1,
+}  # fmt: skip
+_DULL = {
+    "the", "to", "next", "one", "room", "a", "of", "m", "away", "in", "and", "1", "2", "with", "i",
+    "it", "is", "go", "please", "where", "am", "an", "you", "me",
+}  # fmt: skip
+_YES = re.compile(r"^(?:yes|okay|right|correct|exactly|that one|that|this|please do|do|go|sure)\b")
+_NO = re.compile(r"^(?:no|none|neither|not)\b")
+
+
+def choose(answer: str, which: Sequence[Mapping[str, Any]]) -> str | None:
+    """The place that an answer to "which one?" means; None where it means none or several.
+
+    Args:
+        answer: the person's words, in plain lower case.
+        which: what go_to gave: ``place``, ``name`` and ``about`` each.
+    """
+    words = _WORD.findall(answer[:MOST_READ].casefold())
+    if len(which) == 1 and _YES.match(answer.casefold()):
+        return str(which[0]["place"])
+    if _NO.match(answer) and len(words) > 1:
+        # "No, the second": what was wrong is not what is meant now.
+        words = words[1:]
+    if set(words) & _ANY:
+        return str(min(which, key=_metres)["place"])
+    if set(words) & _FAR:
+        return str(max(which, key=_metres)["place"])
+    named = [c for c in which if " ".join(words).endswith(_plain(str(c["place"])))]
+    if len(named) == 1:
+        return str(named[0]["place"])
+    return _told(words, which) or _counted(words, which)
+
+
+def _told(words: Sequence[str], which: Sequence[Mapping[str, Any]]) -> str | None:
+    """By words of what was said about each."""
+    telling = {word for word in words if word not in _DULL}
+    scores = [
+        len(telling & {*_WORD.findall(f"{c['place']} {c['about']}".casefold())}) for c in which
+    ]
+    best = max(scores, default=0)
+    return str(which[scores.index(best)]["place"]) if best and scores.count(best) == 1 else None
+
+
+def _counted(words: Sequence[str], which: Sequence[Mapping[str, Any]]) -> str | None:
+    # "The one by the door" counts nothing; "one" alone does.
+    counts = list(words) in (["one"], ["number", "one"])
+    counted = [_NUMBERS[word] for word in words if word in _NUMBERS and (counts or word != "one")]
+    return str(which[counted[-1]]["place"]) if counted and counted[-1] < len(which) else None
+
+
+def _plain(name: str) -> str:
+    return " ".join(_WORD.findall(name.casefold()))
+
+
+def _metres(place: Mapping[str, Any]) -> float:
+    found = re.search(r"(\d{1,5}) m away", str(place.get("about")))
+    return float(found.group(1)) if found else 0.0

@@ -1,0 +1,204 @@
+"""What people say, as the table ``wordings.yaml`` has it: words made plain, and clauses told apart.
+
+The table's own comments say what each part is. Everything here is about English words alone; what
+they ask of the robot is for :mod:`navloom.graphs.chat.intents`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from navloom.scenes.checked_files import read_yaml
+from navloom.scenes.lexicon import known_words
+from navloom.tools.chat.wishes import is_plain
+
+MOST_READ = 400
+"""Characters of what was said that are read."""
+_MOST_CLAUSE = 160
+_LIKE = 0.8
+_TOKEN = re.compile(r"[a-z0-9]+(?:['_][a-z0-9]+)*|[.,!?;:]")
+_MARKED = re.compile(r"(?<!\?P)<(\w+)>")
+_GROUP = re.compile(r"\((?!\?)")
+_LETTERS = re.compile(r"(?<![\\<])\b[a-z]{2,}\b(?!>)")
+_SLOT = re.compile(r"\{(\w+)\}")
+Table: TypeAlias = Mapping[str, re.Pattern[str]]
+
+
+class _Act(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    act: str
+    said: tuple[str, ...]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    spelled: dict[str, str]
+    parts: dict[str, str]
+    openers: tuple[str, ...]
+    corrects: tuple[str, ...]
+    closers: tuple[str, ...]
+    then: str
+    and_: str
+    corrected: str
+    acts: tuple[_Act, ...]
+    languages: dict[str, str]
+    scripts: dict[str, str]
+    answers: dict[str, str]
+    purposes: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Said:
+    """A clause that was told apart.
+
+    Attributes:
+        act: its act in the table.
+        slots: what stood in its slots.
+    """
+
+    act: str
+    slots: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Wordings:
+    """The table, ready for use; each pattern stands for a whole clause or what is between two."""
+
+    spelled: Mapping[str, str]
+    opener: re.Pattern[str]
+    corrects: re.Pattern[str]
+    closer: re.Pattern[str]
+    then: re.Pattern[str]
+    and_: re.Pattern[str]
+    corrected: re.Pattern[str]
+    acts: tuple[tuple[str, re.Pattern[str]], ...]
+    languages: Mapping[str, frozenset[str]]
+    scripts: Table
+    answers: Mapping[str, str]
+    purposes: Table
+    words: tuple[str, ...]
+
+
+@cache
+def wordings() -> Wordings:
+    """The table, read once."""
+    path = Path(str(files("navloom.graphs.chat").joinpath("wordings.yaml")))
+    table = read_yaml(path, TypeAdapter(_File), most=200_000)
+
+    def compiled(text: str) -> re.Pattern[str]:
+        text = _MARKED.sub(lambda part: table.parts.get(part[1], part[0]), text)
+        # A part may hold another; a slot takes as little as it can.
+        text = _MARKED.sub(lambda part: table.parts.get(part[1], part[0]), text)
+        text = _SLOT.sub(r"(?P<\1>\\S.*?)", text)
+        return re.compile(_GROUP.sub("(?:", text))
+
+    led = [*table.openers, *table.corrects, *table.closers]
+    every = [*led, *table.spelled, *(wording for each in table.acts for wording in each.said)]
+    return Wordings(
+        spelled={word: meant for meant, words in table.spelled.items() for word in words.split()},
+        opener=compiled(rf"(?:{'|'.join(table.openers)})(?:$| ?,? )"),
+        corrects=compiled(rf"(?:{'|'.join(table.corrects)})(?:$| ?,? )"),
+        closer=compiled(rf"(?:^| ?,? )(?:{'|'.join(table.closers)})$"),
+        then=compiled(table.then),
+        and_=compiled(table.and_),
+        corrected=compiled(table.corrected),
+        acts=tuple((each.act, compiled(said)) for each in table.acts for said in each.said),
+        languages={name: frozenset(words.split()) for name, words in table.languages.items()},
+        scripts={name: re.compile(f"[{range_}]") for name, range_ in table.scripts.items()},
+        answers=table.answers,
+        purposes={name: re.compile(said) for name, said in table.purposes.items()},
+        words=tuple(dict.fromkeys(_LETTERS.findall(" ".join([*every, *table.parts.values()])))),
+    )
+
+
+def plain(said: str) -> str:
+    """Words in lower case, written out, slips of single letters mended; stops are kept.
+
+    >>> plain("Whats in heer?"), plain("don't go")
+    ('what is in here?', 'do not go')
+    """
+    table = wordings()
+    text = said[:MOST_READ].casefold().replace("’", "'").replace("-", " ")
+    tokens = _TOKEN.findall(text)
+    words = [table.spelled.get(mended := _mended(token), mended) for token in tokens]
+    return re.sub(r" (?=[.,!?;:])", "", " ".join(words)).replace("'", "")
+
+
+@cache
+def _by_letters() -> Mapping[str, str]:
+    return {"".join(sorted(word)): word for word in reversed(wordings().words)}
+
+
+def _mended(token: str) -> str:
+    """A word with a slip in it, as the word of the table that it nearly is."""
+    table = wordings()
+    known = token in table.words or token in table.spelled or is_plain(token)
+    if known or not token.isalpha() or token in known_words():
+        return token
+    swapped = _by_letters().get("".join(sorted(token)))
+    if swapped:
+        return swapped
+    close = get_close_matches(token, table.words, n=3, cutoff=_LIKE) if len(token) > 3 else []
+    return next((word for word in close if word[0] == token[0]), token)
+
+
+def told_apart(clause: str) -> Said | None:
+    """The act of a clause; None where it is none of the table's."""
+    for act, pattern in wordings().acts:
+        found = pattern.fullmatch(clause[:_MOST_CLAUSE])
+        if found:
+            return Said(act, {k: v for k, v in found.groupdict().items() if v})
+    return None
+
+
+def opened(clause: str) -> tuple[str, bool]:
+    """A clause without what leads in, and whether that said that something was wrong."""
+    table, corrects = wordings(), False
+    for _ in range(8):
+        wrong = table.corrects.match(clause)
+        found = wrong or table.opener.match(clause)
+        if found is None or not found.end():
+            break
+        corrects |= bool(wrong)
+        clause = clause[found.end() :].lstrip(" ,")
+    return clause, corrects
+
+
+def closed_off(clause: str) -> str:
+    """A clause without what leads out."""
+    for _ in range(6):
+        found = wordings().closer.search(clause)
+        if found is None:
+            break
+        clause = clause[: found.start()].rstrip(" ,")
+    return clause
+
+
+def language_of(said: str) -> str | None:
+    """The language that words are in, where it is not English and can be told: a guess.
+
+    >>> language_of("geh bitte in die Küche"), language_of("go to the kitchen")
+    ('German', None)
+    """
+    table, text = wordings(), said[:MOST_READ].casefold()
+    for name, letters in table.scripts.items():
+        if letters.search(text):
+            return name
+    words = set(re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", text))
+    if not words:
+        return None
+    counts = {name: len(words & known) for name, known in table.languages.items()}
+    best = max(counts, key=lambda name: counts[name])
+    english = sum(word in table.words or word in known_words() for word in words)
+    return best if counts[best] * 2 >= len(words) and counts[best] > english else None

@@ -1,0 +1,94 @@
+"""What is like a place that is not there: a near spelling of its name, or what does for it.
+
+Spelling is compared word by word with the names that this home has and those that people have for
+them (`difflib`), kinds by the rows of ``chat_alike`` in ``words.yaml``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+
+from navloom.scenes.distances import per_scene
+from navloom.scenes.lexicon import canons, known_words, room_names, room_types, word_table
+from navloom.scenes.scene import Scene
+from navloom.sim.words import label_words
+from navloom.tools.chat.places import Place, item_names, places_named
+from navloom.tools.chat.wishes import Wish, canon, is_plain, words_of
+
+MOST_ALIKE = 3
+_LIKE = 0.75
+"""How alike two words are at least; a letter left out of five, or two swapped of seven, are."""
+_SHORTEST = 3
+_SYNONYMS = canons("chat_synonyms")
+
+
+def respelled(scene: Scene, words: str) -> str | None:
+    """A description in which words that nobody knows are replaced by near ones.
+
+    A word that the lexicon knows is no slip, though nothing here is called so.
+
+    Returns:
+        None where there is nothing to mend.
+
+    >>> from navloom.scenes.uri import load_scene
+    >>> respelled(load_scene("demo:house"), "the room next to the ktichen")
+    'the room next to the kitchen'
+    """
+    said = list(words_of(words))
+    mended = [_mended(scene, word) for word in said]
+    return " ".join(mended) if mended != said else None
+
+
+def _mended(scene: Scene, word: str) -> str:
+    here = per_scene(scene, "chat_vocabulary", lambda: _names(scene))
+    known = {word, canon(word)} & (here | known_words())
+    if known or is_plain(word) or len(word) < _SHORTEST or word.isdigit():
+        return word
+    close = get_close_matches(word, here | known_words(), n=5, cutoff=_LIKE)
+    # What is here comes first, and who mistypes a word rarely does so in its first letter.
+    ranked = sorted(close, key=lambda each: (each not in here, each[0] != word[0]))
+    return ranked[0] if ranked else word
+
+
+def _names(scene: Scene) -> frozenset[str]:
+    """Every word that something here is called, also by other names of the same."""
+    here = {word for _, name in item_names(scene) for word in name}
+    typed = {each for region in scene.regions for each in room_types(region.label)}
+    for name in [*room_names(typed), *(label_words(region) for region in scene.regions)]:
+        here.update(words_of(name))
+    here.update(word for word, head in _SYNONYMS.items() if head in here)
+    return frozenset(word for word in here if len(word) >= _SHORTEST)
+
+
+def alike(scene: Scene, here: str, wish: Wish) -> list[Place]:
+    """What does for a thing or a room that is not there; of each name the nearest, nearest first.
+
+    Args:
+        scene: the home.
+        here: the viewpoint the robot stands on.
+        wish: what was asked for; where it is to be is left out of account if need be.
+    """
+    names = _same_row(wish.head)
+    if len(wish.head) > 1:
+        # A "garden chair" that is not there is like another chair.
+        names.append((wish.head[-1],))
+    found: dict[str, Place] = {}
+    for name in names:
+        for place in places_named(scene, here, replace(wish, head=name)) or places_named(
+            scene, here, Wish(name)
+        ):
+            if place.viewpoint is not None:
+                found.setdefault(place.name, place)
+                break
+    return sorted(found.values(), key=lambda place: place.metres)[:MOST_ALIKE]
+
+
+def _same_row(head: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The other names in the rows of a name; by its last word where the whole stands in none."""
+    for said in ("_".join(head), "_".join(canon(word) for word in head), *map(canon, head[-1:])):
+        rows = [row.split() for row in word_table("chat_alike").values()]
+        fit = [row for row in rows if said in row]
+        if fit:
+            return [tuple(name.split("_")) for row in fit for name in row if name != said]
+    return []

@@ -1,0 +1,236 @@
+"""The one place that is meant by a person's words: by name, by what was talked of, nearly so.
+
+Several rooms that fit are a question, and so is a name with a slip in it; of several things that
+fit the nearest is taken. What is not there is answered with what is like it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+from navloom.scenes.distances import metre_table
+from navloom.scenes.scene import Scene
+from navloom.sim.words import enumerated, with_article
+from navloom.tools.chat.alike import alike, respelled
+from navloom.tools.chat.places import (
+    Place,
+    floor_number,
+    narrowed,
+    neighbours,
+    place_again,
+    place_floor,
+    places_named,
+    room_name,
+)
+from navloom.tools.chat.robot import Now
+from navloom.tools.chat.wishes import MOST_READ, Wish, read_wish, words_of
+from navloom.tools.forms import paragraph
+
+_START = re.compile(
+    r"\b(?:start(?:ed|ing)?|beg[aiu]n(?:ning)?|set out|were (?:at )?first|originally)\b"
+)
+_ONE = re.compile(r"\bones?\b")
+_BY = r"(next to|near(?:est)?(?: to)?|beside|by|behind|opposite|in|inside|on|from|of|to|with)"
+_HERE = re.compile(
+    rf"\b{_BY} (?:here|this|this one|this (?:room|place)|(?:the room )?where you are)\b"
+)
+_IT = re.compile(rf"\b{_BY} (?:it|that|them|there|that one|that (?:room|place))\b")
+
+
+def about(scene: Scene, here: str, place: Place) -> str:
+    """What tells a place from others of its name: storey, neighbours, how far it is."""
+    parts = []
+    floor = place_floor(scene, place)
+    if floor is not None and floor != floor_number(scene, here):
+        parts.append("upstairs" if floor > floor_number(scene, here) else "downstairs")
+    if place.kind == "thing" and place.region is not None:
+        parts.append(f"in the {room_name(scene, place.region)}")
+    beside = [room_name(scene, each) for each in neighbours(scene, place.region or "")]
+    if place.kind == "room" and beside:
+        parts.append(f"next to the {enumerated(list(dict.fromkeys(beside))[:3])}")
+    way = f"{place.metres:.0f} m away" if math.isfinite(place.metres) else "no way leads there"
+    return ", ".join([*parts, "where I am" if place.metres == 0 else way])
+
+
+def resolve(now: Now, words: str) -> Place | dict[str, Any]:
+    """Find the one place that is meant.
+
+    Args:
+        now: the robot; "the other" is a place that was not the last one talked of, "there" is.
+        words: a description, such as ``the other bedroom``, or a room's id.
+
+    Returns:
+        The place; or ``{"which": [...], "question": ...}`` where several rooms fit, or the words
+        may hold a slip; or ``{"error": ...}``, one line, where none does.
+    """
+    if _START.search(words[:MOST_READ].casefold()) and now.trail:
+        return _spot(now, now.trail[0])
+    found = found_by(now, words)
+    if isinstance(found, dict):
+        return found
+    wish = read_wish(words)
+    left = _others(now, found) if wish.other else found
+    if not left:
+        return {"error": f"There is only one {found[0].name} that I know of here."}
+    reached = [place for place in left if place.viewpoint is not None]
+    if not reached:
+        return {"error": f"No way leads from here to the {left[0].name}."}
+    one = len(reached) == 1 or wish.nearest or wish.farthest or reached[0].kind != "room"
+    if not one:
+        return _question(now.scene, now.viewpoint, reached)
+    return reached[-1] if wish.farthest else reached[0]
+
+
+def _spot(now: Now, viewpoint: str) -> Place:
+    region = now.scene.viewpoint_by_id[viewpoint].region
+    metres = metre_table(now.scene, "3d").distance(now.viewpoint, viewpoint)
+    return Place("spot", viewpoint, room_name(now.scene, region), region, viewpoint, metres)
+
+
+def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
+    """Every place that words may mean, the nearest first.
+
+    Returns:
+        At least one; or ``which`` or ``error``, as `resolve` gives them.
+    """
+    scene, here, past = now.scene, now.viewpoint, now.past
+    words = _named_again(now, words)
+    wish = read_wish(words)
+    if wish.said and past and (place := place_again(scene, here, past[-1])):
+        return [place]
+    if not wish.head or _ONE.search(words):
+        found = _talked_of(now, wish)
+        # "upstairs" alone is a direction, not a place.
+        nothing = "No place was named. Name a room or a thing of this home."
+        if found or not wish.head:
+            return found or {"error": nothing}
+    return places_named(scene, here, wish) or _meant(now, words) or unknown(now, wish, words)
+
+
+def _named_again(now: Now, words: str) -> str:
+    """A description in which "next to this room" and "next to it" name what they mean."""
+    words = words[:MOST_READ].casefold()
+    if now.room is not None:
+        words = _HERE.sub(rf"\1 {now.room.casefold()}", words)
+    if now.past:
+        last = now.past[-1]
+        name = last["id"] if last["id"] in now.scene.region_by_id else last["name"]
+        words = _IT.sub(lambda found: f"{found[1]} {name.casefold()}", words)
+    return words
+
+
+def _talked_of(now: Now, wish: Wish) -> list[Place]:
+    """What "the other one", "the nearest" or "the one in the hall" means: of what was talked of."""
+    scene, here, past = now.scene, now.viewpoint, now.past
+    if not past:
+        return []
+    last = past[-1].get("turn")
+    group = [place_again(scene, here, each) for each in past if each.get("turn") == last]
+    places = {place.id: place for place in group if place}
+    if len(places) > 1 and not wish.other:
+        named = (
+            {place.id for place in places_named(scene, here, wish)} if wish.head else set(places)
+        )
+        fit = [p for p in places.values() if p.id in named and narrowed(scene, here, p, wish)]
+        return sorted(fit, key=lambda place: place.metres)
+    if wish.head:
+        return []
+    return places_named(scene, here, replace(wish, head=words_of(str(past[-1]["name"]))))
+
+
+def _meant(now: Now, words: str) -> dict[str, Any] | None:
+    """What was meant by a name with a slip in it: asked, before a step is made."""
+    mended = respelled(now.scene, words)
+    found = resolve(now, mended) if mended else {"error": ""}
+    if isinstance(found, dict) and "which" not in found:
+        return None
+    said = paragraph(" ".join(read_wish(words).head), 60)
+    if isinstance(found, Place):
+        which = [_option(now.scene, now.viewpoint, found)]
+        return {
+            "which": which,
+            "question": f"There is no {said} here. Did you mean the {found.name}?",
+        }
+    return {**found, "question": f"There is no {said} here. {found['question']}"}
+
+
+def _option(scene: Scene, here: str, place: Place) -> dict[str, Any]:
+    return {"place": place.id, "name": place.name, "about": about(scene, here, place)}
+
+
+def _others(now: Now, found: list[Place]) -> list[Place]:
+    """Those that were not the last ones talked of in a row; or not the one it is at."""
+    ids, refused = {place.id for place in found}, set[str]()
+    past = [each for each in now.past if each.get("main", True)]
+    for before in reversed(past):
+        if before["id"] not in ids:
+            break
+        refused.add(str(before["id"]))
+    if not refused:
+        refused = {place.id for place in found if place.region == now.room} or {found[0].id}
+    left = [place for place in found if place.id not in refused]
+    return left or [place for place in found if past and place.id != past[-1]["id"]]
+
+
+def _question(scene: Scene, here: str, found: list[Place]) -> dict[str, Any]:
+    beside = [about(scene, here, place).rpartition(", ")[0] for place in found]
+    which = [
+        {
+            "place": place.id,
+            "name": place.name,
+            # Where neighbours tell nothing apart, what stands in a room may.
+            "about": about(scene, here, place)
+            + (_with(scene, place) if beside.count(said) > 1 else ""),
+        }
+        for place, said in list(zip(found, beside, strict=True))[:9]
+    ]
+    names = {place.name for place in found}
+    named = len(names) > 1
+    what = f"{names.pop()}s" if len(names) == 1 else "rooms that fit"
+    told = "; ".join(
+        f"{number}: {'the ' + each['name'] + ', ' if named else ''}{each['about']}"
+        for number, each in enumerate(which, 1)
+    )
+    return {"which": which, "question": f"There are {len(found)} {what}. Which one? {told}."}
+
+
+def _with(scene: Scene, place: Place) -> str:
+    assets = scene.items_in(place.id, "asset")
+    largest = max(assets, key=lambda item: math.prod(item.size or (0, 0, 0)), default=None)
+    if largest is None:
+        return ""
+    return f", with {with_article(largest.prompt_name.replace('_', ' ')[:60])}"
+
+
+def unknown(now: Now, wish: Wish, words: str) -> dict[str, Any]:
+    """Say that nothing of that name is here, and offer what is like it.
+
+    Returns:
+        ``{"error": ...}``, with ``alike``, some places, where there are any.
+    """
+    scene, here = now.scene, now.viewpoint
+    shown = paragraph(" ".join(wish.head) or words, 60) or "such place"
+    plain = places_named(scene, here, Wish(wish.head)) if wish.head else []
+    if plain:
+        there = enumerated([about(scene, here, place) for place in plain[:4]])
+        return {
+            "error": f"There is no such {plain[0].name}; there is one {there}.",
+            "alike": [_option(scene, here, place) for place in plain[:4]],
+        }
+    near = alike(scene, here, wish)
+    if not near:
+        return {"error": f"There is no {shown} here, nor anything like it."}
+    listed = enumerated([f"{with_article(p.name)} {_in(scene, p)}" for p in near])
+    return {
+        "error": f"There is no {shown} here. What is like it: {listed}.",
+        "alike": [_option(scene, here, place) for place in near],
+    }
+
+
+def _in(scene: Scene, place: Place) -> str:
+    if place.kind == "room":
+        return f"({place.metres:.0f} m away)"
+    return f"in the {room_name(scene, place.region)}"

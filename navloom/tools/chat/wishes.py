@@ -1,0 +1,201 @@
+"""What a person's words say about a place, before anybody looks whether there is such a one.
+
+    the other bedroom                         head "bedroom", other
+    the table next to the window              head "table", beside "window"
+    the room between the kitchen and the hall head "room", beside "kitchen" and "hall"
+    the room where the piano is               head "room", beside "piano"
+    the bathroom upstairs                     head "bathroom", storey "up"
+
+Words are a stranger's: they are cut, brought to plain letters and digits, and only ever compared.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from navloom.scenes.lexicon import canons, word_table
+
+MOST_READ = 200
+"""Characters of a description that are read."""
+_WORD = re.compile(r"[0-9a-z]+")
+_EMPTY = frozenset(word_table("idle")["chat"].split())
+_CANON = canons("chat_synonyms")
+_OTHER = frozenset(["other", "another", "different", "else"])
+_NEAREST = frozenset(["nearest", "closest", "nearer", "closer"])
+_FARTHEST = frozenset(["farthest", "furthest", "farther", "further"])
+_STOREYS: dict[str, Literal["up", "down"]] = {
+    "upstairs": "up", "upper": "up", "above": "up",
+    "downstairs": "down", "lower": "down", "below": "down",
+}  # fmt: skip
+_BESIDE = frozenset(word_table("idle")["beside"].split())
+_NEAR = frozenset(["near", "close", "closest", "nearest", "by"])
+_TO = frozenset(["next", "close", "adjacent", "attached", "connected", "closest", "nearest"])
+_INSIDE = frozenset(["in", "inside", "of", "on", "from", "within"])
+_SIDES = frozenset(["left", "right", "ahead"])
+_ORDINALS = {"ground": 1, "first": 1, "second": 2, "third": 3, "fourth": 4}
+_PART = frozenset(["end", "side", "middle", "centre", "center", "corner", "front", "top", "foot"])
+_ANY = frozenset(["room", "place", "one", "somewhere", "anywhere", "part"])
+"""Heads that name no kind of room."""
+_IT = frozenset(["it", "there", "that", "them", "those", "this", "ones", "one"])
+_PLAIN = frozenset().union(
+    *(_EMPTY, _OTHER, _NEAREST, _FARTHEST, _STOREYS, _BESIDE, _TO, _INSIDE, _SIDES, _ORDINALS),
+    *(_PART, _ANY, _IT, ["where", "and", "or", "not", "floor", "storey", "level"]),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A description of a place, read.
+
+    Attributes:
+        head: what it is, in plain words without articles; empty for "the other one".
+        beside: what it is next to, or has in it; each all of these hold.
+        inside: the room a thing is in, or what it stands on.
+        other: not the last one.
+        nearest: any will do, the nearest at best.
+        farthest: the one furthest away.
+        storey: on a floor above or below.
+        floor: on this floor.
+        near: it only has to be near what it is said to be next to.
+        said: it was "it", "there" or the like: what was talked of last.
+    """
+
+    head: tuple[str, ...]
+    beside: tuple[tuple[str, ...], ...] = ()
+    inside: tuple[str, ...] = ()
+    other: bool = False
+    nearest: bool = False
+    farthest: bool = False
+    storey: Literal["up", "down", ""] = ""
+    floor: int | None = None
+    near: bool = False
+    said: bool = False
+
+    @property
+    def any_room(self) -> bool:
+        """Whether the head is a mere "room"."""
+        return bool(self.head) and set(self.head) <= _ANY
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The plain words of a text, cut at ``MOST_READ`` characters.
+
+    >>> words_of("Kids_room_10, please!")
+    ('kids', 'room', '10', 'please')
+    """
+    return tuple(_WORD.findall(text[:MOST_READ].casefold()))
+
+
+@lru_cache(maxsize=4096)
+def canon(word: str) -> str:
+    """A word without its plural, and the name we use for what it means.
+
+    >>> canon("sofas"), canon("glass"), canon("shelves")
+    ('couch', 'glass', 'shelf')
+    """
+    if word in _CANON:
+        return _CANON[word]
+    if word.endswith("ves") and len(word) > 4:
+        word = f"{word[:-3]}f"
+    elif word.endswith(("ches", "shes", "xes", "sses")):
+        word = word[:-2]
+    elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return _CANON.get(word, word)
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word says how places lie or nothing at all, and is no place's name."""
+    return word in _PLAIN or word.isdigit()
+
+
+def clean(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Words by the names we use."""
+    return tuple(canon(word) for word in words)
+
+
+def read_wish(text: str) -> Wish:
+    """Read a description of a place.
+
+    >>> read_wish("the room between the kitchen and the hall").beside
+    (('kitchen',), ('hall',))
+    >>> wish = read_wish("the other bedroom")
+    >>> wish.head, wish.other
+    (('bedroom',), True)
+    """
+    words, floor = _floor(words_of(text))
+    head, beside, inside = _parts(words)
+    if not head and not {"one", "ones"} & set(words):
+        # "in front of the sofa" is a place by the sofa; "the one in the hall" is something else.
+        if inside:
+            head, inside = inside, []
+        elif beside:
+            head, *beside = beside
+    asked = {*head, *inside}
+    told = _OTHER | _NEAREST | _FARTHEST | set(_STOREYS)
+    storey = next((_STOREYS[word] for word in words if word in _STOREYS), "")
+    named = tuple(word for word in head if word not in told)
+    return Wish(
+        head=named,
+        beside=tuple(part for each in beside if (part := tuple(w for w in each if w not in told))),
+        inside=tuple(word for word in inside if word not in told),
+        other=bool(asked & _OTHER),
+        nearest=bool(asked & _NEAREST),
+        farthest=bool(asked & _FARTHEST),
+        storey=storey,  # type: ignore[arg-type]
+        floor=floor,
+        near=bool(beside and (_NEAR | _NEAREST) & set(words)),
+        said=not (named or beside or inside or asked & told or storey or floor)
+        and bool(_IT & set(words)),
+    )
+
+
+def _parts(words: tuple[str, ...]) -> tuple[list[str], list[list[str]], list[str]]:
+    """The head, what it is next to (one list each), and what it is in."""
+    head: list[str] = []
+    inside: list[str] = []
+    beside: list[list[str]] = []
+    part = head
+    for place, word in enumerate(words):
+        following = words[place + 1] if place + 1 < len(words) else ""
+        if word in _BESIDE or (word in _TO and following == "to"):
+            if word in _NEAREST:
+                head.append(word)
+            beside.append(part := [])
+        elif (word == "where" and head) or (word == "to" and _NEAREST & set(head)):
+            # "the room where the piano is", "the nearest bathroom to the study"
+            beside.append(part := [])
+        elif word == "and" and beside and part is beside[-1]:
+            beside.append(part := [])
+        elif word in _PART and following == "of":
+            continue
+        elif word == "on" and _SIDES & set(words[place + 1 : place + 4]):
+            break
+        elif word in _INSIDE:
+            part = inside
+        elif word not in _EMPTY:
+            part.append(word)
+    return head, beside, inside
+
+
+def _floor(words: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
+    """The words without "on floor 2" or "on the second floor", and that floor."""
+    for place, word in enumerate(words):
+        if word not in ("floor", "storey", "level"):
+            continue
+        before = words[place - 1] if place else ""
+        after = words[place + 1] if place + 1 < len(words) else ""
+        if before in _ORDINALS:
+            return _without_on(words[: place - 1]) + words[place + 1 :], _ORDINALS[before]
+        if after.isdigit() and len(after) < 3:
+            return _without_on(words[:place]) + words[place + 2 :], int(after)
+    return words, None
+
+
+def _without_on(words: tuple[str, ...]) -> tuple[str, ...]:
+    while words and words[-1] in ("on", "the", "of", "in"):
+        words = words[:-1]
+    return words

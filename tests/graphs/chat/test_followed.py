@@ -1,0 +1,26 @@
+"""The share of the open written dialogues that the rules follow, with a floor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.graphs.chat.dialogue_file import read_dialogues
+from tests.graphs.chat.dialogues import follow, shares
+
+OPEN = Path(__file__).with_name("dialogues_open.yaml")
+FLOOR = 0.95
+"""Measured: 60 of 60, by rules that were written while they could be seen (docs/chat.md)."""
+
+
+async def test_the_rules_follow_as_many_dialogues_as_they_did() -> None:
+    verdicts = [await follow(each) for each in read_dialogues(OPEN)]
+    followed, of = shares(verdicts)["total"]
+    lost = [f"{v.dialogue.id}, turn {v.turn}: {v.why}" for v in verdicts if not v.followed]
+    assert followed >= FLOOR * of, lost
+
+
+async def test_a_model_that_takes_no_notice_follows_few() -> None:
+    dialogues = read_dialogues(OPEN)[::4]
+    verdicts = [await follow(each, "builtin/random") for each in dialogues]
+    followed, of = shares(verdicts)["total"]
+    assert followed < FLOOR * of / 2
