@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from navloom.cli.common import print_json
 from navloom.cli.help_pages import Commands
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, check_flags, print_study
@@ -60,6 +62,47 @@ def relays(
     models = model or (HEURISTIC, "builtin/random")
     for table in study_relays(request, models, out, session):
         tell(table.markdown())
+    say(f"wrote {out / 'report.html'}")
+
+
+@app.command()
+@takes("limit", "sample_id", "retry", "go_back")
+def worth(
+    spec: Spec,
+    out: Study,
+    session: Session,
+    model: Annotated[
+        tuple[str, ...],
+        Opt(
+            "A model; may be given several times. Without one, the controls alone.",
+            metavar="PROVIDER/NAME",
+        ),
+    ] = (),
+    n_each: Annotated[
+        int | None, Opt("Attempts of each arm.", min=1, max=MOST, shown="one a home")
+    ] = None,
+    whole: Annotated[bool, Opt("Ask models for whole answers too, as the paper does.")] = False,
+    arm: Arms = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """What are tasks worth? Plausible, plain, varied, hard: models beside arms that know nothing.
+
+    Every arm makes the same attempts in the same homes: rules, names drawn at random with and
+    without repair, blind picks from small lists, always the first of a list, and each model with
+    the blind and with the ranked list. The same command on the same folder goes on.
+    """
+    from navloom.evals.navcraft.comparison import study_worth
+    from navloom.scenes.uri import list_scenes
+
+    n = len(list_scenes(spec)) if n_each is None else n_each
+    request = SynthRequest(kind="collab", spec=spec, n=n, seed=seed)
+    tables = study_worth(request, model, out, session, whole=whole, only=arm or ())
+    if as_json:
+        print_json(json.loads((out / "worth.json").read_bytes()))
+        return
+    for table in tables:
+        tell(f"{table.markdown()}\n")
     say(f"wrote {out / 'report.html'}")
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from navloom.evals.navcraft.merits import NO_MERITS, Merits, merits
 from navloom.evals.navcraft.run import Survey, read_survey
 from navloom.evals.report.intervals import Rate, Spread
 from navloom.evals.run_folder import read_errors, read_run, read_samples
@@ -100,6 +101,7 @@ class RunScore:
         diversity: of all, then by profile where there are several.
         scenes_used: homes that attempts were planned in; None where the run does not say.
         scenes_skipped: homes that were left out, by reason, most frequent first.
+        merits: what the valid tasks are worth: plausible, plain, how hard, how varied.
         left: attempts that were planned and have not ended; None where the run does not say.
     """
 
@@ -128,6 +130,7 @@ class RunScore:
     scenes_skipped: tuple[tuple[str, int], ...] = ()
     left: int | None = None
     models: tuple[ModelUsage, ...] = ()
+    merits: Merits = NO_MERITS
 
     @property
     def is_baseline(self) -> bool:
@@ -207,6 +210,7 @@ def score_samples(
         reasons=_ranked(str(s.get("reason")) for s in samples if s["status"] == "failed"),
         error_messages=_ranked(str(e.get("message"))[:200] for e in broken),
         diversity=_diversity(valid),
+        merits=merits([sample["result"] for sample in valid]),
         scenes_used=None if known is None else len(known.scenes),
         scenes_skipped=() if known is None else known.reasons(),
         left=_left(request, len(samples) + len(broken)),

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from navloom.evals.navcraft.merits import Merits
 from navloom.evals.navcraft.scores import PUBLISHED, RunScore
 from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
+from navloom.evals.report.intervals import Spread
 
 _MOST_REASONS = 30
 
@@ -48,9 +50,13 @@ def headline(scores: Sequence[RunScore], valid: int) -> str:
 
 def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
     """Every table there is something to say in."""
-    yield _table_4(scores)
+    yield table_4(scores)
     if any(score.regret_g.values for score in scores):
         yield _regret(scores)
+    if any(score.merits.plausible.values for score in scores):
+        yield worth_table([(score.name, score.merits) for score in scores])
+    if any(score.merits.tasks for score in scores):
+        yield variety_table([(score.name, score.merits) for score in scores])
     if any(score.diversity and score.diversity[0].tasks for score in scores):
         yield _diversity(scores)
     yield from _outcomes(scores)
@@ -60,7 +66,8 @@ def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
         yield _calls(scores)
 
 
-def _table_4(scores: Sequence[RunScore]) -> Table:
+def table_4(scores: Sequence[RunScore]) -> Table:
+    """CoNavBench's Table 4: a row a run, and the published ones, pale."""
     ours = [_scored(score) for score in scores]
     theirs = [
         (
@@ -136,6 +143,72 @@ def _regret(scores: Sequence[RunScore]) -> Table:
         " best alpha. 0 is the best."
     )
     return Table("Regret", note, ("regret of", "median", "mean", "p90", "max"), tuple(rows))
+
+
+def worth_table(named: Sequence[tuple[str, Merits]]) -> Table:
+    """What valid tasks are worth, one row a set of them, by its name."""
+    rows = tuple(
+        (
+            name,
+            str(each.tasks),
+            _mean(each.plausible, 2),
+            rate_cell(each.sensible),
+            rate_cell(each.unambiguous),
+            _mean(each.hops),
+            _mean(each.metres),
+            _mean(each.doors),
+            _mean(each.storeys),
+            _mean(each.namesakes),
+        )
+        for name, each in named
+    )
+    header = (
+        *("valid tasks of", "tasks", "plausible", "nothing odd", "unambiguous"),
+        *("hops", "metres", "doors", "storeys", "namesakes"),
+    )
+    note = (
+        "Plausible: would a person ask for it? The geometric mean of three grades, 0 to 1: is it a"
+        " thing one asks for, does it belong in that room, and on that furniture. Nothing odd: .6"
+        " and above. Unambiguous: the sentence fits one object and one asset. The others are means,"
+        " with 95 % intervals (bootstrap); doors only where a home names them."
+    )
+    return Table("Worth", note, header, rows)
+
+
+def variety_table(named: Sequence[tuple[str, Merits]]) -> Table:
+    """How varied valid tasks are, one row a set of them, by its name."""
+
+    def number(value: float | None) -> str:
+        return NOTHING if value is None else f"{value:.2f}"
+
+    rows = tuple(
+        (
+            name,
+            str(each.tasks),
+            number(each.distinct_2),
+            number(each.self_bleu),
+            number(each.rooms),
+            number(each.objects),
+            number(each.types),
+        )
+        for name, each in named
+    )
+    header = ("valid tasks of", "tasks", "distinct-2", "self-BLEU", "end rooms", "objects", "types")
+    note = (
+        "distinct-2: different pairs of neighbouring words over all pairs; self-BLEU: BLEU-4 of a"
+        " sentence against all others, lower is more varied. Then entropies in bits: of the end"
+        " rooms' types, the objects' names, the relays' types (1 is A1 and A2 in balance). Rooms'"
+        " numbers are left out. All but the last depend on how many tasks there are."
+    )
+    return Table("Variety", note, header, rows)
+
+
+def _mean(spread: Spread, digits: int = 1) -> str:
+    if spread.mean is None:
+        return NOTHING
+    ends = spread.interval
+    said = "" if ends is None else f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]"
+    return f"{spread.mean:.{digits}f}{said}"
 
 
 def _diversity(scores: Sequence[RunScore]) -> Table:
@@ -264,4 +337,5 @@ def score_json(score: RunScore) -> dict[str, Any]:
         "failed": dict(score.reasons),
         "broken": dict(score.error_messages),
         "diversity": [asdict(each) for each in score.diversity],
+        "merits": score.merits.record(),
     }
