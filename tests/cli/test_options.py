@@ -47,7 +47,8 @@ def value_of(option: Option) -> Any:
     if option.bare is bool:
         return option.default is not True
     if option.bare in (int, float):
-        return option.bare(max(option.opt.min or 0, 9) if option.name != "few_shot_failures" else 2)
+        usual = 2 if option.name == "few_shot_failures" else max(option.opt.min or 0, 9)
+        return option.bare(usual if option.opt.max is None else min(usual, option.opt.max))
     return ("a", "b") if option.many else "builtin/random" if "model" in option.name else "there"
 
 

@@ -8,7 +8,7 @@ from navloom.cli.capnav.synth import capnav
 from navloom.cli.common import carry_out
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import How, Out, takes
-from navloom.evals.navcraft.request import ATTEMPTS, TAU, SynthRequest
+from navloom.evals.navcraft.request import ATTEMPTS, COLLAB_ONLY, TAU, SynthRequest
 from navloom.evals.session import Session
 
 app = Commands("Make a dataset: NavCraft errands and relays, CapNav questions.")
@@ -18,7 +18,7 @@ app.command()(capnav)
 @app.command()
 @takes(
     "source",
-    "strict_helper",
+    *COLLAB_ONLY,
     "choices",
     usual={"spec": MISSING, "n": ATTEMPTS, "tau": TAU},
     kind="single",

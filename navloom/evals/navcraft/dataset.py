@@ -318,6 +318,8 @@ _NAVLOOM = (
     "best_g_rate",
     "regret_alpha",
     "regret_g",
+    "asked",
+    "regret_asked",
 )
 """The order of the keys that are known; others follow by name."""
 _DECIMALS = 6

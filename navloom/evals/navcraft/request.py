@@ -28,6 +28,8 @@ ATTEMPTS, TAU = 20, 2
 FIRST = "builtin/first"
 """The control that always takes the first of a list."""
 _NO_PROFILE = "none"
+COLLAB_ONLY = ("strict_helper", "types", "faster", "min_gain")
+"""Fields about relays alone."""
 COMPACT_ONLY = {
     "hold_names": True,
     "whole_scene": False,
@@ -89,6 +91,19 @@ class SynthRequest(Request):
     strict_helper: Annotated[
         bool, Opt("The helper starts next to neither the target nor the transfer region either.")
     ] = False
+    types: Annotated[
+        Literal["balanced", "any", "a1", "a2"],
+        Opt(
+            "Types of relays that are asked for: both as often, whichever, or one. Where no relay"
+            " of an errand is of the type whose turn it is, the other is asked for."
+        ),
+    ] = "balanced"
+    faster: Annotated[
+        bool, Opt("Only relays that are done before robot_1 alone would be: Type-A1 alone can be.")
+    ] = False
+    min_gain: Annotated[
+        float, Opt("Only relays that spare robot_1 so much of its way, 1 - alpha.", min=0, max=1)
+    ] = 0.0
     constrain: Constrain = True
     compact: Compact = False
     """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
@@ -125,6 +140,11 @@ class SynthRequest(Request):
                 raise UsageError(
                     f"{name}={said!r} goes with compact=True (--compact): whole answers have none"
                 )
+        if self.faster and self.types == "a2":
+            raise UsageError(
+                "--faster leaves no relay of --types a2: the object is carried no shorter way over"
+                " a handoff, so none of Type-A2 is done before robot_1 alone would be"
+            )
         if self.model == FIRST and not self.compact:
             raise UsageError(f"{FIRST} takes the first of a list: give --compact, which has lists")
         for profile in self.profile:

@@ -19,7 +19,7 @@ from typing import Any
 
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, later, reply_tokens
-from navloom.evals.navcraft.request import COMPACT_ONLY, SynthRequest
+from navloom.evals.navcraft.request import COLLAB_ONLY, COMPACT_ONLY, SynthRequest
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.graphs.navcraft import collab as navcraft_collab
@@ -30,6 +30,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene, scene_of
 from navloom.tools.navcraft.errand import count_admissible_triples
 from navloom.tools.navcraft.paths import least_hops
+from navloom.tools.navcraft.wish import Asked, drawn
 
 _HELP = ("constrain", "compact", "precise_repairs", *COMPACT_ONLY)
 
@@ -41,10 +42,12 @@ class SynthPlan(Plan):
     Attributes:
         scenes: the URI each scene is loaded by, by its portable name.
         errands: the errands that relays are made from, by sample id, where they were given.
+        wishes: what each relay should be, by sample id.
     """
 
     scenes: dict[str, str]
     errands: dict[str, dict[str, Any]] = field(default_factory=dict)
+    wishes: dict[str, Asked] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,14 @@ class SynthJob(Job):
         return module.build_graph(checkpointer)
 
     def input(self, sample: Sample) -> dict[str, Any]:
-        """The seed and, of a relay, the errand where it was given."""
+        """The seed and, of a relay, the wish, and the errand where it was given."""
         if self.plan.request.kind == "single":
             return {"seed": sample.seed}
-        return {"seed": sample.seed, "phase_1": self.plan.errands.get(sample.id)}
+        return {
+            "seed": sample.seed,
+            "phase_1": self.plan.errands.get(sample.id),
+            "wish": self.plan.wishes[sample.id],
+        }
 
     def context(self, sample: Sample, model: Any = None) -> navcraft_single.Context:
         """The generator's context; ``model`` stands in for the request's."""
@@ -78,7 +85,9 @@ class SynthJob(Job):
         }
         if request.kind == "single":
             return navcraft_single.Context(**common)
-        return navcraft_collab.Context(**common, strict_helper=request.strict_helper)
+        return navcraft_collab.Context(
+            **common, **{name: getattr(request, name) for name in COLLAB_ONLY}
+        )
 
 
 def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
@@ -92,6 +101,10 @@ def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
     known = None if run is None else read_survey(run)
     found = known or survey(request.spec, tau=request.tau, homes=request.homes, note=note)
     made = _over(request, found.scenes)
+    if request.kind == "collab":
+        made.wishes = {
+            sample.id: drawn(request.seed, k).record() for k, sample in enumerate(made.samples)
+        }
     if made.errands:
         # A source that grew is another request.
         given = json.dumps(made.errands, sort_keys=True).encode()

@@ -92,6 +92,7 @@ class RunScore:
         gain_alone: 1 - best_alone of each relay: what the better placed robot alone spares in time.
         regret_g: g_rate over the best, minus 1, of each relay.
         regret_alpha: alpha minus the best, of each relay.
+        regret_asked: alpha minus the best of those that are as asked, of each relay.
         cost_usd: what all attempts and errors cost; None where a price is not known.
         seconds: of each attempt.
         tokens: input and output tokens.
@@ -120,6 +121,7 @@ class RunScore:
     gain_alone: Spread
     regret_g: Spread
     regret_alpha: Spread
+    regret_asked: Spread
     cost_usd: float | None
     seconds: Spread
     tokens: tuple[int, int]
@@ -203,6 +205,7 @@ def score_samples(
         gain_alone=Spread(tuple(1 - rate for rate in _spread(relays, "best_alone").values)),
         regret_g=_spread(relays, "regret_g"),
         regret_alpha=_spread(relays, "regret_alpha"),
+        regret_asked=_spread(relays, "regret_asked"),
         cost_usd=_cost([*samples, *broken]),
         seconds=Spread(tuple(float(s.get("seconds") or 0.0) for s in samples)),
         tokens=_tokens([*samples, *broken]),

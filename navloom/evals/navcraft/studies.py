@@ -100,6 +100,7 @@ def _against_optimum(folders: Sequence[Path]) -> Table:
             ("gain, 1 − alpha", score.gain_alpha),
             ("gain, 1 − alpha, of the optimum", best["alpha"]),
             ("regret of alpha", score.regret_alpha),
+            ("regret of alpha among those as asked", score.regret_asked),
             ("gain, 1 − g", score.gain_g),
             ("gain, 1 − g, of the optimum", best["g_rate"]),
             ("gain, 1 − g, of the better robot alone", score.gain_alone),

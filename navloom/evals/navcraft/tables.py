@@ -12,6 +12,12 @@ from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
 from navloom.evals.report.intervals import Spread
 
 _MOST_REASONS = 30
+_SPREADS = (
+    *("gain_alpha", "gain_g", "gain_alone"),
+    *("regret_g", "regret_alpha", "regret_asked"),
+    "seconds",
+)
+"""What a score has many numbers of: of each relay, or of each attempt."""
 
 
 def title(scores: Sequence[RunScore]) -> str:
@@ -133,14 +139,19 @@ def _scored(score: RunScore) -> tuple[str, ...]:
 def _regret(scores: Sequence[RunScore]) -> Table:
     rows = []
     for score in scores:
-        for words, spread in (("g_rate", score.regret_g), ("alpha", score.regret_alpha)):
+        for words, spread in (
+            ("g_rate", score.regret_g),
+            ("alpha", score.regret_alpha),
+            ("alpha, among those as asked", score.regret_asked),
+        ):
             if spread.values:
                 numbers = (spread.median, spread.mean, spread.p90, spread.max)
                 rows.append((f"{score.name}: {words}", *map(percent, numbers)))
     note = (
         "How much worse a relay is than the best there is for its task, over all guarded helper"
         " starts, transfer assets and types: g_rate over the best g_rate, minus 1; alpha minus the"
-        " best alpha. 0 is the best."
+        " best alpha. 0 is the best. As asked: of the type, start and gain that the sample was"
+        " asked for, on furniture that holds the object; what is left there is the model's."
     )
     return Table("Regret", note, ("regret of", "median", "mean", "p90", "max"), tuple(rows))
 
@@ -309,7 +320,7 @@ def score_json(score: RunScore) -> dict[str, Any]:
             "max": spread.max,
             "n": len(spread.values),
         }
-        for name in ("gain_alpha", "gain_g", "gain_alone", "regret_g", "regret_alpha", "seconds")
+        for name in _SPREADS
         for spread in [getattr(score, name)]
     }
     rates = {

@@ -44,6 +44,11 @@ _SHOWN = re.compile(
     r"^(?P<handoff>.+ in .+) with (?P<type>Type-A[12])(?:, robot_2 from (?P<robot_2>\w+))?:",
     re.MULTILINE,
 )
+_ASKED_TYPE = re.compile(r"^Asked of this relay:.*the type is (Type-A[12])", re.MULTILINE)
+_STARTS = re.compile(r"robot_2 could start in: (.+)\.$")
+_PLACES = re.compile(r"Handoffs that do: (.+)\.$")
+_SOONER = re.compile(r"^Asked of this relay:.*sooner than robot_1 alone", re.MULTILINE)
+_NOT_FROM = re.compile(r"^Asked of this relay:.*robot_2 does not start in (\w+)", re.MULTILINE)
 _THINGS = word_table("errand_things")
 _SURFACES = frozenset(word_table("errand_surfaces")["words"].split())
 
@@ -248,22 +253,29 @@ def _collab(request: Request, propose: Any) -> AIMessage:
         return AIMessage(json.dumps(relay_answer(errand, RelayChoice(**calls[-1].args))))
     rng = _rng(request)
     tried = {tuple(c.args.get(key) for key in RelayChoice._fields) for c in calls}
-    relay = propose(home, errand, rng, tried)
+    relay = propose(request, home, errand, rng, tried)
     if relay is None:
         return AIMessage('{"phase_2": null}')
     return _call(rng, "Let me check this relay.", _CHECK_RELAY, relay._asdict())
 
 
 def _near_relay(
-    home: Home, errand: Errand, rng: random.Random, tried: set[tuple[Any, ...]]
+    request: Request, home: Home, errand: Errand, rng: random.Random, tried: set[tuple[Any, ...]]
 ) -> RelayChoice | None:
+    wanted, barred = (each.findall(request.first_human) for each in (_ASKED_TYPE, _NOT_FROM))
+    if (advised := _recommended(request, rng)) and advised not in tried:
+        return advised
+    hurry = _SOONER.search(request.first_human)
     start, target, end = errand.start, errand.target, errand.end
     hops = {region: home.hops(region) for region in home.regions}
     to_start, to_target, to_end = hops[start], hops[target], hops[end]
-    helpers = [r for r in to_target if to_start.get(r, 99) > 1]
+    helpers = [r for r in to_target if to_start.get(r, 99) > 1 and r not in barred]
     places = [r for r in to_target if r != target and r in to_end and r in to_start]
+    # What robot_1 walks is the same wherever robot_2 comes from.
+    calls = _answered(request, _CHECK_RELAY)
+    vain = {RelayChoice(**c.args)[1:] for c in calls if c.result.get("r1_efficient") is False}
     ranked = []
-    for there, helper, kind in product(places, helpers, COLLAB_TYPES):
+    for there, helper, kind in product(places, helpers, wanted or COLLAB_TYPES):
         assets = [a for a in home.assets.get(there, []) if suits_handoff(a)]
         if not assets or there == end:
             continue
@@ -275,15 +287,35 @@ def _near_relay(
             alone, other = to_start[target] + leg, hops[helper][there]
             team = max(alone, other) + to_end[there]
         tie, asset = rng.random(), rng.choice(assets)
-        ranked.append((alone + team, tie, RelayChoice(helper, there, asset, kind)))
+        tie, asset = rng.random(), rng.choice(assets)
+        in_all = team if hurry else alone + team
+        ranked.append((in_all, tie, RelayChoice(helper, there, asset, kind)))
     for _, _, relay in sorted(ranked):
-        if relay not in tried:
+        if relay not in tried and relay[1:] not in vain:
             return relay
     return None
 
 
+def _recommended(request: Request, rng: random.Random) -> RelayChoice | None:
+    """What the tool said would do instead of the relay that was asked about last."""
+    calls = _answered(request, _CHECK_RELAY)
+    if not calls:
+        return None
+    last, said = RelayChoice(**calls[-1].args), str(calls[-1].result.get("error"))
+    if starts := _STARTS.search(said):
+        return last._replace(robot_2_start_region=rng.choice(starts.group(1).split(", ")))
+    if places := _PLACES.search(said):
+        asset, _, region = rng.choice(places.group(1).split(", ")).rpartition(" in ")
+        return last._replace(transfer_region=region, transfer_asset=asset)
+    return None
+
+
 def _blind_relay(
-    home: Home, errand: Errand, rng: random.Random, tried: set[tuple[Any, ...]]
+    request: Request,  # noqa: ARG001  it asks for nothing that a blind draw could heed
+    home: Home,
+    errand: Errand,
+    rng: random.Random,
+    tried: set[tuple[Any, ...]],
 ) -> RelayChoice | None:
     places = [r for r in home.regions if home.assets.get(r) and r != errand.target]
     if not places:

@@ -23,6 +23,7 @@ from navloom.scenes.lexicon import is_surface
 from navloom.scenes.prompt import item_names, scene_json
 from navloom.scenes.scene import ItemKind, Scene
 from navloom.tools.forms import Violation
+from navloom.tools.navcraft.worth import can_hold
 
 MOST_A_ROOM = 6
 """Names of each kind that are shown of a room."""
@@ -80,12 +81,19 @@ class Thing(NamedTuple):
         return f"{self.name} in {self.region}"
 
 
-def things(scene: Scene, kind: ItemKind) -> list[Thing]:
-    """What may be chosen: at most ``MOST_A_ROOM`` names a room; of assets, surfaces first."""
+def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[Thing]:
+    """What may be chosen: at most ``MOST_A_ROOM`` names a room.
+
+    Args:
+        scene: the scene.
+        kind: objects, or assets: those that can hold something, surfaces first.
+        holding: the object that assets must hold.
+    """
     found = []
     for region in scene.regions:
         names = item_names(scene, region.id, kind)
         if kind == "asset":
+            names = [name for name in names if can_hold(name, holding)]
             names.sort(key=lambda name: not is_surface(name.replace("_", " ")))
         found += [Thing(name, region.id) for name in names[:MOST_A_ROOM]]
     return found

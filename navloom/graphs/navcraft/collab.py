@@ -35,7 +35,7 @@ from navloom.graphs.agent import AgentGraph
 from navloom.graphs.calling import as_node
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import Choices
-from navloom.graphs.navcraft.relay_choices import chosen_relay, relay_question
+from navloom.graphs.navcraft.relay_choices import Offer, chosen_relay, relay_question
 from navloom.graphs.navcraft.single import relay_tools
 from navloom.graphs.turns import (
     Call,
@@ -54,15 +54,17 @@ from navloom.scenes.scene import prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import listed
 from navloom.tools.navcraft.errand import Errand, read_errand
-from navloom.tools.navcraft.optimum import is_worth_it, relay_record
+from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
 from navloom.tools.navcraft.relay import (
     RelayAnswer,
     RelayChoice,
+    check_collab_path_efficient,
     read_relay,
     relay_answer,
     relay_answer_schema,
 )
 from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.wish import Asked, Types, Wish, drawn, settled
 
 NOT_WORTH_IT = "not worth it"
 RELAY = "relay"
@@ -76,6 +78,8 @@ class Input(TypedDict):
     """Varies the model's choices; goes into the prompts."""
     phase_1: NotRequired[dict[str, Any] | None]
     """The errand, with the keys of A.10.1; None, or none, lets the graph craft one."""
+    wish: NotRequired[Asked | None]
+    """What the relay should be beside being valid; None, or none: as the seed draws it."""
 
 
 class State(Input, Choices, total=False):
@@ -87,6 +91,8 @@ class State(Input, Choices, total=False):
 
     errand: dict[str, Any]
     """What is recorded of the errand: the ``navloom`` part of NavCraft-S."""
+    asked: Asked
+    """What is asked of the relay: the wish, or the nearest to it that a relay of the errand is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,6 +101,12 @@ class Context(navcraft_single.Context):
 
     strict_helper: bool = False
     """The text's stricter guard: the helper starts next to neither target nor transfer region."""
+    types: Types = "balanced"
+    """Which types are asked for: both as often, whichever, or one."""
+    faster: bool = False
+    """Only relays that are done before robot_1 alone would be."""
+    min_gain: float = 0.0
+    """Only relays that spare robot_1 so much of its way, 1 - alpha."""
 
 
 def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
@@ -107,12 +119,32 @@ def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
 
 
 def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look, over every relay there is, whether one could spare robot_1 a step."""
+    """Look, over every relay there is, whether one spares robot_1 a step, and what can be asked."""
     context = runtime.context
-    task = _task(state, context)
-    if is_worth_it(task, strict=context.strict_helper):
-        return {"result": {"phase_1": state["phase_1"], "navloom": _errand_record(state, context)}}
-    return _not_worth_it(state, context, by="survey")
+    wish = settled(
+        _relays(state, context),
+        _wish(state),
+        types=context.types,
+        faster=context.faster,
+        min_gain=context.min_gain,
+    )
+    if wish is None:
+        return _not_worth_it(state, context, by="survey")
+    kept = {"phase_1": state["phase_1"], "navloom": _errand_record(state, context)}
+    return {"asked": wish.record(), "result": kept}
+
+
+def _wish(state: State) -> Wish:
+    given = state.get("wish")
+    return drawn(state["seed"]) if given is None else Wish(**given)
+
+
+def _relays(state: State, context: Context) -> Relays:
+    return all_relays(_task(state, context), strict=context.strict_helper)
+
+
+def _offer(state: State, context: Context) -> Offer:
+    return Offer(_relays(state, context), Wish(**state["asked"]), context, state["seed"])
 
 
 def _not_worth_it(state: State, context: Context, *, by: str) -> dict[str, Any]:
@@ -159,13 +191,13 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
     """The prompt, and the schema of the answer or of the choices."""
     scene, constrain, strict = scene_of(context.scene), context.constrain, context.strict_helper
     if context.compact:
-        task = _task(state, context)
-        return relay_question(state, task, _errand(state, context), context, strict=strict)
+        return relay_question(state, _offer(state, context), _errand(state, context))
     rendered = load_prompt("navcraft_collab").render(
         scene_graph=scene_json(scene),
         phase_1=json.dumps({"phase_1": state["phase_1"]}),
         seed=state["seed"],
         strict_helper=strict,
+        asked=Wish(**state["asked"]).told(_task(state, context)),
     )
     schema = per_scene(
         scene,
@@ -181,7 +213,12 @@ def tools(state: State, context: Context) -> Sequence[BaseTool]:
     kept = per_scene(
         scene_of(context.scene), "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools)
     )
-    return kept(_task(state, context), strict=context.strict_helper, constrain=context.constrain)
+    return kept(
+        _task(state, context),
+        strict=context.strict_helper,
+        constrain=context.constrain,
+        wish=Wish(**state["asked"]),
+    )
 
 
 def _failed(call: Call) -> bool:
@@ -216,8 +253,8 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
     if "phase_2" in answer and answer["phase_2"] is None and confirmed is None:
         return _not_worth_it(state, context, by="model")
     if context.compact:
-        task, strict = _task(state, context), context.strict_helper
-        confirmed, update = chosen_relay(answer, state, task, context, strict=strict)
+        offer, strict = _offer(state, context), context.strict_helper
+        confirmed, update = chosen_relay(answer, state, offer, strict=strict)
         if confirmed is None:
             return update
         answer = relay_answer(errand, confirmed)
@@ -239,6 +276,7 @@ def _result(
     record = {
         **_errand_record(state, context),
         **relay_record(_task(state, context), relay, strict=context.strict_helper),
+        **_as_asked(relay, state, context),
         "strict_helper": context.strict_helper,
         "relay_violations_mended": state.get("violations", []),
         "turns": before.get("turns", 0) + turns(spoken),
@@ -250,6 +288,17 @@ def _result(
         "phase_2": plan.model_dump(mode="json", by_alias=True),
         "verdict": RELAY,
         "navloom": record,
+    }
+
+
+def _as_asked(relay: RelayChoice, state: State, context: Context) -> dict[str, Any]:
+    """What was asked, what was given up of the wish, and regret among the relays as asked."""
+    relays, asked, wish = _relays(state, context), Wish(**state["asked"]), _wish(state)
+    found = check_collab_path_efficient(relays.task, *relay, strict=context.strict_helper)
+    best = float(relays.alpha[asked.kept_by(relays)].min())
+    return {
+        "asked": {**asked.record(), "given_up": asked.given_up(wish)},
+        "regret_asked": found["r1_rate"] - best,
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import HumanMessage
@@ -31,6 +31,7 @@ from navloom.scenes.uri import scene_of
 from navloom.tools.forms import closed_object, listed
 from navloom.tools.navcraft.errand import Errand, errand_answer, shortest_path
 from navloom.tools.navcraft.paths import least_hops
+from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, holds_nothing
 
 
 def errand_question(
@@ -45,7 +46,7 @@ def errand_question(
         seed=state["seed"],
         min_hops=least,
     )
-    schema = errand_choice_schema(scene, len(made), constrain=settings.lists_names)
+    schema = errand_choice_schema(scene, made, constrain=settings.lists_names)
     return rendered, without_refused(schema, state)
 
 
@@ -78,9 +79,12 @@ def _take_object(named: Any, state: Mapping[str, Any], settings: ChoiceSettings)
     thing = read_thing(named, scene, "object")
     if isinstance(thing, str):
         return refuse(named, "object_not_there", thing, state, settings)
-    places = far_places(scene, thing.region, least)
+    places = far_places(scene, thing, least)
     if len(far_rooms(scene, thing.region, least)) < 2 or not places:
-        fault = f"Nothing is {least} doors away from {thing.region}. Choose an object elsewhere."
+        fault = (
+            f"Nothing that holds a {thing.name} is {least} doors away from {thing.region}. "
+            "Choose an object elsewhere."
+        )
         return refuse(named, "leg_too_short", fault, state, settings)
     told = 'Now choose where it goes. Answer with JSON: {"end": "[furniture] in [room]"}'
     far = f"Furniture at least {least} doors away from {thing.region}"
@@ -94,9 +98,13 @@ def _take_end(
     place = read_thing(named, scene, "asset")
     if isinstance(place, str):
         return refuse(named, "end_asset_not_there", place, state, settings)
+    if not can_hold(place.name, thing.name):
+        places = far_places(scene, thing, least)
+        fault = f"{holds_nothing(*place, thing.name)} Choose one of: {listed(places)}."
+        return refuse(named, HOLDS_NOTHING, fault, state, settings)
     rooms = _starts(scene, thing, place, least)
     if place.region not in far_rooms(scene, thing.region, least) or not rooms:
-        places = far_places(scene, thing.region, least)
+        places = far_places(scene, thing, least)
         fault = f"{_too_near(place.region, thing.region, least)} Choose one of: {listed(places)}."
         return refuse(named, "leg_too_short", fault, state, settings)
     told = 'Now choose where robot_1 starts. Answer with JSON: {"start": "[room]"}'
@@ -133,26 +141,28 @@ def _hinted_object(scene: Scene, seed: int, least: int) -> str:
     return f"A good choice: {random.Random(seed).choice(offered)}." if offered else ""
 
 
-def errand_choice_schema(scene: Scene, made: int, *, constrain: bool) -> dict[str, Any]:
+def errand_choice_schema(
+    scene: Scene, made: Sequence[Sequence[str]], *, constrain: bool
+) -> dict[str, Any]:
     """The schema of the next choice of an errand: which object, then onto what, then from where.
 
     Args:
         scene: where names come from.
-        made: choices that were made, 0 to 2.
+        made: the choices that were made, 0 to 2, each a name and a room.
         constrain: list the names that there are.
     """
     what, names = (
         ("object", things(scene, "object")),
-        ("end", things(scene, "asset")),
+        ("end", things(scene, "asset", made[0][0] if made else None)),
         ("start", [region.id for region in scene.regions]),
-    )[made]
+    )[len(made)]
     return {"title": f"errand_{what}", **closed_object({what: choice_field(names, constrain)})}
 
 
-def far_places(scene: Scene, target: str, least: int) -> list[str]:
-    """One place to put things in each room far enough from a room, the better surface first."""
-    far, first = set(far_rooms(scene, target, least)), dict[str, Thing]()
-    for place in things(scene, "asset"):
+def far_places(scene: Scene, thing: Thing, least: int) -> list[str]:
+    """One place to put a thing in each room far enough from its own, the better surface first."""
+    far, first = set(far_rooms(scene, thing.region, least)), dict[str, Thing]()
+    for place in things(scene, "asset", thing.name):
         if place.region in far:
             first.setdefault(place.region, place)
     return [str(place) for place in first.values()]

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
@@ -22,91 +27,15 @@ from navloom.graphs.navcraft.choices import (
 )
 from navloom.graphs.turns import sent_back
 from navloom.prompts.load import Rendered, load_prompt
-from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, closed_object, listed
 from navloom.tools.navcraft.errand import Errand
-from navloom.tools.navcraft.optimum import all_relays
-from navloom.tools.navcraft.relay import (
-    COLLAB_TYPES,
-    RelayChoice,
-    check_collab_path_efficient,
-    relay_legs,
-)
+from navloom.tools.navcraft.optimum import Relays
+from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, check_collab_path_efficient
 from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.wish import NOT_AS_ASKED, Wish, starts_instead
 
 MOST_PLACES = 6
-"""Admissible handoffs that are shown."""
-
-
-def relay_question(
-    state: Mapping[str, Any],
-    task: RelayTask,
-    errand: Errand,
-    settings: ChoiceSettings,
-    *,
-    strict: bool,
-) -> tuple[Rendered, dict[str, Any]]:
-    """The opening of a relay's conversation, and the schema of what is asked."""
-    facts = relay_facts(task, state["seed"], settings, strict=strict)
-    if settings.recommend and (best := all_relays(task, strict=strict).best("alpha")):
-        facts += (
-            f"\nA good choice: robot_2 in {best.robot_2_start_region}, handoff "
-            f"{best.transfer_asset} in {best.transfer_region}, {best.collab_type}."
-        )
-    rendered = load_prompt("navcraft_collab_choices").render(
-        scene=shown_scene(task.scene, settings),
-        errand=f"{errand.instruction} It starts in {errand.start}.",
-        facts=facts,
-        seed=state["seed"],
-    )
-    return rendered, without_refused(
-        relay_choice_schema(task.scene, constrain=settings.lists_names), state
-    )
-
-
-def chosen_relay(
-    answer: Mapping[str, Any],
-    state: Mapping[str, Any],
-    task: RelayTask,
-    settings: ChoiceSettings,
-    *,
-    strict: bool,
-) -> tuple[RelayChoice | None, Update]:
-    """The relay where the tool finds it efficient, else the update that says why it is not."""
-    named, kind = answer.get("handoff"), str(answer.get("type"))
-    place = read_thing(named, task.scene, "asset")
-    if isinstance(place, str):
-        return None, refuse(named, "transfer_asset_not_there", place, state, settings)
-    if kind not in COLLAB_TYPES:
-        fault = f"'{kind[:40]}' is no type: choose Type-A1 or Type-A2."
-        return None, sent_back(state, [Violation("wrong_form", fault)], settings)
-    helper = str(answer.get("robot_2"))
-    choice = RelayChoice(helper, place.region, place.name, kind)
-    found = check_collab_path_efficient(task, *choice, strict=strict)
-    if found["efficient"]:
-        return choice, {}
-    if helper not in task.fit_helpers:
-        fault = f"{found.get('error', '')} Choose one of: {listed([*task.fit_helpers])}."
-        return None, refuse(helper, "not_efficient", fault, state, settings)
-    alone = task.solo_metres or 0.0
-    why = found.get("error") or (
-        f"With {place} and {kind} robot_1 walks {found['r1_rate'] * alone:.0f} m, alone "
-        f"{alone:.0f} m: no gain."
-    )
-    if settings.show_adjacency:
-        others = map(str, offered_handoffs(task, state["seed"], settings, strict=strict))
-        why += f" Choose one of: {listed([*others])}."
-    return None, refuse(named, "not_efficient", why, state, settings)
-
-
-def relay_choice_schema(scene: Scene, *, constrain: bool) -> dict[str, Any]:
-    """The schema of the choices of a relay."""
-    fields = {
-        "robot_2": choice_field([region.id for region in scene.regions], constrain),
-        "handoff": choice_field(things(scene, "asset"), constrain),
-        "type": {"type": "string", "enum": list(COLLAB_TYPES)},
-    }
-    return {"title": "relay_choice", **closed_object(fields)}
+"""Handoffs that are shown."""
 
 
 class Handoff(NamedTuple):
@@ -140,67 +69,161 @@ class Handoff(NamedTuple):
         )
 
 
-def relay_facts(
-    task: RelayTask, seed: int, settings: ChoiceSettings, *, strict: bool = False
-) -> str:
-    """Who may start where, and some handoffs that spare robot_1 a part of its way."""
-    alone = f"Alone robot_1 walks {task.solo_metres or 0:.0f} m."
-    if not settings.show_adjacency:
-        return alone
-    heading = {
-        "ranked": "The best handoffs, the one in which robot_1 walks least first:",
-        "blind": "Some handoffs, and what robot_1 walks then:",
-    }
-    return "\n".join(
-        [
-            alone,
-            f"robot_2 may start in: {', '.join(task.fit_helpers) or 'nowhere'}.",
-            heading[settings.choices],
-            *(each.told for each in offered_handoffs(task, seed, settings, strict=strict)),
-        ]
-    )
+@dataclass(frozen=True)
+class Offer:
+    """What a model is offered to make a relay of.
 
-
-def offered_handoffs(
-    task: RelayTask, seed: int, settings: ChoiceSettings, *, strict: bool = False
-) -> list[Handoff]:
-    """The handoffs that a model is shown, at most ``MOST_PLACES``; each spares robot_1 some way."""
-    if settings.choices == "ranked":
-        return ranked_handoffs(task, strict=strict)
-    return blind_handoffs(task, seed)
-
-
-def ranked_handoffs(task: RelayTask, *, strict: bool = False) -> list[Handoff]:
-    """The best handoff of each room and type with the helper start that is best for it.
-
-    Best first by what robot_1 walks, then by the time; the first is the best there is among the
-    assets that are shown.
+    Attributes:
+        relays: every guarded relay of the errand.
+        wish: what is asked.
+        settings: how the model is helped.
+        seed: draws and orders a blind list.
     """
-    relays = all_relays(task, strict=strict)
-    solo, shown = task.solo_metres or 0.0, set(things(task.scene, "asset"))
-    found: dict[tuple[str, str], Handoff] = {}
-    for row in relays.ranking("alpha"):
-        relay = relays.relay(int(row))
-        place = Thing(relay.transfer_asset, relay.transfer_region)
-        metres, key = relay.alpha * solo, (relay.transfer_region, relay.collab_type)
-        if metres >= task.shorter or len(found) == MOST_PLACES:
-            break
-        if place in shown and key not in found:
-            helper, seconds = relay.robot_2_start_region, relay.g_rate * solo
-            found[key] = Handoff(place, relay.collab_type, metres, helper, seconds)
-    return [*found.values()]
 
+    relays: Relays
+    wish: Wish
+    settings: ChoiceSettings
+    seed: int
 
-def blind_handoffs(task: RelayTask, seed: int) -> list[Handoff]:
-    """Some of the handoffs there are, drawn and ordered by the seed: what may be, not the best."""
-    shown = set(things(task.scene, "asset"))
-    found = []
-    for transfer in task.fit_transfers.values():
-        place = Thing(transfer.name, transfer.region)
-        for kind in COLLAB_TYPES if place in shown else ():
+    @property
+    def task(self) -> RelayTask:
+        """The single-robot task."""
+        return self.relays.task
+
+    @cached_property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which relays are as asked, and at a place whose name is shown."""
+        shown = {(each.region, each.name) for each in self.places}
+        named = [(each.region, each.name) in shown for each in self.relays.transfers]
+        return (
+            self.wish.kept_by(self.relays) & np.array(named, dtype=np.bool_)[self.relays.transfer]
+        )
+
+    @cached_property
+    def places(self) -> list[Thing]:
+        """The furniture that may be named: it holds the object."""
+        return things(self.task.scene, "asset", self.task.object_item.prompt_name)
+
+    @cached_property
+    def helpers(self) -> list[str]:
+        """Where robot_2 may start, in scene order."""
+        found = np.unique(self.relays.start[self.kept])
+        return [self.relays.starts[i].region for i in found]
+
+    @cached_property
+    def handoffs(self) -> list[Handoff]:
+        """At most ``MOST_PLACES``: the best first, or in the seed's order."""
+        return self._ranked() if self.settings.choices == "ranked" else self._blind()
+
+    def _ranked(self) -> list[Handoff]:
+        """The best handoff of each room and type, with the helper start that is best for it."""
+        solo, found = self.task.solo_metres or 0.0, dict[tuple[str, str], Handoff]()
+        ranking = self.relays.ranking("alpha")
+        for row in ranking[self.kept[ranking]]:
+            relay = self.relays.relay(int(row))
+            key = relay.transfer_region, relay.collab_type
+            if key not in found:
+                found[key] = Handoff(
+                    Thing(relay.transfer_asset, relay.transfer_region),
+                    relay.collab_type,
+                    relay.alpha * solo,
+                    relay.robot_2_start_region,
+                    relay.g_rate * solo,
+                )
+            if len(found) == MOST_PLACES:
+                break
+        return [*found.values()]
+
+    def _blind(self) -> list[Handoff]:
+        """Some of those there are: what may be, not what is best."""
+        solo, found = self.task.solo_metres or 0.0, dict[tuple[int, int], Handoff]()
+        for row in np.flatnonzero(self.kept):
+            relay = self.relays.relay(int(row))
+            place = Thing(relay.transfer_asset, relay.transfer_region)
             # What robot_1 walks is the same wherever robot_2 comes from.
-            fetch, come = task.start_to_object + transfer.from_object, transfer.from_start
-            _, _, metres = relay_legs(fetch, fetch, come, come, transfer.to_end, kind)
-            if metres < task.shorter:
-                found.append(Handoff(place, kind, metres))
-    return random.Random(seed).sample(found, min(MOST_PLACES, len(found)))
+            key = int(self.relays.transfer[row]), int(self.relays.type_index[row])
+            found[key] = Handoff(place, relay.collab_type, relay.alpha * solo)
+        ordered = [found[key] for key in sorted(found)]
+        return random.Random(self.seed).sample(ordered, min(MOST_PLACES, len(ordered)))
+
+    def facts(self) -> str:
+        """What is asked, who may start where, and some handoffs."""
+        task = self.task
+        facts = [f"Alone robot_1 walks {task.solo_metres or 0:.0f} m.", self.wish.told(task)]
+        if self.settings.show_adjacency:
+            heading = {
+                "ranked": "The best handoffs, the one in which robot_1 walks least first:",
+                "blind": "Some handoffs, and what robot_1 walks then:",
+            }
+            facts += [
+                f"robot_2 may start in: {', '.join(self.helpers) or 'nowhere'}.",
+                heading[self.settings.choices],
+                *(each.told for each in self.handoffs),
+            ]
+        if self.settings.recommend and self.kept.any():
+            ranking = self.relays.ranking("alpha")
+            best = self.relays.relay(int(ranking[self.kept[ranking]][0]))
+            facts.append(
+                f"A good choice: robot_2 in {best.robot_2_start_region}, handoff "
+                f"{best.transfer_asset} in {best.transfer_region}, {best.collab_type}."
+            )
+        return "\n".join(filter(None, facts))
+
+    def schema(self) -> dict[str, Any]:
+        """The schema of the choices of a relay."""
+        constrain, scene = self.settings.lists_names, self.task.scene
+        barred = self.task.target_region if self.wish.elsewhere else None
+        rooms = [region.id for region in scene.regions if region.id != barred]
+        kinds = [self.wish.type] if self.wish.type else [*COLLAB_TYPES]
+        fields = {
+            "robot_2": choice_field(rooms, constrain),
+            "handoff": choice_field(self.places, constrain),
+            "type": {"type": "string", "enum": kinds},
+        }
+        return {"title": "relay_choice", **closed_object(fields)}
+
+
+def relay_question(
+    state: Mapping[str, Any], offer: Offer, errand: Errand
+) -> tuple[Rendered, dict[str, Any]]:
+    """The opening of a relay's conversation, and the schema of what is asked."""
+    rendered = load_prompt("navcraft_collab_choices").render(
+        scene=shown_scene(offer.task.scene, offer.settings),
+        errand=f"{errand.instruction} It starts in {errand.start}.",
+        facts=offer.facts(),
+        seed=state["seed"],
+    )
+    return rendered, without_refused(offer.schema(), state)
+
+
+def chosen_relay(
+    answer: Mapping[str, Any], state: Mapping[str, Any], offer: Offer, *, strict: bool
+) -> tuple[RelayChoice | None, Update]:
+    """The relay where the tool finds it efficient and it is as asked, else why it is not."""
+    task, settings = offer.task, offer.settings
+    named, kind = answer.get("handoff"), str(answer.get("type"))
+    place = read_thing(named, task.scene, "asset")
+    if isinstance(place, str):
+        return None, refuse(named, "transfer_asset_not_there", place, state, settings)
+    if kind not in COLLAB_TYPES:
+        fault = f"'{kind[:40]}' is no type: choose Type-A1 or Type-A2."
+        return None, sent_back(state, [Violation("wrong_form", fault)], settings)
+    choice = RelayChoice(str(answer.get("robot_2")), place.region, place.name, kind)
+    found = check_collab_path_efficient(task, *choice, strict=strict)
+    code = NOT_AS_ASKED if found["efficient"] else "not_efficient"
+    if found["efficient"]:
+        why = offer.wish.why_not(task, choice, found["r1_rate"], found["g_rate"])
+        if why is None:
+            return choice, {}
+    else:
+        alone = task.solo_metres or 0.0
+        why = found.get("error") or (
+            f"With {place} and {kind} robot_1 walks {found['r1_rate'] * alone:.0f} m, alone "
+            f"{alone:.0f} m: no gain."
+        )
+    # What is best changed is the start, unless the handoff will not do with any.
+    starts = starts_instead(offer.relays, offer.kept, choice)
+    if settings.show_adjacency or starts:
+        why += f" Choose one of: {listed(starts or [*map(str, offer.handoffs)])}."
+    at_fault = choice.robot_2_start_region if starts else named
+    return None, refuse(at_fault, code, why, state, settings)

@@ -42,19 +42,21 @@ from navloom.graphs.turns import (
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.distances import per_scene
-from navloom.scenes.prompt import scene_json
+from navloom.scenes.prompt import item_names, scene_json
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.tools.forms import Violation, listed, name_argument
 from navloom.tools.navcraft.errand import Errand, ErrandAnswer, errand_schema, read_errand
+from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import (
     check_path_and_adjacency,
     check_two_path_and_adjacency,
     least_hops,
 )
-from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient
+from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, check_collab_path_efficient
 from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.worth import errand_worth
+from navloom.tools.navcraft.wish import Wish, advice
+from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, errand_worth, holds_nothing
 
 
 class Input(TypedDict):
@@ -153,11 +155,24 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
     task, wrong = read_errand(answer, scene, tau=context.tau)
     if task is None or wrong:
         return sent_back(state, wrong, context)
+    if odd := _odd_end(task.errand, scene):
+        return sent_back(state, [odd], context)
     placed = RelayTask(scene, *task.errand)
     if placed.broken:
         # Regions may be linked and still have parts that the navigation graph does not connect.
         return sent_back(state, [Violation("not_walkable", placed.broken[0].message)], context)
     return {"status": "ok", "reason": None, "result": _result(task, placed, state, context)}
+
+
+def _odd_end(errand: Errand, scene: Scene) -> Violation | None:
+    """A toilet is an asset of its room, and yet nothing is put on it."""
+    if can_hold(errand.end_asset, errand.object):
+        return None
+    there = item_names(scene, errand.end, "asset")
+    left = [name for name in there if can_hold(name, errand.object)]
+    advice = f"In {errand.end} choose one of: {listed(left)}." if left else "Choose another end."
+    said = f"{holds_nothing(errand.end_asset, errand.end, errand.object)} {advice}"
+    return Violation(HOLDS_NOTHING, said)
 
 
 def _result(
@@ -279,20 +294,34 @@ def path_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[Ba
     ]
 
 
-def relay_tools(task: RelayTask, *, strict: bool = False, constrain: bool = True) -> list[BaseTool]:
+def relay_tools(
+    task: RelayTask, *, strict: bool = False, constrain: bool = True, wish: Wish | None = None
+) -> list[BaseTool]:
     """``check_collab_path_efficient`` over one single-robot task.
 
     Args:
         task: the task a relay would replace.
         strict: hold the helper to the stricter rule.
+        wish: what a relay should be beside being efficient, or else it is refused.
         constrain: enumerate region ids and asset names in the argument schema.
     """
     regions = [region.id for region in task.scene.regions] if constrain else None
     names = [name for region, name in task.transfers] if constrain else []
 
+    def compared(**asked: str) -> dict[str, Any]:
+        found = check_collab_path_efficient(task, **asked, strict=strict)
+        if wish is None or not found["efficient"]:
+            return found
+        why = wish.why_not(task, RelayChoice(**asked), found["r1_rate"], found["g_rate"])
+        if why is None:
+            return found
+        relays = all_relays(task, strict=strict)
+        said = f"{why} {advice(relays, wish, RelayChoice(**asked))}"
+        return {**found, "efficient": False, "error": said}
+
     return [
         StructuredTool.from_function(
-            lambda **asked: check_collab_path_efficient(task, **asked, strict=strict),
+            compared,
             name="check_collab_path_efficient",
             description=_RELAY,
             args_schema=_arguments(

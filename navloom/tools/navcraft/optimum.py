@@ -293,13 +293,6 @@ def _reasons(relay: Relay, task: RelayTask) -> tuple[str, ...]:
     )
 
 
-def is_worth_it(task: RelayTask, *, strict: bool = False) -> bool:
-    """Whether any guarded relay makes robot_1's own way shorter (CoNavBench 3.1.3: alpha < 1)."""
-    relays = all_relays(task, strict=strict)
-    solo = task.solo_metres or 0.0
-    return len(relays) > 0 and float(relays.alpha.min()) * solo < task.shorter
-
-
 def relay_record(
     task: RelayTask, choice: RelayChoice | None, *, strict: bool = False
 ) -> dict[str, Any]:

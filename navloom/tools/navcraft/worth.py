@@ -186,6 +186,15 @@ def can_hold(asset: str, object_name: str | None = None) -> bool:
     return thing is not None and kind in (*thing.put_on, *thing.or_on)
 
 
+HOLDS_NOTHING = "holds_nothing"
+"""The code of a proposal that puts a thing where none can be put."""
+
+
+def holds_nothing(asset: str, region: str, object_name: str) -> str:
+    """What a generator is told of such furniture."""
+    return f"One cannot put a {object_name} on or in the {asset} in {region}."
+
+
 @lru_cache(maxsize=100_000)
 def plausibility(object_name: str, asset: str, room: str) -> Plausibility:
     """How far a person would ask for a thing to be taken to a room and put there.

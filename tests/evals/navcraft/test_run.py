@@ -15,6 +15,7 @@ from navloom.evals.navcraft.run import in_turn
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.scenes.formats.scene_json import save
+from navloom.tools.navcraft.worth import can_hold
 from tests.evals.lines import checked, records
 from tests.tools.navcraft.worlds import row_house
 
@@ -49,6 +50,35 @@ def test_all_profiles_over_few_homes(tmp_path: Path) -> None:
     run_kind(asked(spec="demo:", n=12, profile=("all",)), tmp_path / "r")
     shares = Counter((row["profile"] or {}).get("Age") for row in read_samples(tmp_path / "r"))
     assert sorted(shares.values()) == [2] * 6
+
+
+def test_relays_are_of_both_types_and_their_helpers_from_elsewhere(tmp_path: Path) -> None:
+    run_kind(asked(kind="collab", n=24, compact=True), tmp_path / "r")
+    made = [row["result"] for row in read_samples(tmp_path / "r") if row["result"]["phase_2"]]
+    kinds = Counter(each["phase_2"]["Collaborative type"] for each in made)
+    assert 0.4 <= kinds["Type-A1"] / kinds.total() <= 0.6
+    first = [each for each in made if each["navloom"]["asked"]["type"] == "Type-A1"]
+    assert sum(each["navloom"]["g_rate"] < 1 for each in first) >= 0.8 * len(first)
+    beside = [
+        each["phase_2"]["Collaborative robot start region"]["robot_2"]
+        == each["phase_1"]["Single robot target object region"]["robot_1"]
+        for each in made
+    ]
+    assert sum(beside) <= len(made) / 3
+    for each in made:
+        one, two = each["phase_1"], each["navloom"]
+        assert can_hold(two["end_asset"], one["Target object"])
+        assert can_hold(two["transfer_asset"], one["Target object"])
+        # No more than the best of all is missed among those as asked.
+        assert -1e-9 <= two["regret_asked"] <= two["regret_alpha"] + 1e-9
+
+
+def test_only_what_is_asked_for_is_made(tmp_path: Path) -> None:
+    run_kind(asked(kind="collab", n=12, faster=True, min_gain=0.3), tmp_path / "r")
+    rows = [row["result"] for row in read_samples(tmp_path / "r")]
+    made = [each["navloom"] for each in rows if each["phase_2"]]
+    assert made
+    assert all(each["g_rate"] < 1 and each["gain_alpha"] >= 0.3 - 1e-9 for each in made)
 
 
 def test_same_request_same_tasks_and_another_seed_others(tmp_path: Path) -> None:
@@ -127,7 +157,14 @@ def test_another_request_in_the_folder_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"n": 0}, {"tau": 0}, {"source": "x"}, {"choices": "blind"}, {"model": "builtin/first"}],
+    [
+        {"kind": "collab", "types": "a2", "faster": True},
+        {"n": 0},
+        {"tau": 0},
+        {"source": "x"},
+        {"choices": "blind"},
+        {"model": "builtin/first"},
+    ],
 )
 def test_requests_that_make_no_sense(changes: dict[str, Any]) -> None:
     with pytest.raises(UsageError):

@@ -17,7 +17,7 @@ from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.prompt import scene_prompt
 from tests.graphs.navcraft.errands import phase_1, phase_2
 from tests.graphs.states import run
-from tests.tools.navcraft.worlds import row_house
+from tests.tools.navcraft.worlds import item, row_house
 
 OBJECT = {"object": "cup in Study_4"}
 END = {"end": "kitchen_counter in Hall_2"}
@@ -101,7 +101,7 @@ def test_relay_choice_becomes_the_papers_answer() -> None:
     assert end["result"]["phase_2"] == phase_2()["phase_2"]
     human = model.calls[0].messages[1].content
     assert "Alone robot_1 walks 21 m." in human
-    assert "robot_2 may start in: Bedroom_1, Hall_2, Living_room_3, Study_4." in human
+    assert "robot_2 may start in: Bedroom_1, Hall_2, Living_room_3." in human
     # By hand: 8 + 1 m to the cup, 1 + 4 + 2 m to the table. Type-A1 would be 23 m, no gain.
     shown = "coffee_table in Living_room_3 with Type-A2"
     assert f"{shown}, robot_2 from Bedroom_1: robot_1 walks 16 m, done after 25 s" in human
@@ -122,6 +122,34 @@ def test_relay_without_gain_is_sent_back_with_the_reason() -> None:
     assert "robot_1 walks 23 m, alone 21 m: no gain" in told[0]
     assert "There is no asset 'sofa' in Hall_2" in told[1]
     assert "next to robot_1's start region" in told[2]
+
+
+def test_a_choice_that_is_not_as_asked_is_sent_back_and_its_start_not_offered_again() -> None:
+    in_room = {**RELAY, "robot_2": "Study_4"}
+    with ScriptedChatModel([in_room, RELAY]) as model:
+        end = collab(model, hold_names=False)
+    assert end["violations"] == ["not_as_asked"]
+    told = str(model.calls[1].messages[-1].content)
+    assert "robot_2 may not start in Study_4, where the object is." in told
+    assert "Choose one of: Bedroom_1, Hall_2, Living_room_3." in told
+    with ScriptedChatModel([RELAY]) as model:
+        collab(model)
+    held = model.calls[0].response_format["properties"]
+    assert "Study_4" not in held["robot_2"]["enum"]
+
+
+@pytest.mark.parametrize("compact", [True, False])
+def test_an_end_that_holds_nothing_is_sent_back(compact: bool) -> None:
+    scene = row_house(item("toilet", "asset", "Hall_2", 6, 1))
+    toilet = {"end": "toilet in Hall_2"}
+    whole = phase_1(**{"Task instruction": "Take the cup from Study_4 to the toilet in Hall_2."})
+    script = [OBJECT, toilet, END, START] if compact else [whole, phase_1()]
+    with ScriptedChatModel(script) as model:
+        context = navcraft_single.Context(scene=scene, model=model, compact=compact)
+        end = run(navcraft_single.graph, {"seed": 7}, context=context)
+    assert (end["status"], end["violations"]) == ("ok", ["holds_nothing"])
+    told = " ".join(str(m.content) for call in model.calls for m in call.messages)
+    assert "One cannot put a cup on or in the toilet in Hall_2." in told
 
 
 def test_recommendation_is_the_optimum() -> None:
@@ -149,10 +177,10 @@ def test_the_control_takes_the_first_of_every_list(choices: Any) -> None:
     records = [end["result"]["navloom"] for end in ends]
     assert len({end["result"]["phase_1"]["Task instruction"] for end in ends}) == 1
     if choices == "ranked":
-        # Not 0: six assets a room are shown, and here another is a hand's breadth better.
-        assert max(record["regret_alpha"] for record in records) < 0.02
+        # Not 0: six assets a room are shown, and another may be a hand's breadth better.
+        assert max(record["regret_asked"] for record in records) < 0.02
     else:
-        assert max(record["regret_alpha"] for record in records) > 0.1
+        assert max(record["regret_asked"] for record in records) > 0.1
 
 
 def test_the_control_goes_on_to_the_second_where_the_first_was_refused() -> None:

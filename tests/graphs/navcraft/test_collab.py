@@ -17,11 +17,12 @@ from tests.tools.navcraft.worlds import row_house
 
 
 def lift(model: Any, errand: dict[str, Any] | None, **context: Any) -> dict[str, Any]:
+    wish = context.pop("wish", {})
     context = {"scene": row_house(), **context}
     given = None if errand is None else errand["phase_1"]
     return run(
         navcraft_collab.graph,
-        {"seed": 7, "phase_1": given},
+        {"seed": 7, "phase_1": given, "wish": wish},
         context=Context(model=model, **context),
     )
 
@@ -72,6 +73,36 @@ def test_broken_guard_is_said_by_the_tool() -> None:
         end = lift(model, phase_1())
     first = next(m for m in end["messages"] if isinstance(m, ToolMessage))
     assert "next to robot_1's start region" in first.content
+
+
+def test_a_relay_that_is_not_as_asked_is_sent_back_with_what_would_do() -> None:
+    # Of 21 m robot_1 walks 16 in Type-A2; in Type-A1 it would walk 23.
+    at_cup = relay(robot_2_start_region="Study_4")
+    with ScriptedChatModel([at_cup, CHECK_RELAY, phase_2()]) as model:
+        end = lift(model, phase_1(), wish={"type": "Type-A2", "elsewhere": True})
+    assert "Asked of this relay: the type is Type-A2; robot_2 does not start in Study_4." in str(
+        model.calls[0].messages[1].content
+    )
+    first = next(m for m in end["messages"] if isinstance(m, ToolMessage))
+    assert "robot_2 may not start in Study_4, where the object is." in first.content
+    assert "robot_2 could start in: Bedroom_1, Hall_2, Living_room_3." in first.content
+    # What is nowhere to be had is not asked: no relay here is of Type-A1.
+    with ScriptedChatModel([CHECK_RELAY, phase_2()]) as model:
+        end = lift(model, phase_1(), wish={"type": "Type-A1", "faster": True})
+    record = end["result"]["navloom"]
+    assert record["asked"] == {
+        **{"type": "Type-A2", "faster": False, "elsewhere": False, "min_gain": 0.0},
+        "given_up": ["type", "faster"],
+    }
+    assert record["regret_asked"] == pytest.approx(0)
+
+
+def test_what_the_context_asks_is_never_given_up() -> None:
+    with ScriptedChatModel([]) as model:
+        for asked in ({"types": "a1"}, {"faster": True}, {"min_gain": 0.5}):
+            end = lift(model, phase_1(), **asked)
+            assert (end["status"], end["result"]["verdict"]) == ("ok", "not worth it")
+            assert end["result"]["navloom"]["decided_by"] == "survey"
 
 
 def test_repeated_failing_relay_ends_the_attempt() -> None:

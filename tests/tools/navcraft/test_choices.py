@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from navloom.graphs.navcraft.choices import Thing, read_thing, things
 from navloom.graphs.navcraft.errand_choices import far_places, far_rooms
-from navloom.graphs.navcraft.relay_choices import blind_handoffs, ranked_handoffs, relay_facts
+from navloom.graphs.navcraft.relay_choices import Handoff, Offer
 from navloom.graphs.navcraft.single import Context
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Edge, Scene
@@ -14,6 +16,7 @@ from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.wish import Wish
 from tests.tools.navcraft.worlds import item, row_house
 
 BLIND = Context(scene="demo:flat", compact=True, choices="blind")
@@ -27,9 +30,17 @@ def errand(scene: Scene) -> RelayTask:
     return RelayTask(scene, "Living_room_3", "Study_4", "cup", "Bedroom_1", "book_shelf")
 
 
-def told(task: RelayTask, seed: int) -> dict[str, float]:
+def offer(task: RelayTask, settings: Context = RANKED, seed: int = 0, **wish: Any) -> Offer:
+    return Offer(all_relays(task), Wish(**wish), settings, seed)
+
+
+def told(task: RelayTask, seed: int, **wish: Any) -> dict[str, float]:
     """What a blind list says: handoff -> what robot_1 walks then."""
-    return {str(each): each.metres for each in blind_handoffs(task, seed)}
+    return {str(each): each.metres for each in blind(task, seed, **wish)}
+
+
+def blind(task: RelayTask, seed: int, **wish: Any) -> list[Handoff]:
+    return offer(task, BLIND, seed, **wish).handoffs
 
 
 def test_handoffs_are_those_that_spare_robot_1_a_part_of_its_way() -> None:
@@ -44,8 +55,8 @@ def test_handoffs_are_those_that_spare_robot_1_a_part_of_its_way() -> None:
         "kitchen_counter in Hall_2 with Type-A2": 4 + 1 + 1 + 8 + 3,
     }
     assert [*task.fit_helpers] == ["Bedroom_1", "Pantry_5", "Attic_6"]
-    facts = relay_facts(task, 0, BLIND).splitlines()
-    assert facts[0] == relay_facts(task, 0, BARE) == "Alone robot_1 walks 19 m."
+    facts = offer(task, BLIND).facts().splitlines()
+    assert facts[0] == offer(task, BARE).facts() == "Alone robot_1 walks 19 m."
     assert facts[1] == "robot_2 may start in: Bedroom_1, Pantry_5, Attic_6."
     assert len(facts) == 3 + 4
     assert "kitchen_counter in Hall_2 with Type-A2: 17 m" in facts
@@ -56,7 +67,7 @@ def test_ranked_handoffs_are_the_tools_best_first_with_metres_and_time() -> None
     # By hand: from Pantry_5 robot_2 has the cup after 4 + 1 m and is at the table after 1 + 4 + 2
     # more, where robot_1 has been since 2 m, and on it goes for 2 + 8 + 1. From Bedroom_1 it is at
     # the table before robot_1 is: 8 + 2 m against 12.
-    assert relay_facts(task, 0, RANKED).splitlines()[2:] == [
+    assert offer(task).facts().splitlines()[2:] == [
         "The best handoffs, the one in which robot_1 walks least first:",
         "coffee_table in Living_room_3 with Type-A2, robot_2 from Bedroom_1: robot_1 walks 12 m, "
         "done after 23 s",
@@ -75,17 +86,16 @@ def test_the_first_ranked_handoff_is_the_best_that_is_shown(name: str) -> None:
     for start, target, end in [*admissible_triples(scene)][::50]:
         thing, asset = (item_names(scene, r, k)[0] for r, k in ((target, "object"), (end, "asset")))
         task = RelayTask(scene, start, target, thing, end, asset)
-        ranked = ranked_handoffs(task)
+        ranked = offer(task).handoffs
         metres = [each.metres for each in ranked]
         assert metres == sorted(metres)
         assert len({(each.place.region, each.kind) for each in ranked}) == len(ranked) <= 6
-        best = all_relays(task).best("alpha")
-        if ranked and best and Thing(best.transfer_asset, best.transfer_region) == ranked[0].place:
-            assert ranked[0].metres / (task.solo_metres or 0) == pytest.approx(best.alpha)
-        # No blind pick is better than the first of the ranked.
-        blind = blind_handoffs(task, 0)
-        assert bool(blind) == bool(ranked)
-        assert all(each.metres >= metres[0] - 1e-9 for each in blind)
+        # No blind pick is better than the first of the ranked, whatever the seed.
+        drawn = [each for seed in range(5) for each in blind(task, seed)]
+        assert bool(drawn) == bool(ranked)
+        assert all(each.metres >= metres[0] - 1e-9 for each in drawn)
+        helpers = {each.helper for each in ranked}
+        assert helpers <= {*offer(task).helpers}
 
 
 def test_a_handoff_that_spares_nothing_is_not_offered() -> None:
@@ -102,12 +112,13 @@ def test_a_handoff_that_spares_nothing_is_not_offered() -> None:
 
 
 def test_at_most_six_handoffs_are_shown_and_the_seed_says_which() -> None:
-    tables = [item(f"table {k}", "asset", "Hall_2", 6, 0.1 * k) for k in range(5)]
+    names = ("desk", "table", "sideboard", "cabinet", "dresser")
+    tables = [item(name, "asset", "Hall_2", 6, 0.1 * k) for k, name in enumerate(names)]
     task = errand(row_house(SHELF, *tables))
-    shown = blind_handoffs(task, 1)
+    shown = blind(task, 1)
     assert len({str(each) for each in shown}) == 6
-    assert shown == blind_handoffs(task, 1)
-    assert len({tuple(blind_handoffs(task, seed)) for seed in range(5)}) > 1
+    assert shown == blind(task, 1)
+    assert len({tuple(blind(task, seed)) for seed in range(5)}) > 1
 
 
 def test_where_the_errand_cannot_be_walked_nothing_spares_anything() -> None:
@@ -126,8 +137,8 @@ def test_where_the_errand_cannot_be_walked_nothing_spares_anything() -> None:
     assert task.solo_metres is None
     (place,) = (x for key, x in task.transfers.items() if key[1] == "side_table")
     assert place.from_start + place.to_end < 1
-    assert blind_handoffs(task, 0) == ranked_handoffs(task) == []
-    assert relay_facts(task, 0, BARE) == "Alone robot_1 walks 0 m."
+    assert blind(task, 0) == offer(task).handoffs == []
+    assert offer(task, BARE).facts() == "Alone robot_1 walks 0 m."
 
 
 def test_far_rooms_are_so_many_hops_away_or_more_and_reachable() -> None:
@@ -136,19 +147,58 @@ def test_far_rooms_are_so_many_hops_away_or_more_and_reachable() -> None:
     assert far_rooms(scene, "Hall_2", 4) == ["Attic_6"]
     cut = scene.replace(links=scene.links[:2])
     assert far_rooms(cut, "Hall_2", 1) == ["Bedroom_1", "Living_room_3"]
-    assert far_places(scene, "Study_4", 2) == [
+    assert far_places(scene, Thing("cup", "Study_4"), 2) == [
         "book_shelf in Bedroom_1",
         "kitchen_counter in Hall_2",
     ]
 
 
 def test_six_names_of_a_room_are_offered_surfaces_first() -> None:
-    stools = [item(f"stool {letter}", "asset", "Hall_2", 6, 1) for letter in "abcdefg"]
+    stools = [item(f"{letter} stool", "asset", "Hall_2", 6, 1) for letter in "abcdefg"]
     offered = [
         thing.name for thing in things(row_house(*stools), "asset") if thing.region == "Hall_2"
     ]
     assert len(offered) == 6
     assert offered[0] == "kitchen_counter"
+
+
+def test_what_holds_nothing_is_not_offered() -> None:
+    scene = row_house(
+        item("toilet", "asset", "Bedroom_1", 2, 1),
+        item("book shelf", "asset", "Attic_6", 22, 1),
+        item("mirror", "asset", "Attic_6", 22, 2),
+        item("refrigerator", "asset", "Pantry_5", 18, 1),
+        item("milk", "object", "Bedroom_1", 2, 1),
+    )
+    named = [str(thing) for thing in things(scene, "asset")]
+    assert " ".join(named) == (
+        "kitchen_counter in Hall_2 coffee_table in Living_room_3 book_shelf in Attic_6"
+    )
+    assert "refrigerator in Pantry_5" in map(str, things(scene, "asset", "milk"))
+    assert far_places(scene, Thing("cup", "Study_4"), 2) == [
+        "kitchen_counter in Hall_2",
+        "book_shelf in Attic_6",
+    ]
+    task = RelayTask(scene, "Living_room_3", "Study_4", "cup", "Attic_6", "book_shelf")
+    assert ("Bedroom_1", "toilet") in task.fit_transfers
+    assert "toilet in Bedroom_1" not in map(str, offer(task).places)
+
+
+def test_a_list_keeps_to_what_is_asked() -> None:
+    task = errand(row_house(SHELF))
+    assert told(task, 0, type="Type-A1") == {
+        "coffee_table in Living_room_3 with Type-A1": 13,
+        "kitchen_counter in Hall_2 with Type-A1": 15,
+    }
+    # Of 19 m robot_1 is spared a quarter over the table alone, and no helper makes it sooner.
+    asked = offer(task, type="Type-A1", min_gain=0.25)
+    assert [str(each) for each in asked.handoffs] == ["coffee_table in Living_room_3 with Type-A1"]
+    assert asked.schema()["properties"]["type"]["enum"] == ["Type-A1"]
+    assert (
+        "Asked of this relay: the type is Type-A1; robot_1 walks at most 14.2 m." in asked.facts()
+    )
+    nothing = offer(task, type="Type-A1", faster=True)
+    assert (nothing.handoffs, nothing.helpers) == ([], [])
 
 
 def test_a_thing_is_read_by_its_name_and_room() -> None:
