@@ -270,7 +270,7 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
 
     places = [scene.viewpoint_by_id[pose[0]] for pose in trajectory]
     points = tuple((scene.floor_of(p), p.position[0], p.position[2]) for p in places)
-    marks = [Mark("start_1", *points[0]), Mark("end", *points[-1], label="now")]
+    marks = [Mark("start", *points[0]), Mark("stop", *points[-1], label="now")]
     walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
     figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")
     drawn = BytesIO()
