@@ -99,7 +99,7 @@ def did_you_mean(name: str, known: Iterable[str], *, most: int = 3) -> str:
     """
     options = list(known)
     folded = {option.casefold(): option for option in reversed(options)}
-    near = get_close_matches(name.casefold(), folded, n=most, cutoff=0.5)
+    near = get_close_matches(name.casefold(), folded, n=most, cutoff=0.6)
     if not near:
         return ""
     return " Did you mean " + " or ".join(f"'{folded[n]}'" for n in near) + "?"

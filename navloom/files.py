@@ -58,6 +58,26 @@ def formed(where: str, what: str) -> Iterator[None]:
         ) from error
 
 
+def check_place(path: Path, *, folder: bool) -> None:
+    """Refuse a file or a folder that cannot be written, before any work is done for it.
+
+    Args:
+        path: what will be written, and made where it is missing; nothing is made now.
+        folder: whether it is to be a folder.
+
+    Raises:
+        RunError: it cannot be; the message says why.
+    """
+    kind = "folder" if folder else "file"
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if there == path and path.is_dir() and not folder:
+        raise RunError(f"{path} is a folder: give a file in it")
+    if not there.is_dir() and (folder or there != path):
+        raise RunError(f"{path} is a file, or lies in one: give another {kind}")
+    if not os.access(there, os.W_OK):
+        raise RunError(f"{path} cannot be written: give another {kind}")
+
+
 def make_folder(path: Path) -> None:
     """Make a folder, parents too, where there is none.
 

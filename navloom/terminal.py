@@ -6,7 +6,9 @@ move the cursor, rename the window or hide what was said before.
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 
 
 def harmless(text: str) -> str:
@@ -24,3 +26,9 @@ def tell(text: str = "", end: str = "\n") -> None:
 def say(text: str, end: str = "\n") -> None:
     """Write a line about what is going on, on stderr."""
     print(harmless(text), end=end, file=sys.stderr, flush=True)
+
+
+def tell_wrapped(text: str) -> None:
+    """Write a paragraph as a result, as wide as the terminal, as COLUMNS says, or 80."""
+    columns = shutil.get_terminal_size().columns
+    tell(textwrap.fill(text, columns, break_long_words=False, break_on_hyphens=False))

@@ -29,14 +29,22 @@ def print_json(value: Any) -> None:
     tell(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def print_table(table: Table) -> None:
-    """Write a table on stdout; where that is no terminal no cell is cut to fit one."""
+def print_table(table: Table, *, of_words: bool = False) -> None:
+    """Write a table on stdout, as wide as the terminal; nothing in it is cut.
+
+    Args:
+        table: any; the names of its rows, in the first column, stay on one line.
+        of_words: keep to 80 columns, or what COLUMNS says, also where there is no terminal. Else a
+            line stays a line there, for programs that read lines.
+    """
     from rich.console import Console
 
     console = Console()
-    if not console.is_terminal:
+    if not console.is_terminal and not of_words:
         console = Console(width=max(console.width, 400))
+    table.columns[0].no_wrap = True  # its rows' names
     for column in table.columns:
+        column.overflow = "fold"
         column._cells = [harmless(e) if isinstance(e, str) else e for e in column._cells]
     console.print(table)
 
@@ -167,7 +175,7 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
         for who, text in prompt.messages:
             tell(f"--- {who}\n{text}")
     (least, most_calls), (few, many) = dry.calls, dry.input_tokens
-    asked, places = _some(dry.samples, kind.things[0]), _some(dry.scenes, kind.things[1])
+    asked, places = counted(dry.samples, kind.things[0]), counted(dry.scenes, kind.things[1])
     say(f"{dry.model}: {asked} in {places}, nobody was called")
     say(f"  calls: {least} at least, {most_calls} at most, retries not counted")
     say(f"  tokens in: {few:,} to {many:,}, out: at most {dry.output_tokens[1]:,}")
@@ -177,7 +185,8 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
         say(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")
 
 
-def _some(count: int, things: str) -> str:
+def counted(count: int, things: str) -> str:
+    """A number of things in words: 1 home, 2 homes."""
     return f"{count} {things if count != 1 else things.removesuffix('s')}"
 
 

@@ -246,8 +246,26 @@ def _usage(error: TyperException) -> int:
         tell(error.format_message())
         return MISTAKE
     where = context.command_path if context is not None else "navloom"
-    said = error.format_message().replace("Value error, ", "").removesuffix(".")
+    said = _named_by_its_source(error, context).replace("Value error, ", "").removesuffix(".")
     return _fail(f"{said}{'' if said.endswith('?') else '.'} See `{where} --help`.")
+
+
+def _named_by_its_source(error: TyperException, context: Any) -> str:
+    """What is wrong with a value, and where it was said: typed, in a variable or in a file."""
+    parameter = getattr(error, "param", None)
+    if type(error).__name__ != "BadParameter" or parameter is None or context is None:
+        return error.format_message()
+    source = getattr(context.get_parameter_source(parameter.name), "name", "")
+    flag = max(parameter.opts, key=len)
+    if source == "DEFAULT_MAP":
+        where = f"'{flag.lstrip('-')}' in {context.params.get('run_config')}"
+    elif source == "ENVIRONMENT":
+        where = str(parameter.envvar)
+    elif parameter.param_type_name == "argument":
+        where = parameter.get_error_hint()
+    else:
+        where = f"'{flag}'"
+    return f"Invalid value for {where}: {error.message}"
 
 
 def _defect(error: Exception) -> int:

@@ -108,7 +108,7 @@ def report(
     capnav` stand together in one table.
     """
     from navloom.evals.kinds import kind_of
-    from navloom.files import formed
+    from navloom.files import check_place, formed
 
     made = set()
     for run in runs:
@@ -121,6 +121,8 @@ def report(
         made.add(kind.report)
     if len(made) > 1:
         raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
+    if out is not None:
+        check_place(out, folder=True)
     with formed(f"a sample of {', '.join(map(str, runs))}", f"one of `navloom {kind.command}`"):
         shown = made.pop()(list(runs), out)
     if as_json:

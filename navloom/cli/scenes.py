@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import print_json, print_table
+from navloom.cli.common import counted, print_json, print_table
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
-from navloom.terminal import say, tell
+from navloom.terminal import say, tell_wrapped
 
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
@@ -71,9 +71,12 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a home: its rooms, what they lead to, and what is in them."""
+    from navloom.files import check_place
     from navloom.scenes.prompt import scene_prompt
     from navloom.scenes.uri import load_scene
 
+    if picture is not None:
+        check_place(picture, folder=False)
     scene = load_scene(uri)
     if picture is not None:
         _draw(scene, picture)
@@ -196,15 +199,16 @@ def _print_rooms(scene: Scene) -> None:
     from rich.table import Table
 
     sizes = _sizes(scene)
-    counts = ", ".join(f"{count} {name}" for name, count in sizes.items() if name != "scene")
-    tell(f"{sizes['scene']} · {counts}")
-    table = Table("floor", "region", "leads to", "assets", "objects", header_style="bold")
+    counts = (counted(sizes[name], name) for name in _COUNTS)
+    tell_wrapped(f"{sizes['scene']} · {', '.join(counts)}")
+    table = Table("region", "floor", "leads to", "assets", "objects", header_style="bold")
+    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
     for room in _rooms(scene):
         cells = [", ".join(room[key]) for key in ("leads_to", "assets", "objects")]
-        table.add_row(str(room["floor"]), room["region"], *(escape(cell) for cell in cells))
-    print_table(table)
+        table.add_row(room["region"], str(room["floor"]), *(escape(cell) for cell in cells))
+    print_table(table, of_words=True)
     for note in scene.notes:
-        tell(f"note: {note}")
+        tell_wrapped(f"note: {note}")
 
 
 def _draw(scene: Scene, path: Path) -> None:
@@ -222,6 +226,7 @@ def _draw(scene: Scene, path: Path) -> None:
 
 def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
     from navloom.errors import SceneError, UsageError
+    from navloom.files import check_place
     from navloom.models.registry import model_of
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import list_scenes, load_scene
@@ -230,6 +235,7 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
     uris = list_scenes(spec)
     if len(uris) > 1 and out.suffix:
         raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
+    check_place(out, folder=len(uris) > 1)
     written = []
     for uri in uris:
         try:

@@ -24,7 +24,7 @@ from typing import Any
 from navloom.errors import RunError, did_you_mean
 from navloom.evals.progress import Summary
 from navloom.evals.request import Request
-from navloom.evals.run_folder import RunFolder, made_by_another, read_run
+from navloom.evals.run_folder import RunFolder, holds_run, made_by_another, read_run
 from navloom.evals.session import Job, Sample, Session
 from navloom.files import formed, write_whole
 from navloom.models.spec import read_spec
@@ -238,6 +238,22 @@ def kind_of(run: Path | str) -> Kind:
     return get_kind(name)
 
 
+def read_run_of(run: Path | str, *kinds: str) -> dict[str, Any]:
+    """What ``run.json`` says of a run that must be of one of some kinds.
+
+    Raises:
+        RunError: the folder is no run, or one of another kind: which, and which was expected.
+    """
+    said = read_run(run)
+    if said.get("kind") not in kinds:
+        commands = [f"`navloom {get_kind(each).command}`" for each in kinds]
+        raise RunError(
+            f"{run} is a run of `navloom {kind_of(run).command}`: expected one of"
+            f" {' or '.join(commands)}"
+        )
+    return said
+
+
 def run_kind(request: Request, out: Path | str, session: Session | None = None) -> Summary:
     """:func:`arun_kind` for callers without an event loop: the same arguments and errors."""
     return asyncio.run(arun_kind(request, out, session))
@@ -258,6 +274,7 @@ async def arun_kind(request: Request, out: Path | str, session: Session | None =
         DataError: a file that the request names is missing or broken; SceneError, of a scene.
     """
     kind, session, path = get_kind(request.kind), session or Session(), Path(out)
+    holds_run(path)
     # Whatever is wrong with the request is said before a folder is made or claimed for it.
     session.check_models(*request.models)
     if read_spec(request.models[0]).bare == "builtin/human":

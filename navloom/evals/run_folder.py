@@ -35,7 +35,16 @@ from navloom.errors import RunError
 from navloom.evals.made_with import git_state, package_version, versions
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
-from navloom.files import Form, LineFile, cannot_write, formed, read_by_id, read_lines, write_whole
+from navloom.files import (
+    Form,
+    LineFile,
+    cannot_write,
+    check_place,
+    formed,
+    read_by_id,
+    read_lines,
+    write_whole,
+)
 from navloom.models.secrets import redacted
 
 _MAX_RUN_JSON = 16 * 1024 * 1024
@@ -168,6 +177,30 @@ def _line_check(said: Mapping[str, Any]) -> str:
         [said.get(k) for k in ("kind", "request", "seed", "created")], sort_keys=True
     )
     return blake2b(whole.encode(), digest_size=16).hexdigest()
+
+
+def holds_run(path: Path) -> bool:
+    """Whether a folder holds a run; False where it is new or empty, and one can be made in it.
+
+    Asked before anything is worked out for a folder: nothing is written.
+
+    Raises:
+        RunError: it is a file, holds other files, or cannot be read or written.
+    """
+    try:
+        check_place(path, folder=True)
+        names = {entry.name for entry in path.iterdir()}
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    others = sorted(name for name in names if not name.startswith("."))
+    if "run.json" not in names and others:
+        raise RunError(
+            f"{path} holds other files ({', '.join(others[:3])}) and no run.json: give --out a new"
+            " or an empty folder"
+        )
+    return "run.json" in names
 
 
 class RunFolder:
@@ -348,21 +381,7 @@ class RunFolder:
         Raises:
             RunError: it holds another request, or other files.
         """
-        try:
-            names = {entry.name for entry in self.path.iterdir()}
-        except FileNotFoundError:
-            return False
-        except NotADirectoryError:
-            raise RunError(f"{self.path} is a file: give --out a folder") from None
-        except OSError as error:
-            raise RunError(f"cannot read {self.path}: {error.strerror}") from error
-        if "run.json" not in names:
-            others = sorted(name for name in names if not name.startswith("."))
-            if others:
-                raise RunError(
-                    f"{self.path} holds other files ({', '.join(others[:3])}) and no run.json:"
-                    " give --out a new or an empty folder"
-                )
+        if not holds_run(self.path):
             return False
         there = read_run(self.path)
         self.made_by = there.get("navloom")

@@ -11,6 +11,7 @@ from navloom.errors import RunError, UnfinishedError, UsageError
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_errors
 from navloom.evals.session import Session
+from navloom.files import check_place
 
 _LEAST = 0.000001
 """Of any limit."""
@@ -18,6 +19,7 @@ _LEAST = 0.000001
 
 def check_free(out: Path) -> None:
     """Refuse a folder that is a run itself: a study keeps its runs in folders of its own."""
+    check_place(out, folder=True)
     if (out / "run.json").exists():
         raise RunError(f"{out} holds a run: give --out a new folder, or one of this study")
 

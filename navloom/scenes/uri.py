@@ -194,9 +194,9 @@ def _resolve_folder(scheme: str, known: Format, rest: str) -> _Place:
             known.reader(), _data_folder(scheme, known), f"{scheme}:", rest or None, scheme
         )
     folder, _, name = rest.rpartition("/")
-    if not Path(folder or "/").expanduser().is_dir():
-        raise SceneError(f"'{scheme}:{rest}': there is no folder {folder or '/'} to read from.")
     where = Path(folder or "/").expanduser()
+    if not where.is_dir():
+        raise SceneError(f"'{scheme}:{rest}': there is no folder {folder or '/'} to read from.")
     return _pick(known.reader(), where, f"{scheme}:{folder}/", name, scheme)
 
 
@@ -226,9 +226,23 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
         return _Place(reader, folder, prefix, tuple(ids))
     if name not in ids:
         where = f"{folder} holds" if folder != HOMES else "There is"
-        known = f"known: {', '.join(ids)}" if len(ids) <= _MOST_NAMED else f"{len(ids)} known"
+        known = f"{len(ids)} known"
+        if len(ids) <= _MOST_NAMED:
+            # A format goes by names of files: in a folder of other things they are no scenes.
+            ids = [each for each in ids if _opens(reader, folder, each)]
+            known = f"known: {', '.join(ids)}"
+        if not ids:
+            raise SceneError(f"{folder} holds no {what} scene, and no folder '{name}' of them.")
         raise SceneError(f"{where} no {what} scene '{name}' ({known}).{did_you_mean(name, ids)}")
     return _Place(reader, folder, prefix, (name,))
+
+
+def _opens(reader: Reader, folder: Path, scene_id: str) -> bool:
+    try:
+        reader.load(folder, scene_id)
+    except SceneError:
+        return False
+    return True
 
 
 def _resolve_path(spec: str) -> _Place:

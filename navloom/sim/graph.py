@@ -24,6 +24,7 @@ from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import elevation_to, heading_to, metre_table, per_scene, wrapped
+from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
 from navloom.sim.captions import captions_for
 from navloom.sim.protocol import (
@@ -271,7 +272,7 @@ class GraphSimulator:
         if viewpoint not in self._ways:
             raise SimulatorError(
                 f"{self.scene.uri} has no viewpoint {short(viewpoint)} (of {len(self._ways)})."
-                + did_you_mean(str(viewpoint)[:100], self._ways)
+                + viewpoint_hint(self.scene, viewpoint)
             )
         return viewpoint
 

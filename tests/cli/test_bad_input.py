@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from navloom.cli.main import main
+from navloom.errors import RunError
+from navloom.evals.navcraft.dataset import export_run
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.scenes.formats.scene_json import save
@@ -88,6 +90,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put(here / "half.yaml", "Age: 3\n")
     put(here / "object.yaml", "!!python/object/apply:os.system ['true']\n")
     put(here / "old.yaml", json.dumps({**BLANK, "Age": 999, "Lifestyle Description": "x"}))
+    put(here / "stray/notes.json", "{}")
+    put(here / "flags.yaml", "n: many\n")
     put(here / "nothing.jsonl", "")
     put(here / "garbage.jsonl", b"\xff\xfe\n{\n[1]\n" + b"[" * 100_000 + b"\n")
     put(here / "wide.jsonl", b'{"a": "' + b"x" * 400_000 + b'"}\n')
@@ -96,6 +100,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.chdir(here)
     try:
         assert run("synth single demo:flat --n 2 --out run --display none") == 0
+        assert run("eval scene demo:flat --n 1 --out walked --display none") == 0
     finally:
         os.chdir(before)
     put(here / "nameless/run.json", "{")
@@ -155,7 +160,7 @@ SCENES = [
     ("scenes export demo:flat --out empty", "empty: cannot be written: Is a directory"),
     ("scenes annotate demo:flat", "--out scene.json, or how right it is with --evaluate"),
     ("scenes annotate demo: --out x.json", "is 3 homes: give --out a folder"),
-    ("scenes annotate demo: --out file", "file/flat.json: cannot be written"),
+    ("scenes annotate demo: --out file", "file is a file, or lies in one"),
     ("scenes import hm3d --rooms no --objects no --out o", "no: expected a folder"),
 ]
 SYNTH = [
@@ -192,7 +197,7 @@ SYNTH = [
 FOLDERS = [
     ("synth single demo:flat --n 3 --out run", "run holds another run: n was 2, now 3"),
     ("synth single demo:flat --out other", "other holds other files (thing.txt)"),
-    ("synth single demo:flat --out file", "file is a file: give --out a folder"),
+    ("synth single demo:flat --out file", "file is a file, or lies in one"),
     ("synth single demo:flat --out file/sub", "file/sub is a file"),
     ("synth single demo:flat --out nameless", "nameless/run.json is broken"),
     ("synth single demo:flat --out " + "x" * 300, "File name too long"),
@@ -212,9 +217,49 @@ FOLDERS = [
     ("validate empty", "empty cannot be read: Is a directory"),
     ("validate nothing.jsonl --scenes nowhere", "There is no file or folder 'nowhere'"),
 ]
+KINDS = "run is a run of `navloom synth single`: expected one of `navloom eval`"
+OTHERS = [
+    ("judge trace run --out q", KINDS),
+    ("judge failures run --out q", KINDS),
+    ("score run", KINDS),
+    ("export walked --out x.jsonl", "walked is a run of `navloom eval`, which makes no dataset"),
+    ("chat demo:flat --start nowhere", "has 28. There is '1_0' in Entryway_1, '2_0' in Living_r"),
+    ("chat demo:house --start bedroom", "There is '8_0' in Bedroom_8."),
+    ("chat demo:flat --start 1_O", "Did you mean '1_"),
+]
+AT_ONCE = [
+    ("synth single demo: --out file", "file is a file, or lies in one: give another folder"),
+    ("synth collab --from walked --out q", "expected one of `navloom synth single`"),
+    ("study profiles demo: --out file", "file is a file, or lies in one"),
+    ("subset scene --scenes demo: --n 2 --out file/x.json", "file/x.json is a file, or lies in"),
+    ("scenes annotate demo:flat --out file/x.json", "file/x.json is a file, or lies in one"),
+    ("scenes show demo:flat --picture empty", "empty is a folder: give a file in it"),
+    ("synth single demo: --n 1 --profile grandma --out q", "or a .yaml or .json file."),
+    ("scenes show hm3d:stray/nope", "stray holds no hm3d scene, and no folder 'nope' of them."),
+    ("synth single demo: --out q --run-config flags.yaml", "Invalid value for 'n' in flags.yaml:"),
+    ("synth single demo: --out q --n many", "Invalid value for '--n': Input should be a valid"),
+]
+"""What is said before anything is looked for, and nothing beside it."""
 
 
-@pytest.mark.parametrize(("command", "said"), SCENES + SYNTH + FOLDERS)
+@pytest.mark.parametrize(("command", "said"), AT_ONCE)
+def test_what_is_wrong_is_all_that_is_said(
+    command: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert "Did you mean" not in line
+    assert "NAVLOOM_" not in line
+    assert not Path("q").exists()
+
+
+def test_a_run_of_another_kind_is_no_dataset_from_python_too() -> None:
+    with pytest.raises(RunError, match="walked is a run of `navloom eval`: expected one of `navl"):
+        export_run("walked", "x.jsonl")
+
+
+@pytest.mark.parametrize(("command", "said"), SCENES + SYNTH + FOLDERS + OTHERS)
 def test_a_mistake_is_one_line_that_says_what_to_do(
     command: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

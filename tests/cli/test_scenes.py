@@ -60,14 +60,27 @@ def test_show_and_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert rooms[0]["leads_to"] == ["Hallway_1"]
 
 
+def test_rooms_keep_to_eighty_columns_where_nobody_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for columns, most in ((None, 80), ("100", 100)):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        if columns:
+            monkeypatch.setenv("COLUMNS", columns)
+        assert main(["scenes", "show", "demo:villa"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert most - 15 < max(map(len, lines)) <= most
+        assert any("sofa" in line for line in lines)
+
+
 def test_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     uri, plan = small_file(tmp_path), tmp_path / "plan.png"
     assert main(["scenes", "show", uri, "--picture", str(plan)]) == 0
     assert plan.read_bytes().startswith(b"\x89PNG")
-    for bad in ("plan.docx", "small.json/plan.png"):
+    for bad, said in (("plan.docx", "cannot draw to "), ("small.json/plan.png", "lies in one")):
         capsys.readouterr()
         assert main(["scenes", "show", uri, "--picture", str(tmp_path / bad)]) == 1
-        assert capsys.readouterr().err.startswith("navloom: cannot draw to ")
+        assert said in capsys.readouterr().err
 
 
 def test_export_round_trips(tmp_path: Path) -> None:

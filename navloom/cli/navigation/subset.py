@@ -60,7 +60,11 @@ def subset(
     from navloom.errors import UsageError
     from navloom.evals.navigation.subset import build_subset
     from navloom.evals.tasks.registry import load_task
+    from navloom.files import check_place
 
+    for file in (out, picture):
+        if file is not None:
+            check_place(file, folder=False)
     runs = [*failed_by, *(more if failed_by else ())]
     if more and not failed_by:
         raise UsageError(f"'{more[0]}' is one word too many: runs are named after --failed-by")

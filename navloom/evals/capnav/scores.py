@@ -19,8 +19,9 @@ import numpy as np
 
 from navloom.evals.capnav.official import OfficialScore
 from navloom.evals.capnav.rules import AnswerScore
+from navloom.evals.kinds import read_run_of
 from navloom.evals.report.intervals import RESAMPLES, Floats, percentiles, resampled
-from navloom.evals.run_folder import fold_samples, read_run
+from navloom.evals.run_folder import fold_samples
 from navloom.files import formed
 from navloom.scenes.bodies import body_names
 from navloom.tools.capnav.feasible import KINDS
@@ -325,7 +326,7 @@ def read_capnav(run: Path | str) -> CapnavScores:
     Raises:
         RunError: the folder is no run of this evaluation, or is broken.
     """
-    request = read_run(run)["request"]
+    request = read_run_of(run, "capnav")["request"]
     found = CapnavScores(str(request.get("model")), request.get("judge_model"))
     fold_samples(run, found.add, "an answer")
     with formed(f"{run}: a sample", "an answer"):

@@ -18,7 +18,7 @@ from typing import Any
 from navloom.errors import DataError
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
-from navloom.evals.kinds import Calls, Kind, Note, Plan
+from navloom.evals.kinds import Calls, Kind, Note, Plan, read_run_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.files import encode_line
@@ -169,8 +169,9 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
 
 
 def rows_of(where: Path, faults: list[str]) -> list[dict[str, Any]]:
-    """The lines of a run's folder, or of a file of them; what is no object is added to faults."""
+    """The lines of a navigator's folder, or of a file of them; no objects are added to faults."""
     if where.is_dir():
+        read_run_of(where, "navigate")
         return read_samples(where)
     rows = []
     for number, line in lines_of(where):

@@ -26,8 +26,9 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from navloom.errors import RunError, SceneError, UsageError, did_you_mean
+from navloom.evals.kinds import read_run_of
 from navloom.evals.navcraft.rules import broken_rules
-from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_folder import read_samples
 from navloom.files import make_folder, open_file, write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
@@ -365,7 +366,7 @@ def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
     Raises:
         RunError: the folder is no run or is broken.
     """
-    run = read_run(run_dir)
+    run = read_run_of(run_dir, "single", "collab")
     collab = run.get("kind") == "collab"
     lines = []
     for sample in read_samples(run_dir):

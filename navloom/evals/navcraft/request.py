@@ -166,18 +166,23 @@ class SynthRequest(Request):
             raise UsageError(
                 f"the tasks of {self.source} have their profiles already: leave --profile out"
             )
-        from navloom.evals.run_folder import read_run, read_samples
+        from navloom.evals.kinds import read_run_of
+        from navloom.evals.run_folder import read_samples
 
-        lifted = read_run(self.source)["request"]
+        lifted = read_run_of(self.source, "single")["request"]
         there = lifted.get("tau", TAU)
         if self.tau not in (None, there):
             raise UsageError(
                 f"the tasks of {self.source} have --tau {there}: leave --tau {self.tau} out"
             )
         valid = sum(row["status"] == "ok" for row in read_samples(self.source))
+        if not valid:
+            raise UsageError(
+                f"{self.source} has no valid task to lift; see why: navloom report {self.source}"
+            )
         return {
             "spec": self.spec or str(lifted.get("spec")),
-            "n": max(1, valid) if self.n is None else self.n,
+            "n": valid if self.n is None else self.n,
             "tau": there,
         }
 

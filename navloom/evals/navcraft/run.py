@@ -20,7 +20,7 @@ from typing import Any
 from navloom.errors import RunError, SceneError, UsageError
 from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, later, reply_tokens
 from navloom.evals.navcraft.request import COLLAB_ONLY, COMPACT_ONLY, SynthRequest
-from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
@@ -94,7 +94,6 @@ def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
     """Every attempt that a request means, over the scenes that are fit.
 
     Raises:
-        RunError: the run to lift is none of single tasks, or has no valid one.
         SceneError: there are no scenes, or no errand is possible in any of them.
         UsageError: the run to lift has homes that the spec has not.
     """
@@ -137,11 +136,7 @@ def in_turn(k: int, profiles: Sequence[str], homes: int) -> str:
 
 def _from_run(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     source = Path(str(request.source))
-    if read_run(source).get("kind") != "single":
-        raise RunError(f"{source} is not a run of single tasks: give --from what synth single made")
     rows = [row for row in read_samples(source) if row["status"] == "ok"]
-    if not rows:
-        raise RunError(f"{source} has no valid task to lift; see why: navloom report {source}")
     rows = sorted(rows, key=lambda row: (row["attempt"], row["scene"]))[: request.n]
     missing = sorted({row["scene"] for row in rows} - set(scenes))
     if missing:

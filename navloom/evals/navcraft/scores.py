@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from navloom.evals.kinds import read_run_of
 from navloom.evals.navcraft.merits import NO_MERITS, Merits, merits
 from navloom.evals.navcraft.run import Survey, read_survey
 from navloom.evals.report.intervals import Rate, Spread
-from navloom.evals.run_folder import read_errors, read_run, read_samples
+from navloom.evals.run_folder import read_errors, read_samples
 from navloom.files import formed
 from navloom.models.usage import ModelUsage, merged
 
@@ -151,7 +152,7 @@ def score_run(path: Path | str) -> RunScore:
     Raises:
         RunError: it is no run, or is broken.
     """
-    run = read_run(path)
+    run = read_run_of(path, "single", "collab")
     samples, errors = read_samples(path), read_errors(path)
     known = read_survey(Path(path))
     # "." and "..": the folder's own name is what a reader knows the run by.

@@ -17,11 +17,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from navloom.errors import RunError, UsageError
+from navloom.errors import UsageError
+from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.failure_behaviour import Behaviour
 from navloom.evals.navigation.failure_cause import Cause
 from navloom.evals.navigation.failures import Analysis, read_tags
-from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.steps import Step, Walk
@@ -97,11 +98,7 @@ def read_examples(run: Path | str) -> tuple[Example, ...]:
     Raises:
         RunError: the folder is no run, one of another kind, or is broken.
     """
-    kind = read_run(run).get("kind")
-    if kind != "navigate":
-        raise RunError(
-            f"{run} is a run of kind '{kind}': give a run of `navloom eval` to show from."
-        )
+    read_run_of(run, "navigate")
     told = (_example(line) for line in read_samples(run))
     return tuple(example for example in told if example is not None)
 

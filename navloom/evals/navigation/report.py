@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError
+from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, reference_of, spelled
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import (
@@ -30,7 +31,7 @@ from navloom.evals.navigation.published import published_table
 from navloom.evals.navigation.scores import read_scores, spoken
 from navloom.evals.navigation.tables import headline, request_table, run_tables, title
 from navloom.evals.report.document import Document, Shown, Table, data_uri, drawn_or_why, png
-from navloom.evals.run_folder import read_errors, read_run, read_samples
+from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
@@ -84,7 +85,7 @@ def build_nav_report(run: Path | str) -> NavReport:
     Raises:
         RunError: the folder is no run, or is broken.
     """
-    said, lines = read_run(run), read_samples(run)
+    said, lines = read_run_of(run, "navigate"), read_samples(run)
     finished = {line["id"] for line in lines}
     errors = sum(line["id"] not in finished for line in read_errors(run))
     scenes = RunScenes(said)

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError, RunError, UsageError, did_you_mean
+from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
 from navloom.evals.navigation.scores import EFFORT, read_trials, spoken
 from navloom.evals.navigation.submission import Fault, read_submission
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
-from navloom.evals.run_folder import read_run
 from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.files import formed
 from navloom.scenes.scene import Scene
@@ -180,7 +180,7 @@ def score_run(
         DataError: the dataset is missing or broken.
         SceneError: a scene is missing or broken.
     """
-    said, trials = read_run(run), list(read_trials(run))
+    said, trials = read_run_of(run, "navigate"), list(read_trials(run))
     if not trials:
         raise RunError(f"{run} has no finished episode to score: run it on, or see errors.jsonl")
     scenes = _scenes(said, data)

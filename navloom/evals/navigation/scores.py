@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from navloom.errors import RunError
+from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import (
@@ -29,7 +30,7 @@ from navloom.evals.navigation.metrics import (
 from navloom.evals.navigation.oracle_scores import OracleScores, oracle_of
 from navloom.evals.navigation.submission import viewpoints_of
 from navloom.evals.report.document import NOTHING, number, percent
-from navloom.evals.run_folder import each_sample, fold_samples, read_run
+from navloom.evals.run_folder import each_sample, fold_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Walk
@@ -203,7 +204,7 @@ def read_scores(run: Path | str) -> RunScores:
     Raises:
         RunError: the folder is no run of an evaluation, or is broken.
     """
-    request = read_run(run)["request"]
+    request = read_run_of(run, "navigate")["request"]
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
     found = RunScores(task, agent, model, oracle_of(request))
     scenes = request.get("scenes")

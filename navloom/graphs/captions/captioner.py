@@ -34,7 +34,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 from typing_extensions import TypedDict
 
-from navloom.errors import UsageError, did_you_mean
+from navloom.errors import UsageError
 from navloom.graphs.agent import (
     MODEL_SECONDS,
     AgentContext,
@@ -50,6 +50,7 @@ from navloom.graphs.calling import as_node
 from navloom.models.answer import AnswerError, opening, read_json_object
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import up_or_down
+from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import CaptionCache
@@ -359,7 +360,7 @@ def _asked(state: State, scene: Scene) -> list[str]:
         return [each.id for each in scene.viewpoints]
     for name in viewpoints:
         if name not in scene.viewpoint_by_id:
-            hint = did_you_mean(str(name)[:100], scene.viewpoint_by_id)
+            hint = viewpoint_hint(scene, name)
             raise UsageError(f"{scene.uri} has no viewpoint '{str(name)[:80]}'.{hint}")
     return list(viewpoints)
 

@@ -20,11 +20,12 @@ from langchain_core.messages import (
 )
 from langgraph.prebuilt import ToolNode
 
-from navloom.errors import UsageError, did_you_mean
+from navloom.errors import UsageError
 from navloom.models.answer import answered_calls, message_text, with_pictures
 from navloom.models.secrets import redact
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import metre_table, wrapped
+from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.lexicon import room_types
 from navloom.scenes.scene import Scene, distance_3d
 from navloom.sim.protocol import Pose
@@ -231,7 +232,7 @@ def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
         shown = str(name)[:100]
         raise UsageError(
             f"The start viewpoint '{shown}' is not in {scene.uri}, which has"
-            f" {len(scene.viewpoints)}.{did_you_mean(shown, scene.viewpoint_by_id)}"
+            f" {len(scene.viewpoints)}.{viewpoint_hint(scene, shown)}"
         )
     if not isinstance(heading, (int, float)) or not math.isfinite(heading):
         raise UsageError(f"The heading is {str(heading)[:40]}: expected radians.")

@@ -18,6 +18,7 @@ from pydantic import Field
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, FromPython, ModelLike, SceneLike, SimulatorLike
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
 from navloom.sim.media import MediaStore
 from navloom.sim.words import one_line
@@ -240,5 +241,5 @@ def _viewpoint(scene: Scene, name: str, what: str) -> str:
         return name
     raise UsageError(
         f"The {what} viewpoint '{name[:100]}' is not in {scene.uri}, which has"
-        f" {len(scene.viewpoints)}.{did_you_mean(name[:100], scene.viewpoint_by_id)}"
+        f" {len(scene.viewpoints)}.{viewpoint_hint(scene, name)}"
     )

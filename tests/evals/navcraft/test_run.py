@@ -134,7 +134,7 @@ def test_relays_from_a_run_keep_its_errands(tmp_path: Path) -> None:
         file.write(checked(tmp_path / "s", {**line, "id": "demo-flat-00000-again", "attempt": 0}))
     with pytest.raises(RunError, match="errands was"):
         run_kind(asked(kind="collab", n=4, source=str(tmp_path / "s")), tmp_path / "c")
-    with pytest.raises(RunError, match="not a run of single tasks"):
+    with pytest.raises(RunError, match="collab`: expected one of `navloom synth single`"):
         run_kind(asked(kind="collab", source=str(tmp_path / "c")), tmp_path / "x")
 
 
