@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, did_you_mean
+from navloom.evals.made_with import made_by_another
 from navloom.evals.progress import Summary
 from navloom.evals.request import Request
-from navloom.evals.run_folder import RunFolder, holds_run, made_by_another, read_run
+from navloom.evals.run_folder import RunFolder, holds_run, read_run
 from navloom.evals.session import Job, Sample, Session
 from navloom.files import formed, write_whole
 from navloom.models.spec import read_spec

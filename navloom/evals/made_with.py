@@ -5,9 +5,12 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from navloom.errors import RunError
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
 
@@ -56,3 +59,17 @@ def _git(git: str, folder: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
+
+
+def made_by_another(run: Path | str, said: Mapping[str, Any], what: str) -> RunError:
+    """Say that this version cannot read a run, and which one can.
+
+    Args:
+        run: its folder.
+        said: its ``run.json``.
+        what: of it this version does not know.
+    """
+    return RunError(
+        f"{run} is no run of this version: {what}. navloom {said.get('navloom') or '?'} made and"
+        f" reads it, and this is {package_version('navloom')}."
+    )

@@ -80,20 +80,6 @@ def read_run(path: Path | str) -> dict[str, Any]:
     return whole
 
 
-def made_by_another(run: Path | str, said: Mapping[str, Any], what: str) -> RunError:
-    """Say that this version cannot read a run, and which one can.
-
-    Args:
-        run: its folder.
-        said: its ``run.json``.
-        what: of it this version does not know.
-    """
-    return RunError(
-        f"{run} is no run of this version: {what}. navloom {said.get('navloom') or '?'} made and"
-        f" reads it, and this is {package_version('navloom')}."
-    )
-
-
 def _runs_inside(path: Path) -> str:
     """Which folder was probably meant: a study keeps its runs one level down."""
     inside = sorted(str(file.parent) for file in path.glob("*/run.json"))
