@@ -30,6 +30,6 @@ def viewpoint_hint(scene: Scene, name: str) -> str:
     shown = list(dict.fromkeys(close)) or list(rooms)[:_MOST_ROOMS]
     if not shown:
         return f" They are such as '{min(scene.viewpoint_by_id)}'." if scene.viewpoints else ""
-    more = ", ..." if not close and len(rooms) > len(shown) else ""
+    more = " and more" if not close and len(rooms) > len(shown) else ""
     named = ", ".join(f"'{rooms[room]}' in {room}" for room in shown)
     return f" There is {named}{more}."

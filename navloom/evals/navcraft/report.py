@@ -227,7 +227,8 @@ def write_report(
     rows = [task.row for task in report.shown if task.scene is not None]
     if rows:
         try:
-            sheet = png(contact_sheet(rows, drawn, title=title(report.scores)), dpi=100)
+            what = f"{title(report.scores)} · {len(rows)} shown"
+            sheet = png(contact_sheet(rows, drawn, title=what), dpi=100)
         except NavloomError:
             return report, written  # the page says which task cannot be drawn, and why
         written.append(write_whole(folder / "contact_sheet.png", sheet))
