@@ -46,8 +46,8 @@ Constrain = Annotated[bool, Opt("List the home's names in the schema that the mo
 Compact = Annotated[
     bool,
     Opt(
-        "For small models: one choice at a time, the rest filled in. The home is shown in one line"
-        " a room; paths and sentences are filled in, and checked like any."
+        "For small models: one choice at a time, each from a list of what will do. Paths and"
+        " sentences are filled in, and checked like any."
     ),
 ]
 MaxTurns = Annotated[int, Opt("Model calls a task at most.", min=1, max=MOST)]

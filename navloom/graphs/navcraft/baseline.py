@@ -38,7 +38,8 @@ Triple = tuple[str, str, str]
 _THING = re.compile(r"[a-z0-9_]+ in [A-Z]\w*_\w+")
 _ROOM = re.compile(r"\b[A-Z]\w*_\w+")
 _TYPE = re.compile(r"Type-A[12]")
-_PATTERNS = {"object": _THING, "end": _THING, "handoff": _THING, "type": _TYPE}
+_KIND = re.compile(r"^- ([^:\n]+)", re.MULTILINE)
+_PATTERNS = {"object": _THING, "room": _KIND, "end": _THING, "handoff": _THING, "type": _TYPE}
 _HELPERS = re.compile(r"^robot_2 may start in: (.+)\.$", re.MULTILINE)
 _SHOWN = re.compile(
     r"^(?P<handoff>.+ in .+) with (?P<type>Type-A[12])(?:, robot_2 from (?P<robot_2>\w+))?:",

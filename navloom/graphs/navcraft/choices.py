@@ -99,36 +99,30 @@ def things(scene: Scene, kind: ItemKind, holding: str | None = None) -> list[Thi
     return found
 
 
-def compact_scene(scene: Scene, *, adjacency: bool) -> str:
-    """The scene in one line a room.
+def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
+    """The home as the prompts of small choices show it: whole, one line a room, or rooms alone.
 
-    Args:
-        scene: the scene.
-        adjacency: say which rooms each leads to.
+    Where each choice comes with a list of what will do, more than the rooms' names is only longer.
     """
-    graph = scene.region_graph()
+    if settings.whole_scene:
+        return scene_json(scene)
+    if settings.show_adjacency:
+        return f"Rooms: {', '.join(region.id for region in scene.regions)}."
+    return per_scene(scene, "compact_scene", lambda: compact_scene(scene))
+
+
+def compact_scene(scene: Scene) -> str:
+    """The scene in one line a room: its furniture and objects."""
     shown = {kind: things(scene, kind) for kind in ("asset", "object")}
     lines = []
     for region in scene.regions:
         parts = [f"{region.id}:"]
-        if adjacency:
-            parts.append(f"leads to {', '.join(sorted(graph[region.id])) or 'nowhere'};")
         for words, kind in (("furniture", "asset"), ("objects", "object")):
             names = [thing.name for thing in shown[kind] if thing.region == region.id]
             if names:
                 parts.append(f"{words} {', '.join(names)};")
         lines.append(" ".join(parts).rstrip(";"))
     return "\n".join(lines)
-
-
-def shown_scene(scene: Scene, settings: ChoiceSettings) -> str:
-    """The home as the prompts of small choices show it."""
-    if settings.whole_scene:
-        return scene_json(scene)
-    adjacency = settings.show_adjacency
-    return per_scene(
-        scene, f"compact_scene_{adjacency}", lambda: compact_scene(scene, adjacency=adjacency)
-    )
 
 
 def choice_field(names: Sequence[Any], constrain: bool) -> dict[str, Any]:

@@ -116,6 +116,7 @@ class _Thing(_Part):
 
 class _Belongs(_Part):
     version: Literal[1]
+    rooms: dict[str, str]
     holders: dict[str, _Holder]
     things: dict[str, _Thing]
 
@@ -123,7 +124,7 @@ class _Belongs(_Part):
     def _holds_together(self) -> Self:
         _once(name for holder in self.holders.values() for name in holder.names)
         _once(name for thing in self.things.values() for name in thing.names)
-        rooms = [each for holder in self.holders.values() for each in holder.in_]
+        rooms = [*self.rooms, *(each for holder in self.holders.values() for each in holder.in_)]
         kinds = [each for holder in self.holders.values() for each in holder.in_.values()]
         for thing in self.things.values():
             _once([*thing.home, *thing.also])
@@ -223,6 +224,12 @@ def plausibility(object_name: str, asset: str, room: str) -> Plausibility:
     as_what = {kind, *(roles[each] for each in types if each in roles)}
     on = max(_grade(each, thing.put_on, thing.or_on) for each in as_what) if thing else _UNKNOWN
     return Plausibility((carry * belongs * on) ** (1 / 3), carry, belongs, on)
+
+
+def purpose(room: str) -> str:
+    """What a room of this label is for, in a few words; empty where nothing is said."""
+    types = room_types(room)
+    return "; ".join(words for each, words in _belongs().rooms.items() if each in types)
 
 
 @lru_cache(maxsize=100_000)

@@ -14,6 +14,7 @@ from navloom.tools.navcraft.worth import (
     can_hold,
     errand_worth,
     plausibility,
+    purpose,
     room_grade,
 )
 from tests.tools.navcraft.worth_pairs import areas, halves
@@ -96,10 +97,10 @@ def test_a_file_that_does_not_hold_together(change: dict[str, tuple[str, ...]], 
         "put_on": ("table",),
         "or_on": (),
     }
-    held = {"table": {"names": ("table",)}}
-    _Belongs.model_validate({"version": 1, "holders": held, "things": {"cups": thing}})
+    base = {"version": 1, "rooms": {}, "holders": {"table": {"names": ("table",)}}}
+    _Belongs.model_validate({**base, "things": {"cups": thing}})
     with pytest.raises(ValueError, match=said):
-        _Belongs.model_validate({"version": 1, "holders": held, "things": {"cups": thing | change}})
+        _Belongs.model_validate({**base, "things": {"cups": thing | change}})
 
 
 def test_the_worth_of_an_errand_of_a_demo_home() -> None:
@@ -128,3 +129,10 @@ def test_the_grades_are_true_of_homes_they_were_not_written_on(data_dir: Path) -
     assert room > 0.80
     assert surface > 0.74
     assert min(rooms, surfaces) > 900
+
+
+def test_what_a_room_is_for() -> None:
+    assert purpose("bathroom").startswith("washing: towels")
+    assert "cooking" in purpose("kitchen/living room")
+    assert "sitting together" in purpose("kitchen/living room")
+    assert purpose("other") == ""
