@@ -34,6 +34,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 from navloom.tools.navcraft.errand import ErrandAnswer
 from navloom.tools.navcraft.relay import RelayAnswer
+from navloom.tools.navcraft.worth import can_hold
 
 MOST_BYTES = 256 * 1024
 """Bytes a line may have; the longest task seen has about 4,000."""
@@ -85,19 +86,23 @@ class Validation:
         valid: lines without a finding.
         findings: what is wrong, in the order of lines; at most ``MOST_FINDINGS``.
         left_out: findings beyond those.
+        odd: valid lines whose end or handoff holds nothing, such as a toilet: a note and no fault,
+            for the paper's rules do not forbid it.
     """
 
     tasks: int
     valid: int
     findings: tuple[Finding, ...]
     left_out: int = 0
+    odd: int = 0
 
     @property
     def summary(self) -> str:
         """One line: ``200 tasks: 200 valid``."""
         broken = self.tasks - self.valid
         more = f", {broken} not valid ({len(self.findings) + self.left_out} findings)"
-        return f"{self.tasks} tasks: {self.valid} valid{more if broken else ''}"
+        note = f"; {self.odd} of these put a thing where none can be put" if self.odd else ""
+        return f"{self.tasks} tasks: {self.valid} valid{more if broken else ''}{note}"
 
 
 def validate_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> list[Finding]:
@@ -123,16 +128,26 @@ def check_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> V
     """
     known = _Scenes(scenes)
     kept: list[Finding] = []
-    tasks = valid = left_out = 0
+    tasks = valid = left_out = odd = 0
     ids: dict[str, int] = {}
     for number, raw in _lines(Path(path)):
         tasks += 1
         found = list(_check_line(number, raw, known, ids))
         valid += not found
+        odd += not found and raw is not None and _is_odd(json.loads(raw))
         room = MOST_FINDINGS - len(kept)
         kept += found[:room]
         left_out += max(0, len(found) - room)
-    return Validation(tasks, valid, tuple(kept), left_out)
+    return Validation(tasks, valid, tuple(kept), left_out, odd)
+
+
+def _is_odd(line: dict[str, Any]) -> bool:
+    """Whether a valid task ends, or is handed over, on furniture that cannot hold its object."""
+    errand = ErrandAnswer.model_validate(line["phase_1"]).errand
+    names = [errand.end_asset]
+    if line["phase_2"] is not None:
+        names.append(RelayAnswer.model_validate(line["phase_2"]).choice.transfer_asset)
+    return not all(can_hold(name, errand.object) for name in names)
 
 
 @cache

@@ -16,6 +16,7 @@ from navloom.scenes.plan_lines import Mark, MarkKind, Route
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene, Viewpoint
 from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
+from navloom.tools.navcraft.worth import SENSIBLE
 
 Spot = tuple[int, float, float]
 
@@ -199,9 +200,9 @@ def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mappin
     """Choose tasks to show: spread over the scenes, in their order, always the same.
 
     Relays that end sooner than robot_1 alone would; where there are none, errands for one robot;
-    slower relays only where there is nothing else.
+    slower relays only where there is nothing else. Of these what a person would ask for, if any is.
     """
-    best = min((_rank(row) for row in rows), default=0)
+    best = min(map(_rank, rows), default=(0, False))
     by_scene: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         if _rank(row) == best:
@@ -213,10 +214,12 @@ def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mappin
     return [row for turn in turns for row in turn if row is not None][:most]
 
 
-def _rank(row: Mapping[str, Any]) -> int:
+def _rank(row: Mapping[str, Any]) -> tuple[int, bool]:
+    rest = row["navloom"]
+    odd = rest.get("worth", {}).get("plausible", 1.0) < SENSIBLE
     if row.get("phase_2") is None:
-        return 1
-    return 0 if row["navloom"]["g_rate"] < 1 else 2
+        return 1, odd
+    return (0 if rest["g_rate"] < 1 else 2), odd
 
 
 def contact_sheet(

@@ -152,7 +152,7 @@ class Offer:
         facts = [f"Alone robot_1 walks {task.solo_metres or 0:.0f} m.", self.wish.told(task)]
         if self.settings.show_adjacency:
             heading = {
-                "ranked": "The best handoffs, the one in which robot_1 walks least first:",
+                "ranked": "The best handoffs, the first is the best:",
                 "blind": "Some handoffs, and what robot_1 walks then:",
             }
             facts += [

@@ -34,6 +34,16 @@ def test_valid_tasks_have_no_findings(tmp_path, scenes):
     assert result.summary == "3 tasks: 3 valid"
 
 
+def test_an_end_that_holds_nothing_is_a_note_and_no_finding(tmp_path):
+    home = tmp_path / "odd.json"
+    home.write_text(tiny.home().model_dump_json().replace('"shelf"', '"toilet"'))
+    row = json.loads(json.dumps(tiny.relay_a1()).replace("shelf in", "toilet in"))
+    row = json.loads(json.dumps(row).replace('"shelf"', '"toilet"').replace("shelf_7", "toilet_7"))
+    result = check(tmp_path, str(home), row)
+    assert (result.findings, result.odd) == ((), 1)
+    assert result.summary == "1 tasks: 1 valid; 1 of these put a thing where none can be put"
+
+
 @pytest.mark.parametrize(
     ("key", "regret"), [("best_alpha", "regret_alpha"), ("best_g_rate", "regret_g")]
 )

@@ -68,7 +68,7 @@ def test_ranked_handoffs_are_the_tools_best_first_with_metres_and_time() -> None
     # more, where robot_1 has been since 2 m, and on it goes for 2 + 8 + 1. From Bedroom_1 it is at
     # the table before robot_1 is: 8 + 2 m against 12.
     assert offer(task).facts().splitlines()[2:] == [
-        "The best handoffs, the one in which robot_1 walks least first:",
+        "The best handoffs, the first is the best:",
         "coffee_table in Living_room_3 with Type-A2, robot_2 from Bedroom_1: robot_1 walks 12 m, "
         "done after 23 s",
         "coffee_table in Living_room_3 with Type-A1, robot_2 from Pantry_5: robot_1 walks 13 m, "
