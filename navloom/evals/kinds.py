@@ -41,9 +41,11 @@ KINDS = {
     "judge_reasoning": "navloom.evals.judging.run:REASONING",
     "judge_trace": "navloom.evals.judging.run:TRACE",
     "judge_failures": "navloom.evals.judging.labelling:FAILURES",
+    "judge_prefer": "navloom.evals.judging.task_pairs:PREFER",
     "calibrate_reasoning": "navloom.evals.judging.calibration:REASONING",
     "calibrate_injections": "navloom.evals.judging.calibration:INJECTIONS",
     "calibrate_trace": "navloom.evals.judging.calibration:TRACE",
+    "calibrate_prefer": "navloom.evals.judging.task_pairs:CALIBRATE",
 }
 """``run.json``'s kind -> ``module:NAME`` of its entry."""
 OURS = frozenset(KINDS)

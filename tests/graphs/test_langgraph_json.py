@@ -34,6 +34,7 @@ GIVEN = {
     "capnav_answer": {"question": "Can [Agent] get from the kitchen to the bathroom?"},
     "reasoning_judge": {"explanation": "The door is too narrow.", "record": RECORD},
     "rubric_judge": {"step": STEP},
+    "preference_judge": {"a": "Take the book from the kitchen.", "b": "Take the sink."},
 }
 """What a graph needs besides a seed."""
 

@@ -1,8 +1,9 @@
-"""``navloom judge``: grade reasons, traces and failures, and measure the grader."""
+"""``navloom judge``: grade reasons, traces and failures, compare tasks, and measure the grader."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,15 +16,23 @@ from navloom.evals.session import Session
 from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from navloom.evals.judging.rows import Answers
     from navloom.evals.progress import Summary
     from navloom.evals.report.document import Table
 
-app = Commands("Grade reasons, traces and failures, and measure the grader.")
+app = Commands("Grade reasons, traces and failures, compare tasks, and measure the grader.")
 calibrate = Commands("Measure a judge on items of known truth.")
 app.add_typer(calibrate, name="calibrate")
 
 _MOST_SAID = 3
+Walks = Annotated[
+    Path, Opt("A navigation run, or a file of its lines.", metavar="RUN|FILE", argument=True)
+]
+_TASKS = "A run of `synth single` or `collab`, or what `export` made of one"
+Tasks = Annotated[Path, Opt(f"{_TASKS}.", metavar="A", argument=True)]
+Others = Annotated[Path, Opt("Another.", metavar="B", argument=True)]
 
 
 @app.command()
@@ -43,123 +52,101 @@ def reasoning(
     Takes anyone's file, and what `navloom eval capnav` wrote. Lines that cannot be judged are named
     in OUT/left.jsonl. The same command on the same folder goes on with a run that was stopped.
     """
-    from dataclasses import asdict
-
     from navloom.evals.judging.rows import read_answers
     from navloom.evals.judging.run import totals
-    from navloom.evals.kinds import run_kind
+    from navloom.evals.report.document import percent
 
     request, answers = replace(request, of=str(file)), read_answers(file)
     if how.dry_run:
         _say_left(answers)
-        show_dry_run(request, session, as_json=how.as_json)
+    out, summary = _carried_out(request, out, "judged", session, how)
+    if summary is None:
         return
-    out = run_folder(out, "judged", request)
-    summary = run_kind(request, out, session)
     found = totals(out)
     _say_left(answers, out / "left.jsonl")
-    if how.as_json:
-        print_json(
-            {"run": str(out), **asdict(found), "not_judged": answers.counts(), **summary.record()}
-        )
-    else:
-        from navloom.evals.report.document import percent
-
-        tell(
-            f"{found.items} explanations: {found.correct} correct, {found.wrong} not,"
-            f" {found.unscored} unscored; share of barriers named {percent(found.partial)}"
-        )
-    _end(summary, out)
+    words = (
+        f"{found.items} explanations: {found.correct} correct, {found.wrong} not,"
+        f" {found.unscored} unscored; share of barriers named {percent(found.partial)}"
+    )
+    _end(summary, out, how, {**asdict(found), "not_judged": answers.counts()}, words)
 
 
 @app.command()
 @takes("n", kind="judge_trace")
 def trace(
-    *,
-    out: OutOrMade = None,
-    where: Annotated[
-        Path, Opt("A navigation run, or a file of its lines.", metavar="RUN|FILE", argument=True)
-    ],
-    request: JudgeRequest,
-    session: Session,
-    how: How,
+    *, out: OutOrMade = None, where: Walks, request: JudgeRequest, session: Session, how: How
 ) -> None:
     """Grade a navigator's reasoning, step by step, by the criteria of a rubric.
 
     The steps are those of a run that gave reasons (`navloom eval ... --cot`).
     """
-    from collections import Counter
+    from navloom.evals.judging.run import count_grades, read_steps
 
-    from navloom.evals.judging.run import read_steps
-    from navloom.evals.kinds import run_kind
-    from navloom.evals.run_folder import read_samples
-
+    faults = read_steps(where)[1]
     request = replace(request, of=str(where))
-    out = run_folder(out, "traces", request)
-    _, faults = read_steps(where)
-    if how.dry_run:
-        _say_faults(faults)
-        show_dry_run(request, session, as_json=how.as_json)
+    out, summary = _carried_out(request, out, "traces", session, how, faults)
+    if summary is None:
         return
-    summary = run_kind(request, out, session)
-    _say_faults(faults)
-    counted: dict[str, Counter[str]] = {}
-    for row in read_samples(out):
-        for name, each in row["result"]["criteria"].items():
-            counted.setdefault(name, Counter())[each["grade"] or "unscored"] += 1
-    if how.as_json:
-        grades = {name: dict(each) for name, each in counted.items()}
-        print_json({"run": str(out), "grades": grades, "not_read": faults, **summary.record()})
-    for name, each in () if how.as_json else counted.items():
-        words = ", ".join(f"{each[g]} {g}" for g in ("yes", "no", "na", "unscored"))
-        tell(f"{name}: {words}")
-    _end(summary, out)
+    grades = count_grades(out)
+    words = [
+        f"{name}: {', '.join(f'{each.get(g, 0)} {g}' for g in ('yes', 'no', 'na', 'unscored'))}"
+        for name, each in grades.items()
+    ]
+    _end(summary, out, how, {"grades": grades, "not_read": faults}, "\n".join(words))
 
 
 @app.command()
 @takes("rubric", "n", kind="judge_failures")
 def failures(
-    *,
-    out: OutOrMade = None,
-    where: Annotated[
-        Path, Opt("A navigation run, or a file of its lines.", metavar="RUN|FILE", argument=True)
-    ],
-    request: JudgeRequest,
-    session: Session,
-    how: How,
+    *, out: OutOrMade = None, where: Walks, request: JudgeRequest, session: Session, how: How
 ) -> None:
     """Say why each failed walk of a run left the right way, by the causes of docs/errors.md.
 
     A model reads what a person would be given to label; builtin/heuristic is the rules themselves.
     OUT/labels.jsonl holds the labels.
     """
-    from collections import Counter
+    from navloom.evals.judging.labelling import count_labels, read_failed
 
-    from navloom.evals.judging.labelling import read_failed
-    from navloom.evals.kinds import run_kind
-    from navloom.evals.run_folder import read_samples
-
+    faults = read_failed(where)[1]
     request = replace(request, of=str(where))
-    out = run_folder(out, "labels", request)
-    _, faults = read_failed(where)
-    _say_faults(faults)
-    if how.dry_run:
-        show_dry_run(request, session, as_json=how.as_json)
+    out, summary = _carried_out(request, out, "labels", session, how, faults)
+    if summary is None:
         return
-    summary = run_kind(request, out, session)
-    results = [row["result"] for row in read_samples(out)]
-    counted = Counter(each["cause"] or "unscored" for each in results)
-    same = sum(each["cause"] == each["rules"] for each in results)
-    if how.as_json:
-        causes = dict(counted.most_common())
-        print_json(
-            {"run": str(out), "causes": causes, "as_the_rules": same, "not_read": faults}
-            | summary.record()
-        )
-    else:
-        said = ", ".join(f"{count} {cause}" for cause, count in counted.most_common())
-        tell(f"{len(results)} failed walks: {said}; as the rules {same}")
-    _end(summary, out)
+    causes, same = count_labels(out)
+    said = ", ".join(f"{count} {cause}" for cause, count in causes.items())
+    words = f"{sum(causes.values())} failed walks: {said}; as the rules {same}"
+    record = {"causes": causes, "as_the_rules": same, "not_read": faults}
+    _end(summary, out, how, record, words)
+
+
+@app.command()
+@takes("rubric", kind="judge_prefer")
+def prefer(
+    *,
+    out: OutOrMade = None,
+    first: Tasks,
+    second: Others,
+    request: JudgeRequest,
+    session: Session,
+    how: How,
+) -> None:
+    """Say which of two sets of tasks a person would sooner give, pair by pair of one home.
+
+    Each pair is asked in both orders; a judge that takes another task in each shows no preference
+    but a leaning to a place, and that is a tie. How far a judge can be trusted with this:
+    `navloom judge calibrate prefer`. OUT/preferred.* hold the tables.
+    """
+    from navloom.evals.judging import preference_scores as scored
+    from navloom.evals.judging.task_pairs import read_tasks
+
+    request = replace(request, of=str(first), against=str(second))
+    faults = [fault for where in (first, second) for fault in read_tasks(where).faults]
+    out, summary = _carried_out(request, out, "preferred", session, how, faults)
+    if summary is None:
+        return
+    found = scored.score_preferred(out, request.model, summary.left + summary.error)
+    tables = scored.preferred_tables(found, [str(first), str(second)])
+    _measured(summary, out, how.as_json, found.record(), tables, name="preferred")
 
 
 @calibrate.command("reasoning")
@@ -189,23 +176,21 @@ def calibrate_reasoning(
 ) -> None:
     """Measure a judge of reasons on explanations whose deserved verdict is known.
 
-    Accuracy, kappa, verdicts by kind and by set of wordings, and how often an injected text turns
-    the verdict. Tables and picture are in OUT/calibration.*; the same command goes on.
+    Accuracy, kappa, verdicts by kind and by set of wordings, the wordings without a verdict, and
+    how often an injected text turns it. Tables and picture are in OUT/calibration.*; the same
+    command goes on.
     """
     from navloom.evals.judging import calibration as scored
     from navloom.evals.judging import calibration_tables as shown
     from navloom.evals.judging.calibration import measured
-    from navloom.evals.kinds import run_kind
 
     request = replace(request, of=spec or scored.default_spec())
     if injections:
         request = replace(request, kind="calibrate_injections")
-    if how.dry_run:
-        show_dry_run(request, session, as_json=how.as_json)
-        return
     name = "injections" if injections else "calibration"
-    out = run_folder(out, name, request)
-    summary = run_kind(request, out, session)
+    out, summary = _carried_out(request, out, name, session, how)
+    if summary is None:
+        return
     if injections:
         found = measured(request, out)
         record = {name: {d: f.record() for d, f in by.items()} for name, by in found.items()}
@@ -213,9 +198,7 @@ def calibrate_reasoning(
     else:
         made = scored.score_reasoning(out, request.model, summary)
         record, tables, drawn = made.record(), shown.reasoning_tables(made), shown.picture(made)
-    shown.write_calibration(out, record, tables, drawn)
-    _show(record, tables, how.as_json)
-    _end(summary, out)
+    _measured(summary, out, how.as_json, record, tables, drawn)
 
 
 @calibrate.command("trace")
@@ -248,10 +231,73 @@ def calibrate_trace(
         request = replace(request, of=str(scored.walked(out / "navigation", session)))
     summary = run_kind(request, run, session)
     made = scored.score_trace(run, request.model, summary)
-    tables = shown.trace_tables(made)
-    shown.write_calibration(out, made.record(), tables)
-    _show(made.record(), tables, as_json)
-    _end(summary, out)
+    _measured(summary, out, as_json, made.record(), shown.trace_tables(made))
+
+
+@calibrate.command("prefer")
+@takes("rubric", "sample_id", kind="calibrate_prefer")
+def calibrate_prefer(
+    *,
+    out: OutOrMade = None,
+    request: JudgeRequest,
+    session: Session,
+    where: Annotated[
+        str,
+        Opt(
+            f"{_TASKS}, whose sensible tasks are spoiled; or homes, in which things are where they"
+            " belong: demo:, hm3d:DIR, ...",
+            metavar="[RUN|SPEC]",
+            argument=True,
+        ),
+    ] = "demo:",
+    how: How,
+) -> None:
+    """Measure a judge of tasks on pairs of known order: one makes sense, one is it spoiled.
+
+    Accuracy, Cohen's kappa, and how far answers hang on the order in which tasks are shown. What a
+    task was spoiled by stands in its line. Tables are in OUT/calibration.*.
+    """
+    from navloom.evals.judging import preference_scores as scored
+
+    request = replace(request, of=where)
+    out, summary = _carried_out(request, out, "preference", session, how)
+    if summary is None:
+        return
+    found = scored.score_calibration(out, request.model, summary.left + summary.error)
+    tables = scored.calibration_tables(found)
+    _measured(summary, out, how.as_json, found.record(), tables)
+
+
+def _carried_out(
+    request: JudgeRequest,
+    out: Path | None,
+    name: str,
+    session: Session,
+    how: How,
+    faults: Sequence[str] = (),
+) -> tuple[Path, Summary | None]:
+    """Make the run that is asked for, or say what it would be.
+
+    Args:
+        request: what is asked.
+        out: what ``--out`` says.
+        name: what the run's folder begins with where that says nothing.
+        session: how to go through it.
+        how: whether anybody is called.
+        faults: what could not be read.
+
+    Returns:
+        The run's folder and its totals; None for those where nobody was to be called.
+    """
+    from navloom.evals.kinds import run_kind
+
+    for fault in faults[:_MOST_SAID]:
+        say(f"  not read: {fault}")
+    where = run_folder(out, name, request)
+    if not how.dry_run:
+        return where, run_kind(request, where, session)
+    show_dry_run(request, session, as_json=how.as_json)
+    return where, None
 
 
 def _say_left(answers: Answers, named: Path | None = None) -> None:
@@ -264,19 +310,37 @@ def _say_left(answers: Answers, named: Path | None = None) -> None:
         say(f"  {len(answers.left)} lines are not judged ({counts}){where}")
 
 
-def _say_faults(faults: list[str]) -> None:
-    for fault in faults[:_MOST_SAID]:
-        say(f"  not read: {fault}")
+def _measured(
+    summary: Summary,
+    out: Path,
+    as_json: bool,
+    record: Mapping[str, Any],
+    tables: Sequence[Table],
+    drawn: Figure | None = None,
+    *,
+    name: str = "calibration",
+) -> None:
+    """Write a measurement down, show it, and leave."""
+    from navloom.evals.judging.calibration_tables import write_calibration
 
-
-def _show(record: dict[str, Any], tables: list[Table], as_json: bool) -> None:
+    write_calibration(out, record, tables, drawn, name=name)
     if as_json:
         print_json(record)
     else:
         tell("\n\n".join(table.markdown() for table in tables) + "\n")
+    _left(summary, out)
 
 
-def _end(summary: Summary, out: Path) -> None:
+def _end(summary: Summary, out: Path, how: How, record: Mapping[str, Any], words: str) -> None:
+    """Show what a judging came to, and leave."""
+    if how.as_json:
+        print_json({"run": str(out), **record, **summary.record()})
+    else:
+        tell(words)
+    _left(summary, out)
+
+
+def _left(summary: Summary, out: Path) -> None:
     """Leave with the session's exit code; an unscored item is a finding, not a failure."""
     if summary.error or summary.left:
         end_session(summary, out)

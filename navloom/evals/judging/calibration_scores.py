@@ -20,7 +20,7 @@ from navloom.evals.report.document import percent
 from navloom.evals.report.intervals import Floats, percentiles, resampled, wilson
 
 _RESAMPLES = 1_000
-_LEAST_SCENES = 5
+LEAST_SCENES = 5
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def agreement(
     grades = sorted({grade for true, said, _ in pairs for grade in (true, said) if grade})
     scenes: list[Any] = sorted({scene for _, _, scene in pairs})
     # A handful of scenes says nothing of other scenes: then each item is drawn by itself.
-    by_scene = len(scenes) >= _LEAST_SCENES
+    by_scene = len(scenes) >= LEAST_SCENES
     if not by_scene:
         scenes = list(range(len(pairs)))
     tables = np.zeros((len(scenes), len(grades), len(grades) + 1))

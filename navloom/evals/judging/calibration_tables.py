@@ -164,11 +164,16 @@ def _bars(axes: Axes, by_kind: Mapping[str, Mapping[str, int]]) -> None:
 
 
 def write_calibration(
-    out: Path, record: Mapping[str, Any], tables: Sequence[Table], drawn: Figure | None = None
+    out: Path,
+    record: Mapping[str, Any],
+    tables: Sequence[Table],
+    drawn: Figure | None = None,
+    *,
+    name: str = "calibration",
 ) -> None:
     """Write ``calibration.json``, ``calibration.md`` and, of a judge of reasons, its picture."""
     data = json.dumps(record, ensure_ascii=False, indent=2, default=list)
-    write_whole(out / "calibration.json", data.encode())
-    write_whole(out / "calibration.md", "\n\n".join(t.markdown() for t in tables).encode())
+    write_whole(out / f"{name}.json", data.encode())
+    write_whole(out / f"{name}.md", "\n\n".join(t.markdown() for t in tables).encode())
     if drawn is not None:
-        write_whole(out / "calibration.png", png(drawn, dpi=130))
+        write_whole(out / f"{name}.png", png(drawn, dpi=130))

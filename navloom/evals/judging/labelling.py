@@ -9,6 +9,7 @@ in the form of a reader's file; ``cause`` is null where there is no label.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,6 +174,13 @@ def write_labels(plan: LabelPlan, run: Path) -> dict[str, Any]:
         ),
     )
     return {}
+
+
+def count_labels(run: Path) -> tuple[dict[str, int], int]:
+    """How often each cause was given, the most frequent first, and how often the rules' own."""
+    results = [row["result"] for row in read_samples(run)]
+    counted = Counter(each["cause"] or "unscored" for each in results)
+    return dict(counted.most_common()), sum(each["cause"] == each["rules"] for each in results)
 
 
 _KEPT = ("cause", "second", "sure")

@@ -10,28 +10,33 @@ from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Constrain, Judge, Request, Seed
 
 _TRACES = ("judge_trace", "calibrate_trace")
+_TASKS = ("judge_prefer", "calibrate_prefer")
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRequest(Request):
     """Everything the outcome of a judging depends on, what is judged included."""
 
-    PLACES: ClassVar[Sequence[str]] = ("kind", "of", "n")
+    PLACES: ClassVar[Sequence[str]] = ("kind", "of", "against", "n")
     """None of these stands as it is in ``run.json``: what they name does, by its content."""
     DERIVED: ClassVar[frozenset[str]] = frozenset(
-        {"prompt", "answers", "steps", "walks", "causes", "items", "spec"}
+        {"prompt", "answers", "steps", "walks", "causes", "items", "spec", "pairs"}
     )
 
     kind: Literal[
         "judge_reasoning",
         "judge_trace",
         "judge_failures",
+        "judge_prefer",
         "calibrate_reasoning",
         "calibrate_injections",
         "calibrate_trace",
+        "calibrate_prefer",
     ] = "judge_reasoning"
     of: str = ""
-    """A file of answers, a run or file of walks, or of a calibration of reasons the scenes."""
+    """A file of answers, a run or file of walks or tasks, or of a calibration the scenes."""
+    against: str = ""
+    """Of two runs or files of tasks, the other one."""
     rubric: Annotated[str, Opt("The rubric: trace, or a .yaml file.", metavar="NAME|FILE")] = (
         "trace"
     )
@@ -41,7 +46,7 @@ class JudgeRequest(Request):
         Opt(
             "How many items, about.",
             min=8,
-            shown="of steps 320, of reasons 540, of --injections all",
+            shown="of steps 320, of reasons 540, of --injections all, of tasks 200",
         ),
     ] = None
     """Items of a calibration, or payloads; its own number unless given."""
@@ -66,15 +71,15 @@ class JudgeRequest(Request):
 
     def record(self) -> dict[str, Any]:
         """How is judged, as ``run.json`` keeps it; what is judged is the plan's."""
-        from navloom.graphs.judging import labeller, reasoning, rubric
+        from navloom.graphs.judging import labeller, preference, reasoning, rubric
         from navloom.judges.trace import load_rubric
         from navloom.prompts.load import load_prompt
 
         own = super().record()
         named = own.pop("rubric")
         if self.kind not in _TRACES:
-            asks = labeller if self.kind == "judge_failures" else reasoning
-            return {**own, "prompt": load_prompt(asks.PROMPT).record}
+            others = {"judge_failures": labeller.PROMPT} | dict.fromkeys(_TASKS, preference.PROMPT)
+            return {**own, "prompt": load_prompt(others.get(self.kind, reasoning.PROMPT)).record}
         whole = load_rubric(named).model_dump(mode="json")
         return {**own, "rubric": whole, "prompt": load_prompt(rubric.PROMPT).record}
 

@@ -9,6 +9,7 @@ content is another request.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -223,6 +224,15 @@ def totals(run: Path) -> Totals:
         verdicts.count(None),
         sum(shares) / len(shares) if shares else None,
     )
+
+
+def count_grades(run: Path) -> dict[str, dict[str, int]]:
+    """Of a run of steps, how often each criterion got each grade, ``unscored`` among them."""
+    counted: dict[str, Counter[str]] = {}
+    for row in read_samples(run):
+        for name, each in row["result"]["criteria"].items():
+            counted.setdefault(name, Counter())[each["grade"] or "unscored"] += 1
+    return {name: dict(each) for name, each in counted.items()}
 
 
 def calls(made: Plan) -> Calls:

@@ -9,6 +9,9 @@ That of steps knows the three criteria of the rubric ``trace`` and leaves any ot
 looks whether things that the reasoning says it sees are words of the options, whether the reasoning
 denies or repeats the history, and whether the option it names is the one that was taken.
 
+That of tasks takes the one that is more plausible by ``belongs.yaml``
+(:mod:`navloom.tools.navcraft.worth`), and the first where they are equally so.
+
 Why a walk failed is drawn alone: the rules that know it read the scene and not the prompt, and a
 run asks them itself (:mod:`navloom.evals.judging.labelling`).
 """
@@ -24,8 +27,10 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.judges.barrier_claims import read_claims
+from navloom.judges.preference_items import kinds_of_room, read_asked
 from navloom.judges.traversability import causes_of
 from navloom.models.builtin import Request
+from navloom.tools.navcraft.worth import plausibility
 
 _SECTION = re.compile(
     r"^Agent: (?P<agent>[^\n]*)\n.*?^Barriers:\n(?P<barriers>.*?)\n"
@@ -166,6 +171,30 @@ def random_failure(request: Request) -> AIMessage:
     rng = random.Random(f"{request.seed}:{request.first_human}")
     cause = rng.choice(_CRITERION.findall(request.first_human))
     return request.answer({"why": "drawn", "cause": cause, "second": "none", "sure": False})
+
+
+_TASKS = re.compile(r"^First task: (.*)\nSecond task: (.*)$", re.MULTILINE)
+
+
+def heuristic_preference(request: Request) -> AIMessage:
+    """The more plausible of two errands; a task that is none has no plausibility."""
+    found = _TASKS.search(request.first_human)
+    first, second = map(_plausible, found.groups() if found else ("", ""))
+    why = f"By what belongs where: first {first:.2f}, second {second:.2f}."
+    return request.answer({"why": why, "choice": "second" if second > first else "first"})
+
+
+def _plausible(said: str) -> float:
+    if not (asked := read_asked(said)):
+        return 0.0
+    kinds = kinds_of_room(asked["room"]) or [asked["room"]]
+    return max(plausibility(asked["thing"], asked["asset"], kind).score for kind in kinds)
+
+
+def random_preference(request: Request) -> AIMessage:
+    """Toss a coin."""
+    rng = random.Random(f"{request.seed}:{request.first_human}")
+    return request.answer({"why": "drawn", "choice": rng.choice(("first", "second"))})
 
 
 def _parts(request: Request) -> dict[str, str]:

@@ -1,0 +1,247 @@
+"""Pairs of tasks put to a judge: which would a person sooner give?
+
+``judge prefer A B`` pairs the tasks of two runs or datasets by their homes and counts which side is
+preferred; ``judge calibrate prefer`` makes pairs of known order
+(:mod:`navloom.judges.preference_items`) and counts how often they are found in that order. One
+sample a pair, asked in both orders (:mod:`navloom.graphs.judging.preference`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from navloom.errors import DataError, UsageError
+from navloom.evals.judging.request import JudgeRequest
+from navloom.evals.judging.rows import sample_name
+from navloom.evals.judging.run import digest, rows_of
+from navloom.evals.kinds import Calls, Kind, Note, Plan
+from navloom.evals.session import Job, Sample, sample_seed
+from navloom.graphs.judging import preference
+from navloom.judges.preference_items import (
+    PREFERENCE_PAIRS,
+    Asked,
+    plain_name,
+    spoiled_pairs,
+    true_errands,
+)
+from navloom.models.registry import model_of
+from navloom.scenes.checked_files import first_problem
+from navloom.scenes.uri import iter_scenes
+from navloom.tools.navcraft.errand import ErrandAnswer
+from navloom.tools.navcraft.worth import SENSIBLE
+
+_MOST_FAULTS = 100
+
+
+@dataclass(kw_only=True)
+class PreferencePlan(Plan):
+    """Pairs of tasks in words, by sample id."""
+
+    pairs: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class PreferenceJob(Job):
+    """How one pair is put to the judge."""
+
+    plan: PreferencePlan
+
+    build = staticmethod(preference.build_graph)
+
+    def input(self, sample: Sample) -> dict[str, Any]:
+        """Both tasks."""
+        a, b = self.plan.pairs[sample.id]
+        return {"seed": sample.seed, "a": a, "b": b}
+
+    def context(self, _: Sample, model: Any = None) -> preference.Context:
+        """The graph's context; ``model`` stands in for the request's."""
+        asked = self.plan.request
+        return preference.Context(
+            model=model or model_of(asked.model),
+            max_reasks=asked.max_reasks,
+            constrain=asked.constrain,
+        )
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """The tasks of a run or a dataset.
+
+    Attributes:
+        asked: each as it may be asked for.
+        sensible: ids of those whose record says that nothing about them is odd.
+        faults: one line for each that could not be read.
+    """
+
+    asked: tuple[Asked, ...]
+    sensible: frozenset[str]
+    faults: tuple[str, ...]
+
+
+def read_tasks(where: Path) -> Tasks:
+    """The valid tasks of a run's folder, or the lines of a dataset.
+
+    Raises:
+        DataError: there is none, or the file cannot be read.
+    """
+    faults: list[str] = []
+    asked: list[Asked] = []
+    sensible = set()
+    for row in rows_of(where, faults):
+        if row.get("status", "ok") != "ok":
+            continue
+        try:
+            each, score = _task(row)
+        except (ValidationError, DataError) as error:
+            fault = first_problem(error) if isinstance(error, ValidationError) else str(error)
+            faults.append(f"{row.get('id') or _rest(row).get('id')}: no task: {fault}")
+            continue
+        asked.append(each)
+        if isinstance(score, int | float) and score >= SENSIBLE:
+            sensible.add(each.id)
+    if not asked:
+        first = f" The first fault: {faults[0]}." if faults else ""
+        raise DataError(
+            f"{where}: no task; expected a run of `navloom synth single` or `collab`, or what"
+            f" `navloom export` made of one.{first}"
+        )
+    return Tasks(tuple(asked), frozenset(sensible), tuple(faults[:_MOST_FAULTS]))
+
+
+def _rest(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    rest = row.get("navloom")
+    return rest if isinstance(rest, dict) else {}
+
+
+def _task(row: Mapping[str, Any]) -> tuple[Asked, Any]:
+    """A row's task, and how plausible its record says it is."""
+    result = row.get("result")
+    task: Mapping[str, Any] = result if isinstance(result, dict) else row
+    if not isinstance(task.get("phase_1"), dict):
+        raise DataError("it has no phase_1")
+    errand = ErrandAnswer.model_validate(task["phase_1"]).errand
+    if not errand.end_asset:
+        raise DataError("its instruction names no asset")
+    rest = _rest(task)
+    worth = rest.get("worth")
+    name = str(row.get("id") or rest.get("id") or "")
+    return Asked(
+        id=name,
+        scene=str(row.get("scene") or ""),
+        thing=plain_name(errand.object),
+        source=plain_name(errand.target),
+        asset=plain_name(errand.end_asset),
+        room=plain_name(errand.end),
+        relay=_relay(task.get("phase_2"), rest),
+    ), worth.get("plausible") if isinstance(worth, dict) else None
+
+
+def _relay(phase_2: Any, rest: Mapping[str, Any]) -> str:
+    """How the second robot of a relay helps, in a sentence."""
+    if not isinstance(phase_2, dict) or not rest.get("transfer_asset"):
+        return ""
+    where = f"the {plain_name(str(rest['transfer_asset']))[:80]}"
+    room = plain_name(str(phase_2.get("Transfer region", "")))[:80]
+    return f" Two robots share it and hand it over at {where} in the {room}."
+
+
+def plan_prefer(request: JudgeRequest, run: Path | None, note: Note) -> PreferencePlan:
+    """What comparing two runs or datasets would be: their tasks paired by home, homes in turn.
+
+    Raises:
+        DataError: one holds no task, or they share no home.
+    """
+    del run, note
+    sides = [read_tasks(Path(where)).asked for where in (request.of, request.against)]
+    by_home = [_by_home(side, request.seed) for side in sides]
+    homes = sorted(by_home[0].keys() & by_home[1].keys())
+    if not homes:
+        raise DataError(
+            f"{request.of} and {request.against} share no home: expected tasks of the same scenes"
+        )
+    paired = [list(zip(by_home[0][home], by_home[1][home], strict=False)) for home in homes]
+    turns = [(k, home, pair) for home in paired for k, pair in enumerate(home)]
+    pairs = [pair for _, _, pair in sorted(turns, key=lambda turn: turn[0])][: request.n]
+    samples = []
+    given = {}
+    for number, (a, b) in enumerate(pairs):
+        name = sample_name(f"pair-{number:05d}")
+        given[name] = (a.said, b.said)
+        columns = {"a": a.said, "b": b.said, "a_id": a.id, "b_id": b.id}
+        seed = sample_seed(request.seed, name)
+        samples.append(Sample(name, seed, a.scene, columns=columns))
+    record = {"pairs": digest(given)}
+    return PreferencePlan(request=request, samples=samples, record=record, pairs=given)
+
+
+def _by_home(tasks: Sequence[Asked], seed: int) -> dict[str, list[Asked]]:
+    found: dict[str, list[Asked]] = {}
+    for each in random.Random(f"{seed}/prefer").sample(list(tasks), len(tasks)):
+        found.setdefault(each.scene, []).append(each)
+    return found
+
+
+def plan_calibrate(request: JudgeRequest, run: Path | None, note: Note) -> PreferencePlan:
+    """What measuring a judge of tasks would be: of a run's sensible tasks, or of things in homes.
+
+    Raises:
+        DataError: the run holds too little to spoil.
+        SceneError: a scene is missing or broken.
+        UsageError: nothing in the homes can be spoiled.
+    """
+    del run, note
+    n = request.n or PREFERENCE_PAIRS
+    if Path(request.of).exists() and not _is_scene(request.of):
+        tasks = read_tasks(Path(request.of))
+        errands = [replace(each, relay="") for each in tasks.asked if each.id in tasks.sensible]
+    else:
+        errands = [each for scene in iter_scenes(request.of) for each in true_errands(scene)]
+    pairs = spoiled_pairs(errands, n=n, seed=request.seed)
+    if not pairs:
+        raise UsageError(
+            f"{request.of}: of {len(errands)} tasks that make sense none can be spoiled by a thing"
+            " of another: give homes of several rooms, or a run of more tasks"
+        )
+    samples = [
+        Sample(p.id, sample_seed(request.seed, p.id), p.a.scene, columns=p.columns) for p in pairs
+    ]
+    given = {pair.id: (pair.a.said, pair.b.said) for pair in pairs}
+    record = {"n": n, "pairs": digest({pair.id: pair.columns for pair in pairs})}
+    return PreferencePlan(request=request, samples=samples, record=record, pairs=given)
+
+
+def _is_scene(where: str) -> bool:
+    path = Path(where)
+    return not (path.suffix == ".jsonl" or (path / "run.json").is_file())
+
+
+def _calls(made: Plan) -> Calls:
+    asks = len(preference.ORDERS)
+    most = Calls.of_asks(made.request.model, made.request.max_reasks, questions=asks)
+    return replace(most, least=asks)
+
+
+PREFER = Kind(
+    name="judge_prefer",
+    command="judge prefer",
+    request=JudgeRequest,
+    plan=plan_prefer,
+    job=PreferenceJob,
+    dry=_calls,
+    things=("pairs", "scenes"),
+)
+CALIBRATE = Kind(
+    name="calibrate_prefer",
+    command="judge calibrate prefer",
+    request=JudgeRequest,
+    plan=plan_calibrate,
+    job=PreferenceJob,
+    dry=_calls,
+    things=("pairs", "scenes"),
+)

@@ -1,0 +1,186 @@
+"""Judging a judge of tasks: pairs of an errand that makes sense and the same one spoiled.
+
+An errand makes sense where it takes a thing to where such a thing really is, in some home
+(`true_errands`), or where a run's own record says so. It is spoiled by another thing, one of an
+errand that ends in another kind of room and on other furniture, and of which no errand of the set
+ends in this kind of room: the two sentences differ in that thing alone. Which of both comes first
+is drawn. Homes hold oddities (a book in a bathroom, a towel in a study), so that nobody, a person
+included, will find all pairs in the expected order.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from navloom.scenes.lexicon import room_types
+from navloom.scenes.scene import Item, Scene, prompt_name
+from navloom.tools.navcraft.worth import can_hold, plausibility
+
+PREFERENCE_PAIRS = 200
+"""Pairs of a calibration, about, unless told."""
+_NEAR, _ABOVE, _BELOW = 0.8, 0.4, 1.2
+"""Metres on the ground, and above and below it, within which a thing is taken to be on or in
+something: scenes say where its middle is."""
+_NUMBER = re.compile(r"_\d+$")
+_SENTENCE = re.compile(
+    r"Take the (?P<thing>.{1,120}?) from the (?P<source>.{1,120}?) to the (?P<asset>.{1,120}?)"
+    r" in the (?P<room>.{1,120}?)\."
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An errand as it may be asked for: names in plain words.
+
+    Attributes:
+        id: of its task, or of its thing in its home.
+        scene: the home's URI.
+        thing: what is to be taken.
+        source: the room where it is said to be.
+        asset: what it is put on or in.
+        room: the room where that stands.
+        relay: how a second robot helps; "" where none does.
+    """
+
+    id: str
+    scene: str
+    thing: str
+    source: str
+    asset: str
+    room: str
+    relay: str = ""
+
+    @property
+    def said(self) -> str:
+        """As one asks for it."""
+        to = f"to the {self.asset} in the {self.room}."
+        return f"Take the {self.thing} from the {self.source} {to}{self.relay}"
+
+
+def read_asked(said: str) -> dict[str, str]:
+    """The names of a sentence of :class:`Asked`; {} where it is none."""
+    found = _SENTENCE.match(said)
+    return found.groupdict() if found else {}
+
+
+def plain_name(name: str) -> str:
+    """A name of a region or an item as a person says it.
+
+    >>> plain_name("Kitchen_living_room_9"), plain_name("coffee_table")
+    ('kitchen living room', 'coffee table')
+    """
+    return _NUMBER.sub("", name).replace("_", " ").casefold()
+
+
+def kinds_of_room(said: str) -> frozenset[str]:
+    """The paper's types that a room of a plain name fits; a name that holds two fits both."""
+    words = said.split()
+    splits = ["/".join((" ".join(words[:k]), " ".join(words[k:]))) for k in range(1, len(words))]
+    return next((types for each in (said, *splits) if (types := room_types(each))), frozenset())
+
+
+def true_errands(scene: Scene, seed: int = 0) -> list[Asked]:
+    """A home's things as if they were to be taken, from some other room, to where they are.
+
+    Of things that one asks for (``carry`` of ``belongs.yaml``), with the nearest furniture that can
+    hold something beside or below them; each name once a room.
+    """
+    rng = random.Random(f"{seed}/{scene.uri}")
+    rooms = [region for region in scene.regions if room_types(region.label)]
+    found: dict[tuple[str, str], Asked] = {}
+    for room in rooms:
+        others = [plain_name(other.id) for other in rooms if other.label != room.label]
+        holders = [each for each in scene.items_in(room.id, "asset") if can_hold(each.name)]
+        for thing in scene.items_in(room.id, "object") if others else ():
+            near = [each for each in holders if _is_by(thing, each)]
+            if near and plausibility(thing.name, "table", room.label).carry == 1:
+                asset = min(near, key=lambda each: _metres(thing, each))
+                found.setdefault(
+                    (thing.name, room.id),
+                    Asked(
+                        id=f"{scene.id}-{thing.id}",
+                        scene=scene.uri,
+                        thing=plain_name(prompt_name(thing.name)),
+                        source=rng.choice(others),
+                        asset=plain_name(prompt_name(asset.name)),
+                        room=plain_name(room.id),
+                    ),
+                )
+    return list(found.values())
+
+
+def _metres(a: Item, b: Item) -> float:
+    return math.hypot(a.position[0] - b.position[0], a.position[2] - b.position[2])
+
+
+def _is_by(thing: Item, holder: Item) -> bool:
+    above = thing.position[1] - holder.position[1]
+    return _metres(thing, holder) < _NEAR and -_ABOVE < above < _BELOW
+
+
+@dataclass(frozen=True)
+class PreferencePair:
+    """Two errands of which a person would sooner give one.
+
+    Attributes:
+        id: unique in the set, safe as a file name.
+        a: what is called a.
+        b: what is called b.
+        better: which of them makes sense.
+        spoiled_by: the errand whose thing stands in the other.
+    """
+
+    id: str
+    a: Asked
+    b: Asked
+    better: str
+    spoiled_by: str
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What its line in a run says of it."""
+        good, bad = (self.a, self.b) if self.better == "a" else (self.b, self.a)
+        spoiled = {"thing": good.thing, "by": bad.thing, "of": self.spoiled_by}
+        said = {"a": self.a.said, "b": self.b.said}
+        return {**said, "task": good.id, "better": self.better, "spoiled": spoiled}
+
+
+def spoiled_pairs(
+    errands: Sequence[Asked], *, n: int = PREFERENCE_PAIRS, seed: int = 0
+) -> list[PreferencePair]:
+    """Errands that make sense, each beside itself with a thing that does not belong there.
+
+    Args:
+        errands: those that make sense; homes take turns.
+        n: how many pairs at most.
+        seed: fixes what is drawn.
+    """
+    rng = random.Random(f"{seed}/preference")
+    at_home = {(each.thing, kind) for each in errands for kind in kinds_of_room(each.room)}
+    turns: dict[str, int] = {}
+    ranked = []
+    for each in rng.sample(list(errands), len(errands)):
+        turns[each.scene] = turns.get(each.scene, 0) + 1
+        ranked.append((turns[each.scene], each))
+    pairs: list[PreferencePair] = []
+    for _, good in sorted(ranked, key=lambda pair: pair[0]):
+        kinds = kinds_of_room(good.room)
+        others = [
+            each
+            for each in errands
+            if each.asset != good.asset
+            and not kinds & kinds_of_room(each.room)
+            and not any((each.thing, kind) in at_home for kind in kinds)
+        ]
+        if not kinds or not others or len(pairs) == n:
+            continue
+        other, better = rng.choice(others), rng.choice("ab")
+        bad = replace(good, thing=other.thing)
+        a, b = (good, bad) if better == "a" else (bad, good)
+        pairs.append(PreferencePair(f"pair-{len(pairs):04d}", a, b, better, other.id))
+    return pairs
