@@ -1,6 +1,7 @@
 """Rule-based baselines for NavCraft: they read the prompt, call the tools, answer in JSON.
 
-Nothing here is a language model. Of whole answers, the heuristic looks far and suits the profile;
+Nothing here is a language model. Of whole answers, the heuristic looks far, suits the profile and
+sends a thing where ``tools/navcraft/belongs.yaml`` says it belongs;
 the random one draws names blindly and follows the paper's repair rule. Of small choices, the
 heuristic picks from the names the last message offers, the random one from those the schema allows.
 All know only what the messages say.
@@ -26,11 +27,14 @@ from navloom.models.builtin import Request, ToolResult
 from navloom.scenes.lexicon import word_table
 from navloom.tools.navcraft.errand import Errand, errand_answer, fetched_to
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, relay_answer
+from navloom.tools.navcraft.worth import can_hold, carry_grade, plausibility
 
 _CHECK_PATHS = "check_two_path_and_adjacency"
 _CHECK_RELAY = "check_collab_path_efficient"
 _REGIONS = ("start_region", "target_region", "end_region")
 _PLAN = re.compile(r"Object: (\S+)\. End asset: (\S+)\.")
+_SHARP = 6
+"""The power that plausibility is raised to where a place is drawn."""
 _DRAWS = 20
 """How often a draw that was tried before is drawn again."""
 _LEAST = re.compile(r"at least (\d+) links apart")
@@ -51,7 +55,6 @@ _PLACES = re.compile(r"Handoffs that do: (.+)\.$")
 _SOONER = re.compile(r"^Asked of this relay:.*sooner than robot_1 alone", re.MULTILINE)
 _NOT_FROM = re.compile(r"^Asked of this relay:.*robot_2 does not start in (\w+)", re.MULTILINE)
 _THINGS = word_table("errand_things")
-_SURFACES = frozenset(word_table("errand_surfaces")["words"].split())
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,6 @@ class Home:
         return reached
 
 
-def suits_handoff(asset: str) -> bool:
-    """Whether an asset's name sounds like a surface one can put things on."""
-    return bool(_SURFACES & set(asset.split("_")))
-
-
 def likes(profile: dict[str, Any] | None) -> dict[str, int]:
     """The words a profile speaks for: 2 for its own, 1 for what they bring to mind."""
     if not profile:
@@ -119,7 +117,7 @@ def taste(name: str, liked: dict[str, int]) -> int:
 
 
 def heuristic_single(request: Request) -> AIMessage:
-    """Baseline for ``phase_1``: far regions by breadth-first search, objects to one's taste."""
+    """Baseline for ``phase_1``: far regions by breadth-first search, to where things belong."""
     return _single(request, _far_errand)
 
 
@@ -182,17 +180,23 @@ def _far_errand(
     liked = likes(request.json_block("User profile:"))
     objects = [(r, name) for r in home.regions for name in home.objects.get(r, [])]
     while objects:
-        target, obj = rng.choices(objects, [1 + 4 * taste(n, liked) for _, n in objects])[0]
+        wanted = [carry_grade(name) * (1 + 4 * taste(name, liked)) for _, name in objects]
+        target, obj = rng.choices(objects, wanted)[0]
         far = {r: h for r, h in home.hops(target).items() if h >= least}
-        ends = [r for r in far if home.assets.get(r)]
+        ends = [(r, a) for r in far for a in home.assets.get(r, []) if can_hold(a, obj)]
         if ends and len(far) > 1:
-            end = rng.choices(ends, [far[r] ** 2 for r in ends])[0]
+            end, asset = rng.choices(ends, [far[r] * _suits(obj, a, r) for r, a in ends])[0]
             starts = [r for r in far if r != end]
             start = rng.choices(starts, [far[r] ** 2 for r in starts])[0]
-            fit = [asset for asset in home.assets[end] if suits_handoff(asset)]
-            return obj, rng.choice(fit or list(home.assets[end])), (start, target, end)
+            return obj, asset, (start, target, end)
         objects = [pair for pair in objects if pair[0] != target]
     return None
+
+
+def _suits(obj: str, asset: str, region: str) -> float:
+    """How much likelier a thing is to be sent there than to where it is odd."""
+    room = region.rpartition("_")[0].replace("_", " ")
+    return plausibility(obj, asset, room).score ** _SHARP
 
 
 def _blind_errand(
@@ -277,7 +281,7 @@ def _near_relay(
     vain = {RelayChoice(**c.args)[1:] for c in calls if c.result.get("r1_efficient") is False}
     ranked = []
     for there, helper, kind in product(places, helpers, wanted or COLLAB_TYPES):
-        assets = [a for a in home.assets.get(there, []) if suits_handoff(a)]
+        assets = [a for a in home.assets.get(there, []) if can_hold(a)]
         if not assets or there == end:
             continue
         leg = to_target[there]

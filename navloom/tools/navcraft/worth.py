@@ -215,8 +215,7 @@ def plausibility(object_name: str, asset: str, room: str) -> Plausibility:
     """
     thing = _looked_up(object_name, _things())
     types = room_types(room)
-    carry = _CARRY[thing.carry] if thing else _UNKNOWN
-    belongs = room_grade(object_name, room)
+    carry, belongs = carry_grade(object_name), room_grade(object_name, room)
     if not can_hold(asset, object_name):
         return Plausibility(0.0, carry, belongs, 0.0)
     kind = _looked_up(asset, _holders()) or ""
@@ -230,6 +229,13 @@ def purpose(room: str) -> str:
     """What a room of this label is for, in a few words; empty where nothing is said."""
     types = room_types(room)
     return "; ".join(words for each, words in _belongs().rooms.items() if each in types)
+
+
+@lru_cache(maxsize=20_000)
+def carry_grade(object_name: str) -> float:
+    """How readily a person asks for a thing to be carried: 1 often, .4 seldom, .05 never."""
+    thing = _looked_up(object_name, _things())
+    return _CARRY[thing.carry] if thing else _UNKNOWN
 
 
 @lru_cache(maxsize=100_000)
