@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from navloom.graphs.chat.wordings import Said, closed_off, wordings
+from navloom.scenes.lexicon import room_types
 
 _TAIL = re.compile(
     r"(?: |^)(?:near(?: here|by)?|nearby|around(?: here)?|here|close(?: by)?|anywhere|somewhere"
@@ -17,10 +18,20 @@ _TAIL = re.compile(
 _LEAD = re.compile(r"^(?:a|an|the|any|some|my|your|our|to|of|for|also|all|only)\s+")
 _BUT_NOT = re.compile(
     r"(?:,| but| and)? (?:not|instead of|rather than|but not|except)\b"
-    r" (?:to |in |into |going |at )*(?:the|my|your|that|this|a|one|room)\b.*$"
+    r" (?:to |in |into |going |at |through |via |by )*(?:the|my|your|that|this|a|one|room)\b.*$"
 )
 _LISTED = re.compile(r" and (?=(?:the|my|your|a|our|that)\b)")
 _RELATION = re.compile(r"\b(?:next|between|with|beside|near|by|from|to)\b.*$")
+_FOR = re.compile(
+    r"\b(?:place|somewhere|something|spot|anywhere|anything)(?: where i can| for me)? (?:to )?"
+    r"(?P<to>.+?)(?: on| in)?$"
+)
+_IT = re.compile(r"\b(?:it|that)\b")
+_VIA = re.compile(
+    r"^(?P<to>(?:(?! not ).)+?) (?:via|through|by way of|passing(?: by| through)?)"
+    r" (?P<by>(?:the|my) .+)$"
+)
+_PAST = re.compile(r"^through (?P<by>the .+?) (?:in)?to (?P<to>the .+)$")
 _SHOWN = re.compile(r"(?:show|take|bring|lead|guide|walk|get|drive) (?:me|us)|follow me")
 _DOWN = re.compile(r"\b(?:down|downstairs|descend|lower|ground|bottom|first)\b")
 _MORE = re.compile(r"^(?:a second|more than one|any other|just one|only one|two|several)\b")
@@ -99,7 +110,7 @@ def meaning(said: Said, text: str, before: Before, earlier: Sequence[Intent] = (
         before: what was asked last.
         earlier: what the same words asked for before it.
     """
-    if said.act in wordings().answers:
+    if said.act not in _ACTS:
         return [answer(said.act)]
     return _ACTS[said.act](_Heard(said.slots, text, before, earlier))
 
@@ -111,8 +122,17 @@ def without_denied(clause: str) -> str:
 
 def goings(words: str) -> list[Intent]:
     """Going to each of several places; "the room between the hall and the study" is one."""
+    words = words.removeprefix("both ")
     places = [words] if _RELATION.search(words) else _LISTED.split(words)
-    return [Intent("go_to", {"place": closed_off(each) or each}) for each in places]
+    return [Intent("go_to", {"place": _purpose(closed_off(each) or each)}) for each in places]
+
+
+def _purpose(words: str) -> str:
+    """A description; what "a place to sit" is for, by the table."""
+    found = _FOR.search(words)
+    wanted = found["to"] if found else words
+    fit = (name for name, said in wordings().purposes.items() if said.fullmatch(wanted))
+    return next((f"the nearest {name}" for name in fit), words)
 
 
 def finding(words: str, asked: str = "") -> Intent:
@@ -120,7 +140,7 @@ def finding(words: str, asked: str = "") -> Intent:
     name = words
     for _ in range(4):
         name = _LEAD.sub("", _TAIL.sub("", closed_off(name)).strip())
-    return Intent("find", {"thing": name or words}, asked)
+    return Intent("find", {"thing": _purpose(name or words)}, asked)
 
 
 def _call(tool: str, words: str = "", **args: Any) -> _Act:
@@ -129,7 +149,13 @@ def _call(tool: str, words: str = "", **args: Any) -> _Act:
 
 def _about(words: str) -> _Act:
     """A question about a place that is found; the one talked of last where none is named."""
-    return lambda heard: [finding(heard.place() or heard.place("thing") or "it", words)]
+    return lambda heard: _findings(heard.place() or heard.place("thing") or "it", words)
+
+
+def _findings(words: str, asked: str) -> list[Intent]:
+    """Each of several things that were asked about."""
+    names = [words] if _RELATION.search(words) else re.split(r",? and ", words)
+    return [finding(each, asked) for each in names]
 
 
 def _go(heard: _Heard) -> list[Intent]:
@@ -140,19 +166,24 @@ def _go(heard: _Heard) -> list[Intent]:
         return [answer("whereto")]
     if place in ("here", "back here", "back") and any(e.tool in _WALKS for e in heard.earlier):
         return _back(heard)
-    return goings(place)
+    via = _VIA.search(place) or _PAST.search(place)
+    return [*goings(via["by"]), *goings(via["to"])] if via else goings(place)
 
 
 def _back(heard: _Heard) -> list[Intent]:
     """Back by one walk; "and come back here" goes back by all that were asked for before it."""
-    walks = sum(each.tool in _WALKS for each in heard.earlier)
+    told = {"two": 2, "twice": 2, "three": 3, "four": 4}
+    said = heard.slots.get("walks", "1")
+    walks = sum(each.tool in _WALKS for each in heard.earlier) or told.get(said) or int(said)
     return [Intent("go_back", {"walks": walks} if walks > 1 else {})]
 
 
 def _turn(heard: _Heard) -> list[Intent]:
     side = heard.slots.get("side", "around")
     side = side if side in ("left", "right") else "around"
-    return [Intent("turn", {"direction": side, "degrees": float(heard.slots.get("degrees") or 90)})]
+    degrees = float(heard.slots.get("degrees") or 90)
+    twice = 2 if heard.text.endswith(("twice", "two times")) else 1
+    return [Intent("turn", {"direction": side, "degrees": degrees})] * twice
 
 
 def _step(heard: _Heard) -> list[Intent]:
@@ -197,13 +228,19 @@ def _look(heard: _Heard) -> list[Intent]:
 
 def _describe(heard: _Heard) -> list[Intent]:
     place = heard.place()
-    here = not place and not re.search(r"\b(?:it|that)\b", heard.text)
+    here = not place and not _IT.search(heard.text)
     return [Intent("describe", {} if here else {"place": place or "it"}, "things")]
 
 
 def _beside(heard: _Heard) -> list[Intent]:
-    place = heard.place()
+    place = heard.place() or ("it" if _IT.search(heard.text) else "")
     return [Intent("describe", {"place": place} if place else {}, "beside")]
+
+
+def _which_room(heard: _Heard) -> list[Intent]:
+    """Of the thing that was asked about, else of the robot."""
+    asked = heard.before.asked
+    return [Intent("describe", {"place": "it"}, "things") if asked else Intent("where")]
 
 
 def _compare(heard: _Heard) -> list[Intent]:
@@ -215,16 +252,20 @@ def _size(heard: _Heard) -> list[Intent]:
     if heard.place():
         return [Intent("describe", {"place": heard.place()}, "size")]
     small = heard.slots.get("how") in ("smallest", "tiniest")
-    return [Intent("rooms", words="smallest" if small else "largest")]
+    how = "smallest" if small else "largest"
+    return [Intent("describe", {"place": f"the {how} room"}, how)]
 
 
 def _count(heard: _Heard) -> list[Intent]:
     if heard.slots.get("only"):
-        thing = _MORE.sub("other", finding(heard.slots["only"]).args["thing"])
-        return [Intent("find", {"thing": "the other one" if thing == "one" else thing}, "only")]
-    counted = finding(heard.slots["thing"], "count")
-    rooms = counted.args["thing"] in ("room", "rooms")
-    return [Intent("rooms", words="count") if rooms else counted]
+        said = finding(heard.slots["only"]).args["thing"]
+        thing = _MORE.sub("other", said)
+        asked = "only" if thing == said and not said.startswith(("other", "another")) else "more"
+        return [Intent("find", {"thing": "the other one" if thing == "one" else thing}, asked)]
+    where = f" {heard.slots.get('in', '')} {heard.slots.get('where', '')}".rstrip()
+    counted = _findings(heard.slots["thing"] + where, "count")
+    rooms = counted[0].args["thing"] in ("room", "rooms")
+    return [Intent("rooms", words="count")] if rooms else counted
 
 
 def _rooms(heard: _Heard) -> list[Intent]:
@@ -233,7 +274,28 @@ def _rooms(heard: _Heard) -> list[Intent]:
 
 def _farthest(heard: _Heard) -> list[Intent]:
     how = "furthest" if heard.slots["how"][:3] in ("far", "fur", "mos") else "nearest"
-    return [Intent("find", {"thing": f"{how} room"}, "name")]
+    kind = heard.place("kind") or "room"
+    if kind in ("one", "of them"):
+        return [Intent("find", {"thing": f"the {how} one"}, "name")]
+    return [Intent("find", {"thing": f"{how} {'room' if kind == 'thing' else kind}"}, "name")]
+
+
+def _is_at(heard: _Heard) -> list[Intent]:
+    """Whether a thing is somewhere."""
+    thing = finding(heard.slots["thing"]).args["thing"]
+    if thing in ("it", "that", "there"):
+        return [Intent("describe", {"place": "it"}, "things")]
+    return [Intent("find", {"thing": f"{thing} {heard.slots['how']} {heard.slots['where']}"})]
+
+
+def _want(heard: _Heard) -> list[Intent]:
+    """Who wants a room wants to be there; who wants a thing, to know where it is."""
+    wanted = finding(heard.slots["thing"])
+    return goings(heard.slots["thing"]) if room_types(wanted.args["thing"]) else [wanted]
+
+
+def _not_this(heard: _Heard) -> list[Intent]:
+    return [Intent("go_to", {"place": f"the other {heard.place()}"}, "corrected")]
 
 
 _RECALLED = (
@@ -254,6 +316,7 @@ _ACTS: Mapping[str, _Act] = {
     "step": _step,
     **{each: _call("recall", each) for each in _RECALLED},
     "where": _call("where"),
+    "which_room": _which_room,
     "floor": _call("where", "floor"),
     "floors": _call("where", "floors"),
     "compare": _compare,
@@ -270,5 +333,9 @@ _ACTS: Mapping[str, _Act] = {
     "find": _about(""),
     "both": _both,
     "fetch": _fetch,
+    "is_at": _is_at,
+    "want": _want,
+    "similar": lambda _: [Intent("find", {"thing": "it"})],
+    "not_this": _not_this,
     "go": _go,
 }

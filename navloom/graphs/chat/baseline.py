@@ -9,13 +9,14 @@ the tools to say. The random one takes no notice of what was said.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.graphs.chat.acts import Before, Intent
-from navloom.graphs.chat.choosing import choose
+from navloom.graphs.chat.choosing import choose, counts
 from navloom.graphs.chat.intents import intents_of
 from navloom.graphs.chat.sentences import asks_which, failed, report
 from navloom.graphs.chat.wordings import plain
@@ -24,7 +25,12 @@ from navloom.models.builtin import Request, ToolResult
 
 _MOVING = ("go_to", "go", "go_back", "go_on")
 _ASKING = ("look", "where", "find", "rooms", "describe", "recall")
-_NO = ("no", "none", "neither", "never mind", "nevermind", "no thanks", "nothing", "no thank you")
+_NO = re.compile(
+    r"^(?:no|none|neither|nothing|never ?mind|no thanks|no thank you|forget (?:it|that)|cancel)"
+    r"(?: of (?:them|these|those|the two|either))?(?: please| thanks)?$"
+)
+_SHORT = 5
+"""Words in an answer that may count or say that any will do."""
 _MOST_ASKED = 3
 _LEFT = "I leave it, then. Tell me where to go."
 
@@ -122,13 +128,17 @@ def _answered(request: Request, done: Sequence[ToolResult]) -> AIMessage:
     answer = _answer_of(done[-1])
     several = next((r for r in reversed(done) if asks_which(r)), None)
     said = plain(answer).strip(" .!,?")
-    if said in _NO or several is None:
+    if _NO.match(said) or several is None:
         return AIMessage(_LEFT)
     which = list(several.result["which"])
     intents = [each for each in intents_of(answer, _before(request)) if each.tool]
     # A bare name is an answer; words with a verb may be another order.
     named = all(each.tool == "go_to" for each in intents)
-    chosen = choose(said, which) if named or said.split()[:1] == ["yes"] else None
+    storey = all(each.args.get("direction") in ("upstairs", "downstairs") for each in intents)
+    short = len(said.split()) <= _SHORT
+    asks = any(each.tool in _ASKING for each in intents)
+    answers = named or storey or (counts(said) and short and not asks)
+    chosen = choose(said, which) if answers else None
     if chosen is not None:
         return request.call("go_to", place=chosen)
     if intents and not all(each.words == "corrected" for each in intents):

@@ -49,6 +49,12 @@ def choose(answer: str, which: Sequence[Mapping[str, Any]]) -> str | None:
     return _told(words, which) or _counted(words, which)
 
 
+def counts(answer: str) -> bool:
+    """Whether an answer says yes, a number, or that any will do."""
+    words = set(_WORD.findall(answer))
+    return bool(_YES.match(answer) or words & (_ANY | _FAR | {*_NUMBERS} - {"one"}))
+
+
 def _told(words: Sequence[str], which: Sequence[Mapping[str, Any]]) -> str | None:
     """By words of what was said about each."""
     telling = {word for word in words if word not in _DULL}

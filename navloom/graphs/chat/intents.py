@@ -33,11 +33,18 @@ from navloom.graphs.chat.wordings import (
 _MOST_ORDERS = 6
 _MOST_NAMED = 8
 """Words in a phrase that may name a place."""
-_STOPS = re.compile(r"\s*[.!?;]+\s*|\s*:\s+")
+_STOPS = re.compile(r"\s*[.!?;]+\s*")
 _DENIED = re.compile(
     r"^(?:(?:do|did|must|should|would|need|will) not|never|not|no(?= (?:need|reason) to)|stop going"
     r"|stay (?:out|away)|keep (?:out|away)|avoid|(?:i|we) (?:do|would|did) not (?:want|like|need"
     r"|ask)|instead of|rather than|without|except|anywhere but|no longer)\b"
+)
+_IN_PLACE_OF = re.compile(
+    r"^(?:instead of|rather than) .+?,? (?=(?:go|walk|take|bring|head|move|show|lead|drive)\b)"
+)
+_RELATIVE = re.compile(
+    r"\b(?:that|which) (?:has|have|is|are|lies|stands)\b"
+    r"|\bwhere (?:the|my|a|your) [a-z ]+ (?:is|are|stands)$"
 )
 _APPOSED = re.compile(
     r"^(?:the one|next to|near|beside|with|by|in|on|upstairs|downstairs|where|which is|that is"
@@ -54,8 +61,31 @@ _GO_WITHIN = re.compile(
     r" (?:back )?(?:to|into) (?P<place>.+)$"
 )
 _YES = re.compile(r"(?:yes|okay|please|fine|good|great|do)\b")
+_TURNED = (
+    re.compile(
+        r"^before (?:you go|we go|going)(?: to| into)? (?P<later>.+?),? (?:please )?"
+        r"(?:go to|visit|take me to|stop by) (?P<first>.+)$"
+    ),
+    re.compile(
+        r"^(?:go to|take me to|bring me to) (?P<later>.+?),? but (?:go )?first (?:go )?"
+        r"(?:to )?(?P<first>.+)$"
+    ),
+)
+_BUT = re.compile(r"^not .+? but (?:rather |go to |to )?(?P<rest>.+)$")
 _AT_ONCE = ("stop", "give_up", "go_on")
 _TALK = ("thanks", "hello", "can_not")
+_WHOLE = (
+    "compare",
+    "thanks",
+    "bye",
+    "hello",
+    "who",
+    "well",
+    "language",
+    "help",
+    "again",
+    *_AT_ONCE,
+)
 
 
 def intents_of(said: str, before: Before | None = None) -> list[Intent]:
@@ -71,13 +101,15 @@ def intents_of(said: str, before: Before | None = None) -> list[Intent]:
         return [Intent(None, words=f"{looks} {wordings().answers['language']}")]
     found: list[Intent] = []
     for sentence, asks in _sentences(plain(said)):
+        if opened(sentence)[1]:
+            # "Go to the kitchen. No, the study": what came before is taken back.
+            found = []
         found += _sentence(sentence, before, found, asks=asks)
     orders = [each for each in found if each.tool is not None][:_MOST_ORDERS]
+    orders = [each for each in orders if each.words != "corrected"] or orders
     # "Stop. Go to the hall": what comes after a stop is what is wanted.
-    last = len(orders) - 1
-    orders = [
-        each for n, each in enumerate(orders) if each.tool != "stop" or n == last or each.args
-    ]
+    walks = any(each.tool in ("go_to", "go_on", "go") for each in orders)
+    orders = [each for each in orders if each.tool != "stop" or not walks or each is orders[-1]]
     return orders or found[-1:] or [answer("lost")]
 
 
@@ -94,10 +126,18 @@ def _sentences(text: str) -> list[tuple[str, bool]]:
 
 def _sentence(text: str, before: Before, earlier: Sequence[Intent], *, asks: bool) -> list[Intent]:
     table = wordings()
-    together = closed_off(opened(text.replace(",", ""))[0])
-    whole = told_apart(together)
-    if whole is not None and whole.act in ("compare", "thanks", "bye"):
-        return meaning(whole, together, before)
+    bare = text.replace(",", "")
+    for together in dict.fromkeys([bare, closed_off(bare), closed_off(opened(bare)[0])]):
+        whole = told_apart(together)
+        if (
+            whole is not None
+            and whole.act in _WHOLE
+            and not (whole.act == "give_up" and "," in text)
+        ):
+            return meaning(whole, together, before)
+    for pattern in _TURNED:
+        # "To the study, but first to the kitchen": the other way round.
+        text = pattern.sub(r"go to \g<first> then go to \g<later>", text)
     # "The bathroom, no sorry, the bedroom": the last one counts.
     *wrong, text = [part for part in table.corrected.split(text) if part.strip(" ,")] or [text]
     found: list[Intent] = []
@@ -109,6 +149,10 @@ def _sentence(text: str, before: Before, earlier: Sequence[Intent], *, asks: boo
 
 def _clauses(text: str, before: Before, earlier: Sequence[Intent], *, asks: bool) -> list[Intent]:
     """What the parts between commas ask for."""
+    asked = told_apart(closed_off(text)) if "," not in text else None
+    if asked is not None and asked.act in ("find", "pardon"):
+        return meaning(asked, closed_off(text), before, earlier)
+    text = _IN_PLACE_OF.sub("", text)
     on, lead = bool(_ASKED_ON.match(text)), told_apart(text.partition(",")[0])
     denied = corrected = False
     rest = text
@@ -121,6 +165,8 @@ def _clauses(text: str, before: Before, earlier: Sequence[Intent], *, asks: bool
         corrected |= corrects
         if said is not None and said.act in _AT_ONCE:
             found += meaning(said, part, before)
+        elif clause and (meant := _BUT.match(clause)):
+            found += goings(closed_off(meant["rest"]))
         elif clause and _DENIED.match(clause) and not _is_known(clause):
             denied = True
         elif clause:
@@ -129,8 +175,9 @@ def _clauses(text: str, before: Before, earlier: Sequence[Intent], *, asks: bool
     if found:
         return found
     if denied:
-        return [Intent("stop", {"give_up": True})]
-    if corrected:
+        return [Intent("stop", {"give_up": True})] if not earlier else []
+    walked = not before.calls or before.calls[-1][0] in ("go_to", "go", "go_back", "go_on")
+    if corrected and walked:
         return [Intent("go_to", {"place": "the other one"}, "corrected")]
     return [] if earlier else _only_openers(text, before)
 
@@ -165,14 +212,14 @@ def _asked_for(
     """What one clause asks for."""
     clause = without_denied(clause)
     ended = closed_off(clause)
+    if purpose := next((n for n, p in wordings().purposes.items() if p.fullmatch(ended)), None):
+        return goings(f"the nearest {purpose}")
     said, text = _act_of(clause, ended)
     if said is not None and not (said.act in _TALK and corrected):
         return meaning(said, text, before, earlier)
     if not ended:
         return []
-    if purpose := next((n for n, p in wordings().purposes.items() if p.fullmatch(ended)), None):
-        return goings(f"the nearest {purpose}")
-    if len(ended.split()) <= _MOST_NAMED and not _VERBS.search(ended):
+    if len(ended.split()) <= _MOST_NAMED and not _VERBS.search(_RELATIVE.sub("", ended)):
         # "And my skateboard?" asks on; "and the kitchen" goes on.
         if not corrected and (asks or (on and before.asked)):
             again = Intent("describe", {"place": ended}, "things")

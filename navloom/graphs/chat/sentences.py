@@ -42,6 +42,7 @@ def report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
     said: list[str] = []
     told = [r for r in done if not _is_silent(r)]
     walks = [r for r in told if _arrives(r)]
+    told = [r for r in told if r.name != "stop" or not walks or r is done[-1]]
     for result in told:
         why = failed(result)
         intent = next((i for i in intents if i.tool == result.name), Intent(None))
@@ -134,7 +135,7 @@ def _found(told: Mapping[str, Any], intent: Intent) -> str:
     if not found:
         return str(told.get("error", "I know of none."))
     first, asked = found[0], intent.words
-    if asked in ("count", "only"):
+    if asked in ("count", "only", "more"):
         return _counted(told, asked)
     if first.get("metres") is None:
         return f"There is {with_article(str(first['name']))} {_in(first)}, but no way leads there."
@@ -178,7 +179,9 @@ def _counted(told: Mapping[str, Any], asked: str) -> str:
     rooms = found[0].get("kind") == "room"
     if count == 1:
         where = "" if rooms else f" {_in(found[0])}"
-        head = "Yes, that" if asked == "only" else "There"
+        if asked == "only":
+            return f"Yes, it is the only {name} that I know of{where}."
+        head = "No, there" if asked == "more" else "There"
         return f"{head} is only one {name} that I know of{where}."
     more = ", ..." if count > len(found) else ""
     if rooms:
@@ -187,7 +190,7 @@ def _counted(told: Mapping[str, Any], asked: str) -> str:
         )
     else:
         listed = f"in the {enumerated([*dict.fromkeys(str(each['room']) for each in found)])}"
-    head = "No: there are" if asked == "only" else "There are"
+    head = {"only": "No: there are", "more": "Yes: there are"}.get(asked, "There are")
     return f"{head} {count} of them ({name}): {listed}{more}."
 
 
@@ -208,14 +211,6 @@ def _compared(done: Sequence[ToolResult], asked: str) -> str:
 
 def _rooms(told: Mapping[str, Any], asked: str) -> str:
     rooms = told.get("rooms") or []
-    if asked in ("largest", "smallest"):
-        sized = sorted(
-            (each for each in rooms if each.get("square_metres")), key=lambda e: e["square_metres"]
-        )
-        if not sized:
-            return "How large the rooms are I do not know."
-        found = sized[0] if asked == "smallest" else sized[-1]
-        return f"The {asked} room is the {found['name']}: {found['square_metres']} square metres."
     floor = _floor_asked(rooms, asked)
     if floor is not None:
         rooms = [each for each in rooms if each["floor"] == floor]
@@ -244,13 +239,13 @@ def _floor_asked(rooms: Sequence[Mapping[str, Any]], asked: str) -> int | None:
 
 
 def _described(told: Mapping[str, Any], asked: str) -> str:
+    if asked in ("largest", "smallest"):
+        size = f", with {told['square_metres']} square metres" if "square_metres" in told else ""
+        return f"The {asked} room is the {told.get('room')}{size}."
     if asked == "size":
-        size, room = told.get("square_metres"), told.get("room")
-        return (
-            f"The {room} has {size} square metres."
-            if size
-            else f"How large the {room} is I do not know."
-        )
+        metres, room = told.get("square_metres"), told.get("room")
+        unknown = f"How large the {room} is I do not know."
+        return f"The {room} has {metres} square metres." if metres else unknown
     if "thing" in told:
         return _thing(told, asked)
     where = "Here" if told.get("here") else f"In the {told.get('room')}"

@@ -25,7 +25,7 @@ MOST_READ = 400
 """Characters of what was said that are read."""
 _MOST_CLAUSE = 160
 _LIKE = 0.8
-_TOKEN = re.compile(r"[a-z0-9]+(?:['_][a-z0-9]+)*|[.,!?;:]")
+_TOKEN = re.compile(r"[a-z0-9]+(?:['_][a-z0-9]+)*|[.,!?;]")
 _MARKED = re.compile(r"(?<!\?P)<(\w+)>")
 _GROUP = re.compile(r"\((?!\?)")
 _LETTERS = re.compile(r"(?<![\\<])\b[a-z]{2,}\b(?!>)")
@@ -105,6 +105,7 @@ def wordings() -> Wordings:
 
     led = [*table.openers, *table.corrects, *table.closers]
     every = [*led, *table.spelled, *(wording for each in table.acts for wording in each.said)]
+    every += table.purposes.values()
     return Wordings(
         spelled={word: meant for meant, words in table.spelled.items() for word in words.split()},
         opener=compiled(rf"(?:{'|'.join(table.openers)})(?:$| ?,? )"),
@@ -129,15 +130,10 @@ def plain(said: str) -> str:
     ('what is in here?', 'do not go')
     """
     table = wordings()
-    text = said[:MOST_READ].casefold().replace("’", "'").replace("-", " ")
+    text = said[:MOST_READ].casefold().replace("’", "'").replace("-", " ").replace(":", ",")
     tokens = _TOKEN.findall(text)
     words = [table.spelled.get(mended := _mended(token), mended) for token in tokens]
     return re.sub(r" (?=[.,!?;:])", "", " ".join(words)).replace("'", "")
-
-
-@cache
-def _by_letters() -> Mapping[str, str]:
-    return {"".join(sorted(word)): word for word in reversed(wordings().words)}
 
 
 def _mended(token: str) -> str:
@@ -146,9 +142,11 @@ def _mended(token: str) -> str:
     known = token in table.words or token in table.spelled or is_plain(token)
     if known or not token.isalpha() or token in known_words():
         return token
-    swapped = _by_letters().get("".join(sorted(token)))
-    if swapped:
-        return swapped
+    # Who mistypes a word rarely does so in its first letter.
+    for at in [*range(1, len(token) - 1), *range(len(token) > 1)]:
+        swapped = f"{token[:at]}{token[at + 1]}{token[at]}{token[at + 2 :]}"
+        if swapped in table.words:
+            return swapped
     close = get_close_matches(token, table.words, n=3, cutoff=_LIKE) if len(token) > 3 else []
     return next((word for word in close if word[0] == token[0]), token)
 
@@ -198,7 +196,9 @@ def language_of(said: str) -> str | None:
     words = set(re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", text))
     if not words:
         return None
+    english = sum(word in table.words or word in known_words() for word in words)
     counts = {name: len(words & known) for name, known in table.languages.items()}
     best = max(counts, key=lambda name: counts[name])
-    english = sum(word in table.words or word in known_words() for word in words)
+    if not english and any(not letter.isascii() for word in words for letter in word):
+        return best if counts[best] else "another language"
     return best if counts[best] * 2 >= len(words) and counts[best] > english else None

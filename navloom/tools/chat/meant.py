@@ -32,12 +32,13 @@ from navloom.tools.forms import paragraph
 _START = re.compile(
     r"\b(?:start(?:ed|ing)?|beg[aiu]n(?:ning)?|set out|were (?:at )?first|originally)\b"
 )
+_THAT = re.compile(r"^(?:to |in |into )?(?:that|the same|this) (?:room|place)$")
 _ONE = re.compile(r"\bones?\b")
 _BY = r"(next to|near(?:est)?(?: to)?|beside|by|behind|opposite|in|inside|on|from|of|to|with)"
 _HERE = re.compile(
     rf"\b{_BY} (?:here|this|this one|this (?:room|place)|(?:the room )?where you are)\b"
 )
-_IT = re.compile(rf"\b{_BY} (?:it|that|them|there|that one|that (?:room|place))\b")
+_IT = re.compile(rf"\b{_BY} (?:that (room|place)|that one|it|that|them|there)\b")
 
 
 def about(scene: Scene, here: str, place: Place) -> str:
@@ -72,7 +73,7 @@ def resolve(now: Now, words: str) -> Place | dict[str, Any]:
     if isinstance(found, dict):
         return found
     wish = read_wish(words)
-    left = _others(now, found) if wish.other else found
+    left = others_of(now, found) if wish.other else found
     if not left:
         return {"error": f"There is only one {found[0].name} that I know of here."}
     reached = [place for place in left if place.viewpoint is not None]
@@ -99,15 +100,33 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
     scene, here, past = now.scene, now.viewpoint, now.past
     words = _named_again(now, words)
     wish = read_wish(words)
+    if past and wish.any_room and _THAT.search(words):
+        # "That room": where the thing is that was talked of.
+        last = place_again(scene, here, past[-1])
+        record = (
+            {"kind": "room", "id": last.region, "name": ""} if last and last.region else past[-1]
+        )
+        again = place_again(scene, here, record)
+        return [again] if again else unknown(now, wish, words)
     if wish.said and past and (place := place_again(scene, here, past[-1])):
         return [place]
+    if wish.floor and not wish.head:
+        # "The second floor" is where one comes to there.
+        return places_named(scene, here, replace(wish, head=("room",)))[:1] or {
+            "error": _no_floor(scene)
+        }
     if not wish.head or _ONE.search(words):
         found = _talked_of(now, wish)
         # "upstairs" alone is a direction, not a place.
         nothing = "No place was named. Name a room or a thing of this home."
         if found or not wish.head:
             return found or {"error": nothing}
-    return places_named(scene, here, wish) or _meant(now, words) or unknown(now, wish, words)
+    mended = respelled(scene, words) or words
+    return (
+        places_named(scene, here, wish)
+        or _meant(now, words)
+        or unknown(now, read_wish(mended), mended)
+    )
 
 
 def _named_again(now: Now, words: str) -> str:
@@ -117,9 +136,16 @@ def _named_again(now: Now, words: str) -> str:
         words = _HERE.sub(rf"\1 {now.room.casefold()}", words)
     if now.past:
         last = now.past[-1]
-        name = last["id"] if last["id"] in now.scene.region_by_id else last["name"]
-        words = _IT.sub(lambda found: f"{found[1]} {name.casefold()}", words)
+        place = place_again(now.scene, now.viewpoint, last)
+        room = str(place.region if place else None)
+        name = room if last["kind"] == "room" else str(last["name"])
+        words = _IT.sub(lambda found: f"{found[1]} {room if found[2] else name}".casefold(), words)
     return words
+
+
+def _no_floor(scene: Scene) -> str:
+    floors = len({region.floor for region in scene.regions})
+    return "This home has one floor." if floors == 1 else f"This home has {floors} floors."
 
 
 def _talked_of(now: Now, wish: Wish) -> list[Place]:
@@ -161,8 +187,8 @@ def _option(scene: Scene, here: str, place: Place) -> dict[str, Any]:
     return {"place": place.id, "name": place.name, "about": about(scene, here, place)}
 
 
-def _others(now: Now, found: list[Place]) -> list[Place]:
-    """Those that were not the last ones talked of in a row; or not the one it is at."""
+def others_of(now: Now, found: list[Place]) -> list[Place]:
+    """Of places those that were not the last ones talked of in a row, or not the one it is at."""
     ids, refused = {place.id for place in found}, set[str]()
     past = [each for each in now.past if each.get("main", True)]
     for before in reversed(past):

@@ -82,13 +82,18 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
     """The regions a head noun names, by id, by label, by type, by part of the label."""
     if not head:
         return []
-    by_id = [region for region in scene.regions if words_of(region.id) == head]
+    by_id = [r for r in scene.regions if "".join(words_of(r.id)) == "".join(head)]
     if by_id:
         return by_id
     said, whole = clean(head), " ".join(head)
     labels = {region.id: clean(words_of(label_words(region))) for region in scene.regions}
     # A "livingroom" is a living room, a "bath room" a bathroom.
-    same = [r for r in scene.regions if "".join(labels[r.id]) == "".join(said)]
+    same = [
+        region
+        for region in scene.regions
+        if "".join(labels[region.id]) == "".join(said)
+        or "".join(words_of(label_words(region))) == "".join(head)
+    ]
     if same or set(said) & _STAIRS:
         return same
     whole = _LABELS.get("_".join(head), whole)
@@ -190,9 +195,9 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     if wish.any_room:
         wish = replace(wish, beside=(*wish.beside, wish.inside) if wish.inside else wish.beside)
         wish = replace(wish, inside=())
-        asked = wish.beside or wish.storey or wish.floor or wish.nearest or wish.farthest
-        found = [_room_place(scene, here, region) for region in scene.regions] if asked else []
-        if not wish.beside:
+        told = (wish.beside, wish.storey, wish.floor, wish.nearest, wish.farthest, wish.size)
+        found = [_room_place(scene, here, region) for region in scene.regions] if any(told) else []
+        if not wish.beside and not wish.size:
             found = [place for place in found if place.viewpoint != here]
     else:
         found = _named(scene, here, wish)
@@ -201,7 +206,14 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
         kept = _by(
             scene, [p for p in found if narrowed(scene, here, p, replace(wish, beside=()))], wish
         )
+    if wish.size and (sized := [place for place in kept if _area(scene, place)]):
+        chosen = max if wish.size == "large" else min
+        kept = [chosen(sized, key=lambda place: (_area(scene, place), place.id))]
     return sorted(kept, key=lambda place: (place.metres, place.id))
+
+
+def _area(scene: Scene, place: Place) -> float:
+    return floor_area(scene.region_by_id[place.id]) if place.kind == "room" else 0.0
 
 
 def _named(scene: Scene, here: str, wish: Wish) -> list[Place]:

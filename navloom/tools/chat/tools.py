@@ -32,7 +32,7 @@ from navloom.scenes.distances import heading_to
 from navloom.sim.protocol import Captions
 from navloom.tools.chat import ways
 from navloom.tools.chat.describe import description
-from navloom.tools.chat.meant import found_by, resolve
+from navloom.tools.chat.meant import found_by, others_of, resolve
 from navloom.tools.chat.memory import remembered
 from navloom.tools.chat.places import (
     Place,
@@ -166,8 +166,12 @@ class _Tools:
         if isinstance(places, dict):
             near = places.get("alike", [])
             return _told({"found": [], **places}, talked=_talked(now, [e["place"] for e in near]))
-        if read_wish(thing).farthest:
+        wish = read_wish(thing)
+        if wish.farthest:
             places = places[::-1]
+        if wish.other:
+            others = others_of(now, places)
+            places = [*others, *(place for place in places if place not in others)]
         named = places[:_MOST_FOUND]
         found = [_found(now, place) for place in named]
         told = {"count": len(places), "found": found}

@@ -26,6 +26,9 @@ _CANON = canons("chat_synonyms")
 _OTHER = frozenset(["other", "another", "different", "else"])
 _NEAREST = frozenset(["nearest", "closest", "nearer", "closer"])
 _FARTHEST = frozenset(["farthest", "furthest", "farther", "further"])
+_SIZES: dict[str, Literal["large", "small"]] = {
+    "largest": "large", "biggest": "large", "smallest": "small", "tiniest": "small",
+}  # fmt: skip
 _STOREYS: dict[str, Literal["up", "down"]] = {
     "upstairs": "up", "upper": "up", "above": "up",
     "downstairs": "down", "lower": "down", "below": "down",
@@ -41,7 +44,19 @@ _ANY = frozenset(["room", "place", "one", "somewhere", "anywhere", "part"])
 """Heads that name no kind of room."""
 _IT = frozenset(["it", "there", "that", "them", "those", "this", "ones", "one"])
 _PLAIN = frozenset().union(
-    *(_EMPTY, _OTHER, _NEAREST, _FARTHEST, _STOREYS, _BESIDE, _TO, _INSIDE, _SIDES, _ORDINALS),
+    *(
+        _EMPTY,
+        _OTHER,
+        _NEAREST,
+        _FARTHEST,
+        _STOREYS,
+        _SIZES,
+        _BESIDE,
+        _TO,
+        _INSIDE,
+        _SIDES,
+        _ORDINALS,
+    ),
     *(_PART, _ANY, _IT, ["where", "and", "or", "not", "floor", "storey", "level"]),
 )
 
@@ -57,6 +72,7 @@ class Wish:
         other: not the last one.
         nearest: any will do, the nearest at best.
         farthest: the one furthest away.
+        size: the largest or the smallest of them.
         storey: on a floor above or below.
         floor: on this floor.
         near: it only has to be near what it is said to be next to.
@@ -69,6 +85,7 @@ class Wish:
     other: bool = False
     nearest: bool = False
     farthest: bool = False
+    size: Literal["large", "small", ""] = ""
     storey: Literal["up", "down", ""] = ""
     floor: int | None = None
     near: bool = False
@@ -135,7 +152,7 @@ def read_wish(text: str) -> Wish:
         elif beside:
             head, *beside = beside
     asked = {*head, *inside}
-    told = _OTHER | _NEAREST | _FARTHEST | set(_STOREYS)
+    told = _OTHER | _NEAREST | _FARTHEST | set(_STOREYS) | set(_SIZES)
     storey = next((_STOREYS[word] for word in words if word in _STOREYS), "")
     named = tuple(word for word in head if word not in told)
     return Wish(
@@ -145,6 +162,7 @@ def read_wish(text: str) -> Wish:
         other=bool(asked & _OTHER),
         nearest=bool(asked & _NEAREST),
         farthest=bool(asked & _FARTHEST),
+        size=next((_SIZES[word] for word in words if word in _SIZES), ""),
         storey=storey,  # type: ignore[arg-type]
         floor=floor,
         near=bool(beside and (_NEAR | _NEAREST) & set(words)),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from navloom.graphs.chat.acts import Before, Intent
 from navloom.graphs.chat.intents import intents_of
 from navloom.tools.chat.meant import resolve
 from navloom.tools.chat.places import Place
@@ -67,6 +68,104 @@ def test_intents(words: str, calls: list[tuple[str | None, dict[str, Any]]]) -> 
     assert [(intent.tool, intent.args) for intent in intents_of(words)] == calls
 
 
+_FAMILIES = {
+    ("go_to", "the study"): [
+        "goto the study pls", "plese go to the study", "taek me to the study", "to the study!!",
+        "no wait, the study", "i meant the study", "go to the kitchen, sorry, the study",
+        "go to the kitchen. actually no, the study", "change of plan: the study",
+        "not the kitchen but the study", "go to the study instead of the kitchen",
+        "instead of the kitchen go to the study", "don't go to the kitchen, go to the study",
+        "I was wondering whether you could show me the study", "would you mind going to the study",
+        "could you please be so kind as to take me to the study?", "keep going to the study",
+        "thanks, now the study", "in english: the study", "i want to see the study",
+    ],
+    ("go_to", "where we started"): [
+        "go back to where we started", "take me back to where you began", "back to square one",
+        "return to the starting point", "go home", "and back to the beginning please",
+    ],
+    ("go_back", ""): [
+        "come back", "go back again", "back please", "take me back", "go back the way you came",
+        "go back to where you were before", "return to the previous room", "let's go back",
+    ],
+    ("go_on", ""): [
+        "keep going", "ok continue", "nice, carry on", "go on then", "don't stop", "resume",
+        "finish what you started", "never mind, carry on", "carry on where you left off",
+    ],
+    ("stop", ""): ["STOP!", "no no stop", "wait", "hold on a second", "stay here", "dont move yet"],
+    ("recall", ""): [
+        "what did you just do", "which way did you come?", "where have you been so far",
+        "how did you get here", "where were you going", "what did i say", "how far was that",
+        "where did we start", "what was the last thing you did", "which room did you visit first",
+        "how much further is it", "remind me where you were",
+    ],
+    ("find", "keys"): [
+        "where are my keys", "i can't find my keys", "i lost my keys", "have you seen my keys?",
+        "any idea where my keys are?", "are my keys there as well?", "help me find my keys",
+        "where did i leave my keys", "which room has the keys", "do you see my keys", "any keys?",
+        "how many keys are there in this house", "how far is it to the keys",
+    ],
+    ("describe", ""): ["what is here", "whats in heer?", "what furniture is here", "describe it"],
+    ("describe", "the kitchen"): [
+        "what's in the kitchen", "what is next to the kitchen?", "tell me about the kitchen",
+        "which rooms are next to the kitchen", "how big is the kitchen", "describe the kitchen",
+    ],
+    (None, "Goodbye"): ["thanks bye", "ok bye", "good night", "see you later", "bye bye"],
+    (None, "Good."): ["thx", "cheers mate", "thats it thanks", "well done", "great", "thank you"],
+    (None, "I am a robot"): ["who are you", "are you an ai?", "what's your name"],
+    (None, "That I cannot do"): ["make me a coffee", "open the door", "what time is it"],
+    (None, "That looks like German"): ["geh bitte in die Küche", "wo ist das Bad?", "danke"],
+    (None, "That looks like Japanese"): ["台所に行ってください"],
+    (None, "That looks like another language"): ["mene keittiöön"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("meant", "words"), [(meant, each) for meant, words in _FAMILIES.items() for each in words]
+)
+def test_families_of_wordings(meant: tuple[str | None, str], words: str) -> None:
+    (intent,) = intents_of(words)
+    tool, named = meant
+    assert intent.tool == tool
+    if tool is None:
+        assert intent.words.startswith(named)
+    elif named:
+        assert next(iter(intent.args.values())) == named
+
+
+@pytest.mark.parametrize(
+    ("words", "calls"),
+    [
+        ("go to the kitchen and then the bedroom", ["the kitchen", "the bedroom"]),
+        ("first the kitchen, then the study", ["the kitchen", "the study"]),
+        ("go to the kitchen, the study and the hall", ["the kitchen", "the study", "the hall"]),
+        ("the room between the hall and the study", ["the room between the hall and the study"]),
+        ("to the study, the one with the desk", ["the study the one with the desk"]),
+        ("go to the study but first to the hall", ["the hall", "the study"]),
+        ("before going to the study, go to the hall", ["the hall", "the study"]),
+        ("go to the kitchen via the hall", ["the hall", "the kitchen"]),
+        ("find the tv and go there", ["tv", "there"]),
+        ("where is the piano and where is the violin", ["piano", "violin"]),
+        ("which is closer, the bath or the study?", ["bath", "study"]),
+        ("go to the hall and then come back here", ["the hall"]),
+    ],
+)
+def test_several_things_in_one_line(words: str, calls: list[str]) -> None:
+    named = [next(iter(intent.args.values()), None) for intent in intents_of(words)]
+    assert [name for name in named if isinstance(name, str)] == calls
+
+
+def test_words_are_read_with_what_was_asked_last() -> None:
+    asked = Before([("find", {"thing": "piano"}), ("find", {"thing": "violin"})], "In the hall.")
+    assert intents_of("and my keys", asked) == [Intent("find", {"thing": "keys"})]
+    assert intents_of("and my keys")[0].tool == "go_to"
+    assert [each.args["place"] for each in intents_of("go to both", asked)] == ["piano", "violin"]
+    assert intents_of("say that again", asked)[0].words == "In the hall."
+    offered = Before([("go_to", {"place": "harp"})], "There is no harp.", offers=True)
+    assert intents_of("yes please", offered) == [Intent("go_to", {"place": "there"})]
+    walked = Before([("turn", {"direction": "left"})])
+    assert intents_of("again", walked) == [Intent("turn", {"direction": "left"})]
+
+
 @pytest.mark.parametrize(
     ("words", "end"),
     [
@@ -82,12 +181,69 @@ def test_intents(words: str, calls: list[tuple[str | None, dict[str, Any]]]) -> 
         ("fridge", "i3"),
         ("bed in the bedroom 3", "i2"),
         ("stairs", "Hallway_1-Attic_5"),
+        ("the room next to the kitchen", "Hallway_1"),
+        ("the room with the desk", "Bedroom_3"),
+        ("the room where the refrigerator is", "Kitchen_4"),
+        ("the room between the kitchen and the attic", "Hallway_1"),
+        ("the bedroom nearest to the kitchen", "Bedroom_2"),
+        ("bed room 3", "Bedroom_3"),
+        ("the second floor", "Attic_5"),
     ],
 )
 def test_places(words: str, end: str) -> None:
     found = resolve(standing("c2"), words)
     assert isinstance(found, Place)
     assert found.id == end
+
+
+@pytest.mark.parametrize(
+    ("words", "which"),
+    [
+        ("the ktichen", ["Kitchen_4"]),
+        ("kichen", ["Kitchen_4"]),
+        ("the refridgerator", ["i3"]),
+        ("the bedrom", ["Bedroom_2", "Bedroom_3"]),
+        ("the room next to the atttic", ["Hallway_1"]),
+    ],
+)
+def test_a_name_with_a_slip_is_asked_about(words: str, which: list[str]) -> None:
+    found = resolve(standing("c2"), words)
+    assert isinstance(found, dict)
+    assert [each["place"] for each in found["which"]] == which
+
+
+@pytest.mark.parametrize(
+    ("words", "alike"),
+    [
+        ("bunk bed in the kitchen", "bunk bed"),
+        ("the table", "desk"),
+        ("the freezer", "refrigerator"),
+    ],
+)
+def test_what_is_missing_is_answered_with_what_is_like_it(words: str, alike: str) -> None:
+    found = resolve(standing("c2"), words)
+    assert isinstance(found, dict)
+    assert [each["name"] for each in found["alike"]] == [alike]
+    assert "hallway" not in found["error"] or alike == "bunk bed"
+
+
+def test_what_is_talked_of_is_there() -> None:
+    past = [
+        {"kind": "thing", "id": "i1", "name": "double bed", "turn": 1, "main": False},
+        {"kind": "thing", "id": "i2", "name": "bunk bed", "turn": 1, "main": True},
+    ]
+    said = {
+        "there": "i2",
+        "it": "i2",
+        "the one in the bedroom 2": "i1",
+        "the nearest": "i1",
+        "that room": "Bedroom_3",
+        "the room next to that room": "Hallway_1",
+    }
+    for words, end in said.items():
+        found = resolve(standing("c2", past), words)
+        assert isinstance(found, Place), words
+        assert found.id == end, words
 
 
 def test_the_other_one_leaves_out_all_that_were_refused_in_a_row() -> None:
