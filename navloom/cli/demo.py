@@ -14,7 +14,7 @@ from navloom.terminal import say
 
 app = Commands()
 
-ERRANDS = 30
+ERRANDS = 120
 
 
 @app.command()

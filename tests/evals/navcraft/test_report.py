@@ -324,3 +324,11 @@ def test_reports_of_several_runs_stand_side_by_side(collab, tmp_path):
     assert report.valid == 3
     with pytest.raises(RunError):
         build_report([collab, tmp_path / "gone"])
+
+
+def test_showpieces_are_what_a_person_would_ask_for_where_there_is_any():
+    odd, sensible, slow = tiny.relay_a1(), tiny.relay_a1(), tiny.relay_a2()
+    for row, score in ((odd, 0.2), (sensible, 0.8), (slow, 1.0)):
+        row["navloom"]["worth"] = {"plausible": score}
+    assert pick_tasks([odd, slow, sensible]) == [sensible]
+    assert pick_tasks([odd, slow]) == [odd]
