@@ -34,7 +34,8 @@ def demo(
     """
     from navloom.errors import NavloomError
     from navloom.evals.kinds import Shown, run_kind
-    from navloom.evals.navcraft.dataset import check_file, export_run
+    from navloom.evals.navcraft.dataset import check_file
+    from navloom.evals.navcraft.export import export_run
     from navloom.evals.navcraft.report import document, write_report
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.progress import make_display

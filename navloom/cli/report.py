@@ -23,6 +23,15 @@ def export(
     run: RunFolder,
     out: Annotated[Path, Opt("The file to write: one JSON object a line.", metavar="FILE")],
     form: Annotated[Literal["navcraft"], Opt("The form of a line.", flag="--format")] = "navcraft",
+    keep: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Only tasks of which this holds, such as 'plausible>=0.6'; may be given several times."
+            " Of plausible, carry, room, on, unambiguous (1 or 0), namesakes, doors, storeys, hops,"
+            " metres, alpha, g_rate, best_alone, regret_alpha, regret_g.",
+            metavar="CONDITION",
+        ),
+    ] = (),
     as_json: Json = False,
 ) -> None:
     """Write a run's valid tasks as a dataset.
@@ -36,11 +45,12 @@ def export(
     if kind.export is None:
         raise UsageError(f"{run} is a run of `navloom {kind.command}`, which makes no dataset")
     with formed(f"a sample of {run}", f"one of `navloom {kind.command}`"):
-        count = kind.export(run, out, form)
+        count = kind.export(run, out, form, keep)
     if as_json:
         print_json({"file": str(out), "tasks": count})
         return
-    say(f"{out}: {count} tasks" + ("" if count else f"; see why: navloom report {run}"))
+    why = "no task keeps --keep" if keep else f"see why: navloom report {run}"
+    say(f"{out}: {count} tasks" + ("" if count else f"; {why}"))
     if count:
         say(f"  next: navloom validate {out}")
 

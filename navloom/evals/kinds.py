@@ -167,8 +167,8 @@ class Kind:
         ended: a run's folder and totals -> what its command shows at the end.
         report: folders of runs and one to write to -> what ``navloom report`` shows; None where the
             command that makes a run shows its tables once more, and tries again what broke.
-        export: a run's folder, a file and a form -> how many lines were written; None where a run
-            is no dataset.
+        export: a folder, a file, a form and conditions on lines -> how many lines were written;
+            None where a run is no dataset.
         broken_alone: whether a retry is about what broke alone, and not about what is left too.
         things: what its samples and its scenes are called.
         prompts_shown: how many prompts of a dry run are shown; None for all.
@@ -185,7 +185,7 @@ class Kind:
     finish: Callable[[Any, Path], dict[str, Any] | Awaitable[dict[str, Any]]] = lambda _, __: {}
     ended: Callable[[Path, Summary], Shown] = lambda _, __: Shown()
     report: Callable[[list[Path], Path | None], Shown] | None = None
-    export: Callable[[Path, Path, str], int] | None = None
+    export: Callable[[Path, Path, str, Sequence[str]], int] | None = None
     broken_alone: bool = True
     things: tuple[str, str] = ("samples", "scenes")
     prompts_shown: int | None = 1

@@ -15,7 +15,7 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError
-from navloom.evals.navcraft.dataset import export_run
+from navloom.evals.navcraft.export import export_run
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.scenes.formats.scene_json import save

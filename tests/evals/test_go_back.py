@@ -8,7 +8,7 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.dataset import export_run
+from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.session import Session
 from navloom.models.cache import ResponseCache

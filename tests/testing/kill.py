@@ -34,7 +34,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from navloom.cli.main import main as navloom
-from navloom.evals.navcraft.dataset import export_run
+from navloom.evals.navcraft.export import export_run
 from navloom.evals.run_folder import read_samples
 from navloom.models import get_model
 from navloom.testing.server import ModelServer
@@ -48,7 +48,7 @@ _LONGEST_AFTER_S = 0.06
 _SESSION_S = 300.0
 _IMPORTED = [
     "navloom.cli.navcraft.synth",
-    "navloom.evals.navcraft.dataset",
+    "navloom.evals.navcraft.export",
     "navloom.evals.navcraft.run",
     "navloom.testing",
     "langchain_openai",

@@ -11,8 +11,9 @@ picks, of the ranked one to always the first.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,18 +169,19 @@ def _plausible(row: Mapping[str, Any]) -> float | None:
     return worth.get("plausible")
 
 
-def _regret(row: Mapping[str, Any]) -> float | None:
+def _recorded(key: str, row: Mapping[str, Any]) -> float | None:
     if not _relay_valid(row):
         return None
-    regret: float | None = row["result"]["navloom"].get("regret_alpha")
+    regret: float | None = row["result"]["navloom"].get(key)
     return regret
 
 
-_MEASURES = {
+_MEASURES: dict[str, Callable[[Mapping[str, Any]], float | None]] = {
     "errand is valid": _errand_valid,
     "relay is valid": _relay_valid,
     "plausible": _plausible,
-    "regret of alpha": _regret,
+    "regret of alpha": partial(_recorded, "regret_alpha"),
+    "regret among the asked": partial(_recorded, "regret_asked"),
 }
 
 
@@ -192,14 +194,16 @@ def _effort_table(scores: Mapping[str, RunScore]) -> Table:
             rate_cell(score.single),
             rate_cell(score.relays_per_attempt),
             percent(regret.mean, regret.interval),
+            percent(score.regret_asked.mean, score.regret_asked.interval),
             NOTHING if score.seconds.median is None else f"{score.seconds.median:.1f}",
         )
 
     rows = tuple(row(name, score) for name, score in scores.items())
-    header = ("arm", "attempts", "errand valid", "relay valid", "regret of alpha", "s")
+    header = ("arm", "attempts", "errand valid", "relay valid", "regret of alpha", "asked", "s")
     note = (
         "Shares of attempts with 95 % Wilson intervals; a home where no relay is worth it has none."
-        " Regret: alpha less the best alpha of the task, a mean; s: median seconds of an attempt."
+        " Regret: alpha less the best alpha of the task, a mean; asked: less the best of those of"
+        " the type and start that were asked for; s: median seconds of an attempt."
     )
     return Table("Validity and regret", note, header, rows)
 

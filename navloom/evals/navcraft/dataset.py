@@ -1,9 +1,4 @@
-"""A dataset of NavCraft tasks: how a run's folder becomes one, and whether one is what it says.
-
-A line is ``{"scene", "profile", "phase_1", "phase_2", "navloom"}``. The phases have exactly the
-output keys of CoNavBench A.10.1 and A.11.1; ``navloom`` holds the rest (docs/dataset.md). Lines are
-sorted by sample id, keys have a fixed order, floats have six decimals and nothing in a line tells
-when it was made, so that a run gives the same bytes however often it was interrupted.
+"""Is a file of NavCraft tasks what it says? :mod:`navloom.evals.navcraft.export` makes such files.
 
 Anyone's file can be checked, against the published schema and then the scene: nothing in it is
 trusted, every size is bounded, and a broken line is a finding with its number, never the end of the
@@ -15,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -25,11 +20,9 @@ from typing import Any, BinaryIO
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from navloom.errors import RunError, SceneError, UsageError, did_you_mean
-from navloom.evals.kinds import read_run_of
+from navloom.errors import SceneError, UsageError
 from navloom.evals.navcraft.rules import broken_rules
-from navloom.evals.run_folder import read_samples
-from navloom.files import make_folder, open_file, write_whole
+from navloom.files import open_file
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 from navloom.tools.navcraft.errand import ErrandAnswer
@@ -305,135 +298,3 @@ class _Scenes:
         if isinstance(found, SceneError):
             raise found
         return found
-
-
-FORMATS = ("navcraft",)
-
-_NAVLOOM = (
-    "id",
-    "seed",
-    "model",
-    "tau",
-    "strict_helper",
-    "object_id",
-    "end_asset",
-    "end_asset_id",
-    "transfer_asset",
-    "transfer_asset_id",
-    "solo_metres",
-    "legs",
-    "worth",
-    "alpha",
-    "alpha_other",
-    "r1_rate",
-    "g_rate",
-    "gain_alpha",
-    "gain_g",
-    "best_alone",
-    "best_alpha",
-    "best_g_rate",
-    "regret_alpha",
-    "regret_g",
-    "asked",
-    "regret_asked",
-)
-"""The order of the keys that are known; others follow by name."""
-_DECIMALS = 6
-
-
-def export_run(run_dir: Path | str, out: Path | str, format: str = "navcraft") -> int:  # noqa: A002
-    """Write a run's valid tasks to a file, whole or not at all.
-
-    Args:
-        run_dir: the run's folder.
-        out: the file to write, in a folder that is made where it is missing; replaced where it is
-            there.
-        format: the only one there is so far: ``navcraft``.
-
-    Returns:
-        How many tasks were written; 0 leaves an empty file.
-
-    Raises:
-        RunError: the folder is no run or is broken, or the file cannot be written.
-        UsageError: an unknown format, or ``out`` is a folder.
-    """
-    if format not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise UsageError(
-            f"unknown export format '{format}': known are {known}.{did_you_mean(format, FORMATS)}"
-        )
-    target = Path(out)
-    if target.is_dir():
-        raise UsageError(f"--out {target} is a folder: give a file, such as {target}/tasks.jsonl")
-    lines = export_lines(run_dir)
-    text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    make_folder(target.parent)
-    write_whole(target, text.encode())
-    return len(lines)
-
-
-def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
-    """A run's valid tasks as the dataset's lines, sorted by sample id.
-
-    A task is valid where its sample ended ``ok``; of a ``collab`` run only relays are, for a home
-    in which none is worth it gives a finding and no task.
-
-    Raises:
-        RunError: the folder is no run or is broken.
-    """
-    run = read_run_of(run_dir, "single", "collab")
-    collab = run.get("kind") == "collab"
-    lines = []
-    for sample in read_samples(run_dir):
-        result = sample.get("result")
-        if sample.get("status") != "ok" or not isinstance(result, dict):
-            continue
-        if collab and result.get("phase_2") is None:
-            continue
-        lines.append(_line(run, sample, result))
-    return lines
-
-
-def _line(
-    run: Mapping[str, Any], sample: Mapping[str, Any], result: dict[str, Any]
-) -> dict[str, Any]:
-    where = f"sample {sample['id']}"
-    phase_2 = result.get("phase_2")
-    try:
-        return {
-            "scene": sample["scene"],
-            "profile": sample.get("profile"),
-            "phase_1": {key: _plain(result["phase_1"][key]) for key in ErrandAnswer.key_names()},
-            "phase_2": phase_2 and {key: _plain(phase_2[key]) for key in RelayAnswer.key_names()},
-            "navloom": _rest(run, sample, result),
-        }
-    except (KeyError, TypeError) as error:
-        raise RunError(
-            f"{where}: its result has not the form of a task ({error}): the run was made by another"
-            " version or changed by other hands"
-        ) from error
-
-
-def _rest(
-    run: Mapping[str, Any], sample: Mapping[str, Any], result: dict[str, Any]
-) -> dict[str, Any]:
-    request = run["request"]
-    rest: dict[str, Any] = {"id": sample["id"], "seed": sample.get("seed")}
-    rest |= {key: request[key] for key in ("model", "tau", "strict_helper") if key in request}
-    if isinstance(result.get("prompts"), dict):
-        rest["prompts"] = result["prompts"]
-    rest |= result["navloom"]
-    order = [key for key in _NAVLOOM if key in rest]
-    order += sorted(rest.keys() - set(order))
-    return {key: _plain(rest[key]) for key in order}
-
-
-def _plain(value: Any) -> Any:
-    """The value with its floats rounded, at any depth; minus zero is zero."""
-    if isinstance(value, float):
-        return round(value, _DECIMALS) + 0.0
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value

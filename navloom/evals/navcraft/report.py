@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.kinds import Shown as KindShown
-from navloom.evals.navcraft.dataset import export_lines
+from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.pictures import (
     contact_sheet,
     pick_tasks,

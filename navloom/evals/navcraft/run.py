@@ -182,10 +182,10 @@ async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple
     return [(single, given), (job.build(None), filled)]
 
 
-def _export(run: Path, out: Path, form: str) -> int:
-    from navloom.evals.navcraft.dataset import export_run
+def _export(run: Path, out: Path, form: str, keep: Sequence[str]) -> int:
+    from navloom.evals.navcraft.export import export_run
 
-    return export_run(run, out, form)
+    return export_run(run, out, form, keep)
 
 
 SINGLE = Kind(

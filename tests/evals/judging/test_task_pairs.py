@@ -13,7 +13,7 @@ from navloom.evals.judging.preference_scores import score_calibration, score_pre
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.task_pairs import read_tasks
 from navloom.evals.kinds import run_kind
-from navloom.evals.navcraft.dataset import export_run
+from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session

@@ -108,7 +108,7 @@ NUMBERS = (
 
 def test_the_checker_and_validate_agree_on_spoilt_tasks_of_a_demo_home(tmp_path):
     from navloom.evals.kinds import run_kind
-    from navloom.evals.navcraft.dataset import export_lines
+    from navloom.evals.navcraft.export import export_lines
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.scenes.uri import load_scene
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.navcraft.dataset import _plain, check_file, export_lines, export_run
+from navloom.evals.navcraft.dataset import check_file
+from navloom.evals.navcraft.export import _plain, export_lines, export_run
 from tests.evals import tiny
 
 
