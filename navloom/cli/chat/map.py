@@ -8,16 +8,18 @@ high as wide. What does not change with the robot is drawn once per scene, floor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from navloom.cli.chat.map_names import Cell, Names, placed
 from navloom.scenes.distances import per_scene
 from navloom.scenes.plan_shapes import region_shapes, tint
 from navloom.scenes.scene import Scene
@@ -33,6 +35,9 @@ _BOX = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"
 _BLANK = "\u00a0"
 _ASPECT = 2.0
 _MARGIN = 0.3
+_LEAST_ROWS = 5
+_MOST_KEY = 6
+"""Rows of the key of names."""
 _OUTSIDE = -1
 _INK, _TRAIL_INK, _ROBOT_INK = "#333333", "#0b62a8", "bold #ffffff on #0b62a8"
 
@@ -68,7 +73,7 @@ class TermMap:
 
 def term_map(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     """Draw a floor into at most so many columns and rows; made once."""
-    width, height = max(12, min(width, 300)), max(5, min(height, 150))
+    width, height = max(12, min(width, 300)), max(_LEAST_ROWS, min(height, 150))
     return per_scene(
         scene, f"term_map:{floor}:{width}:{height}", lambda: _drawn(scene, floor, width, height)
     )
@@ -80,8 +85,9 @@ def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
     left, bottom = bounds[:, 0].min() - _MARGIN, bounds[:, 1].min() - _MARGIN
     right, top = bounds[:, 2].max() + _MARGIN, bounds[:, 3].max() + _MARGIN
     step = max((right - left) / width, (top - bottom) / (height * _ASPECT), 0.05)
-    columns = max(1, math.ceil((right - left) / step))
-    rows = max(1, math.ceil((top - bottom) / (step * _ASPECT)))
+    # What is over a whole cell by no more than a float's error is none.
+    columns = max(1, math.ceil((right - left) / step - 1e-6))
+    rows = max(1, math.ceil((top - bottom) / (step * _ASPECT) - 1e-6))
     xs = left + step * np.arange(columns + 1)
     ys = top - step * _ASPECT * np.arange(rows + 1)
     grid = np.meshgrid(xs, ys)
@@ -103,7 +109,7 @@ def _drawn(scene: Scene, floor: int, width: int, height: int) -> TermMap:
         if link.point is not None and floor in ends:
             mark = STAIRS if link.kind in ("stairs", "elevator") else DOOR
             marks[made.cell(link.point[0], link.point[2])] = mark
-    return _named(scene, _put(made, marks))
+    return _put(made, marks)
 
 
 def _rooms_at(
@@ -127,69 +133,43 @@ def _put(drawn: TermMap, marks: Mapping[tuple[int, int], str]) -> TermMap:
     )
 
 
-def _named(scene: Scene, drawn: TermMap) -> TermMap:
-    """The rooms' names, each on the longest free stretch near its room's middle."""
-    marks: dict[tuple[int, int], str] = {}
-    for index, region in enumerate(drawn.regions):
-        spot = _stretch(drawn, index)
-        if spot is None:
-            continue
-        row, first, free = spot
-        # A blank that is no space keeps trails out of names.
-        name = room_name(scene, region)[:free].replace(" ", _BLANK)
-        start = first + (free - len(name)) // 2
-        marks.update({(row, start + i): letter for i, letter in enumerate(name)})
-    return _put(drawn, marks)
+def _names(scene: Scene, drawn: TermMap, taken: Set[Cell]) -> Names:
+    """The rooms' names; they stay where they are unless something has to stand there."""
+    rooms = [room_name(scene, region) for region in drawn.regions]
 
+    def put(taken: Set[Cell]) -> Names:
+        return placed(rooms, drawn.rooms, drawn.cells, taken)
 
-def _stretch(drawn: TermMap, index: int) -> tuple[int, int, int] | None:
-    """(row, first column, length) of where a name fits best; None in a room of under 3 cells."""
-    rows = [number for number in range(len(drawn.cells)) if (drawn.rooms[number] == index).any()]
-    best: tuple[float, int, int, int] | None = None
-    for row in rows:
-        middle = sum(rows) / len(rows)
-        for first, length in _free_runs(drawn, row, index):
-            # A name needs about ten letters; beyond that the middle counts.
-            score = min(length, 14) - 1.5 * abs(row - middle)
-            if length >= 3 and (best is None or score > best[0]):
-                best = (score, row, first, length)
-    return best[1:] if best else None
-
-
-def _free_runs(drawn: TermMap, row: int, index: int) -> Iterator[tuple[int, int]]:
-    first = 0
-    line = [
-        drawn.rooms[row, column] == index and letter == " "
-        for column, letter in enumerate(drawn.cells[row])
-    ]
-    for column, free in enumerate([*line, False]):
-        if not free:
-            if column > first:
-                yield first, column - first
-            first = column + 1
+    key = f"term_names:{drawn.floor}:{drawn.rooms.shape}"
+    found = per_scene(scene, key, lambda: put(frozenset()))
+    return put(taken) if taken & found.cells.keys() else found
 
 
 def _marks(
     scene: Scene, drawn: TermMap, trail: Sequence[Sequence[Any]], goal: str | None
-) -> dict[tuple[int, int], str]:
-    """Trail, goal and robot on this floor; the last pose of the trail is the robot's."""
-    marks: dict[tuple[int, int], str] = {}
+) -> tuple[dict[Cell, str], Names]:
+    """Trail, goal and robot on this floor, and the rooms' names around them.
 
-    def at(viewpoint: str) -> tuple[int, int] | None:
+    The last pose of the trail is the robot's.
+    """
+    marks: dict[Cell, str] = {}
+
+    def at(viewpoint: str) -> Cell | None:
         place = scene.viewpoint_by_id[viewpoint]
         if scene.floor_of(place) != drawn.floor:
             return None
         return drawn.cell(place.position[0], place.position[2])
 
-    for row, column in _stretches([at(pose[0]) for pose in trail]):
-        # The trail must not write over names and doors.
-        if drawn.cells[row][column] in _BOX:
-            marks[row, column] = TRAIL
     if goal and (spot := at(goal)):
         marks[spot] = GOAL
     if trail and (spot := at(trail[-1][0])):
         marks[spot] = ARROWS[round(trail[-1][1] / (math.pi / 4)) % 8]
-    return marks
+    names = _names(scene, drawn, marks.keys())
+    for row, column in _stretches([at(pose[0]) for pose in trail]):
+        # The trail must not write over names and doors.
+        if drawn.cells[row][column] in _BOX and (row, column) not in names.cells:
+            marks.setdefault((row, column), TRAIL)
+    return marks, names
 
 
 def _stretches(spots: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
@@ -220,17 +200,27 @@ def map_lines(
         scene: the home.
         trail: poses [viewpoint, heading, elevation]; the last one is where the robot is.
         width: columns at most.
-        height: rows at most.
+        height: rows at most, those of a key of names among them.
         goal: a viewpoint it is on its way to.
     """
-    drawn = _floor_map(scene, trail, width, height)
-    put = _put(drawn, _marks(scene, drawn, trail, goal))
-    return [row.replace(_BLANK, " ").rstrip() for row in put.cells]
+    drawn, marks, names, key = _floor_map(scene, trail, width, height, goal)
+    put = _put(drawn, {**names.cells, **marks})
+    return [row.replace(_BLANK, " ").rstrip() for row in (*put.cells, *key)]
 
 
-def _floor_map(scene: Scene, trail: Sequence[Sequence[Any]], width: int, height: int) -> TermMap:
+def _floor_map(
+    scene: Scene, trail: Sequence[Sequence[Any]], width: int, height: int, goal: str | None
+) -> tuple[TermMap, dict[Cell, str], Names, list[str]]:
+    """The robot's floor, what is put on it, and a key of names that it has no room for."""
     viewpoint = scene.viewpoint_by_id[trail[-1][0]] if trail else scene.viewpoints[0]
-    return term_map(scene, scene.floor_of(viewpoint), width, height)
+    floor = scene.floor_of(viewpoint)
+    for rows in range(max(0, min(_MOST_KEY, height - _LEAST_ROWS)) + 1):
+        drawn = term_map(scene, floor, width, height - rows)
+        marks, names = _marks(scene, drawn, trail, goal)
+        key = wrap("  ".join(each.replace(" ", _BLANK) for each in names.key), max(width, 12))
+        if len(key) <= rows:
+            break
+    return drawn, marks, names, key[:rows]
 
 
 def map_text(
@@ -244,9 +234,8 @@ def map_text(
     """As `map_lines`, in colours: rooms by what they are for, as in the drawn plan."""
     from rich.text import Text
 
-    drawn = _floor_map(scene, trail, width, height)
-    marks = _marks(scene, drawn, trail, goal)
-    put = _put(drawn, marks)
+    drawn, marks, names, key = _floor_map(scene, trail, width, height, goal)
+    put = _put(drawn, {**names.cells, **marks})
     tints = [tint(scene.region_by_id[region].label) for region in put.regions]
     text = Text(no_wrap=True)
     for number, row in enumerate(put.cells):
@@ -258,6 +247,7 @@ def map_text(
         for ink, run in groupby(zip(inks, row, strict=True), key=itemgetter(0)):
             text.append("".join(letter for _, letter in run).replace(_BLANK, " "), ink)
         text.append("\n")
+    text.append("\n".join(key).replace(_BLANK, " "))
     return text
 
 

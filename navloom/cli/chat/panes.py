@@ -21,7 +21,8 @@ from navloom.tools.chat.places import floor_number, room_name
 
 _INKS = {"person": "bold cyan", "robot": "bold green", "error": "bold red", "note": "dim"}
 _HEADS = {"person": "you", "robot": "robot", "error": "!"}
-_LEGEND = "▫ door  ≡ stairs  · trail  ◆ goal"
+# A sign and its word stay on one row.
+_LEGEND = "▫\u00a0door  ≡\u00a0stairs  ·\u00a0trail  ◆\u00a0goal"
 
 
 class MapPane(Static):
@@ -34,6 +35,20 @@ class MapPane(Static):
         app.draw_map()
 
 
+class TalkPane(RichLog):
+    """The conversation; its lines are broken anew whenever its width changes."""
+
+    broken_at = 0
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Break the lines at the new width."""
+        app = self.app
+        assert isinstance(app, ChatApp)  # noqa: S101  no other app has this pane
+        if self.broken_at and self.broken_at != event.size.width:
+            app.show_talk()
+        self.broken_at = event.size.width
+
+
 class ChatApp(App[int]):
     """See the module's docstring."""
 
@@ -42,12 +57,17 @@ class ChatApp(App[int]):
     CSS = """
     #panes { height: 1fr; }
     #talk { width: 2fr; border: round $primary; padding: 0 1; }
-    #talk { overflow-y: auto; scrollbar-size: 1 1; }
+    #talk { overflow-x: hidden; overflow-y: scroll; scrollbar-size: 1 1; }
     #side { width: 3fr; border: round $primary; }
     #map { height: 1fr; content-align: center middle; }
-    #legend { height: 1; color: $text-muted; content-align: center middle; }
-    #now { height: 1; background: $primary-background; padding: 0 1; }
+    #legend { height: auto; color: $text-muted; text-align: center; }
+    #now { height: auto; background: $primary-background; padding: 0 1; }
+    .-narrow.-tall #panes { layout: vertical; }
+    .-narrow.-tall #talk { width: 1fr; height: 2fr; }
+    .-narrow.-tall #side { width: 1fr; height: 3fr; }
     """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-wide")]  # noqa: RUF012  textual's own type
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "halt", "stop the walk", priority=True),
         Binding("ctrl+q", "leave", "leave", priority=True),
@@ -58,6 +78,7 @@ class ChatApp(App[int]):
         self.talk: Talk | None = None
         self._again = False
         self._playing: Sequence[Sequence[Any]] | None = None
+        self._lines: list[tuple[str, str]] = []
 
     @property
     def _open(self) -> Talk:
@@ -83,14 +104,12 @@ class ChatApp(App[int]):
     def compose(self) -> ComposeResult:
         """Conversation and map side by side, and two lines below."""
         with Horizontal(id="panes"):
-            yield RichLog(id="talk", wrap=True, min_width=20)
+            yield TalkPane(id="talk", wrap=True, min_width=1)
             with Vertical(id="side"):
                 yield MapPane(id="map")
                 yield Static(_LEGEND, id="legend")
         yield Static(id="now")
-        yield Input(
-            placeholder="Say where to go, ask what I see, or /help", max_length=4 * MOST_SAID
-        )
+        yield Input(placeholder="Say where to go, or /help", max_length=4 * MOST_SAID)
 
     def on_mount(self) -> None:
         """Show what was said before, and listen."""
@@ -101,12 +120,16 @@ class ChatApp(App[int]):
 
     def said(self, who: str, text: str) -> None:
         """Add a line to the conversation."""
+        self._lines.append((who, text))
+        self._write(who, text)
+        self._draw_now()
+
+    def _write(self, who: str, text: str) -> None:
         line = Text()
         if who in _HEADS:
             line.append(f"{_HEADS[who]}  ", _INKS[who])
         line.append(harmless(text), "" if who in ("person", "robot") else _INKS[who])
         self.query_one(RichLog).write(line)
-        self._draw_now()
 
     def moved(self, pose: Mapping[str, Any]) -> None:  # noqa: ARG002  the trail has it
         """Draw the robot where it is now."""
@@ -125,10 +148,15 @@ class ChatApp(App[int]):
 
     def redraw(self) -> None:
         """Show the whole conversation anew."""
-        self.query_one(RichLog).clear()
-        for line in self._open.transcript:
-            self.said(line["who"], line["text"])
+        self._lines = [(line["who"], line["text"]) for line in self._open.transcript]
+        self.show_talk()
         self.draw_map()
+
+    def show_talk(self) -> None:
+        """Write every line anew."""
+        self.query_one(RichLog).clear()
+        for who, text in self._lines:
+            self._write(who, text)
         self._draw_now()
 
     def draw_map(self) -> None:

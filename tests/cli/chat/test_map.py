@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
+
+import pytest
 
 from navloom.cli.chat.map import ARROWS, map_lines, map_text, term_map
 from navloom.scenes.uri import load_scene
+from navloom.tools.chat.places import room_name
 from tests.graphs.chat.chat_home import home
 
 
@@ -53,6 +57,37 @@ def test_trail_goal_and_the_floor_of_the_robot() -> None:
     assert "◆" not in upper
     assert "·" not in upper
     assert "attic" in upper or "a" in upper
+
+
+@pytest.mark.parametrize("home_", ["demo:flat", "demo:house", "demo:villa"])
+@pytest.mark.parametrize(("width", "height"), [(100, 40), (72, 24), (40, 14), (28, 30), (34, 12)])
+def test_no_name_is_cut_or_written_over(home_: str, width: int, height: int) -> None:
+    scene = load_scene(home_)
+    for number, here in enumerate(scene.viewpoints[:: max(1, len(scene.viewpoints) // 12)]):
+        goal = scene.viewpoints[-1 - number].id
+        trail = [[scene.viewpoints[0].id, 0.0, 0.0], [here.id, 1.0, 0.0]]
+        lines = map_lines(scene, trail, width=width, height=height, goal=goal)
+        assert len(lines) <= height
+        assert max(map(len, lines)) <= width
+        floor = scene.floor_of(here)
+        names = {room_name(scene, r.id) for r in scene.regions if r.floor == floor}
+        text = "\n".join(lines)
+        words = set(re.findall(r"[a-z]+", text))
+        # Whole words of names and no others: a name that is cut would be a word of its own.
+        assert words <= {word for name in names for word in name.split()}
+        drawn, _, key = text.rpartition("┘")
+        for number_, name in re.findall(r"(\d+) ([a-z ]+?)(?:  |$)", key, re.MULTILINE):
+            assert name in names
+            assert number_ in drawn
+        assert sum(letter in ARROWS for letter in text) == 1
+
+
+def test_what_has_no_room_for_its_name_has_a_number_in_the_key() -> None:
+    lines = map_lines(load_scene("demo:villa"), [["1_0", 0.0, 0.0]], width=28, height=30)
+    key = "\n".join(lines[-3:])
+    for name in ("entryway", "laundry room", "pantry", "kitchen"):
+        assert re.search(rf"\d {name}(  |$)", key, re.MULTILINE)
+    assert any("dining" in line for line in lines[:-3])
 
 
 def test_any_size_and_colours() -> None:

@@ -121,6 +121,24 @@ async def test_what_was_said_before_is_shown_again(tmp_path: Path) -> None:
         await until(pilot, lambda: drawn(app) != whole and "┌" in drawn(app))
 
 
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (48, 40), (40, 18)])
+async def test_nothing_is_cut_at_any_size(size: tuple[int, int]) -> None:
+    async with panes() as (app, pilot):
+        await say(app, pilot, "what do you see?")
+        await until(pilot, lambda: "hallway" in shown(app))
+        whole = "".join(shown(app).split())
+        await pilot.resize_terminal(*size)
+        log = app.query_one(RichLog)
+        await until(pilot, lambda: tuple(app.size) == size)
+        await pilot.pause(0.2)
+        assert "".join(shown(app).split()) == whole
+        assert max(strip.cell_length for strip in log.lines) <= log.scrollable_content_region.width
+        legend = app.query_one("#legend", Static)
+        assert len(str(legend.render())) <= legend.size.width * legend.size.height
+        line = app.query_one("#now", Static)
+        assert len(now(app)) <= line.size.width * line.size.height
+
+
 async def test_mistakes_stand_in_the_conversation() -> None:
     async with panes() as (app, pilot):
         await say(app, pilot, "/model nope/x")
