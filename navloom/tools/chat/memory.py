@@ -24,7 +24,7 @@ def remembered(now: Now) -> dict[str, Any]:
     what came of the last words that moved the robot; ``went`` where it arrived; ``last_walk`` the
     rooms from where that walk began; ``unfinished`` where a walk was going that was stopped.
     """
-    said = [paragraph(words, 100) for words, _ in now.turns[:-1]]
+    said = [paragraph(words, 100) for words in _heard(now)]
     did = [_deed(*call) for call in _last_moves(now)]
     began = _last_index(now.trail, now.begun[-1] if now.begun else None)
     walk = list(now.trail[began:]) if began is not None else []
@@ -43,6 +43,16 @@ def remembered(now: Now) -> dict[str, Any]:
         left = metre_table(now.scene, "3d").distance(now.viewpoint, now.goal["viewpoint"])
         told["metres_left"] = round(left)
     return told
+
+
+def _heard(now: Now) -> list[str]:
+    """What the person said before the last words, answers to questions too."""
+    heard = [
+        words
+        for said, calls in now.turns
+        for words in (said, *(str(told["answer"]) for _, _, told in calls if "answer" in told))
+    ]
+    return heard[:-1]
 
 
 def _went(now: Now) -> list[str]:

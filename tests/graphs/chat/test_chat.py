@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,37 @@ def test_coming_back_and_going_down_again() -> None:
     talk.say("go to the attic")
     talk.say("go downstairs")
     assert talk.at == "c3"
+
+
+def test_a_question_in_reply_to_a_question_is_answered_and_the_first_asked_again() -> None:
+    talk = Chat()
+    talk.say("go to the bedroom")
+    said = talk.say("where are you?")
+    assert said.startswith("I am in the hallway, on floor 1.")
+    assert said.count("Which one?") == 1
+    assert talk.say("what did i just say?").startswith('You said: "where are you?".')
+    assert talk.say("the nearest") == "I am in the bedroom now."
+    assert talk.at == "b"
+
+
+def test_what_was_to_follow_a_walk_that_was_stopped_follows_it_later() -> None:
+    talk = Chat("c0")
+    hops = []
+
+    async def third() -> None:
+        hops.append(1)
+        if len(hops) == 3:
+            raise TimeoutError
+
+    talk.context = replace(talk.context, before_hop=third)
+    with pytest.raises(TimeoutError):
+        talk.say("go to the bedroom 3 and then to the kitchen")
+    assert talk.graph.get_state(talk.config).values["walk"]
+    talk.call({"halt": True})
+    assert talk.at == "c2"
+    assert talk.say("how much further is it?").startswith("It is ")
+    assert talk.say("keep going") == "I have been to the bedroom. I am in the kitchen now."
+    assert talk.at == "k"
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,12 @@ def test_several_things_in_one_line(words: str, calls: list[str]) -> None:
     assert [name for name in named if isinstance(name, str)] == calls
 
 
+def test_who_is_sent_to_fetch_something_goes_there() -> None:
+    for words in ("go get them", "go and fetch the keys", "bring me my keys"):
+        (intent,) = intents_of(words)
+        assert (intent.tool, intent.words) == ("go_to", "fetch"), words
+
+
 def test_words_are_read_with_what_was_asked_last() -> None:
     asked = Before([("find", {"thing": "piano"}), ("find", {"thing": "violin"})], "In the hall.")
     assert intents_of("and my keys", asked) == [Intent("find", {"thing": "keys"})]
