@@ -24,9 +24,10 @@ _LISTED = re.compile(r" and (?=(?:the|my|your|a|our|that)\b)")
 _RELATION = re.compile(r"\b(?:next|between|with|beside|near|by|from|to)\b.*$")
 _FOR = re.compile(
     r"\b(?:place|somewhere|something|spot|anywhere|anything)(?: where i can| for me)? (?:to )?"
-    r"(?P<to>.+?)(?: on| in)?$"
+    r"(?P<to>.+?)(?: on| in| from)?"
+    r"(?P<at> (?:in|on|near|by|next to) .+| upstairs| downstairs| here)?$"
 )
-_IT = re.compile(r"\b(?:it|that)\b")
+_IT = re.compile(r"\b(?:it|that|him|her|them|they|those|these)\b")
 _VIA = re.compile(
     r"^(?P<to>(?:(?! not ).)+?) (?:via|through|by way of|passing(?: by| through)?)"
     r" (?P<by>(?:the|my) .+)$"
@@ -67,11 +68,13 @@ class Before:
         calls: the calls that the last words led to: tool and arguments.
         said: the robot's last words.
         offers: whether they offered something that is like what is not there.
+        how: what was asked of the places last: how many, how far.
     """
 
     calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
     said: str = ""
     offers: bool = False
+    how: str = ""
 
     @property
     def asked(self) -> str:
@@ -132,7 +135,8 @@ def _purpose(words: str) -> str:
     found = _FOR.search(words)
     wanted = found["to"] if found else words
     fit = (name for name, said in wordings().purposes.items() if said.fullmatch(wanted))
-    return next((f"the nearest {name}" for name in fit), words)
+    at = (found["at"] or "").removesuffix(" here") if found else ""
+    return next((f"the nearest {name}{at}" for name in fit), words)
 
 
 def finding(words: str, asked: str = "") -> Intent:
@@ -307,6 +311,8 @@ _ACTS: Mapping[str, _Act] = {
     "give_up": _call("stop", give_up=True),
     "start": _call("go_to", place="where we started"),
     "back": _back,
+    "came_from": _call("go_to", place="the room you came from"),
+    "passed": lambda heard: [Intent("recall", {}, f"passed {heard.place()}")],
     "again": _again,
     "pardon": _pardon,
     "turn": _turn,

@@ -95,7 +95,21 @@ def _before(request: Request) -> Before:
     said = [message_text(m.content) for m in earlier.messages if isinstance(m, AIMessage)]
     offers = bool(results) and results[-1].name == "go_to" and bool(_told(results[-1]).get("alike"))
     calls = [(result.name, result.args) for result in results]
-    return Before(calls, next((text for text in reversed(said) if text), ""), offers)
+    how = _how_asked([_human(request, each) for each in spoken[-_MOST_ASKED - 1 : -1]])
+    return Before(calls, next((text for text in reversed(said) if text), ""), offers, how)
+
+
+def _human(request: Request, number: int) -> str:
+    return message_text(request.messages[number].content)
+
+
+def _how_asked(said: Sequence[str]) -> str:
+    """What the last of several questions in a row asked of a place, "and the bath?" too."""
+    how = ""
+    for words in said:
+        asked = intents_of(words, Before([("find", {})], how=how))
+        how = asked[-1].words if asked[-1].tool == "find" else ""
+    return how
 
 
 def _told(result: ToolResult) -> Mapping[str, Any]:

@@ -24,6 +24,7 @@ from navloom.graphs.chat.wordings import (
     Said,
     closed_off,
     language_of,
+    mentioned,
     opened,
     plain,
     told_apart,
@@ -45,6 +46,10 @@ _IN_PLACE_OF = re.compile(
 _RELATIVE = re.compile(
     r"\b(?:that|which) (?:has|have|is|are|lies|stands)\b"
     r"|\bwhere (?:the|my|a|your) [a-z ]+ (?:is|are|stands)$"
+)
+_QUESTION = re.compile(
+    r"(?:what|where|which|who|whose|how|why|when|is|are|do|does|did|can|could|has|have|had|was|were"
+    r"|will|any|tell|say|know)\b"
 )
 _APPOSED = re.compile(
     r"^(?:the one|next to|near|beside|with|by|in|on|upstairs|downstairs|where|which is|that is"
@@ -223,12 +228,15 @@ def _asked_for(
         # "And my skateboard?" asks on; "and the kitchen" goes on.
         if not corrected and (asks or (on and before.asked)):
             again = Intent("describe", {"place": ended}, "things")
-            return [again if before.asked == "describe" else finding(ended)]
+            return [again if before.asked == "describe" else finding(ended, before.how)]
         return goings(ended)
     within = _GO_WITHIN.search(ended)
     if within:
         return goings(within["place"])
-    return [] if earlier else [answer("lost")]
+    named = mentioned(ended) if not earlier else None
+    if named is None:
+        return [] if earlier else [answer("lost")]
+    return [finding(named)] if asks or _QUESTION.match(ended) else goings(named)
 
 
 def _act_of(clause: str, ended: str) -> tuple[Said | None, str]:

@@ -275,6 +275,8 @@ def _thing(told: Mapping[str, Any], asked: str) -> str:
 def _recalled(told: Mapping[str, Any], asked: str) -> str:
     room, started = told.get("room"), told.get("started_in")
     did, said = told.get("did") or [], told.get("said") or []
+    if asked.startswith("passed "):
+        return _passed_by(told, asked.removeprefix("passed "))
     match asked:
         case "did":
             return f"I {enumerated(did)}." if did else "I have not moved yet."
@@ -308,6 +310,15 @@ def _recalled(told: Mapping[str, Any], asked: str) -> str:
         case "said":
             return f'You said: "{said[-1]}".' if said else "You had said nothing yet."
     return f"I am in the {room}."
+
+
+def _passed_by(told: Mapping[str, Any], place: str) -> str:
+    """Whether the last walk led through a room, or up or down the stairs."""
+    walk = told.get("last_walk") or {}
+    if "stair" in place:
+        return f"{'Yes, I took the stairs.' if walk.get('storeys') else 'No.'} {_way(told)}"
+    rooms = [str(room) for room in walk.get("rooms") or []]
+    return f"{'Yes, I did.' if any(room in place for room in rooms) else 'No.'} {_way(told)}"
 
 
 def _way(told: Mapping[str, Any]) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
@@ -18,13 +17,15 @@ from typing import TypeAlias
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from navloom.scenes.checked_files import read_yaml
-from navloom.scenes.lexicon import known_words
-from navloom.tools.chat.wishes import is_plain
+from navloom.scenes.lexicon import classify, known_words, room_types
+from navloom.tools.chat.slips import respell
+from navloom.tools.chat.wishes import canon, is_plain
 
 MOST_READ = 400
 """Characters of what was said that are read."""
 _MOST_CLAUSE = 160
-_LIKE = 0.8
+_SHORT = 3
+"""Letters of a word that may be one of the frequent ones with a slip in it, and no other."""
 _TOKEN = re.compile(r"[a-z0-9]+(?:['_][a-z0-9]+)*|[.,!?;]")
 _MARKED = re.compile(r"(?<!\?P)<(\w+)>")
 _GROUP = re.compile(r"\((?!\?)")
@@ -44,6 +45,7 @@ class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     spelled: dict[str, str]
+    frequent: str
     parts: dict[str, str]
     openers: tuple[str, ...]
     corrects: tuple[str, ...]
@@ -76,6 +78,7 @@ class Wordings:
     """The table, ready for use; each pattern stands for a whole clause or what is between two."""
 
     spelled: Mapping[str, str]
+    frequent: tuple[str, ...]
     opener: re.Pattern[str]
     corrects: re.Pattern[str]
     closer: re.Pattern[str]
@@ -108,6 +111,7 @@ def wordings() -> Wordings:
     every += table.purposes.values()
     return Wordings(
         spelled={word: meant for meant, words in table.spelled.items() for word in words.split()},
+        frequent=tuple(table.frequent.split()),
         opener=compiled(rf"(?:{'|'.join(table.openers)})(?:$| ?,? )"),
         corrects=compiled(rf"(?:{'|'.join(table.corrects)})(?:$| ?,? )"),
         closer=compiled(rf"(?:^| ?,? )(?:{'|'.join(table.closers)})$"),
@@ -136,19 +140,20 @@ def plain(said: str) -> str:
     return re.sub(r" (?=[.,!?;:])", "", " ".join(words)).replace("'", "")
 
 
+@lru_cache(maxsize=4096)
 def _mended(token: str) -> str:
     """A word with a slip in it, as the word of the table that it nearly is."""
     table = wordings()
     known = token in table.words or token in table.spelled or is_plain(token)
-    if known or not token.isalpha() or token in known_words():
+    if known or not token.isalpha() or {token, canon(token)} & known_words():
         return token
-    # Who mistypes a word rarely does so in its first letter.
-    for at in [*range(1, len(token) - 1), *range(len(token) > 1)]:
-        swapped = f"{token[:at]}{token[at + 1]}{token[at]}{token[at + 2 :]}"
-        if swapped in table.words:
-            return swapped
-    close = get_close_matches(token, table.words, n=3, cutoff=_LIKE) if len(token) > 3 else []
-    return next((word for word in close if word[0] == token[0]), token)
+    frequent = table.frequent
+    if len(token) <= _SHORT:
+        return respell(token, frequent) or token
+    # A name of a thing with a slip in it is left for those who know the home.
+    words = [word for word in (*table.words, *known_words()) if len(word) >= _SHORT]
+    meant = respell(token, words, preferred=frequent)
+    return meant if meant in table.words else token
 
 
 def told_apart(clause: str) -> Said | None:
@@ -202,3 +207,22 @@ def language_of(said: str) -> str | None:
     if not english and any(not letter.isascii() for word in words for letter in word):
         return best if counts[best] else "another language"
     return best if counts[best] * 2 >= len(words) and counts[best] > english else None
+
+
+def mentioned(clause: str) -> str | None:
+    """The one room or thing that a clause names among other words; None where it names more.
+
+    >>> mentioned("i fancy being in the living room"), mentioned("a piano and a violin")
+    ('living room', None)
+    """
+    words, found = clause.split()[:40], []
+    while words:
+        for size in (3, 2, 1):
+            phrase = " ".join(words[:size])
+            # "Can", "watch" and "play" are things, but more often not.
+            common = size == 1 and (is_plain(phrase) or phrase in wordings().words)
+            if room_types(phrase) or (not common and classify(phrase) in ("asset", "object")):
+                found.append(phrase)
+                break
+        words = words[size:]
+    return found[0] if len(set(found)) == 1 else None

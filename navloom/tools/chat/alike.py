@@ -1,24 +1,22 @@
 """What is like a place that is not there: a near spelling of its name, or what does for it.
 
 Spelling is compared word by word with the names that this home has and those that people have for
-them (`difflib`), kinds by the rows of ``chat_alike`` in ``words.yaml``.
+them, kinds by the rows of ``chat_alike`` in ``words.yaml``.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import canons, known_words, room_names, room_types, word_table
 from navloom.scenes.scene import Scene
 from navloom.sim.words import label_words
 from navloom.tools.chat.places import Place, item_names, places_named
+from navloom.tools.chat.slips import respell
 from navloom.tools.chat.wishes import Wish, canon, is_plain, words_of
 
 MOST_ALIKE = 3
-_LIKE = 0.75
-"""How alike two words are at least; a letter left out of five, or two swapped of seven, are."""
 _SHORTEST = 3
 _SYNONYMS = canons("chat_synonyms")
 
@@ -45,10 +43,7 @@ def _mended(scene: Scene, word: str) -> str:
     known = {word, canon(word)} & (here | known_words())
     if known or is_plain(word) or len(word) < _SHORTEST or word.isdigit():
         return word
-    close = get_close_matches(word, here | known_words(), n=5, cutoff=_LIKE)
-    # What is here comes first, and who mistypes a word rarely does so in its first letter.
-    ranked = sorted(close, key=lambda each: (each not in here, each[0] != word[0]))
-    return ranked[0] if ranked else word
+    return respell(word, here | known_words(), preferred=here) or word
 
 
 def _names(scene: Scene) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from navloom.scenes.scene import Item, distance_2d
-from navloom.tools.chat.meant import found_by
+from navloom.tools.chat.meant import asked_about
 from navloom.tools.chat.places import (
     Place,
     floor_area,
@@ -37,7 +37,7 @@ def description(now: Now, words: str) -> tuple[dict[str, Any], list[str]]:
     """
     if set(words_of(words)) <= _HERE and now.room is not None:
         return _room(now, now.room)
-    found = found_by(now, words)
+    found = asked_about(now, words)
     if isinstance(found, dict):
         return found, []
     place = found[0]

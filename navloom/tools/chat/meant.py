@@ -32,6 +32,7 @@ from navloom.tools.forms import paragraph
 _START = re.compile(
     r"\b(?:start(?:ed|ing)?|beg[aiu]n(?:ning)?|set out|were (?:at )?first|originally)\b"
 )
+_CAME_FROM = re.compile(r"^the room you (?:came from|just left)$")
 _THAT = re.compile(r"^(?:to |in |into )?(?:that|the same|this) (?:room|place)$")
 _ONE = re.compile(r"\bones?\b")
 _BY = r"(next to|near(?:est)?(?: to)?|beside|by|behind|opposite|in|inside|on|from|of|to|with)"
@@ -69,6 +70,9 @@ def resolve(now: Now, words: str) -> Place | dict[str, Any]:
     """
     if _START.search(words[:MOST_READ].casefold()) and now.trail:
         return _spot(now, now.trail[0])
+    if _CAME_FROM.search(words):
+        before = [each for each in now.trail if now.scene.viewpoint_by_id[each].region != now.room]
+        return _spot(now, before[-1]) if before else {"error": "I have been in this room alone."}
     found = found_by(now, words)
     if isinstance(found, dict):
         return found
@@ -98,6 +102,9 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
         At least one; or ``which`` or ``error``, as `resolve` gives them.
     """
     scene, here, past = now.scene, now.viewpoint, now.past
+    if words in scene.item_by_id:
+        again = place_again(scene, here, {"kind": "thing", "id": words, "name": words})
+        return [again] if again else {"error": "That is gone."}
     words = _named_again(now, words)
     wish = read_wish(words)
     if past and wish.any_room and _THAT.search(words):
@@ -109,7 +116,7 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
         again = place_again(scene, here, record)
         return [again] if again else unknown(now, wish, words)
     if wish.said and past and (place := place_again(scene, here, past[-1])):
-        return [place]
+        return [place] if place.id != now.room else _beside_it(now) or [place]
     if wish.floor and not wish.head:
         # "The second floor" is where one comes to there.
         return places_named(scene, here, replace(wish, head=("room",)))[:1] or {
@@ -127,6 +134,25 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
         or _meant(now, words)
         or unknown(now, read_wish(mended), mended)
     )
+
+
+def _beside_it(now: Now) -> list[Place]:
+    """What "there" means of the room it is in, where rooms next to it were told of: those."""
+    turn = now.past[-1].get("turn")
+    beside = [e for e in now.past if e.get("turn") == turn and not e.get("main", True)]
+    return [p for e in beside if (p := place_again(now.scene, now.viewpoint, e)) is not None]
+
+
+def asked_about(now: Now, words: str) -> list[Place] | dict[str, Any]:
+    """What `found_by` finds; a question is answered where no more than a slip is in the way."""
+    found = found_by(now, words)
+    if isinstance(found, list) or "which" not in found:
+        return found
+    records = [
+        {"kind": "thing", "id": each["place"], "name": each["name"]} for each in found["which"]
+    ]
+    places = [place_again(now.scene, now.viewpoint, each) for each in records]
+    return [place for place in places if place] or found
 
 
 def _named_again(now: Now, words: str) -> str:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from navloom.scenes.distances import metre_table
-from navloom.tools.chat.places import room_name
+from navloom.tools.chat.places import floor_number, room_name
 from navloom.tools.chat.robot import Now
 from navloom.tools.chat.ways import way_metres
 from navloom.tools.forms import paragraph
@@ -32,7 +32,11 @@ def remembered(now: Now) -> dict[str, Any]:
         "room": room_name(now.scene, now.room),
         "started_in": room_name(now.scene, _region(now, now.trail[0])) if now.trail else None,
         "rooms": _rooms(now, now.trail)[-_MOST_ROOMS:],
-        "last_walk": {"rooms": _rooms(now, walk), "metres": way_metres(now.scene, walk)},
+        "last_walk": {
+            "rooms": _rooms(now, walk),
+            "metres": way_metres(now.scene, walk),
+            "storeys": len({floor_number(now.scene, each) for each in walk} or {0}) - 1,
+        },
         "metres": way_metres(now.scene, now.trail),
         "did": did,
         "went": _went(now),

@@ -133,6 +133,13 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     return [*fits[0], *fits[1]] or fits[2]
 
 
+def _called(scene: Scene, head: tuple[str, ...]) -> list[Item]:
+    """The things that are called just so, where no room's label is."""
+    said = clean(head)
+    labels = {clean(words_of(label_words(region))) for region in scene.regions}
+    return [] if said in labels else [i for i, name in item_names(scene) if name == said]
+
+
 def stand_in(scene: Scene, here: str, region: Region) -> tuple[str | None, float]:
     """Where to stand to be in a room, and the way there in metres; None where no way leads."""
     stands = scene.viewpoints_by_region.get(region.id, ())
@@ -206,6 +213,17 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
         kept = _by(
             scene, [p for p in found if narrowed(scene, here, p, replace(wish, beside=()))], wish
         )
+    if wish.beyond and len(kept) > 1:
+        table, rooms = (
+            metre_table(scene, "3d"),
+            {r.id for each in wish.beside for r in _rooms(scene, each)},
+        )
+        at = scene.viewpoint_by_id
+        kept = [
+            place
+            for place in kept
+            if rooms & {at[v].region for v in table.path(here, place.viewpoint or here) or ()}
+        ] or kept
     if wish.size and (sized := [place for place in kept if _area(scene, place)]):
         chosen = max if wish.size == "large" else min
         kept = [chosen(sized, key=lambda place: (_area(scene, place), place.id))]
@@ -218,6 +236,9 @@ def _area(scene: Scene, place: Place) -> float:
 
 def _named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     found = _stairs(scene, here, wish.head)
+    if not found and _rooms(scene, wish.head):
+        # A "toilet" is the thing, where one stands, before it is a bathroom.
+        found = [_thing_place(scene, here, item) for item in _called(scene, wish.head)]
     if not found and not wish.inside:
         found = [_room_place(scene, here, r) for r in _rooms(scene, wish.head)]
     if not found:

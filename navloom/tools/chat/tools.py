@@ -32,7 +32,7 @@ from navloom.scenes.distances import heading_to
 from navloom.sim.protocol import Captions
 from navloom.tools.chat import ways
 from navloom.tools.chat.describe import description
-from navloom.tools.chat.meant import found_by, others_of, resolve
+from navloom.tools.chat.meant import asked_about, others_of, resolve
 from navloom.tools.chat.memory import remembered
 from navloom.tools.chat.places import (
     Place,
@@ -162,7 +162,7 @@ class _Tools:
         nearest few, their room, how far, and on which side. It answers questions and moves nothing.
         """
         now = self._now
-        places = found_by(now, thing)
+        places = asked_about(now, thing)
         if isinstance(places, dict):
             near = places.get("alike", [])
             return _told({"found": [], **places}, talked=_talked(now, [e["place"] for e in near]))

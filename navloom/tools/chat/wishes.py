@@ -42,7 +42,9 @@ _ORDINALS = {"ground": 1, "first": 1, "second": 2, "third": 3, "fourth": 4}
 _PART = frozenset(["end", "side", "middle", "centre", "center", "corner", "front", "top", "foot"])
 _ANY = frozenset(["room", "place", "one", "somewhere", "anywhere", "part"])
 """Heads that name no kind of room."""
-_IT = frozenset(["it", "there", "that", "them", "those", "this", "ones", "one"])
+_IT = frozenset(["it", "there", "that", "this", "ones", "one"]) | frozenset(
+    ["them", "they", "those", "these", "him", "her"]
+)
 _PLAIN = frozenset().union(
     *(
         _EMPTY,
@@ -76,6 +78,7 @@ class Wish:
         storey: on a floor above or below.
         floor: on this floor.
         near: it only has to be near what it is said to be next to.
+        beyond: the way there leads through what it is said to be next to.
         said: it was "it", "there" or the like: what was talked of last.
     """
 
@@ -89,6 +92,7 @@ class Wish:
     storey: Literal["up", "down", ""] = ""
     floor: int | None = None
     near: bool = False
+    beyond: bool = False
     said: bool = False
 
     @property
@@ -165,6 +169,7 @@ def read_wish(text: str) -> Wish:
         size=next((_SIZES[word] for word in words if word in _SIZES), ""),
         storey=storey,  # type: ignore[arg-type]
         floor=floor,
+        beyond=bool(beside and {"behind", "beyond", "past", "after"} & set(words)),
         near=bool(beside and (_NEAR | _NEAREST) & set(words)),
         said=not (named or beside or inside or asked & told or storey or floor)
         and bool(_IT & set(words)),
