@@ -17,8 +17,9 @@ _TAIL = re.compile(
 )
 _LEAD = re.compile(r"^(?:a|an|the|any|some|my|your|our|to|of|for|also|all|only)\s+")
 _BUT_NOT = re.compile(
-    r"(?:,| but| and)? (?:not|instead of|rather than|but not|except)\b"
-    r" (?:to |in |into |going |at |through |via |by )*(?:the|my|your|that|this|a|one|room)\b.*$"
+    r"(?:,| but| and)? (?:not|instead of|rather than|but not|except|without|avoiding)\b"
+    r" (?:to |in |into |going |passing |walking |entering |at |through |via |by )*"
+    r"(?:the|my|your|that|this|a|one|room)\b.*$"
 )
 _LISTED = re.compile(r" and (?=(?:the|my|your|a|our|that)\b)")
 _RELATION = re.compile(r"\b(?:next|between|with|beside|near|by|from|to)\b.*$")
@@ -35,6 +36,10 @@ _VIA = re.compile(
 _PAST = re.compile(r"^through (?P<by>the .+?) (?:in)?to (?P<to>the .+)$")
 _SHOWN = re.compile(r"(?:show|take|bring|lead|guide|walk|get|drive) (?:me|us)|follow me")
 _DOWN = re.compile(r"\b(?:down|downstairs|descend|lower|ground|bottom|first)\b")
+_ON_STOREY = re.compile(
+    r"^rooms? (?:are |there )*(?:on )?(?:the )?"
+    r"(?P<storey>upstairs|downstairs|(?:first|second|third|ground|upper|lower|top) floor)"
+)
 _MORE = re.compile(r"^(?:a second|more than one|any other|just one|only one|two|several)\b")
 _WALKS = ("go_to", "go", "go_on")
 _SIDES = {
@@ -252,6 +257,10 @@ def _compare(heard: _Heard) -> list[Intent]:
     return [finding(heard.slots[each], far) for each in ("a", "b")]
 
 
+def _sizes(heard: _Heard) -> list[Intent]:
+    return [Intent("describe", {"place": heard.place(each)}, "size") for each in ("a", "b")]
+
+
 def _size(heard: _Heard) -> list[Intent]:
     if heard.place():
         return [Intent("describe", {"place": heard.place()}, "size")]
@@ -268,6 +277,8 @@ def _count(heard: _Heard) -> list[Intent]:
         return [Intent("find", {"thing": "the other one" if thing == "one" else thing}, asked)]
     where = f" {heard.slots.get('in', '')} {heard.slots.get('where', '')}".rstrip()
     counted = _findings(heard.slots["thing"] + where, "count")
+    if storey := _ON_STOREY.match(counted[0].args["thing"]):
+        return [Intent("rooms", words=storey["storey"])]
     rooms = counted[0].args["thing"] in ("room", "rooms")
     return [Intent("rooms", words="count")] if rooms else counted
 
@@ -289,7 +300,7 @@ def _is_at(heard: _Heard) -> list[Intent]:
     thing = finding(heard.slots["thing"]).args["thing"]
     if thing in ("it", "that", "there"):
         return [Intent("describe", {"place": "it"}, "things")]
-    return [Intent("find", {"thing": f"{thing} {heard.slots['how']} {heard.slots['where']}"})]
+    return [Intent("find", {"thing": f"{thing} {heard.slots['how']} {heard.slots['where']}"}, "is")]
 
 
 def _want(heard: _Heard) -> list[Intent]:
@@ -326,6 +337,7 @@ _ACTS: Mapping[str, _Act] = {
     "floor": _call("where", "floor"),
     "floors": _call("where", "floors"),
     "compare": _compare,
+    "compare_size": _sizes,
     "size": _size,
     "count": _count,
     "rooms": _rooms,

@@ -51,6 +51,7 @@ _QUESTION = re.compile(
     r"(?:what|where|which|who|whose|how|why|when|is|are|do|does|did|can|could|has|have|had|was|were"
     r"|will|any|tell|say|know)\b"
 )
+_THEN_FIRST = re.compile(r"^(?:okay|well|good|fine|right|all right|so),? then,? ")
 _APPOSED = re.compile(
     r"^(?:the one|next to|near|beside|with|by|in|on|upstairs|downstairs|where|which is|that is"
     r"|behind|opposite)\b"
@@ -81,6 +82,7 @@ _AT_ONCE = ("stop", "give_up", "go_on")
 _TALK = ("thanks", "hello", "can_not")
 _WHOLE = (
     "compare",
+    "compare_size",
     "thanks",
     "bye",
     "hello",
@@ -140,6 +142,7 @@ def _sentence(text: str, before: Before, earlier: Sequence[Intent], *, asks: boo
             and not (whole.act == "give_up" and "," in text)
         ):
             return meaning(whole, together, before)
+    text = _THEN_FIRST.sub("", text)
     for pattern in _TURNED:
         # "To the study, but first to the kitchen": the other way round.
         text = pattern.sub(r"go to \g<first> then go to \g<later>", text)

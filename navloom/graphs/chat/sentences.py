@@ -135,6 +135,9 @@ def _found(told: Mapping[str, Any], intent: Intent) -> str:
     if not found:
         return str(told.get("error", "I know of none."))
     first, asked = found[0], intent.words
+    if asked == "is":
+        where = "" if first.get("kind") == "room" else f" {_in(first)}"
+        return f"Yes, that is so of the {first['name']}{where}."
     if asked in ("count", "only", "more"):
         return _counted(told, asked)
     if first.get("metres") is None:

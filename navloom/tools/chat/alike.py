@@ -40,7 +40,8 @@ def respelled(scene: Scene, words: str) -> str | None:
 
 def _mended(scene: Scene, word: str) -> str:
     here = per_scene(scene, "chat_vocabulary", lambda: _names(scene))
-    known = {word, canon(word)} & (here | known_words())
+    rows = word_table("chat_alike").values()
+    known = {word, canon(word)} & (here | known_words()) or any(word in r.split() for r in rows)
     if known or is_plain(word) or len(word) < _SHORTEST or word.isdigit():
         return word
     return respell(word, here | known_words(), preferred=here) or word

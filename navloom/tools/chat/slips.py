@@ -55,7 +55,8 @@ def respell(said: str, words: Iterable[str], *, preferred: Iterable[str] = ()) -
         wrong = wrong_letters(said, word, most)
         # Of short words only those with the same letters, one left out or doubled: a cat is no can.
         short = min(len(said), len(word)) <= 3
-        if wrong > most or (short and not _is_close(said, word)):
+        far = wrong > most or (wrong > 1 and word[0] != said[0])
+        if far or (short and not _is_close(said, word)):
             continue
         # Who mistypes a word rarely does so in its first letter.
         near.append(
