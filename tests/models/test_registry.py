@@ -48,10 +48,7 @@ def test_naming_a_model_is_what_imports_its_sdk() -> None:
         ("openai", "write openai/NAME, such as openai/gpt-4o"),
         ("openai/", "names no model"),
         ("", "provider/name"),
-        (
-            "builtin/heuristc",
-            "Did you mean 'heuristic' or 'heuristic-no-length'? There are: builtin/heuristic",
-        ),
+        ("builtin/heuristc", "Did you mean 'heuristic'? There are: builtin/heuristic"),
         ("scripted/none", "No script 'scripted/none'"),
     ],
 )

@@ -67,7 +67,7 @@ def read_failed(where: Path) -> tuple[list[Failed], list[str]]:
     """
     faults: list[str] = []
     failed = []
-    for row in rows_of(where, faults):
+    for row in rows_of(where, faults, "navigate"):
         result = row.get("result")
         given = result.get("episode") if isinstance(result, dict) else None
         try:

@@ -156,7 +156,7 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
     """
     steps: list[Step] = []
     faults: list[str] = []
-    for row in rows_of(where, faults):
+    for row in rows_of(where, faults, "navigate"):
         try:
             steps += steps_of(row)
         except DataError as error:
@@ -169,10 +169,16 @@ def read_steps(where: Path) -> tuple[list[Step], list[str]]:
     return steps, faults
 
 
-def rows_of(where: Path, faults: list[str]) -> list[dict[str, Any]]:
-    """The lines of a navigator's folder, or of a file of them; no objects are added to faults."""
+def rows_of(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]:
+    """The lines of a run's folder, or of a file of them; what is no object is added to faults.
+
+    Args:
+        where: the folder or the file.
+        faults: what is wrong with lines; added to.
+        kinds: of which one a folder's run must be.
+    """
     if where.is_dir():
-        read_run_of(where, "navigate")
+        read_run_of(where, *kinds)
         return read_samples(where)
     rows = []
     for number, line in lines_of(where):

@@ -93,7 +93,7 @@ def read_tasks(where: Path) -> Tasks:
     faults: list[str] = []
     asked: list[Asked] = []
     sensible = set()
-    for row in rows_of(where, faults):
+    for row in rows_of(where, faults, "single", "collab"):
         if row.get("status", "ok") != "ok":
             continue
         try:

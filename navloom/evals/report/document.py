@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from navloom.errors import NavloomError
 from navloom.evals.report.intervals import Interval, Rate
 from navloom.files import make_folder, write_whole
+from navloom.terminal import harmless
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,12 +137,16 @@ class Document:
         if len(lines) < len(first.header):
             columns = zip(*lines, strict=True)
             lines = [each for each in columns if set(each[1:]) != {NOTHING}]
-        shown = RichTable(*map(rich_escaped, lines[0]), title=first.title, title_justify="left")
+
+        def plain(text: str) -> str:
+            return rich_escaped(harmless(text))
+
+        shown = RichTable(*map(plain, lines[0]), title=plain(first.title), title_justify="left")
         shown.box, shown.pad_edge, shown.title_style = None, False, "bold"
         for column in shown.columns[1:]:
             column.justify = "right"
         for line in lines[1 : 1 + _ROWS]:
-            shown.add_row(*map(rich_escaped, line))
+            shown.add_row(*map(plain, line))
         if len(lines) > 1 + _ROWS:
             shown.add_row(f"{len(lines) - 1 - _ROWS} rows more in the file")
         return [*said, shown]

@@ -11,16 +11,23 @@ from tests.graphs.chat.dialogues import follow, shares
 
 OPEN = Path(__file__).with_name("dialogues_open.yaml")
 SECOND = Path(__file__).with_name("dialogues_second.yaml")
+THIRD = Path(__file__).with_name("dialogues_third.yaml")
 FLOOR = 0.95
 """Measured: 60 of 60 of each, by rules that were mended while they could be seen (docs/chat.md)."""
+FLOOR_UNSEEN = 0.8
+"""Measured: 49 of 60, before anybody had looked at them."""
 
 
-@pytest.mark.parametrize("path", [OPEN, SECOND], ids=lambda path: path.stem)
-async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("path", "floor"),
+    [(OPEN, FLOOR), (SECOND, FLOOR), (THIRD, FLOOR_UNSEEN)],
+    ids=["open", "second", "third"],
+)
+async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path, floor: float) -> None:
     verdicts = [await follow(each) for each in read_dialogues(path)]
     followed, of = shares(verdicts)["total"]
     lost = [f"{v.dialogue.id}, turn {v.turn}: {v.why}" for v in verdicts if not v.followed]
-    assert followed >= FLOOR * of, lost
+    assert followed >= floor * of, lost
 
 
 async def test_a_model_that_takes_no_notice_follows_few() -> None:
