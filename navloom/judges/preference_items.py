@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,9 +97,8 @@ def true_errands(scene: Scene, seed: int = 0) -> list[Asked]:
         others = [plain_name(other.id) for other in rooms if other.label != room.label]
         holders = [each for each in scene.items_in(room.id, "asset") if can_hold(each.name)]
         for thing in scene.items_in(room.id, "object") if others else ():
-            near = [each for each in holders if _is_by(thing, each)]
-            if near and plausibility(thing.name, "table", room.label).carry == 1:
-                asset = min(near, key=lambda each: _metres(thing, each))
+            asset = nearest_holder(thing, holders)
+            if asset and plausibility(thing.name, "table", room.label).carry == 1:
                 found.setdefault(
                     (thing.name, room.id),
                     Asked(
@@ -112,6 +111,17 @@ def true_errands(scene: Scene, seed: int = 0) -> list[Asked]:
                     ),
                 )
     return list(found.values())
+
+
+def nearest_holder(thing: Item, holders: Iterable[Item]) -> Item | None:
+    """What a thing most likely stands on or in: the nearest piece beside or below it, if near.
+
+    Args:
+        thing: an object with a place.
+        holders: furniture of its room that can hold something.
+    """
+    near = [each for each in holders if _is_by(thing, each)]
+    return min(near, key=lambda each: _metres(thing, each), default=None)
 
 
 def _metres(a: Item, b: Item) -> float:

@@ -13,7 +13,6 @@ written on and for all others of a folder.
 
 from __future__ import annotations
 
-import math
 import random
 import sys
 from collections.abc import Iterable, Sequence
@@ -21,8 +20,9 @@ from pathlib import Path
 
 from scipy.stats import mannwhitneyu
 
+from navloom.judges.preference_items import nearest_holder
 from navloom.scenes.lexicon import room_types
-from navloom.scenes.scene import Item, Scene
+from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes
 from navloom.tools.navcraft.worth import can_hold, plausibility, room_grade
 
@@ -51,7 +51,6 @@ WRITTEN_ON = frozenset(
     }
 )
 """HM3D homes that were looked at while the grades were written."""
-_NEAR, _ABOVE, _BELOW = 0.8, 0.4, 1.2
 Pair = tuple[str, ...]
 
 
@@ -65,18 +64,9 @@ def true_pairs(scene: Scene) -> tuple[list[Pair], list[Pair]]:
             if plausibility(thing.name, "table", region.label).carry < 0.5:
                 continue
             rooms.append((thing.name, region.label))
-            near = [(_metres(thing, each), each.name) for each in holders if _level(thing, each)]
-            if near and min(near)[0] < _NEAR:
-                surfaces.append((thing.name, min(near)[1], region.label))
+            if asset := nearest_holder(thing, holders):
+                surfaces.append((thing.name, asset.name, region.label))
     return rooms, surfaces
-
-
-def _metres(a: Item, b: Item) -> float:
-    return math.hypot(a.position[0] - b.position[0], a.position[2] - b.position[2])
-
-
-def _level(thing: Item, holder: Item) -> bool:
-    return -_ABOVE < thing.position[1] - holder.position[1] < _BELOW
 
 
 def shuffled(pairs: Sequence[Pair], seed: str) -> list[Pair]:
