@@ -382,8 +382,12 @@ def _faults(link: Link, body: Embodiment) -> list[str]:
         faults.append("cannot open the door")
     if link.width is not None and link.width + _EPS < body.width:
         faults.append(f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")
+    if link.height is not None and link.height + _EPS < body.height:
+        faults.append(f"too low: {link.height:.2f} m for a body of {body.height:.2f} m")
+    if link.threshold is not None and link.threshold > body.max_step + _EPS:
+        faults.append(f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m")
     if (
-        link.kind not in ("stairs", "elevator")
+        link.kind not in ("stairs", "elevator", "ramp")
         and link.step is not None
         and abs(link.step) > body.max_step + _EPS
     ):

@@ -27,7 +27,7 @@ from navloom.scenes.checked_files import checked_id, short
 from navloom.scenes.scene import Scene
 
 DATA_VARIABLE = "NAVLOOM_DATA"
-HOMES = Path(__file__).with_name("homes")
+HOMES = Path(__file__).with_name("demo")
 """The demo homes: written by hand, with true geometry, each a scene.json. What they were written as
 and the program that lays them out are in ``tests/scenes/homes``."""
 SCENES_KEPT = 16
