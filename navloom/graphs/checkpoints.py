@@ -22,10 +22,13 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from navloom.files import cannot_write
 
 _TABLES = {
-    "checkpoints": "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type,"
-    " checkpoint, metadata",
-    "writes": "thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value",
+    "checkpoints": (
+        "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type",
+        "checkpoint, metadata",
+    ),
+    "writes": ("thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type", "value"),
 }
+"""Columns that are read as text, and those that hold bytes."""
 _LOST = """
     SELECT (SELECT count(*) FROM checkpoints AS one WHERE parent_checkpoint_id IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM checkpoints AS before
@@ -36,6 +39,20 @@ _LOST = """
 """How many steps name one before them that is not there, and threads begin more than once: what
 grows is read along the steps."""
 _BESIDE = ("", "-wal", "-shm")
+_NOT_THE_FILE = {
+    sqlite3.SQLITE_AUTH,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOLFS,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_READONLY,
+}
+"""Primary result codes of https://sqlite.org/rescode.html that blame a right, a disk or another
+process; of all others what stands in the file is the cause."""
 
 
 class Plain(JsonPlusSerializer):
@@ -120,7 +137,7 @@ def what_is_wrong(path: Path) -> str | None:
     """What shows that a file of checkpoints was touched; None where nothing does.
 
     Raises:
-        sqlite3.OperationalError: it is in use, or cannot be read at all.
+        sqlite3.Error: it is in use, or cannot be read at all.
     """
     if not path.is_file() or not path.stat().st_size:
         return None
@@ -129,12 +146,31 @@ def what_is_wrong(path: Path) -> str | None:
     try:
         with closing(sqlite3.connect(path, timeout=2)) as file:
             file.text_factory = bytes
-            return _wrong_within(file, logged)
-    except sqlite3.OperationalError:
-        raise
+            return _wrong_within(file, logged) or _wrong_ahead(path)
     except (sqlite3.Error, UnicodeDecodeError) as error:
+        if not is_damage(error):
+            raise
         # What SQLite says of a broken file may cite bytes of it.
-        return str(error)
+        return _in_a_line(str(error))
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that a file's bytes are wrong: no right, disk or other process is.
+
+    Python's own errors, as of text that is no UTF-8, have no code of SQLite's.
+    """
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code & 0xFF not in _NOT_THE_FILE
+
+
+def _wrong_ahead(path: Path) -> str | None:
+    # Byte 18 of https://sqlite.org/fileformat.html: beyond 2 SQLite may not write the file.
+    with path.open("rb") as file:
+        return "its header forbids to write it" if file.read(19)[18:] > b"\x02" else None
+
+
+def _in_a_line(said: str) -> str:
+    return " ".join(said.split())[:200]
 
 
 def _wrong_within(file: sqlite3.Connection, logged: bool) -> str | None:
@@ -145,14 +181,17 @@ def _wrong_within(file: sqlite3.Connection, logged: bool) -> str | None:
     if logged and not names:
         return "nothing of what was written last can be read"
     for name in names:
+        text, data = _TABLES[name]
+        file.execute(f"SELECT {data} FROM {name} LIMIT 0")  # noqa: S608  our own words
         try:
-            file.execute(f"SELECT {_TABLES[name]} FROM {name} LIMIT 0")  # noqa: S608  our own words
-        except sqlite3.OperationalError as error:
-            return str(error)
+            for row in file.execute(f"SELECT {text} FROM {name}"):  # noqa: S608
+                b" ".join(each for each in row if isinstance(each, bytes)).decode()
+        except UnicodeDecodeError:
+            return f"a text in its table '{name}' is no UTF-8"
     if "checkpoints" in names and file.execute(_LOST).fetchone() != (0,):
         return "a step that others follow is gone"
     (said,) = file.execute("PRAGMA integrity_check(1)").fetchone()
-    return None if said == b"ok" else " ".join(said.decode(errors="replace").split())[:200]
+    return None if said == b"ok" else _in_a_line(said.decode(errors="replace"))
 
 
 def set_aside(path: Path) -> Path:

@@ -27,7 +27,7 @@ from langgraph.types import Command
 
 from navloom.errors import NavloomError, UsageError
 from navloom.graphs.chat.chat import Context, build_graph
-from navloom.graphs.checkpoints import Plain, open_saver, set_aside, what_is_wrong
+from navloom.graphs.checkpoints import Plain, is_damage, open_saver, set_aside, what_is_wrong
 from navloom.models.call import current_settings, model_name
 from navloom.models.registry import get_model
 from navloom.models.secrets import redact
@@ -356,13 +356,13 @@ async def open_thread(path: Path | None) -> AsyncIterator[Any]:
             yield saver
     except BrokenThreadError as error:
         raise _kept_aside(path, str(error)) from error
-    except sqlite3.OperationalError as error:
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise _kept_aside(path, f"{path} is broken: {error}.") from error
         said = f"{path} cannot be used: {error}. Choose another --threads folder."
         if "locked" in str(error):
             said = f"{path} is in use: leave the other chat, or give another --thread."
         raise UsageError(said) from error
-    except sqlite3.Error as error:
-        raise _kept_aside(path, f"{path} is broken: {error}.") from error
 
 
 def _kept_aside(path: Path, said: str) -> UsageError:

@@ -15,6 +15,7 @@ from PIL import Image
 
 from navloom.cli.chat import chat
 from navloom.cli.main import main
+from navloom.graphs.checkpoints import is_damage
 from navloom.models.call import call_settings
 
 
@@ -260,6 +261,40 @@ def test_a_thread_whose_faults_cannot_be_spelled_is_kept_aside(spoken: Spoken) -
     spoken("where are you?", options=options)
     assert spoken.code == 1
     assert Path("odd.sqlite.broken-1").exists()
+
+
+def test_a_thread_whose_text_is_no_utf_8_is_kept_aside(spoken: Spoken) -> None:
+    spoken("go to the kitchen", options="--thread odd --threads .")
+    with sqlite3.connect("odd.sqlite") as file:
+        file.execute(
+            "update checkpoints set type = cast(x'6d73ff7061636b' as text) where rowid = 2"
+        )
+    file.close()
+    spoken("where are you?", options="--thread odd --threads .")
+    assert spoken.code == 1
+    assert "odd.sqlite is broken: a text in its table 'checkpoints' is no UTF-8" in spoken.err
+    assert "It is kept as odd.sqlite.broken-1" in spoken.err
+    assert spoken.err.count("\n") == 1
+
+
+def test_a_thread_whose_header_forbids_to_write_is_kept_aside(spoken: Spoken) -> None:
+    spoken("go to the kitchen", options="--thread odd --threads .")
+    data = bytearray(Path("odd.sqlite").read_bytes())
+    data[18] ^= 8
+    Path("odd.sqlite").write_bytes(data)
+    spoken("where are you?", options="--thread odd --threads .")
+    assert "It is kept as odd.sqlite.broken-1" in spoken.err
+    assert Path("odd.sqlite.broken-1").read_bytes() == data
+
+
+def test_what_python_cannot_read_is_damage_and_a_disk_is_none() -> None:
+    said = sqlite3.OperationalError("Could not decode to UTF-8 column 'type' with text 'ms'")
+    assert is_damage(said)
+    said.sqlite_errorcode = sqlite3.SQLITE_ERROR
+    assert is_damage(said)
+    for code in (sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN_ISDIR):
+        said.sqlite_errorcode = code
+        assert not is_damage(said)
 
 
 def test_a_thread_with_flipped_bytes_is_never_a_new_chat(spoken: Spoken) -> None:
