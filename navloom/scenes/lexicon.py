@@ -210,6 +210,15 @@ def endings(name: str) -> Iterator[str]:
         yield from _head_endings(_head(part))
 
 
+def listed_name(name: str) -> str | None:
+    """The name of the lexicon that a thing is known by; None where it knows none.
+
+    >>> listed_name("stack of old towels"), listed_name("gadget")
+    ('towel', None)
+    """
+    return next((ending for ending in endings(name) if ending in _groups()), None)
+
+
 def _head(text: str) -> list[str]:
     """The words of what a phrase names: of "stack of towels" what is stacked."""
     head, *rest = _OF.split(text, maxsplit=1)

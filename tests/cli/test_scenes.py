@@ -133,3 +133,32 @@ def test_import_of_folders_that_are_not_there(
     words = ["--rooms", str(tmp_path / "r"), "--objects", str(tmp_path), "--out", str(tmp_path)]
     assert main(["scenes", "import", "hm3d", *words]) == 1
     assert capsys.readouterr().err.startswith("navloom: ")
+
+
+def test_compare_prints_every_figure_and_draws_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "both.png"
+    asked = ["scenes", "compare", "demo:", "demo:villa", "--tasks", "2"]
+    assert main([*asked, "--figure", str(picture)]) == 0
+    out = capsys.readouterr().out
+    assert "rooms a home" in out
+    assert "does not" in out
+    assert "WHEELCHAIR" in out
+    assert picture.stat().st_size > 10_000
+    assert main([*asked, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["homes"] == [3, 1]
+    assert {each["figure"] for each in said["figures"]} >= {"cycles a home", "mix of room types"}
+
+
+def test_compare_skips_a_broken_home_and_refuses_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_file(tmp_path, "good")
+    (tmp_path / "bad.json").write_text('{"version": "navloom.scene/1"}')
+    assert main(["scenes", "compare", str(tmp_path), str(tmp_path)]) == 1
+    assert "bad.json" in capsys.readouterr().err
+    (tmp_path / "good.json").unlink()
+    assert main(["scenes", "compare", str(tmp_path), "demo:"]) == 1
+    assert "none of its homes" in capsys.readouterr().err
