@@ -5,23 +5,12 @@ from __future__ import annotations
 import math
 
 import networkx as nx
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navloom.scenes.distances import metre_table
 from navloom.scenes.gridgraph import build_viewpoints
-from navloom.scenes.scene import (
-    Box,
-    Edge,
-    Floor,
-    Link,
-    Point2,
-    Region,
-    Scene,
-    Viewpoint,
-    distance_2d,
-)
+from navloom.scenes.scene import Box, Edge, Floor, Link, Region, Scene, Viewpoint, distance_2d
 
 
 def room(number: int, x: float, z: float, width: float, depth: float, y: float = 0.0) -> Region:
@@ -106,57 +95,6 @@ def test_a_turned_box_is_filled_along_its_own_sides() -> None:
     assert len(viewpoints) == 4
     assert all(abs(v.position[0] - 5) < 1e-9 for v in viewpoints)
     assert all(box.contains((v.position[0], 1, v.position[2])) for v in viewpoints)
-
-
-L_SHAPE: tuple[Point2, ...] = ((0, 0), (9, 0), (9, 3), (3, 3), (3, 9), (0, 9))
-U_SHAPE: tuple[Point2, ...] = (
-    (0, 0), (9, 0), (9, 9), (7, 9), (7, 1), (2, 1), (2, 9), (0, 9),
-)  # fmt: skip
-BOW_TIE: tuple[Point2, ...] = ((0, 0), (6, 6), (6, 0), (0, 6))
-LINE: tuple[Point2, ...] = ((0, 0), (3, 0), (6, 0))
-
-
-@pytest.mark.parametrize("outline", [L_SHAPE, U_SHAPE, BOW_TIE, LINE])
-def test_any_outline_is_connected_in_itself(outline: tuple[Point2, ...]) -> None:
-    region = Region(id="Room_1", center=(1, 0.5, 1), polygon=outline)
-    viewpoints, edges = build_viewpoints([region], [])
-    assert nx.is_connected(graph_of(viewpoints, edges))
-    assert {v.position[1] for v in viewpoints} == {0.5}
-
-
-def test_an_l_shaped_room_is_not_crossed_outside_its_walls() -> None:
-    region = Region(id="Room_1", center=(1, 0, 1), polygon=L_SHAPE)
-    viewpoints, edges = build_viewpoints([region], [])
-    assert all(v.position[0] <= 3 or v.position[2] <= 3 for v in viewpoints)
-    at = {v.id: v.position for v in viewpoints}
-    for edge in edges:
-        middle = [(at[edge.a][i] + at[edge.b][i]) / 2 for i in (0, 2)]
-        assert middle[0] <= 3 or middle[1] <= 3
-
-
-# A wall stands in the room from below, to three quarters of its depth.
-SLOT: tuple[Point2, ...] = (
-    (0, 0), (2.9, 0), (2.9, 4.5), (3.1, 4.5), (3.1, 0), (6, 0), (6, 6), (0, 6),
-)  # fmt: skip
-
-
-def test_an_edge_does_not_go_through_a_wall_of_the_outline() -> None:
-    region = Region(id="Room_1", center=(1, 0, 1), polygon=SLOT)
-    viewpoints, edges = build_viewpoints([region], [])
-    at = {v.id: v.position for v in viewpoints}
-    ends = [sorted((at[edge.a], at[edge.b])) for edge in edges]
-    across = {(a[2], b[2]) for a, b in ends if a[0] < 3 < b[0]}
-    assert across == {(5.25, 5.25)}
-
-
-def test_parts_that_the_grid_misses_the_way_between_are_joined() -> None:
-    neck: tuple[Point2, ...] = (
-        (0, 0), (9, 0), (9, 3), (6, 3), (6, 0.2), (3, 0.2), (3, 3), (0, 3),
-    )  # fmt: skip
-    region = Region(id="Room_1", center=(1, 0, 1), polygon=neck)
-    viewpoints, edges = build_viewpoints([region], [])
-    assert {v.position[0] for v in viewpoints} == {0.75, 2.25, 6.75, 8.25}
-    assert nx.is_connected(graph_of(viewpoints, edges))
 
 
 boxes = st.tuples(

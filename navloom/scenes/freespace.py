@@ -1,0 +1,412 @@
+"""Where a person can stand and walk: viewpoints and edges of a place, from its true geometry.
+
+The free floor of a region is its outline less a body's radius, with every doorway added and what
+stands in the way (furniture, the treads of stairs) taken out by the same radius. A viewpoint is on
+either side of every doorway, at both ends and on every turn of stairs, and about every two metres
+on what is left. An edge is a straight way over free floor, through doorways too, or along stairs.
+Where furniture hides two parts of a room from each other, viewpoints are added at the corners that
+the shortest way between them goes round. So a person who stands at one viewpoint of a region can
+walk to all others of it; a region in which that cannot be is refused.
+
+Where boxes are all that is known of rooms, there is :mod:`navloom.scenes.gridgraph`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+
+import networkx as nx
+import numpy as np
+import shapely
+from shapely import LineString, Polygon
+from shapely.geometry.base import BaseGeometry
+
+from navloom.errors import SceneError
+from navloom.scenes.parts import (
+    Box,
+    Edge,
+    Item,
+    Link,
+    Point2,
+    Point3,
+    Region,
+    Stairs,
+    Viewpoint,
+    distance_2d,
+)
+
+BODY = 0.2
+"""Radius in metres of the person whose ways these are."""
+HEAD = 1.8
+"""Metres: what hangs higher above the floor is walked under."""
+FLAT = 0.05
+"""Metres: what is no higher (a rug) is walked over."""
+SPACING = 2.0
+"""About how far viewpoints stand apart, in metres."""
+LONGEST = 3.0
+"""The longest edge in metres, but for stairs."""
+_BEFORE = (0.45, 0.35, 0.25, 0.6, 0.8, 0.15)
+"""How far into a region its viewpoint before a doorway stands, in metres: the first free place."""
+_LATTICE = 0.25
+"""Metres between the places that are tried for a viewpoint."""
+_SLACK = 0.002
+"""Metres that rounding to millimetres may move a corner, and more."""
+
+
+class BlockedError(SceneError):
+    """A region that a person cannot walk all of: ``region`` says which."""
+
+    def __init__(self, region: str, reason: str) -> None:
+        super().__init__(f"{region}: {reason}")
+        self.region = region
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """A way into a region: its middle, the direction that leads in, half of its free width."""
+
+    at: Point2
+    into: Point2
+    half: float
+    off: float
+    """How far the region's outline is from the middle: half a wall."""
+    reach: float = BODY + 0.01
+    """From the outline to the region's own free floor."""
+
+    def place(self, far: float) -> Point2:
+        return (
+            round(self.at[0] + self.into[0] * (self.off + far), 3),
+            round(self.at[1] + self.into[1] * (self.off + far), 3),
+        )
+
+    @property
+    def strip(self) -> Polygon:
+        """The floor from just behind the middle to where the region's own free floor begins."""
+        (x, z), (u, w) = self.at, self.into
+        near, far, half = -0.01, self.off + self.reach, max(self.half - BODY, 0.01)
+        return Polygon(
+            [
+                (round(x + u * along - w * side, 3), round(z + w * along + u * side, 3))
+                for along, side in ((near, -half), (near, half), (far, half), (far, -half))
+            ]
+        )
+
+
+@dataclass
+class _Room:
+    """A region while it is filled."""
+
+    region: Region
+    shape: Polygon
+    gates: list[_Gate] = field(default_factory=list)
+    free: BaseGeometry = field(default_factory=Polygon)
+    stands: list[Viewpoint] = field(default_factory=list)
+
+    def stand(self, place: Point2, height: float | None = None) -> Viewpoint:
+        """A new viewpoint."""
+        y = self.region.center[1] if height is None else height
+        name = f"{self.region.number}_{len(self.stands)}"
+        at: Point3 = (round(place[0], 3), y, round(place[1], 3))
+        self.stands.append(Viewpoint(id=name, position=at, region=self.region.id))
+        return self.stands[-1]
+
+
+def place_viewpoints(
+    regions: Sequence[Region],
+    links: Sequence[Link],
+    items: Sequence[Item],
+    stairs: Sequence[Stairs] = (),
+) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
+    """Place viewpoints on the free floor and join them.
+
+    Args:
+        regions: with an outline each, in metres, y up, at the height of their floor.
+        links: those with ``jambs`` are doorways; a closed door is walked through like an open one,
+            since the link says that it is closed. Others say nothing of where one walks.
+        items: what stands in the regions.
+        stairs: ways up; ``line`` is walked.
+
+    Returns:
+        Viewpoints named ``<region number>_<index>``, at least one a region, and edges. Positions
+        are whole millimetres; the same input gives the same ids, positions and edges.
+
+    Raises:
+        BlockedError: a region without free floor, with a doorway that cannot be walked through, or
+            in which one cannot walk from each doorway to each other.
+    """
+    rooms = {
+        r.id: _Room(r, Polygon(r.outline or ((r.center[0], r.center[2]),) * 3)) for r in regions
+    }
+    doors = [_door(link, link.jambs, rooms) for link in links if link.jambs is not None]
+    ends = [_ends(flight, rooms) for flight in stairs]
+    _clear_floors(rooms, items, stairs)
+    edges = [_walk_through(a, b, first, second) for (a, first), (b, second) in doors]
+    for flight, ((a, first), (b, second)) in zip(stairs, ends, strict=True):
+        edges += _climb(flight, (a, first), (b, second))
+    inner = [edge for room in rooms.values() for edge in _fill(room)]
+    through = [edge for (a, first), (b, _) in doors for edge in _see_through(a, b, first)]
+    walked = {frozenset((edge.a, edge.b)): edge for edge in [*edges, *inner, *through]}
+    return tuple(v for room in rooms.values() for v in room.stands), tuple(walked.values())
+
+
+_Side = tuple[_Room, _Gate]
+
+
+def _door(link: Link, jambs: tuple[Point2, Point2], rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
+    """Both sides of a doorway, each noted in its room."""
+    (x0, z0), (x1, z1) = jambs
+    width = math.hypot(x1 - x0, z1 - z0)
+    at = ((x0 + x1) / 2, (z0 + z1) / 2)
+    across = ((z1 - z0) / width, (x0 - x1) / width)
+    middle = shapely.Point(at)
+    sides = []
+    for room in (rooms[link.a], rooms[link.b]):
+        off = round(float(middle.distance(room.shape)), 3)
+        turned = (
+            across
+            if shapely.contains_xy(
+                room.shape, at[0] + across[0] * (off + 0.05), at[1] + across[1] * (off + 0.05)
+            )
+            else (-across[0], -across[1])
+        )
+        room.gates.append(_Gate(at, turned, width / 2, off))
+        sides.append((room, room.gates[-1]))
+    return sides[0], sides[1]
+
+
+def _ends(flight: Stairs, rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
+    """The foot and the head of stairs, each noted as a gate of its region."""
+    sides = []
+    for name, line in ((flight.a, flight.line), (flight.b, flight.line[::-1])):
+        room = rooms[name]
+        (x, _, z), (u, _, w) = line[0], line[1]
+        long = math.hypot(x - u, z - w)
+        # A lift goes straight up: one enters it nowhere else than where it stands.
+        into = ((x - u) / long, (z - w) / long) if long > 0 else (0.0, 0.0)
+        off = round(float(shapely.Point(x, z).distance(room.shape)), 3)
+        room.gates.append(_Gate((x, z), into, BODY + 0.1, off if long > 0 else 0.0, _BEFORE[0]))
+        sides.append((room, room.gates[-1]))
+    return sides[0], sides[1]
+
+
+def _clear_floors(rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequence[Stairs]) -> None:
+    """Work out where the middle of a body may be, for every room at once."""
+    treads = [(flight.a, box) for flight in stairs for box in flight.treads]
+    in_way = [
+        (str(item.region), box) for item in items if (box := _in_way(item, rooms)) is not None
+    ]
+    inner = shapely.buffer([r.shape for r in rooms.values()], -BODY, join_style="mitre")
+    steps, blocks = _by_room(rooms, treads), _by_room(rooms, in_way)
+    ways = [shapely.union_all([gate.strip for gate in r.gates]) for r in rooms.values()]
+    floors = shapely.difference(shapely.union(shapely.difference(inner, steps), ways), blocks)
+    for room, floor in zip(rooms.values(), floors, strict=True):
+        room.free = floor
+
+
+def _in_way(item: Item, rooms: dict[str, _Room]) -> Box | None:
+    if item.size is None or item.region is None:
+        return None
+    floor = rooms[item.region].region.center[1]
+    box = Box.model_construct(center=item.position, size=item.size, yaw=item.yaw)
+    return box if box.top > floor + FLAT and box.bottom < floor + HEAD else None
+
+
+def _by_room(rooms: dict[str, _Room], boxes: Sequence[tuple[str, Box]]) -> list[BaseGeometry]:
+    """The floor that boxes take from the middle of a body, room by room."""
+    corners: dict[str, list[list[Point2]]] = {name: [] for name in rooms}
+    for name, box in boxes:
+        wide = (box.size[0] + 2 * BODY, box.size[1], box.size[2] + 2 * BODY)
+        grown = Box.model_construct(center=box.center, size=wide, yaw=box.yaw)
+        corners[name].append([(round(x, 3), round(z, 3)) for x, z in grown.corners()])
+    return [
+        shapely.union_all(shapely.polygons(np.array(each))) if each else Polygon()
+        for each in corners.values()
+    ]
+
+
+def _walk_through(a: _Room, b: _Room, first: _Gate, second: _Gate) -> Edge:
+    return Edge(a=_stand_before(a, first).id, b=_stand_before(b, second).id)
+
+
+def _stand_before(room: _Room, gate: _Gate) -> Viewpoint:
+    """A viewpoint straight before a gate."""
+    places = [gate.place(far) for far in _BEFORE]
+    ways = shapely.linestrings([(gate.at, place) for place in places])
+    shapely.prepare(room.free)
+    free = shapely.covers(room.free, ways[0])
+    if not free:
+        clear = shapely.covers(room.free, ways)
+        places = [place for place, each in zip(places, clear, strict=True) if each]
+    for place in places:
+        known = next((v for v in room.stands if _flat(v) == place), None)
+        return known or room.stand(place)
+    raise BlockedError(room.region.id, f"the way in at {gate.at} is blocked.")
+
+
+def _climb(flight: Stairs, foot: _Side, head: _Side) -> Iterator[Edge]:
+    """Edges along the line of stairs, with a viewpoint at each turn of it."""
+    low, high = (_stand_before(*side) for side in (foot, head))
+    turns = [
+        foot[0].stand((here[0], here[2]), round(here[1], 3))
+        for before, here, after in zip(flight.line, flight.line[1:], flight.line[2:], strict=False)
+        if not _straight_on(before, here, after)
+    ]
+    for a, b in pairwise([low, *turns, high]):
+        yield Edge(a=a.id, b=b.id)
+
+
+def _straight_on(a: Point3, b: Point3, c: Point3) -> bool:
+    """Whether a way seen from above does not turn at ``b``."""
+    return abs((b[0] - a[0]) * (c[2] - b[2]) - (b[2] - a[2]) * (c[0] - b[0])) < 1e-6
+
+
+def _fill(room: _Room) -> list[Edge]:
+    """Viewpoints all over a room's free floor, as far as one can walk from its gates, joined."""
+    floor = _walked_part(room)
+    level = _level(room)
+    for place in _places(room.shape, floor, [_flat(v) for v in level]):
+        level.append(room.stand(place))
+    if not level:
+        spot = shapely.point_on_surface(floor)
+        level.append(room.stand((spot.x, spot.y)))
+    edges = _straight_ways(level, floor)
+    return edges if len(_parts(level, edges)) == 1 else _go_round(room, floor, level)
+
+
+def _level(room: _Room) -> list[Viewpoint]:
+    """A room's viewpoints, without those on stairs."""
+    return [v for v in room.stands if v.position[1] == room.region.center[1]]
+
+
+def _flat(viewpoint: Viewpoint) -> Point2:
+    return viewpoint.position[0], viewpoint.position[2]
+
+
+def _walked_part(room: _Room) -> Polygon:
+    """The part of a room's free floor that its gates lead to; the largest where it has none."""
+    parts: list[Polygon] = [p for p in shapely.get_parts(room.free) if p.area > 0]
+    if not parts:
+        raise BlockedError(room.region.id, "there is no free floor.")
+    at = [_flat(v) for v in _level(room)]
+    held = [part for part in parts if at and bool(shapely.intersects_xy(part, *at[0]))]
+    part = held[0] if held else max(parts, key=lambda each: each.area)
+    shapely.prepare(part)
+    if at and not all(shapely.intersects_xy(part, [x for x, _ in at], [z for _, z in at])):
+        raise BlockedError(room.region.id, "one cannot walk from each way in to each other.")
+    return part
+
+
+def _places(shape: Polygon, floor: Polygon, taken: list[Point2]) -> Iterator[Point2]:
+    """Of each cell, the free place nearest to its middle that is not near another viewpoint."""
+    left, near, right, far = shape.bounds
+    xs = np.round(np.arange(left + BODY, right - BODY + 1e-6, _LATTICE), 3)
+    zs = np.round(np.arange(near + BODY, far - BODY + 1e-6, _LATTICE), 3)
+    x, z = (each.ravel() for each in np.meshgrid(xs, zs))
+    free = shapely.intersects_xy(floor, x, z)
+    x, z = x[free], z[free]
+    for point in taken:
+        x, z = _away(x, z, point)
+    across, along = max(1, round((right - left) / SPACING)), max(1, round((far - near) / SPACING))
+    wide, deep = (right - left) / across, (far - near) / along
+    for i in range(across):
+        for j in range(along):
+            du, dw = x - (left + (i + 0.5) * wide), z - (near + (j + 0.5) * deep)
+            metres = np.where(
+                (np.abs(du) <= wide / 2) & (np.abs(dw) <= deep / 2), du * du + dw * dw, np.inf
+            )
+            if metres.size == 0 or np.isinf(metres.min()):
+                continue
+            # The first of those that are as near, whatever the last bits say.
+            best = int(np.argmin(np.round(metres, 6)))
+            point = float(x[best]), float(z[best])
+            x, z = _away(x, z, point)
+            yield point
+
+
+def _away(x: np.ndarray, z: np.ndarray, point: Point2) -> tuple[np.ndarray, np.ndarray]:
+    """The places that are not near a point."""
+    keep = (x - point[0]) ** 2 + (z - point[1]) ** 2 >= (0.6 * SPACING) ** 2
+    return x[keep], z[keep]
+
+
+def _straight_ways(stands: Sequence[Viewpoint], floor: Polygon) -> list[Edge]:
+    pairs = [(a, b) for a, b in combinations(stands, 2) if _near(a, b)]
+    if not pairs:
+        return []
+    ways = shapely.linestrings([(_flat(a), _flat(b)) for a, b in pairs])
+    clear = shapely.covers(floor, ways)
+    return [Edge(a=a.id, b=b.id) for (a, b), each in zip(pairs, clear, strict=True) if each]
+
+
+def _near(a: Viewpoint, b: Viewpoint) -> bool:
+    return 0 < distance_2d(a.position, b.position) <= LONGEST
+
+
+def _go_round(room: _Room, floor: Polygon, level: list[Viewpoint]) -> list[Edge]:
+    """Join the parts of a room that furniture hides from each other; all its edges then.
+
+    The shortest way between two places of a polygon turns at corners of it alone.
+    """
+    roomy = floor.buffer(_SLACK, join_style="mitre")
+    shapely.prepare(roomy)
+    sight = _sight(roomy, floor, level)
+    at = {_flat(v): v for v in level}
+    ways: list[Edge] = []
+    while True:
+        edges = [*_straight_ways(level, roomy), *ways]
+        parts = _parts(level, edges)
+        if len(parts) == 1:
+            return edges
+        beyond = [point for point, v in at.items() if v.id not in parts[0]]
+        here = [point for point, v in at.items() if v.id in parts[0]]
+        metres = nx.multi_source_dijkstra_path_length(sight, here, weight="metres")
+        reached = [point for point in beyond if point in metres]
+        if not reached:
+            raise BlockedError(room.region.id, "one cannot walk from each part to each other.")
+        nearest = min(reached, key=lambda point: round(metres[point], 6))
+        way = nx.multi_source_dijkstra_path(sight, here, weight="metres")[nearest]
+        for corner in way:
+            if corner not in at:
+                at[corner] = room.stand(corner)
+                level.append(at[corner])
+        ways += [Edge(a=at[a].id, b=at[b].id) for a, b in pairwise(way)]
+
+
+def _sight(roomy: Polygon, floor: Polygon, level: Sequence[Viewpoint]) -> nx.Graph[Point2]:
+    """What sees what, of viewpoints and the corners of the free floor."""
+    corners = sorted({(round(x, 3), round(z, 3)) for x, z in shapely.get_coordinates(floor)})
+    nodes = list(dict.fromkeys([*(_flat(v) for v in level), *corners]))
+    pairs = list(combinations(nodes, 2))
+    sight: nx.Graph[Point2] = nx.Graph()
+    sight.add_nodes_from(nodes)
+    for (a, b), clear in zip(pairs, shapely.covers(roomy, shapely.linestrings(pairs)), strict=True):
+        if clear:
+            sight.add_edge(a, b, metres=math.dist(a, b))
+    return sight
+
+
+def _parts(level: Sequence[Viewpoint], edges: Sequence[Edge]) -> list[set[str]]:
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(v.id for v in level)
+    graph.add_edges_from((edge.a, edge.b) for edge in edges)
+    return list(nx.connected_components(graph))
+
+
+def _see_through(a: _Room, b: _Room, gate: _Gate) -> list[Edge]:
+    """Edges between all that see each other through a doorway."""
+    (x, z), (u, w) = gate.at, gate.into
+    half = max(gate.half - BODY, 0.01)
+    gap = LineString([(x - w * half, z + u * half), (x + w * half, z - u * half)])
+    pairs = [(v, o) for v in _level(a) for o in _level(b) if _near(v, o)]
+    ways = [LineString((_flat(v), _flat(o))) for v, o in pairs]
+    on = shapely.intersects(gap, ways)
+    through = [(p, w) for p, w, each in zip(pairs, ways, on, strict=True) if each]
+    if not through:
+        return []
+    both = shapely.union(a.free, b.free)
+    shapely.prepare(both)
+    clear = shapely.covers(both, [way for _, way in through])
+    return [Edge(a=v.id, b=o.id) for ((v, o), _), each in zip(through, clear, strict=True) if each]
