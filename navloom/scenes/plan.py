@@ -18,20 +18,15 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path
-from shapely.geometry import MultiPolygon, Polygon
-from shapely.geometry.base import BaseGeometry
-from shapely.ops import nearest_points
 
+from navloom.scenes.plan_building import draw_building
+from navloom.scenes.plan_data import PlanData, PlanFloor, plan_data
 from navloom.scenes.plan_labels import Word, place_labels, place_words
 from navloom.scenes.plan_legend import Rect, draw_legend, legend_handles, legend_height
 from navloom.scenes.plan_lines import Mark, Route, Spot, draw_marks, draw_routes
-from navloom.scenes.plan_shapes import region_shapes, room_tints, telling_things
-from navloom.scenes.scene import Box, Link, Scene
+from navloom.scenes.scene import Scene
 
 _GAP = 0.15
 _TITLE = 0.32
@@ -39,17 +34,18 @@ _FOOT = 0.5
 """Inches below the rooms for the numbers' key and the scale."""
 _ROW_GAP = 0.28
 """Inches between rows of floors: a numbers' key fits in."""
-_MOST_FLOORS, _MOST_LINKS = 20, 4_000
-"""What is drawn at most: paper ends before files do."""
 _MARGIN = 0.5
 """Metres of paper kept free around the rooms."""
 
 
 @dataclass(frozen=True)
 class _Panel:
-    floor: int
-    shapes: dict[str, BaseGeometry]
+    data: PlanFloor
     bounds: tuple[float, float, float, float]
+
+    @property
+    def floor(self) -> int:
+        return self.data.id
 
     @property
     def width(self) -> float:
@@ -70,6 +66,7 @@ def draw_plan(
     floors: Iterable[int] | None = None,
     legend: bool = True,
     graph: bool = False,
+    labels: bool = True,
     width: float = 10.0,
     height: float = 7.0,
 ) -> Figure:
@@ -84,30 +81,20 @@ def draw_plan(
         floors: draw these floors only; all by default.
         legend: say below the plan what lines and marks mean.
         graph: also draw viewpoints and edges.
+        labels: whether names and colours tell what rooms are for; else rooms are numbers.
         width: inches the figure may be wide.
         height: inches the figure may be high.
 
     Returns:
         A figure no larger than asked, cut to the plan's own proportions.
     """
-    panels = _panels(scene, routes, marks, floors)
+    panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks)
     around = (_TITLE if title else 0.0) + _FOOT
     around += legend_height(len(legend_handles(routes, marks)), width) if legend else 0.0
     layout = _arrange(panels, width, height - around)
     size = (max(layout.width, min(6.0, width)), layout.height + around)
     figure = Figure(figsize=size, dpi=150)
-    draw_into(
-        figure,
-        (0.0, 0.0, *size),
-        scene,
-        routes=routes,
-        marks=marks,
-        title=title,
-        items=items,
-        floors=floors,
-        legend=legend,
-        graph=graph,
-    )
+    _paint(figure, (0.0, 0.0, *size), panels, routes, marks, title, items, legend, graph)
     return figure
 
 
@@ -123,6 +110,7 @@ def draw_into(
     floors: Iterable[int] | None = None,
     legend: bool = True,
     graph: bool = False,
+    labels: bool = True,
 ) -> None:
     """Draw a scene into a part of a figure; the arguments are those of :func:`draw_plan`.
 
@@ -137,10 +125,25 @@ def draw_into(
         floors: draw these floors only; all by default.
         legend: say below the plan what lines and marks mean.
         graph: also draw viewpoints and edges.
+        labels: whether names and colours tell what rooms are for.
     """
+    panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks)
+    _paint(figure, rect, panels, routes, marks, title, items, legend, graph)
+
+
+def _paint(
+    figure: Figure,
+    rect: Rect,
+    panels: Sequence[_Panel],
+    routes: Sequence[Route],
+    marks: Sequence[Mark],
+    title: str | None,
+    items: bool,
+    legend: bool,
+    graph: bool,
+) -> None:
     if not isinstance(figure.canvas, FigureCanvasAgg):
         FigureCanvasAgg(figure)
-    panels = _panels(scene, routes, marks, floors)
     left, bottom, width, height = rect
     handles = legend_handles(routes, marks) if legend else []
     below = bottom + _FOOT + (legend_height(len(handles), width) if handles else 0.0)
@@ -160,7 +163,7 @@ def draw_into(
             axes = _axes(figure, (x, top + (high - size[1]) / 2, *size), panel)
             if layout.head:
                 axes.set_title(f"floor {panel.floor}", fontsize=7.5, color="#555555", pad=3)
-            _draw_panel(axes, scene, panel, routes, marks, items, graph)
+            _draw_panel(axes, panel, routes, marks, items, graph)
             x += size[0] + _GAP
         top -= _ROW_GAP
     _scale_bar(figure, (left + 0.2, below - _FOOT), layout.scale)
@@ -208,24 +211,19 @@ def _arrange(panels: Sequence[_Panel], width: float, height: float) -> _Layout:
     return best
 
 
-def _panels(
-    scene: Scene, routes: Sequence[Route], marks: Sequence[Mark], floors: Iterable[int] | None
-) -> list[_Panel]:
-    wanted = {each.floor for each in scene.regions} or {floor.id for floor in scene.floors}
-    wanted = wanted if floors is None else set(floors)
+def _panels(plan: PlanData, routes: Sequence[Route], marks: Sequence[Mark]) -> list[_Panel]:
     panels = []
-    for floor in sorted(wanted)[:_MOST_FLOORS]:
-        shapes = region_shapes(scene, floor)
-        spots = [(x, -z) for route in routes for at, x, z in route.points if at == floor]
-        spots += [(mark.x, -mark.z) for mark in marks if mark.floor == floor]
-        boxes = [shape.bounds for shape in shapes.values()] + [(x, y, x, y) for x, y in spots]
+    for data in plan.floors:
+        spots = [(x, -z) for route in routes for at, x, z in route.points if at == data.id]
+        spots += [(mark.x, -mark.z) for mark in marks if mark.floor == data.id]
+        boxes = [shape.bounds for shape in data.shapes.values()] + [(x, y, x, y) for x, y in spots]
         if not boxes:
             continue
         low_x, low_y = min(b[0] for b in boxes), min(b[1] for b in boxes)
         high_x, high_y = max(b[2] for b in boxes), max(b[3] for b in boxes)
         bounds = (low_x - _MARGIN, low_y - _MARGIN, high_x + _MARGIN, high_y + _MARGIN)
-        panels.append(_Panel(floor, shapes, bounds))
-    return panels or [_Panel(1, {}, (-1.0, -1.0, 1.0, 1.0))]
+        panels.append(_Panel(data, bounds))
+    return panels or [_Panel(PlanFloor(1), (-1.0, -1.0, 1.0, 1.0))]
 
 
 def _axes(figure: Figure, box: Rect, panel: _Panel) -> Axes:
@@ -240,31 +238,23 @@ def _axes(figure: Figure, box: Rect, panel: _Panel) -> Axes:
 
 def _draw_panel(
     axes: Axes,
-    scene: Scene,
     panel: _Panel,
     routes: Sequence[Route],
     marks: Sequence[Mark],
     items: bool,
     graph: bool,
 ) -> None:
-    tints = room_tints(scene)
-    # Small rooms lie on top of large ones: boxes overlap in real homes.
-    for region in sorted(panel.shapes, key=lambda r: -panel.shapes[r].area):
-        _fill(axes, panel.shapes[region], tints[region])
-    for link in scene.links[:_MOST_LINKS]:
-        _draw_link(axes, panel, link)
-    if items:
-        _draw_assets(axes, scene, panel)
-    if graph:
-        _draw_graph(axes, scene, panel.floor)
+    draw_building(axes, panel.data, items=items, graph=graph)
     here = [mark for mark in marks if mark.floor == panel.floor]
     spots = draw_marks(axes, here)
     lines, taken = draw_routes(axes, panel.floor, routes, spots)
     words = [Word(mark.label, *spot) for mark, spot in zip(here, spots, strict=True) if mark.label]
     words += [Word(said, x, -z, 0.0, step=True) for said, x, z in _steps(routes, panel.floor)]
-    said = place_words(axes, panel.shapes, words, lines=lines, spots=[*spots, *taken])
-    notes = telling_things(scene, panel.shapes)
-    place_labels(axes, panel.shapes, lines=lines, spots=[*spots, *taken], taken=said, notes=notes)
+    rooms = panel.data.rooms
+    shapes = {room.name: panel.data.shapes[room.id] for room in rooms}
+    notes = {room.name: room.note for room in rooms if room.note}
+    said = place_words(axes, shapes, words, lines=lines, spots=[*spots, *taken])
+    place_labels(axes, shapes, lines=lines, spots=[*spots, *taken], taken=said, notes=notes)
 
 
 def _steps(routes: Sequence[Route], floor: int) -> list[tuple[str, float, float]]:
@@ -275,69 +265,6 @@ def _steps(routes: Sequence[Route], floor: int) -> list[tuple[str, float, float]
             if number and point[0] == floor:
                 numbers.setdefault(point, []).append(str(number))
     return [(", ".join(said), x, z) for (_, x, z), said in numbers.items()]
-
-
-def _draw_graph(axes: Axes, scene: Scene, floor: int) -> None:
-    here = {
-        v.id: (v.position[0], -v.position[2])
-        for v in scene.viewpoints
-        if scene.floor_of(v) == floor
-    }
-    lines = [[here[e.a], here[e.b]] for e in scene.edges if e.a in here and e.b in here]
-    axes.add_collection(
-        LineCollection(lines, colors="#9aa3ad", linewidths=0.5, zorder=1.4), autolim=False
-    )
-    axes.plot([x for x, _ in here.values()], [y for _, y in here.values()], ".", ms=2.5,
-              color="#7c858f", zorder=1.6)  # fmt: skip
-
-
-def _fill(axes: Axes, shape: BaseGeometry, colour: str) -> None:
-    parts = shape.geoms if isinstance(shape, MultiPolygon) else [shape]
-    for part in parts:
-        if isinstance(part, Polygon) and not part.is_empty:
-            rings = (part.exterior, *part.interiors)
-            path = Path.make_compound_path(*(Path(ring.coords, closed=True) for ring in rings))
-            # As an artist: a patch has its bounds worked out, and the panel has its limits.
-            axes.add_artist(
-                PathPatch(path, facecolor=colour, edgecolor="#8a8a8a", linewidth=0.8, zorder=1)
-            )
-
-
-def _draw_link(axes: Axes, panel: _Panel, link: Link) -> None:
-    a, b = panel.shapes.get(link.a), panel.shapes.get(link.b)
-    if a is None and b is None:
-        return
-    if a is not None and b is not None:
-        near_a, near_b = nearest_points(a, b)
-        if near_a.distance(near_b) > 0.3:
-            axes.plot(
-                [near_a.x, near_b.x], [near_a.y, near_b.y], ":", color="#777777", lw=0.9, zorder=1.5
-            )
-        middle = ((near_a.x + near_b.x) / 2, (near_a.y + near_b.y) / 2)
-    elif link.point is None:
-        return
-    else:
-        middle = (link.point[0], -link.point[2])
-    x, y = (link.point[0], -link.point[2]) if link.point is not None else middle
-    if link.kind in ("stairs", "elevator"):
-        for rung in (-1, 0, 1):
-            axes.annotate("–", (x, y), xytext=(0, 2.2 * rung), textcoords="offset points",
-                          ha="center", va="center", fontsize=8, zorder=2)  # fmt: skip
-    else:
-        axes.plot(x, y, "s", ms=3.2, mfc="white", mec="#666666", mew=0.7, zorder=2)
-
-
-def _draw_assets(axes: Axes, scene: Scene, panel: _Panel) -> None:
-    for item in scene.items:
-        if item.kind != "asset" or item.region not in panel.shapes:
-            continue
-        if item.size is None or min(item.size[0], item.size[2]) < 0.05:
-            axes.plot(item.position[0], -item.position[2], ".", ms=2, color="#777777", zorder=1.8)
-            continue
-        corners = Box(center=item.position, size=item.size, yaw=item.yaw).corners()
-        xs = [x for x, _ in corners] + [corners[0][0]]
-        ys = [-z for _, z in corners] + [-corners[0][1]]
-        axes.fill(xs, ys, facecolor="#ffffff", edgecolor="#999999", lw=0.5, alpha=0.7, zorder=1.8)
 
 
 def _scale_bar(figure: Figure, at: tuple[float, float], scale: float) -> None:

@@ -30,7 +30,8 @@ _TINTS: tuple[tuple[str, str], ...] = (
     (r"balcony|terrace|outdoor|patio|garden|deck|pool", "#d3e8d8"),
     (r"gym|workout|fitness", "#f3d9dc"),
 )
-_PLAIN = "#f4f1ea"
+_PLAIN = UNTOLD = "#f4f1ea"
+"""A room that no word above is about, or of which nobody shall know what it is for."""
 _UNTOLD = ("#f0e6cf", "#d8e6e0", "#e6dbe8", "#dbe4f1", "#f1dcd5", "#e2e7cd", "#eae7e1")
 """Rooms of unknown type, none beside one of its own colour."""
 

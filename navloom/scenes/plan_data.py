@@ -1,0 +1,349 @@
+"""What a plan draws, as plain values: rooms, walls, doors, windows, stairs, things, the graph.
+
+By floor, in paper coordinates: x to the right and y = -z up the page, in metres. Matplotlib draws
+from it (:mod:`navloom.scenes.plan_building`), and so can a page: :meth:`PlanData.record` is JSON. A
+floor is cut 1.2 m above its ground, as architects do: walls that are cut there are solid, what
+lies below (the wall under a window) is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from shapely.geometry import MultiPolygon, Polygon
+from shapely.geometry.base import BaseGeometry
+from shapely.ops import nearest_points
+
+from navloom.scenes.plan_shapes import UNTOLD, region_shapes, room_tints, telling_things
+from navloom.scenes.plan_symbols import Stroke, symbol
+from navloom.scenes.scene import UNKNOWN, Box, Leaf, Link, LinkKind, Opening, Point2, Scene
+
+_CUT = 1.2
+"""Metres above its ground at which a floor is cut."""
+_APART = 0.3
+"""Metres between two rooms from which on their link is a dotted line."""
+_SMALLEST = 0.05
+"""Metres: a footprint that is narrower is a dot, unless its shape is known."""
+_MOST_FLOORS, _MOST_LINKS = 20, 4_000
+"""What is drawn at most: paper ends before files do."""
+_ARC = 12
+"""Pieces of a quarter circle."""
+
+Spot = tuple[float, float]
+"""(x, y) on paper."""
+
+
+@dataclass(frozen=True)
+class PlanRoom:
+    """A room: ``parts`` are polygons, each its outer ring and then its holes.
+
+    ``name`` is the id that its label says, ``Unknown_5`` for no more than a number; ``note`` helps
+    to know a room of unknown type.
+    """
+
+    id: str
+    name: str
+    tint: str
+    parts: tuple[tuple[Stroke, ...], ...]
+    note: str | None = None
+
+    @property
+    def shape(self) -> BaseGeometry:
+        """Its ground."""
+        shapes = [Polygon(rings[0], rings[1:]) for rings in self.parts]
+        return shapes[0] if len(shapes) == 1 else MultiPolygon(shapes)
+
+
+@dataclass(frozen=True)
+class PlanWall:
+    """A piece of wall, from above; ``cut`` where it reaches through the height of the cut."""
+
+    corners: Stroke
+    cut: bool
+
+
+@dataclass(frozen=True)
+class PlanDoor:
+    """A way through a wall.
+
+    ``leaves`` are the door's leaves as they stand; ``arc`` is what a hinged one's edge sweeps. An
+    opening without a door has neither.
+    """
+
+    a: str
+    b: str | None
+    jambs: tuple[Spot, Spot]
+    leaf: Leaf | None
+    state: Literal["open", "closed", "locked"] | None
+    leaves: tuple[Stroke, ...] = ()
+    arc: Stroke = ()
+
+
+@dataclass(frozen=True)
+class PlanLink:
+    """Two rooms that are joined where nobody says by what: ``tie`` where they lie apart."""
+
+    kind: LinkKind
+    at: Spot
+    tie: tuple[Spot, Spot] | None = None
+
+
+@dataclass(frozen=True)
+class PlanStairs:
+    """Stairs: treads and landings from above, and the line that one goes up.
+
+    ``below``: one sees them from the floor where they end.
+    """
+
+    treads: tuple[Stroke, ...]
+    landings: tuple[Stroke, ...]
+    line: Stroke
+    below: bool
+
+
+@dataclass(frozen=True)
+class PlanItem:
+    """A thing: its outline and strokes; neither where its size is not known."""
+
+    id: str
+    name: str
+    kind: str
+    shape: str | None
+    at: Spot
+    outline: Stroke = ()
+    strokes: tuple[Stroke, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanFloor:
+    """All of one storey; things from the lowest up."""
+
+    id: int
+    rooms: tuple[PlanRoom, ...] = ()
+    walls: tuple[PlanWall, ...] = ()
+    doors: tuple[PlanDoor, ...] = ()
+    windows: tuple[tuple[Spot, Spot], ...] = ()
+    links: tuple[PlanLink, ...] = ()
+    stairs: tuple[PlanStairs, ...] = ()
+    items: tuple[PlanItem, ...] = ()
+    viewpoints: dict[str, Spot] = field(default_factory=dict)
+    edges: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def shapes(self) -> dict[str, BaseGeometry]:
+        """Each room's ground, by its id."""
+        return {room.id: room.shape for room in self.rooms}
+
+
+@dataclass(frozen=True)
+class PlanData:
+    """A scene's floors, the lowest first."""
+
+    scene: str
+    floors: tuple[PlanFloor, ...]
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+def plan_data(
+    scene: Scene, *, floors: Iterable[int] | None = None, labels: bool = True
+) -> PlanData:
+    """What a plan of a scene draws.
+
+    Args:
+        scene: the scene.
+        floors: these alone; all that have rooms by default.
+        labels: whether names and colours tell what rooms are for; else rooms are numbers.
+    """
+    wanted = {each.floor for each in scene.regions} or {floor.id for floor in scene.floors}
+    wanted = wanted if floors is None else set(floors)
+    tints = room_tints(scene) if labels else dict.fromkeys(scene.region_by_id, UNTOLD)
+    names = {room.id: room.id if labels else f"{UNKNOWN}_{room.number}" for room in scene.regions}
+    if len(set(names.values())) < len(names):
+        names = {room: f"{UNKNOWN}_{i}" for i, room in enumerate(names, start=1)}
+    found = []
+    for floor in sorted(wanted)[:_MOST_FLOORS]:
+        shapes = region_shapes(scene, floor)
+        notes = telling_things(scene, shapes) if labels else {}
+        rooms = tuple(
+            PlanRoom(room, names[room], tints[room], tuple(_rings(shape)), notes.get(room))
+            for room, shape in shapes.items()
+        )
+        found.append(_floor(scene, floor, shapes, rooms))
+    return PlanData(scene.uri, tuple(found))
+
+
+def _floor(
+    scene: Scene, floor: int, shapes: dict[str, BaseGeometry], rooms: tuple[PlanRoom, ...]
+) -> PlanFloor:
+    links = scene.links[:_MOST_LINKS]
+    doors = [_door(link) for link in links if link.jambs and {link.a, link.b} & set(shapes)]
+    outside = [each for each in scene.openings if each.region in shapes]
+    viewpoints = {
+        v.id: (v.position[0], -v.position[2])
+        for v in scene.viewpoints
+        if scene.floor_of(v) == floor
+    }
+    return PlanFloor(
+        floor,
+        rooms,
+        _walls(scene, floor),
+        (*doors, *(_way_out(each) for each in outside if each.kind == "door")),
+        tuple(_ends(each.jambs) for each in outside if each.kind == "window"),
+        tuple(
+            found for link in links if not link.jambs and (found := _link(shapes, link)) is not None
+        ),
+        _stairs(scene, floor),
+        _items(scene, shapes),
+        viewpoints,
+        tuple((e.a, e.b) for e in scene.edges if e.a in viewpoints and e.b in viewpoints),
+    )
+
+
+def _rings(shape: BaseGeometry) -> Iterable[tuple[Stroke, ...]]:
+    for part in shape.geoms if isinstance(shape, MultiPolygon) else [shape]:
+        if isinstance(part, Polygon) and not part.is_empty:
+            rings = (part.exterior, *part.interiors)
+            yield tuple(tuple((float(x), float(y)) for x, y in ring.coords) for ring in rings)
+
+
+def _walls(scene: Scene, floor: int) -> tuple[PlanWall, ...]:
+    heights = {each.id: each.height for each in scene.floors}
+    if floor not in heights:
+        return ()
+    ground = heights[floor]
+    # A wall belongs to the highest storey whose ground is not above its foot.
+    above = min((h for h in heights.values() if h > ground), default=math.inf)
+    lowest = ground == min(heights.values())
+    found = []
+    for wall in scene.walls:
+        if (wall.bottom < ground - 0.05 and not lowest) or wall.bottom >= above - 0.05:
+            continue
+        (ax, az), (bx, bz) = wall.a, wall.b
+        long = math.hypot(bx - ax, bz - az)
+        if wall.bottom > ground + _CUT or not long:
+            continue
+        u, w = (bx - ax) / long * wall.thickness / 2, (bz - az) / long * wall.thickness / 2
+        corners = ((ax - w, -(az + u)), (bx - w, -(bz + u)), (bx + w, -(bz - u)),
+                   (ax + w, -(az - u)))  # fmt: skip
+        found.append(PlanWall(corners, wall.bottom + wall.height > ground + _CUT))
+    return tuple(found)
+
+
+def _ends(jambs: tuple[Point2, Point2]) -> tuple[Spot, Spot]:
+    (ax, az), (bx, bz) = jambs
+    return (ax, -az), (bx, -bz)
+
+
+def _door(link: Link) -> PlanDoor:
+    assert link.jambs is not None  # noqa: S101 - the caller looked
+    ends = _ends(link.jambs)
+    leaves, arc = _leaves(ends, link.leaf, link.swing, is_open=link.door == "open")
+    return PlanDoor(link.a, link.b, ends, link.leaf, link.door, leaves, arc)
+
+
+def _way_out(door: Opening) -> PlanDoor:
+    ends = _ends(door.jambs)
+    leaves, arc = _leaves(ends, door.leaf, door.swing, is_open=False)
+    return PlanDoor(door.region, None, ends, door.leaf, "closed", leaves, arc)
+
+
+def _leaves(
+    jambs: tuple[Spot, Spot], leaf: Leaf | None, swing: Sequence[Point2] | None, *, is_open: bool
+) -> tuple[tuple[Stroke, ...], Stroke]:
+    """A door's leaves as they stand, and the arc of a hinged one."""
+    a, b = jambs
+    along = (b[0] - a[0], b[1] - a[1])
+    beside = (-0.06 * along[1], 0.06 * along[0])
+    if leaf == "hinged" and swing:
+        return _hinged(jambs, [(x, -z) for x, z in swing], is_open=is_open)
+    if leaf == "sliding":
+        start = -0.85 if is_open else 0.0
+        ends = [(a[0] + t * along[0] + beside[0], a[1] + t * along[1] + beside[1])
+                for t in (start, start + 1)]  # fmt: skip
+        return (tuple(ends),), ()
+    if leaf == "folding":
+        reach, folds = (0.3, 4) if is_open else (1.0, 4)
+        points = [
+            (
+                a[0] + reach * k / folds * along[0] + (k % 2) * 3 * beside[0],
+                a[1] + reach * k / folds * along[1] + (k % 2) * 3 * beside[1],
+            )
+            for k in range(folds + 1)
+        ]
+        return (tuple(points),), ()
+    return ((a, b),) if leaf else (), ()
+
+
+def _hinged(
+    jambs: tuple[Spot, Spot], swing: Sequence[Spot], *, is_open: bool
+) -> tuple[tuple[Stroke, ...], Stroke]:
+    hinge = min(jambs, key=lambda end: math.dist(end, swing[0]))
+    (latch,) = (end for end in jambs if end is not hinge)
+    wide = math.dist(hinge, latch)
+    to_latch = ((latch[0] - hinge[0]) / wide, (latch[1] - hinge[1]) / wide)
+    middle = (sum(x for x, _ in swing) / len(swing), sum(y for _, y in swing) / len(swing))
+    into = (-to_latch[1], to_latch[0])
+    if (middle[0] - hinge[0]) * into[0] + (middle[1] - hinge[1]) * into[1] < 0:
+        into = (to_latch[1], -to_latch[0])
+    turns = [k / _ARC * math.pi / 2 for k in range(_ARC + 1)]
+    arc = tuple(
+        (
+            hinge[0] + wide * (math.cos(t) * to_latch[0] + math.sin(t) * into[0]),
+            hinge[1] + wide * (math.cos(t) * to_latch[1] + math.sin(t) * into[1]),
+        )
+        for t in turns
+    )
+    return ((hinge, arc[-1] if is_open else latch),), arc
+
+
+def _link(shapes: dict[str, BaseGeometry], link: Link) -> PlanLink | None:
+    a, b = shapes.get(link.a), shapes.get(link.b)
+    at = None if link.point is None else (link.point[0], -link.point[2])
+    tie = None
+    if a is not None and b is not None:
+        near_a, near_b = nearest_points(a, b)
+        if near_a.distance(near_b) > _APART:
+            tie = (near_a.x, near_a.y), (near_b.x, near_b.y)
+        at = at or ((near_a.x + near_b.x) / 2, (near_a.y + near_b.y) / 2)
+    return None if at is None or (a is None and b is None) else PlanLink(link.kind, at, tie)
+
+
+def _stairs(scene: Scene, floor: int) -> tuple[PlanStairs, ...]:
+    found = []
+    for flight in scene.stairs:
+        floors = [scene.region_by_id[end].floor for end in (flight.a, flight.b)]
+        if floor in floors:
+            line = tuple((x, -z) for x, _, z in flight.line)
+            treads, landings = (tuple(map(_footprint, part))
+                                for part in (flight.treads, flight.landings))  # fmt: skip
+            found.append(PlanStairs(treads, landings, line, floor != floors[0]))
+    return tuple(found)
+
+
+def _footprint(box: Box) -> Stroke:
+    return tuple((x, -z) for x, z in box.corners())
+
+
+def _items(scene: Scene, shapes: dict[str, BaseGeometry]) -> tuple[PlanItem, ...]:
+    found = []
+    for item in scene.items:
+        told = item.shape is not None and item.size is not None
+        if item.region not in shapes or not (item.kind == "asset" or told):
+            continue
+        x, y, z = item.position
+        drawn = symbol(item)
+        if not told and item.size is not None and min(item.size[0], item.size[2]) < _SMALLEST:
+            drawn = None
+        outline, strokes = drawn or ((), ())
+        top = y + item.size[1] / 2 if item.size else y
+        plan = PlanItem(item.id, item.name, item.kind, item.shape, (x, -z), outline, strokes)
+        found.append((top if told else 0.0, plan))
+    # Python's sort is stable: things of which nobody knows the shape keep the scene's order.
+    return tuple(plan for _, plan in sorted(found, key=lambda each: each[0]))
