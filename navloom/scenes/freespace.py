@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
 import networkx as nx
@@ -161,18 +161,9 @@ def _door(link: Link, jambs: tuple[Point2, Point2], rooms: dict[str, _Room]) -> 
     width = math.hypot(x1 - x0, z1 - z0)
     at = ((x0 + x1) / 2, (z0 + z1) / 2)
     across = ((z1 - z0) / width, (x0 - x1) / width)
-    middle = shapely.Point(at)
     sides = []
     for room in (rooms[link.a], rooms[link.b]):
-        off = round(float(middle.distance(room.shape)), 3)
-        turned = (
-            across
-            if shapely.contains_xy(
-                room.shape, at[0] + across[0] * (off + 0.05), at[1] + across[1] * (off + 0.05)
-            )
-            else (-across[0], -across[1])
-        )
-        room.gates.append(_Gate(at, turned, width / 2, off))
+        room.gates.append(_gate(room, at, across, width / 2))
         sides.append((room, room.gates[-1]))
     return sides[0], sides[1]
 
@@ -184,12 +175,23 @@ def _ends(flight: Stairs, rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
         room = rooms[name]
         (x, _, z), (u, _, w) = line[0], line[1]
         long = math.hypot(x - u, z - w)
-        # A lift goes straight up: one enters it nowhere else than where it stands.
-        into = ((x - u) / long, (z - w) / long) if long > 0 else (0.0, 0.0)
-        off = round(float(shapely.Point(x, z).distance(room.shape)), 3)
-        room.gates.append(_Gate((x, z), into, BODY + 0.1, off if long > 0 else 0.0, _BEFORE[0]))
-        sides.append((room, room.gates[-1]))
+        away = ((x - u) / long, (z - w) / long) if long > 0 else (0.0, 0.0)
+        gate = _gate(room, (x, z), away, BODY + 0.1, reach=_BEFORE[0])
+        if gate.into != away:
+            # Stairs that begin at the wall, inside: one stands at their foot, not on their treads.
+            gate = replace(gate, reach=BODY + 0.01)
+        room.gates.append(gate)
+        sides.append((room, gate))
     return sides[0], sides[1]
+
+
+def _gate(room: _Room, at: Point2, way: Point2, half: float, **more: float) -> _Gate:
+    """The gate of a room at a place, turned so that it leads into the room."""
+    off = round(float(shapely.Point(at).distance(room.shape)), 3)
+    x, z = at[0] + way[0] * (off + 0.05), at[1] + way[1] * (off + 0.05)
+    if not shapely.intersects_xy(room.shape, x, z):
+        way = (-way[0], -way[1])
+    return _Gate(at, way, half, off, **more)
 
 
 def _clear_floors(rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequence[Stairs]) -> None:
