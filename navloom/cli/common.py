@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,6 +13,7 @@ import typer
 from navloom.terminal import harmless, say, tell
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.table import Table
 
     from navloom.cli.options import How
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from navloom.evals.progress import Summary
     from navloom.evals.request import Request
     from navloom.evals.session import Session
+    from navloom.scenes.scene import Scene
 
 _MOST_ERRORS = 3
 
@@ -47,6 +49,34 @@ def print_table(table: Table, *, of_words: bool = False) -> None:
         column.overflow = "fold"
         column._cells = [harmless(e) if isinstance(e, str) else e for e in column._cells]
     console.print(table)
+
+
+def loaded(uris: Iterable[str]) -> Iterator[Scene]:
+    """The homes that can be loaded; of the others it is said why not."""
+    from navloom.errors import SceneError
+    from navloom.scenes.uri import load_scene
+
+    for uri in uris:
+        try:
+            yield load_scene(uri)
+        except SceneError as error:
+            say(f"navloom: skipped {uri}: {error}")
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a picture, its folder too.
+
+    Raises:
+        UsageError: it cannot be written there, or not in that form.
+    """
+    from navloom.errors import UsageError
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=figure.dpi)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot draw to {path}: {error}") from error
+    say(f"drew {path}")
 
 
 def run_folder(out: Path | None, name: str, request: Request) -> Path:

@@ -1,4 +1,4 @@
-"""``navloom scenes``: list, show, export, annotate, compare and import homes."""
+"""``navloom scenes``: list, show, draw, export, annotate, compare and import homes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import counted, print_json, print_table
+from navloom.cli.common import counted, loaded, print_json, print_table, save_figure
+from navloom.cli.compare import compare
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
-from navloom.terminal import say, tell, tell_wrapped
+from navloom.terminal import say, tell_wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from navloom.evals.likeness.home_figures import HomeFigures
     from navloom.scenes.scene import Scene
 
 app = Commands("Look at homes, convert them, complete them.")
@@ -26,8 +24,6 @@ importer = Commands("Make homes from files that you own.")
 app.add_typer(importer, name="import")
 
 _COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
-_SAID_EVERY = 50
-"""Homes after which it is said how far a comparison is."""
 
 
 @app.command("list")
@@ -40,16 +36,10 @@ def list_(spec: Spec = "demo:", as_json: Json = False) -> None:
     """
     from rich.table import Table
 
-    from navloom.errors import SceneError
-    from navloom.scenes.uri import list_scenes, load_scene
+    from navloom.scenes.uri import list_scenes
 
-    rows, broken = [], 0
-    for uri in list_scenes(spec):
-        try:
-            rows.append(_sizes(load_scene(uri)))
-        except SceneError as error:
-            broken += 1
-            say(f"navloom: skipped {uri}: {error}")
+    uris = list_scenes(spec)
+    rows = [_sizes(scene) for scene in loaded(uris)]
     if as_json:
         print_json(rows)
     else:
@@ -59,7 +49,7 @@ def list_(spec: Spec = "demo:", as_json: Json = False) -> None:
         for row in rows:
             table.add_row(row["scene"], *(str(row[name]) for name in _COUNTS))
         print_table(table)
-    if broken:
+    if len(rows) < len(uris):
         raise typer.Exit(1)
 
 
@@ -91,6 +81,36 @@ def show(
         print_json({**_sizes(scene), "rooms": _rooms(scene), "notes": list(scene.notes)})
     else:
         _print_rooms(scene)
+
+
+@app.command()
+@takes()
+def sheet(
+    spec: Spec,
+    out: Annotated[Path, Opt("The picture to write (.png, .svg, .pdf).", metavar="FILE", env="")],
+    labels: Annotated[
+        bool, Opt("Say what rooms are for; else they are numbered, all of one colour.", env="")
+    ] = True,
+) -> None:
+    """Draw the furnished plans of up to 24 homes on one page; of one home, floor by floor.
+
+    A broken home is said and skipped; the exit code is then 1.
+    """
+    from navloom.errors import SceneError
+    from navloom.files import check_place
+    from navloom.scenes.plan_sheet import MOST_PLANS, draw_sheet
+    from navloom.scenes.uri import list_scenes
+
+    check_place(out, folder=False)
+    uris = list_scenes(spec)
+    if len(uris) > MOST_PLANS:
+        say(f"{spec}: {len(uris)} homes, the first {MOST_PLANS} are drawn")
+    scenes = list(loaded(uris[:MOST_PLANS]))
+    if not scenes:
+        raise SceneError(f"{spec}: none of its homes can be loaded.")
+    save_figure(draw_sheet(scenes, labels=labels), out)
+    if len(scenes) < min(len(uris), MOST_PLANS):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -139,49 +159,7 @@ def annotate(
         _annotate(spec, model, seed, out, as_json)
 
 
-@app.command()
-@takes()
-def compare(
-    spec: Spec,
-    other: Annotated[
-        str, Opt("The homes they should be like, real ones.", metavar="OTHER", argument=True)
-    ],
-    figure: Annotated[
-        Path | None,
-        Opt("Draw the distributions to this file (.png, .svg, .pdf).", metavar="FILE", env=""),
-    ] = None,
-    tasks: Annotated[
-        int, Opt("Tasks a home whose best relay is found; 0 for none.", min=0, max=1000, env="")
-    ] = 10,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """Hold the homes of SPEC against those of OTHER: rooms, graph, things, tasks, bodies.
-
-    A distance holds where it is no larger than halves of OTHER have between them, or 0.15. A broken
-    home is said and skipped; the exit code is then 1.
-    """
-    from navloom.evals.likeness.pictures import likeness_picture
-    from navloom.evals.likeness.tables import figure_table, likeness_record, type_table
-    from navloom.evals.likeness.two_sets import compare as hold_against
-    from navloom.files import check_place
-
-    if figure is not None:
-        check_place(figure, folder=False)
-    homes, broken = _figures_of(spec, tasks, seed)
-    others, more = _figures_of(other, tasks, seed)
-    names = (spec, other)
-    lines = hold_against(homes, others, seed=seed)
-    if figure is not None:
-        _save(likeness_picture(lines, homes, others, names), figure)
-    if as_json:
-        print_json({"first": spec, "second": other, **likeness_record(lines, homes, others)})
-    else:
-        print_table(figure_table(lines, *names))
-        tell()
-        print_table(type_table(homes, others, *names))
-    if broken + more:
-        raise typer.Exit(1)
+app.command()(compare)
 
 
 @importer.command("hm3d")
@@ -264,37 +242,7 @@ def _print_rooms(scene: Scene) -> None:
 def _draw(scene: Scene, path: Path) -> None:
     from navloom.scenes.plan import draw_plan
 
-    _save(draw_plan(scene, title=scene.uri, items=True), path)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    from navloom.errors import UsageError
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot draw to {path}: {error}") from error
-    say(f"drew {path}")
-
-
-def _figures_of(spec: str, tasks: int, seed: int) -> tuple[list[HomeFigures], int]:
-    """The figures of the homes that can be loaded, and how many cannot."""
-    from navloom.errors import SceneError
-    from navloom.evals.likeness.home_figures import home_figures
-    from navloom.scenes.uri import list_scenes, load_scene
-
-    found, uris = [], list_scenes(spec)
-    for number, uri in enumerate(uris, start=1):
-        try:
-            found.append(home_figures(load_scene(uri), tasks=tasks, seed=seed))
-        except SceneError as error:
-            say(f"navloom: skipped {uri}: {error}")
-        if number % _SAID_EVERY == 0:
-            say(f"{spec}: {number} of {len(uris)} homes")
-    if not found:
-        raise SceneError(f"{spec}: none of its homes can be loaded.")
-    return found, len(uris) - len(found)
+    save_figure(draw_plan(scene, title=scene.uri, items=True), path)
 
 
 def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:

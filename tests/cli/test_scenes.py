@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from navloom.cli.main import main
 from navloom.scenes.prompt import scene_prompt
@@ -162,3 +163,17 @@ def test_compare_skips_a_broken_home_and_refuses_none(
     (tmp_path / "good.json").unlink()
     assert main(["scenes", "compare", str(tmp_path), "demo:"]) == 1
     assert "none of its homes" in capsys.readouterr().err
+
+
+def test_sheet_draws_many_homes_or_one_floor_by_floor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "all.png"
+    assert main(["scenes", "sheet", "demo:", "--out", str(out)]) == 0
+    assert Image.open(out).size == (1560, 440)
+    assert main(["scenes", "sheet", "demo:villa", "--out", str(out), "--no-labels"]) == 0
+    assert Image.open(out).size[0] > 1000
+    small_file(tmp_path / "homes", "good")
+    (tmp_path / "homes" / "bad.json").write_text("{}")
+    assert main(["scenes", "sheet", str(tmp_path / "homes"), "--out", str(out)]) == 1
+    assert "bad.json" in capsys.readouterr().err
