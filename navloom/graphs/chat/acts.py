@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from navloom.graphs.chat.wordings import Said, closed_off, wordings
+from navloom.graphs.chat.wordings import Said, closed_off, mentioned, wordings
 from navloom.scenes.lexicon import room_types
 
 _TAIL = re.compile(
     r"(?: |^)(?:near(?: here|by)?|nearby|around(?: here)?|here|close(?: by)?|anywhere|somewhere"
-    r"|is|are|in (?:this|the) (?:home|house|flat|villa|apartment|room)|from here|at all|there"
+    r"|is|are|in (?:this|the) (?:home|house|flat|villa|apartment|room|place)|from here|at all|there"
+    r"|left|remaining|available"
     r"|in here)$"
 )
 _LEAD = re.compile(r"^(?:a|an|the|any|some|my|your|our|to|of|for|also|all|only)\s+")
@@ -32,6 +33,9 @@ _IT = re.compile(r"\b(?:it|that|him|her|them|they|those|these)\b")
 _VIA = re.compile(
     r"^(?P<to>(?:(?! not ).)+?) (?:via|through|by way of|passing(?: by| through)?)"
     r" (?P<by>(?:the|my) .+)$"
+)
+_WHERE = re.compile(
+    r"^(?:the (?:place|spot) )?where (?P<of>(?:the|my|a|your) .+?) (?:is|are|stands?)$"
 )
 _PAST = re.compile(r"^through (?P<by>the .+?) (?:in)?to (?P<to>the .+)$")
 _SHOWN = re.compile(r"(?:show|take|bring|lead|guide|walk|get|drive) (?:me|us)|follow me")
@@ -130,7 +134,7 @@ def without_denied(clause: str) -> str:
 
 def goings(words: str) -> list[Intent]:
     """Going to each of several places; "the room between the hall and the study" is one."""
-    words = words.removeprefix("both ")
+    words = _WHERE.sub(r"\g<of>", words.removeprefix("both "))
     places = [words] if _RELATION.search(words) else _LISTED.split(words)
     return [Intent("go_to", {"place": _purpose(closed_off(each) or each)}) for each in places]
 
@@ -309,6 +313,16 @@ def _want(heard: _Heard) -> list[Intent]:
     return goings(heard.slots["thing"]) if room_types(wanted.args["thing"]) else [wanted]
 
 
+def _passed(heard: _Heard) -> list[Intent]:
+    return [Intent("recall", {}, f"passed {heard.place()}")]
+
+
+def _can_not(heard: _Heard) -> list[Intent]:
+    """What cannot be done with a thing: where that is can be said."""
+    named = mentioned(heard.text)
+    return [finding(named, "cannot")] if named else [answer("can_not")]
+
+
 def _not_this(heard: _Heard) -> list[Intent]:
     return [Intent("go_to", {"place": f"the other {heard.place()}"}, "corrected")]
 
@@ -323,7 +337,7 @@ _ACTS: Mapping[str, _Act] = {
     "start": _call("go_to", place="where we started"),
     "back": _back,
     "came_from": _call("go_to", place="the room you came from"),
-    "passed": lambda heard: [Intent("recall", {}, f"passed {heard.place()}")],
+    **dict.fromkeys(("passed", "been_in"), _passed),
     "again": _again,
     "pardon": _pardon,
     "turn": _turn,
@@ -341,6 +355,8 @@ _ACTS: Mapping[str, _Act] = {
     "size": _size,
     "count": _count,
     "rooms": _rooms,
+    "which_rooms": lambda heard: [finding(heard.slots["thing"], "rooms")],
+    "can_not": _can_not,
     "farthest": _farthest,
     "beside": _beside,
     "look": _look,

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from navloom.tools.chat.wishes import NUMBERS
+
 MOST_READ = 400
 _WORD = re.compile(r"[0-9a-z]+")
 _ANY = {
@@ -13,10 +15,8 @@ _ANY = {
     "matter", "decide", "care", "pick",
 }  # fmt: skip
 _FAR = frozenset(["farthest", "furthest", "farther", "further"])
-_NUMBERS = {
-    "1": 0, "one": 0, "first": 0, "1st": 0, "former": 0, "2": 1, "two": 1, "second": 1, "2nd": 1,
-    "latter": -1, "3": 2, "three": 2, "third": 2, "3rd": 2, "4": 3, "four": 3, "fourth": 3,
-    "5": 4, "five": 4, "fifth": 4, "last": -1,
+_NUMBERS = NUMBERS | {
+    "1": 0, "one": 0, "2": 1, "two": 1, "3": 2, "three": 2, "4": 3, "four": 3, "5": 4, "five": 4,
 }  # fmt: skip
 _DULL = {
     "the", "to", "next", "one", "room", "a", "of", "m", "away", "in", "and", "1", "2", "with", "i",

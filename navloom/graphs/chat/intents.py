@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from navloom.graphs.chat.acts import (
     Before,
@@ -36,7 +37,8 @@ _MOST_NAMED = 8
 """Words in a phrase that may name a place."""
 _STOPS = re.compile(r"\s*[.!?;]+\s*")
 _DENIED = re.compile(
-    r"^(?:(?:do|did|must|should|would|need|will) not|never|not|no(?= (?:need|reason) to)|stop going"
+    r"^(?:(?:do|did|must|should|would|need|will) not|never|not|no(?= (?:need|reason) to)|no more"
+    r"|enough|stop going"
     r"|stay (?:out|away)|keep (?:out|away)|avoid|(?:i|we) (?:do|would|did) not (?:want|like|need"
     r"|ask)|instead of|rather than|without|except|anywhere but|no longer)\b"
 )
@@ -61,6 +63,10 @@ _VERBS = re.compile(
     r"|which|whose|i|you|me|we|he|she|they|have|has|had|be|been|if|because|not|want|like|please"
     r"|tell|say|think|know|make|made|let|give|need|love|hate)\b"
 )
+_NAMED = re.compile(r"^(?:the|my|your|that|this|our|to|into|in)\b")
+_DONE_TO = re.compile(r"^(?!and |both |all |of )[a-z]+ (?:the|my|your|our|some)\b")
+"""A verb that is none of the table's and what it is done to, as in "charge my laptop"."""
+_ABOUT_IT = re.compile(r"\b(?:it|they|them|that|those)\b")
 _ASKED_ON = re.compile(r"^(?:and|also|or|what about|how about)\b")
 _GO_WITHIN = re.compile(
     r"\b(?:go|walk|move|head|drive|take (?:me|us)|bring (?:me|us)|lead (?:me|us)|show (?:me|us))"
@@ -80,6 +86,8 @@ _TURNED = (
 _BUT = re.compile(r"^not .+? but (?:rather |go to |to )?(?P<rest>.+)$")
 _AT_ONCE = ("stop", "give_up", "go_on")
 _TALK = ("thanks", "hello", "can_not")
+_LOOSE = ("give_up", "thanks", "well", "who")
+"""Acts whose wordings end in any words: what stands behind a comma may be an order."""
 _WHOLE = (
     "compare",
     "compare_size",
@@ -111,6 +119,9 @@ def intents_of(said: str, before: Before | None = None) -> list[Intent]:
         if opened(sentence)[1]:
             # "Go to the kitchen. No, the study": what came before is taken back.
             found = []
+        elif asks and _ABOUT_IT.search(sentence) and all(each.words == "named" for each in found):
+            # "My keys! Where are they?" asks, and sends nobody.
+            found = [finding(str(each.args["place"])) for each in found]
         found += _sentence(sentence, before, found, asks=asks)
     orders = [each for each in found if each.tool is not None][:_MOST_ORDERS]
     orders = [each for each in orders if each.words != "corrected"] or orders
@@ -136,11 +147,7 @@ def _sentence(text: str, before: Before, earlier: Sequence[Intent], *, asks: boo
     bare = text.replace(",", "")
     for together in dict.fromkeys([bare, closed_off(bare), closed_off(opened(bare)[0])]):
         whole = told_apart(together)
-        if (
-            whole is not None
-            and whole.act in _WHOLE
-            and not (whole.act == "give_up" and "," in text)
-        ):
+        if whole is not None and whole.act in _WHOLE and not (whole.act in _LOOSE and "," in text):
             return meaning(whole, together, before)
     text = _THEN_FIRST.sub("", text)
     for pattern in _TURNED:
@@ -157,7 +164,7 @@ def _sentence(text: str, before: Before, earlier: Sequence[Intent], *, asks: boo
 
 def _clauses(text: str, before: Before, earlier: Sequence[Intent], *, asks: bool) -> list[Intent]:
     """What the parts between commas ask for."""
-    asked = told_apart(closed_off(text)) if "," not in text else None
+    asked = told_apart(closed_off(text)) if "," not in text and not told_apart(text) else None
     if asked is not None and asked.act in ("find", "pardon"):
         return meaning(asked, closed_off(text), before, earlier)
     text = _IN_PLACE_OF.sub("", text)
@@ -223,17 +230,20 @@ def _asked_for(
     if purpose := next((n for n, p in wordings().purposes.items() if p.fullmatch(ended)), None):
         return goings(f"the nearest {purpose}")
     said, text = _act_of(clause, ended)
-    if said is not None and not (said.act in _TALK and corrected):
+    within = _GO_WITHIN.search(ended)
+    if said is not None and not (said.act in _TALK and (corrected or within)):
         return meaning(said, text, before, earlier)
     if not ended:
         return []
     if len(ended.split()) <= _MOST_NAMED and not _VERBS.search(_RELATIVE.sub("", ended)):
         # "And my skateboard?" asks on; "and the kitchen" goes on.
+        done_to = mentioned(ended) if _DONE_TO.match(ended) else None
+        if done_to:
+            return [finding(done_to, "cannot")]
         if not corrected and (asks or (on and before.asked)):
             again = Intent("describe", {"place": ended}, "things")
             return [again if before.asked == "describe" else finding(ended, before.how)]
-        return goings(ended)
-    within = _GO_WITHIN.search(ended)
+        return _bare(ended)
     if within:
         return goings(within["place"])
     named = mentioned(ended) if not earlier else None
@@ -242,8 +252,15 @@ def _asked_for(
     return [finding(named)] if asks or _QUESTION.match(ended) else goings(named)
 
 
+def _bare(phrase: str) -> list[Intent]:
+    """What a phrase without a known verb asks for: going there, if it names a place at all."""
+    words = "named" if _NAMED.match(phrase) else "guess"
+    return [replace(each, words=words) for each in goings(phrase)]
+
+
 def _act_of(clause: str, ended: str) -> tuple[Said | None, str]:
     """What a clause is for; what leads out of it is in none of its slots."""
     whole = told_apart(clause)
-    cut = told_apart(ended) if ended and ended != clause and (not whole or whole.slots) else None
+    loose = whole is None or whole.slots or whole.act == "can_not"
+    cut = told_apart(ended) if ended and ended != clause and loose else None
     return (cut, ended) if cut is not None else (whole, clause)

@@ -7,14 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from navloom.graphs.chat.acts import Intent
+from navloom.graphs.chat.wordings import wordings
 from navloom.models.builtin import ToolResult
+from navloom.scenes.lexicon import known_words, room_types
 from navloom.sim.words import enumerated, with_article
+from navloom.tools.chat.english import is_english
+from navloom.tools.chat.wishes import words_of
 
 NOTHING = "nothing of note"
 _SIDE_WORDS = {
     "left": "On my left", "right": "On my right", "ahead": "Ahead", "behind": "Behind me",
 }  # fmt: skip
 _MOST_NAMED = 12
+_IT = ("it", "that", "them", "there")
 
 
 def failed(result: ToolResult) -> str | None:
@@ -46,7 +51,9 @@ def report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
     for result in told:
         why = failed(result)
         intent = next((i for i in intents if i.tool == result.name), Intent(None))
-        if why is not None:
+        if why is not None and intent.words == "guess" and not _told_of(result):
+            said.append(wordings().answers["talk"] if len(told) == 1 else "")
+        elif why is not None:
             said.append(f"{why} Where to, then?" if why.startswith("There is only one") else why)
         elif result in walks[:-1]:
             # Of several walks in a row the last says where it is.
@@ -55,6 +62,13 @@ def report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
         else:
             said.append(_sentence(result, intent))
     return " ".join(dict.fromkeys(each for each in said if each)) or "Done."
+
+
+def _told_of(result: ToolResult) -> bool:
+    """Whether words that may name a place do: something is like it, or they are no plain talk."""
+    said = words_of(str(result.args.get("place", "")))
+    named = set(said) & known_words() or not all(is_english(word) for word in said)
+    return bool(named or result.result.get("alike"))
 
 
 def _is_silent(result: ToolResult) -> bool:
@@ -89,7 +103,8 @@ def _sentence(result: ToolResult, intent: Intent) -> str:
         case "turn":
             towards, side = result.args.get("towards"), result.args.get("direction")
             if towards:
-                return f"I look at the {re.sub('^the ', '', str(towards))} now."
+                thing = re.sub("^the ", "", str(towards))
+                return f"I look at {'it' if thing in _IT else f'the {thing}'} now."
             return f"I turned {side}." if side else "I turned."
         case "stop":
             return f"I stay here, in the {told.get('room')}."
@@ -138,8 +153,12 @@ def _found(told: Mapping[str, Any], intent: Intent) -> str:
     if asked == "is":
         where = "" if first.get("kind") == "room" else f" {_in(first)}"
         return f"Yes, that is so of the {first['name']}{where}."
+    if asked == "rooms":
+        return f"There is {with_article(str(first['name']))} in the {enumerated(told['rooms'])}."
     if asked in ("count", "only", "more"):
         return _counted(told, asked)
+    if asked == "cannot":
+        return f"{wordings().answers['can_not'].partition('.')[0]}. {_found(told, Intent('find'))}"
     if first.get("metres") is None:
         return f"There is {with_article(str(first['name']))} {_in(first)}, but no way leads there."
     name, metres = str(first["name"]), float(first["metres"])
@@ -192,7 +211,7 @@ def _counted(told: Mapping[str, Any], asked: str) -> str:
             [f"{each['metres']:.0f} m away" for each in found if each["metres"] is not None]
         )
     else:
-        listed = f"in the {enumerated([*dict.fromkeys(str(each['room']) for each in found)])}"
+        listed, more = f"in the {enumerated(told['rooms'])}", ""
     head = {"only": "No: there are", "more": "Yes: there are"}.get(asked, "There are")
     return f"{head} {count} of them ({name}): {listed}{more}."
 
@@ -316,12 +335,27 @@ def _recalled(told: Mapping[str, Any], asked: str) -> str:
 
 
 def _passed_by(told: Mapping[str, Any], place: str) -> str:
-    """Whether the last walk led through a room, or up or down the stairs."""
+    """Whether it has been somewhere, on its last walk or ever, or took the stairs."""
     walk = told.get("last_walk") or {}
     if "stair" in place:
         return f"{'Yes, I took the stairs.' if walk.get('storeys') else 'No.'} {_way(told)}"
-    rooms = [str(room) for room in walk.get("rooms") or []]
-    return f"{'Yes, I did.' if any(room in place for room in rooms) else 'No.'} {_way(told)}"
+    ever = [str(room) for room in told.get("rooms") or []]
+    if place in ("here", "this room"):
+        again = ever.count(str(told.get("room"))) > 1
+        return f"{'Yes, I have been here before' if again else 'No, this is the first time'}."
+    if _is_among(place, walk.get("rooms") or []):
+        return f"Yes, I did. {_way(told)}"
+    if _is_among(place, [*ever, *(told.get("went") or [])]):
+        return f"Yes, I have been there, at {place}."
+    way = _way(told) if len(walk.get("rooms") or []) > 1 else ""
+    return f"No, I have not been there. {way}".strip()
+
+
+def _is_among(place: str, names: Sequence[str]) -> bool:
+    """Whether a room or a thing is one of these, by its name or by what kind of room it is."""
+    bare = re.sub(r"^(?:the|my|your|a|an) ", "", place)
+    types = room_types(bare)
+    return any(bare == name or name in place or types & room_types(name) for name in names)
 
 
 def _way(told: Mapping[str, Any]) -> str:

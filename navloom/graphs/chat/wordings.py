@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.lexicon import classify, known_words, room_types
+from navloom.tools.chat.english import is_english
 from navloom.tools.chat.slips import respell
 from navloom.tools.chat.wishes import canon, is_plain
 
@@ -90,7 +91,7 @@ class Wordings:
     scripts: Table
     answers: Mapping[str, str]
     purposes: Table
-    words: tuple[str, ...]
+    words: frozenset[str]
 
 
 @cache
@@ -123,7 +124,7 @@ def wordings() -> Wordings:
         scripts={name: re.compile(f"[{range_}]") for name, range_ in table.scripts.items()},
         answers=table.answers,
         purposes={name: re.compile(said) for name, said in table.purposes.items()},
-        words=tuple(dict.fromkeys(_LETTERS.findall(" ".join([*every, *table.parts.values()])))),
+        words=frozenset(_LETTERS.findall(" ".join([*every, *table.parts.values()]))),
     )
 
 
@@ -137,7 +138,8 @@ def plain(said: str) -> str:
     text = said[:MOST_READ].casefold().replace("’", "'").replace("-", " ").replace(":", ",")
     tokens = _TOKEN.findall(text)
     words = [table.spelled.get(mended := _mended(token), mended) for token in tokens]
-    return re.sub(r" (?=[.,!?;:])", "", " ".join(words)).replace("'", "")
+    plain = re.sub(r" (?=[.,!?;:])", "", " ".join(words)).replace("'", "")
+    return "yes" if plain == "you" else plain  # "Ya", alone.
 
 
 @lru_cache(maxsize=4096)
@@ -145,6 +147,8 @@ def _mended(token: str) -> str:
     """A word with a slip in it, as the word of the table that it nearly is."""
     table = wordings()
     known = token in table.words or token in table.spelled or is_plain(token)
+    # Of short words too many are some English word: "rom" is a room.
+    known |= len(token) > _SHORT and is_english(token)
     if known or not token.isalpha() or {token, canon(token)} & known_words():
         return token
     frequent = table.frequent
@@ -220,7 +224,9 @@ def mentioned(clause: str) -> str | None:
         for size in (3, 2, 1):
             phrase = " ".join(words[:size])
             # "Can", "watch" and "play" are things, but more often not.
-            common = size == 1 and (is_plain(phrase) or phrase in wordings().words)
+            # A "play the violin" is no name.
+            common = any(is_plain(word) for word in words[:size])
+            common |= words[0] in wordings().words and (size == 1 or words[0] not in known_words())
             if room_types(phrase) or (not common and classify(phrase) in ("asset", "object")):
                 found.append(phrase)
                 break

@@ -12,6 +12,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import canons, known_words, room_names, room_types, word_table
 from navloom.scenes.scene import Scene
 from navloom.sim.words import label_words
+from navloom.tools.chat.english import is_english
 from navloom.tools.chat.places import Place, item_names, places_named
 from navloom.tools.chat.slips import respell
 from navloom.tools.chat.wishes import Wish, canon, is_plain, words_of
@@ -24,7 +25,7 @@ _SYNONYMS = canons("chat_synonyms")
 def respelled(scene: Scene, words: str) -> str | None:
     """A description in which words that nobody knows are replaced by near ones.
 
-    A word that the lexicon knows is no slip, though nothing here is called so.
+    A word of English is no slip, though nothing here is called so.
 
     Returns:
         None where there is nothing to mend.
@@ -42,7 +43,7 @@ def _mended(scene: Scene, word: str) -> str:
     here = per_scene(scene, "chat_vocabulary", lambda: _names(scene))
     rows = word_table("chat_alike").values()
     known = {word, canon(word)} & (here | known_words()) or any(word in r.split() for r in rows)
-    if known or is_plain(word) or len(word) < _SHORTEST or word.isdigit():
+    if known or is_plain(word) or is_english(word) or len(word) < _SHORTEST or word.isdigit():
         return word
     return respell(word, here | known_words(), preferred=here) or word
 

@@ -26,7 +26,7 @@ from navloom.tools.chat.places import (
     room_name,
 )
 from navloom.tools.chat.robot import Now
-from navloom.tools.chat.wishes import MOST_READ, Wish, read_wish, words_of
+from navloom.tools.chat.wishes import MOST_READ, NUMBERS, Wish, read_wish, words_of
 from navloom.tools.forms import paragraph
 
 _START = re.compile(
@@ -35,6 +35,8 @@ _START = re.compile(
 _CAME_FROM = re.compile(r"^the room you (?:came from|just left)$")
 _THAT = re.compile(r"^(?:to |in |into )?(?:that|the same|this) (?:room|place)$")
 _ONE = re.compile(r"\bones?\b")
+_NTH = re.compile(rf"^(?:the )?({'|'.join(NUMBERS)})(?: (?:one|ones|of (?:them|these|those)))?$")
+_ONE_AT = re.compile(r"^(?:the |that )?(?P<at>[a-z ]+) ones?$")
 _BY = r"(next to|near(?:est)?(?: to)?|beside|by|behind|opposite|in|inside|on|from|of|to|with)"
 _HERE = re.compile(
     rf"\b{_BY} (?:here|this|this one|this (?:room|place)|(?:the room )?where you are)\b"
@@ -123,7 +125,7 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
             "error": _no_floor(scene)
         }
     if not wish.head or _ONE.search(words):
-        found = _talked_of(now, wish)
+        found = _counted(now, words) or _talked_of(now, wish) or _one_at(now, wish, words)
         # "upstairs" alone is a direction, not a place.
         nothing = "No place was named. Name a room or a thing of this home."
         if found or not wish.head:
@@ -179,9 +181,7 @@ def _talked_of(now: Now, wish: Wish) -> list[Place]:
     scene, here, past = now.scene, now.viewpoint, now.past
     if not past:
         return []
-    last = past[-1].get("turn")
-    group = [place_again(scene, here, each) for each in past if each.get("turn") == last]
-    places = {place.id: place for place in group if place}
+    places = _last_told(now)
     if len(places) > 1 and not wish.other:
         named = (
             {place.id for place in places_named(scene, here, wish)} if wish.head else set(places)
@@ -191,6 +191,33 @@ def _talked_of(now: Now, wish: Wish) -> list[Place]:
     if wish.head:
         return []
     return places_named(scene, here, replace(wish, head=words_of(str(past[-1]["name"]))))
+
+
+def _last_told(now: Now) -> dict[str, Place]:
+    """By their ids the places that the last turn about any was about, as they were told."""
+    last = now.past[-1].get("turn")
+    told = [each for each in now.past if each.get("turn") == last]
+    group = [place_again(now.scene, now.viewpoint, each) for each in told]
+    return {place.id: place for place in group if place}
+
+
+def _counted(now: Now, words: str) -> list[Place]:
+    """What "the second one" means."""
+    nth = _NTH.match(words)
+    places = [*_last_told(now).values()] if nth and now.past else []
+    number = NUMBERS[nth[1]] if nth else 0
+    return [places[number]] if len(places) > max(number, 0) else []
+
+
+def _one_at(now: Now, wish: Wish, words: str) -> list[Place]:
+    """What "the kids room one" means of what was talked of last, "the one with a bath" of rooms."""
+    scene, here, at = now.scene, now.viewpoint, _ONE_AT.match(words)
+    if at and now.past:
+        named = read_wish(f"{now.past[-1]['name']} in the {at['at']}")
+        if found := places_named(scene, here, named):
+            return found
+    lies = not wish.head and (wish.beside or wish.inside)
+    return places_named(scene, here, replace(wish, head=("room",))) if lies else []
 
 
 def _meant(now: Now, words: str) -> dict[str, Any] | None:

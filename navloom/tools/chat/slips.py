@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_LONG = 7
-"""Letters from which a word may have two slips in it."""
+_LONG = 6
+"""Letters from which a word may have two slips in it; with one less, two that were left out."""
 
 
 def wrong_letters(said: str, meant: str, most: int = 2) -> int:
@@ -49,9 +49,10 @@ def respell(said: str, words: Iterable[str], *, preferred: Iterable[str] = ()) -
     ('bedroom', None)
     """
     first = frozenset(preferred)
-    most = 2 if len(said) >= _LONG else 1
     near = []
     for word in words:
+        left_out = len(said) == _LONG - 1 and len(word) == len(said) + 2
+        most = 2 if len(said) >= _LONG or left_out else 1
         wrong = wrong_letters(said, word, most)
         # Of short words only those with the same letters, one left out or doubled: a cat is no can.
         short = min(len(said), len(word)) <= 3

@@ -54,7 +54,7 @@ MOST_QUESTION = 600
 MOST_CAPTION = 240
 MOST_SUMMARY = 400
 _MOST_NEAR = 8
-_MOST_FOUND = 5
+_MOST_FOUND, _MOST_FOUND_IN = 5, 9
 _MOST_ROOMS = 100
 _NEAR_M = 5.0
 _NOTHING = "nothing of note"
@@ -174,7 +174,8 @@ class _Tools:
             places = [*others, *(place for place in places if place not in others)]
         named = places[:_MOST_FOUND]
         found = [_found(now, place) for place in named]
-        told = {"count": len(places), "found": found}
+        rooms = dict.fromkeys(room_name(now.scene, place.region) for place in places)
+        told = {"count": len(places), "found": found, "rooms": [*rooms][:_MOST_FOUND_IN]}
         return _told(told, talked=_talked(now, [place.id for place in named]))
 
     def rooms(self) -> Done:

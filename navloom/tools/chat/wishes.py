@@ -39,6 +39,11 @@ _TO = frozenset(["next", "close", "adjacent", "attached", "connected", "closest"
 _INSIDE = frozenset(["in", "inside", "of", "on", "from", "within"])
 _SIDES = frozenset(["left", "right", "ahead"])
 _ORDINALS = {"ground": 1, "first": 1, "second": 2, "third": 3, "fourth": 4}
+NUMBERS = {
+    "first": 0, "1st": 0, "former": 0, "second": 1, "2nd": 1, "latter": -1, "third": 2, "3rd": 2,
+    "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1,
+}  # fmt: skip
+"""Which of several in a row, from 0."""
 _PART = frozenset(["end", "side", "middle", "centre", "center", "corner", "front", "top", "foot"])
 _ANY = frozenset(["room", "place", "one", "somewhere", "anywhere", "part"])
 """Heads that name no kind of room."""

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from navloom.graphs.chat.acts import Before, Intent
 from navloom.graphs.chat.intents import intents_of
+from navloom.graphs.chat.wordings import plain
+from navloom.tools.chat.alike import respelled
 from navloom.tools.chat.meant import resolve
 from navloom.tools.chat.places import Place
+from navloom.tools.chat.slips import respell
 from navloom.tools.chat.wishes import read_wish
 from tests.graphs.chat.chat_home import home, standing
 
@@ -286,3 +289,52 @@ def test_long_words_take_no_long_time(piece: str) -> None:
     intents_of(piece * 50_000)
     read_wish(piece * 50_000)
     assert time.process_time() - began < 20  # far from any honest time; a blow-up takes for ever
+
+
+@pytest.mark.parametrize(
+    ("words", "calls"),
+    [
+        ("turn around please", [("turn", {"direction": "around", "degrees": 90.0})]),
+        ("no more walking please", [("stop", {})]),
+        ("hold on a sec", [("stop", {})]),
+        ("go to the piano real quick", [("go_to", {"place": "the piano"})]),
+        (
+            "go to the kitchen and tell me if there is bread",
+            [("go_to", {"place": "the kitchen"}), ("find", {"thing": "bread"})],
+        ),
+        ("My keys! Where are they?", [("find", {"thing": "keys"}), ("find", {"thing": "they"})]),
+        ("i have to charge my laptop", [("find", {"thing": "laptop"})]),
+        ("that's better, now upstairs", [("go", {"direction": "upstairs"})]),
+        ("nah forget the game, go to the printer", [("go_to", {"place": "the printer"})]),
+        ("which rooms have a bed", [("find", {"thing": "bed"})]),
+        ("have you been in the bathroom yet?", [("recall", {})]),
+        ("have you seen the teddy bear", [("find", {"thing": "teddy bear"})]),
+        ("take me to where the wine is", [("go_to", {"place": "the wine"})]),
+    ],
+)
+def test_what_strangers_typed(words: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+    assert [(intent.tool, intent.args) for intent in intents_of(words)] == calls
+
+
+@pytest.mark.parametrize("word", ["walking", "nice", "sweet", "possibly", "dark", "bunch"])
+def test_a_word_of_english_is_no_slip(word: str) -> None:
+    assert plain(word) == word
+    assert respelled(home(), word) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("terase", "terrace"), ("bedrm", "bedroom"), ("batroom", "bathroom")]
+)
+def test_two_letters_of_a_short_word_may_be_wrong(said: str, meant: str) -> None:
+    assert respell(said, ["terrace", "bedroom", "bathroom", "bed", "tray"]) == meant
+
+
+def test_ordinals_count_what_was_told() -> None:
+    past = [
+        {"kind": "room", "id": each, "name": "bedroom", "turn": 1}
+        for each in ("Bedroom_3", "Bedroom_2")
+    ]
+    found = resolve(standing("k", past), "the second one")
+    assert isinstance(found, Place)
+    assert found.id == "Bedroom_2"
+    assert "error" in resolve(standing("k", past), "the third one")
