@@ -125,10 +125,10 @@ def test_the_grades_are_true_of_homes_they_were_not_written_on(data_dir: Path) -
     """Measured .83 and .78 on 15 homes (docs/dataset.md); a floor below, for other shuffles."""
     written, reported = halves(data_dir / "hm3d")
     assert (len(written), len(reported)) == (20, 15)
-    room, surface, rooms, surfaces = areas(reported)
-    assert room > 0.80
-    assert surface > 0.74
-    assert min(rooms, surfaces) > 900
+    found = areas(reported)
+    assert found.room > 0.80
+    assert found.surface > 0.74
+    assert min(found.rooms, found.surfaces) > 900
 
 
 def test_what_a_room_is_for() -> None:
