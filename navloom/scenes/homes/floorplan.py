@@ -153,7 +153,10 @@ class Storey:
 
 @dataclass(frozen=True)
 class Floorplan:
-    """All that is built; nothing of it moves but doors."""
+    """All that is built; nothing of it moves but doors.
+
+    ``retries`` is how many plans were thrown away before it, since they failed their checks.
+    """
 
     storeys: tuple[Storey, ...]
     rooms: tuple[Room, ...]
@@ -161,3 +164,4 @@ class Floorplan:
     windows: tuple[Window, ...]
     flights: tuple[Flight, ...]
     walls: tuple[PlannedWall, ...]
+    retries: int = 0

@@ -1,0 +1,295 @@
+"""A storey before it has rooms: a spine that all rooms lie along, and bays on its sides.
+
+A spine is a hall (or, in small homes, the living room); a bay is a rectangle with one side on the
+spine, to be cut across into rooms that all open onto it, as in double-loaded plans and in the
+corridor placement of Marson and Musse (2010, section 4). What is cut off or left out gives the
+footprint its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from navloom.scenes.homes.dice import Dice
+from navloom.scenes.homes.rectilinear import Rect
+
+Side = Literal["N", "S", "E", "W"]
+SNAP = 50
+SLIMMEST = 2700
+"""A bay that is less deep or less long holds nothing."""
+
+
+def snap(value: float) -> int:
+    """The nearest place a wall may stand."""
+    return SNAP * int(value / SNAP + 0.5)
+
+
+@dataclass(frozen=True)
+class Bay:
+    """A rectangle beside the spine.
+
+    Attributes:
+        key: the same on every storey.
+        side: where it lies, seen from the spine.
+        base: the line where it meets the spine.
+        lo: where it begins, along the spine.
+        hi: where it ends.
+        depth: away from the spine.
+        touch: from where to where the spine lies along it.
+    """
+
+    key: int
+    side: Side
+    base: int
+    lo: int
+    hi: int
+    depth: int
+    touch: tuple[int, int]
+
+    def rect(self, lo: int, near: int, hi: int, far: int) -> Rect:
+        """From ``lo`` to ``hi`` along the spine, ``near`` to ``far`` away from it, in the plan."""
+        if self.side == "N":
+            return lo, self.base - far, hi, self.base - near
+        if self.side == "S":
+            return lo, self.base + near, hi, self.base + far
+        if self.side == "E":
+            return self.base + near, lo, self.base + far, hi
+        return self.base - far, lo, self.base - near, hi
+
+    @property
+    def whole(self) -> Rect:
+        """All of it."""
+        return self.rect(self.lo, 0, self.hi, self.depth)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The spine's rectangles, in order, and its bays."""
+
+    spine: tuple[Rect, ...]
+    bays: tuple[Bay, ...]
+
+    @property
+    def area(self) -> float:
+        """Square metres, walls counted half."""
+        rects = [*self.spine, *(bay.whole for bay in self.bays)]
+        return sum((r[2] - r[0]) * (r[3] - r[1]) for r in rects) / 1e6
+
+
+def draw_frame(dice: Dice, area: float, living: float | None) -> Frame | None:
+    """Draw a lowest storey's frame.
+
+    Args:
+        dice: its own.
+        area: square metres that it is to hold.
+        living: where the living room is the spine, its square metres.
+
+    Returns:
+        None where the draws do not make a house.
+    """
+    if living is not None:
+        return _hub(dice, area, living)
+    if area > 85 and dice.chance(0.45):
+        return _bent(dice, area)
+    return _straight(dice, area)
+
+
+def _depth(dice: Dice, area: float) -> int:
+    return snap((3450 + 8 * min(max(area - 45, 0), 150)) * dice.between(0.92, 1.12))
+
+
+def _hub(dice: Dice, area: float, living: float) -> Frame | None:
+    wide = dice.whole(32, 46) * 100
+    long = snap(living * 1.06e6 / wide)
+    if not 0.8 * wide <= long <= 2.2 * wide:
+        return None
+    north = _depth(dice, area)
+    spine = (0, north, long, north + wide)
+    top = Bay(0, "N", north, 0, long, north, (0, long))
+    left = area * 1.05 - (long * (north + wide)) / 1e6
+    bays = [top]
+    side: Side = "E" if dice.chance(0.5) else "W"
+    base = long if side == "E" else 0
+    if left < 5.5:
+        return Frame((spine,), (top,)) if left > -2 else None
+    if left > long * 2.8 / 1e3 * 1.1:
+        south = min(_depth(dice, area), snap(left * 1e6 / long))
+        bays.append(Bay(1, "S", north + wide, 0, long, south, (0, long)))
+        left -= long * south / 1e6
+    if left > 5.5:
+        lo = 0 if dice.chance(0.6) else north
+        high = north + wide - lo
+        deep = snap(left * 1e6 / high)
+        if deep < 2300:
+            high = snap(left * 1e6 / 2700)
+            lo, deep = north + wide - high, 2700
+        if deep > 6000 or high < 2300:
+            return None
+        bays.append(Bay(2, side, base, lo, lo + high, deep, (max(lo, north), north + wide)))
+    return Frame((spine,), tuple(bays))
+
+
+def _straight(dice: Dice, area: float) -> Frame | None:
+    hall = dice.whole(11, 15) * 100
+    north, south = _depth(dice, area), _depth(dice, area)
+    if area < 60 and dice.chance(0.3):
+        south = 0
+    high = north + hall + south
+    ends: list[Bay] = []
+    left = area * 1e6
+    for key, side in ((2, "W"), (3, "E")):
+        if not dice.chance(0.55) or left < 45e6:
+            continue
+        deep = snap(dice.between(3600, 5200) * (0.85 if area < 80 else 1.0))
+        lo, hi = _end_range(dice, north, hall, high)
+        ends.append(Bay(key, side, 0, lo, hi, deep, (north, north + hall)))  # type: ignore[arg-type]
+        left -= deep * (hi - lo)
+    long = snap(left / high)
+    if long < 3600 or long > 17000:
+        return None
+    cut = [0, 0]
+    if south and dice.chance(0.4) and long > 6500:
+        cut[dice.whole(0, 1)] = snap(dice.between(1400, min(3200, long - 4500)))
+    long += snap(sum(cut) * south / high)
+    bays = [Bay(0, "N", north, 0, long, north, (0, long))]
+    if south:
+        lo, hi = cut[0], long - cut[1]
+        bays.append(Bay(1, "S", north + hall, lo, hi, south, (lo, hi)))
+    bays += [replace(end, base=long if end.side == "E" else 0) for end in ends]
+    # Beside a cut the outer wall would leave a slit between bay and end.
+    spine = ((0, north, long, north + hall),)
+    return Frame(spine, tuple(bays))
+
+
+def _end_range(dice: Dice, north: int, hall: int, high: int) -> tuple[int, int]:
+    """From where to where a bay at the end of a spine lies, across the house."""
+    how = dice.whole(0, 3)
+    lo, hi = 0, high
+    if how == 1:
+        lo = max(0, north - snap(dice.between(1800, 3000)))
+    elif how == 2:
+        hi = min(high, north + hall + snap(dice.between(1800, 3000)))
+    elif how == 3:
+        hi = high + snap(dice.between(900, 2400))
+    return lo, hi
+
+
+def _bent(dice: Dice, area: float) -> Frame | None:
+    hall = dice.whole(11, 15) * 100
+    north, east, south, west = (_depth(dice, area) for _ in range(4))
+    ratio = dice.between(0.55, 1.0)
+
+    def built(first: int) -> Frame:
+        second = snap(first * ratio)
+        corner = north + hall
+        bays = [
+            Bay(0, "N", north, 0, first + hall + east, north, (0, first + hall)),
+            Bay(1, "S", corner, 0, first, south, (0, first)),
+            Bay(2, "E", first + hall, north, corner + second, east, (north, corner + second)),
+        ]
+        if second - south > 3200:
+            lo, hi = corner + south, corner + second
+            bays.append(Bay(3, "W", first, lo, hi, west, (lo, hi)))
+        arms = ((0, north, first + hall, corner), (first, corner, first + hall, corner + second))
+        return Frame(arms, tuple(bays))
+
+    first = _search(lambda value: built(value).area, area, 3000, 16000)
+    if first is None or snap(first * ratio) < 3000:
+        return None
+    return built(first)
+
+
+def _search(measure: Callable[[int], float], wanted: float, low: int, high: int) -> int | None:
+    if not measure(low) <= wanted <= measure(high):
+        return None
+    while high - low > SNAP:
+        middle = snap((low + high) / 2)
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if measure(middle) < wanted else (low, middle)
+    return low
+
+
+def set_back(dice: Dice, frame: Frame, area: float, keep: tuple[Rect, ...]) -> Frame | None:
+    """A frame for the storey above: the same, less what it does not need.
+
+    Args:
+        dice: its own.
+        frame: of the storey below.
+        area: square metres that it is to hold.
+        keep: stairs and lifts, which stay.
+
+    Returns:
+        None where what would be left is no storey.
+    """
+    if frame.area <= area * 1.12:
+        return frame
+    for bay in dice.shuffled(frame.bays):
+        less = replace(frame, bays=tuple(b for b in frame.bays if b.key != bay.key))
+        spared = not any(_inside(bay.whole, rect) for rect in keep)
+        if spared and len(less.bays) > 1 and less.area >= area * 0.97:
+            frame = less
+    if frame.area <= area * 1.12:
+        return frame
+    for way in dice.shuffled(("W", "E", "N", "S")):
+        cut = _cut(frame, way, area, keep)
+        if cut is not None:
+            return cut
+    return frame if frame.area <= area * 1.35 else None
+
+
+def _inside(outer: Rect, inner: Rect) -> bool:
+    return (
+        outer[0] <= inner[0]
+        and outer[1] <= inner[1]
+        and inner[2] <= outer[2]
+        and inner[3] <= outer[3]
+    )
+
+
+def _cut(frame: Frame, way: str, area: float, keep: tuple[Rect, ...]) -> Frame | None:
+    """All on one side of a line cut away, so that about the area is left."""
+    rects = [*frame.spine, *(bay.whole for bay in frame.bays)]
+    axis = 0 if way in "WE" else 1
+    first, last = min(r[axis] for r in rects), max(r[axis + 2] for r in rects)
+
+    def left(off: int) -> Frame:
+        low, high = (first + off, last) if way in "WN" else (first, last - off)
+        window = (low, -99999, high, 99999) if axis == 0 else (-99999, low, 99999, high)
+        return _clipped(frame, window)
+
+    off = _search(lambda value: -left(value).area, -area, 0, last - first - 4000)
+    if off is None:
+        return None
+    cut = left(off)
+    whole = [*cut.spine, *(bay.whole for bay in cut.bays)]
+    if not cut.spine or not all(any(_inside(r, k) for r in whole) for k in keep):
+        return None
+    return cut if 0.9 * area <= cut.area <= 1.2 * area else None
+
+
+def _clip(rect: Rect, window: Rect) -> Rect:
+    return (
+        max(rect[0], window[0]),
+        max(rect[1], window[1]),
+        min(rect[2], window[2]),
+        min(rect[3], window[3]),
+    )
+
+
+def _clipped(frame: Frame, window: Rect) -> Frame:
+    spine = tuple(_clip(rect, window) for rect in frame.spine)
+    spine = tuple(r for r in spine if r[2] - r[0] >= 1000 and r[3] - r[1] >= 1000)
+    bays = []
+    for bay in frame.bays:
+        x0, z0, x1, z1 = _clip(bay.whole, window)
+        lo, hi = (x0, x1) if bay.side in "NS" else (z0, z1)
+        deep = (z1 - z0) if bay.side in "NS" else (x1 - x0)
+        near = {"N": z1, "S": z0, "E": x0, "W": x1}[bay.side]
+        touch = (max(bay.touch[0], lo), min(bay.touch[1], hi))
+        if hi - lo < SLIMMEST or deep < SLIMMEST or near != bay.base or touch[1] - touch[0] < 1000:
+            continue
+        bays.append(replace(bay, lo=lo, hi=hi, depth=deep, touch=touch))
+    return Frame(spine, tuple(bays))
