@@ -130,6 +130,54 @@ def export(
 
 @app.command()
 @takes()
+def edit(
+    uri: SceneUri,
+    out: Annotated[
+        Path, Opt("The scene.json to write; its name is the copy's.", metavar="FILE", env="")
+    ],
+    close: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Close a door: its two regions, or its number. As all these, may be given twice.",
+            metavar="A<->B",
+            env="",
+        ),
+    ] = (),
+    open_: Annotated[
+        tuple[str, ...], Opt("Open a door.", metavar="A<->B", flag="open", env="")
+    ] = (),
+    remove: Annotated[
+        tuple[str, ...],
+        Opt("Take a thing away, by name or id, and what stands on it.", metavar="THING", env=""),
+    ] = (),
+    move: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Move a thing, and what stands on it, to a region's floor or onto another thing.",
+            metavar="THING@PLACE",
+            env="",
+        ),
+    ] = (),
+) -> None:
+    """Write a changed copy of a home: doors closed or open, things moved or gone.
+
+    Relations of what moved are dropped, and where one can no longer walk straight there is no edge.
+    A closed door stays a way for those who can open it. What would leave no way is refused.
+    """
+    from navloom.files import check_place
+    from navloom.scenes import edit as changes
+    from navloom.scenes.formats.scene_json import save
+    from navloom.scenes.uri import load_scene
+
+    check_place(out, folder=False)
+    copy = changes.edit(
+        load_scene(uri), out.stem, close=close, open_=open_, remove=remove, move=move
+    )
+    say(f"wrote {save(copy, out)}: {copy.notes[-1]}")
+
+
+@app.command()
+@takes()
 def annotate(
     spec: Spec,
     out: Annotated[
