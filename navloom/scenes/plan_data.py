@@ -184,6 +184,7 @@ def _floor(
 ) -> PlanFloor:
     links = scene.links[:_MOST_LINKS]
     doors = [_door(link) for link in links if link.jambs and {link.a, link.b} & set(shapes)]
+    built = {(flight.a, flight.b) for flight in scene.stairs if flight.treads or flight.landings}
     outside = [each for each in scene.openings if each.region in shapes]
     viewpoints = {
         v.id: (v.position[0], -v.position[2])
@@ -197,7 +198,10 @@ def _floor(
         (*doors, *(_way_out(each) for each in outside if each.kind == "door")),
         tuple(_ends(each.jambs) for each in outside if each.kind == "window"),
         tuple(
-            found for link in links if not link.jambs and (found := _link(shapes, link)) is not None
+            found
+            for link in links
+            if not link.jambs and (link.a, link.b) not in built
+            if (found := _link(shapes, link)) is not None
         ),
         _stairs(scene, floor),
         _items(scene, shapes),

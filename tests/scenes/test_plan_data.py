@@ -55,7 +55,7 @@ def house() -> Scene:
                 jambs=((4.1, 1.0), (4.1, 1.8)),
                 swing=((4.1, 1.0), (4.9, 1.0), (4.9, 1.8), (4.1, 1.8)),
             ),
-            Link(a="Hall_2", b="Bedroom_3", kind="stairs"),
+            Link(a="Hall_2", b="Bedroom_3", kind="stairs", point=(5, 1.5, 2.5)),
         ),
         items=(
             Item(id="b", name="bed", kind="asset", region="Bedroom_3", position=(6, 3.25, 2),
