@@ -56,7 +56,8 @@ def _draw_walls(axes: Axes, floor: PlanFloor) -> None:
         walls = [wall.corners for wall in floor.walls if wall.cut is cut]
         if walls:
             _areas(axes, walls, fill, _WALL, 0.4, zorder)
-    _lines(axes, floor.windows, "#4f8fc0", 1.0, 1.96)
+    _lines(axes, floor.windows, "#ffffff", 2.4, 1.96)  # of one above the cut no gap tells
+    _lines(axes, floor.windows, "#4f8fc0", 1.0, 1.97)
 
 
 def _draw_door(axes: Axes, door: PlanDoor) -> None:
