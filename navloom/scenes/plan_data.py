@@ -24,6 +24,8 @@ from navloom.scenes.scene import UNKNOWN, Box, Leaf, Link, LinkKind, Opening, Po
 
 _CUT = 1.2
 """Metres above its ground at which a floor is cut."""
+_HIGHEST = 1.3
+"""What hangs higher above its room's floor (a lamp, a hood) would hide what stands under it."""
 _APART = 0.3
 """Metres between two rooms from which on their link is a dotted line."""
 _SMALLEST = 0.05
@@ -337,11 +339,14 @@ def _footprint(box: Box) -> Stroke:
 
 def _items(scene: Scene, shapes: dict[str, BaseGeometry]) -> tuple[PlanItem, ...]:
     found = []
+    ground_of = {room: scene.region_by_id[room].center[1] for room in shapes}
     for item in scene.items:
         told = item.shape is not None and item.size is not None
         if item.region not in shapes or not (item.kind == "asset" or told):
             continue
         x, y, z = item.position
+        if told and item.size and y - item.size[1] / 2 > ground_of[item.region] + _HIGHEST:
+            continue
         drawn = symbol(item)
         if not told and item.size is not None and min(item.size[0], item.size[2]) < _SMALLEST:
             drawn = None

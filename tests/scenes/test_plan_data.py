@@ -64,6 +64,8 @@ def house() -> Scene:
                  size=(2.0, 0.02, 3.0), shape="rug", yaw=math.pi / 2),
             Item(id="c", name="cup", kind="object", region="Kitchen_1", position=(1, 0.8, 1),
                  size=(0.1, 0.1, 0.1)),
+            Item(id="l", name="lamp", kind="object", region="Kitchen_1", position=(2, 2.3, 2),
+                 size=(0.4, 0.3, 0.4), shape="lamp"),
             Item(id="o", name="oven", kind="asset", region="Kitchen_1", position=(1, 0.4, 3)),
         ),
         viewpoints=(
@@ -127,7 +129,7 @@ def test_stairs_are_seen_from_both_floors_and_their_link_has_no_mark_of_its_own(
 def test_things_lie_from_the_floor_up_and_portable_ones_need_a_shape() -> None:
     ground, above = plan_data(house()).floors
     assert [item.id for item in above.items] == ["r", "b"]
-    assert [item.id for item in ground.items] == ["o"]
+    assert [item.id for item in ground.items] == ["o"]  # and no lamp under the ceiling
     assert ground.items[0].outline == ()
     rug, bed = above.items
     assert Polygon(rug.outline).bounds == pytest.approx((4.5, -3, 7.5, -1))  # turned
