@@ -91,7 +91,7 @@ def draw_frame(dice: Dice, area: float, living: float | None) -> Frame | None:
     """
     if living is not None:
         return _hub(dice, area, living)
-    if area > 85 and dice.chance(0.45):
+    if area > 85 and dice.chance(0.45 if area < 180 else 0.7):
         return _bent(dice, area)
     return _straight(dice, area)
 
@@ -147,7 +147,7 @@ def _straight(dice: Dice, area: float) -> Frame | None:
         ends.append(Bay(key, side, 0, lo, hi, deep, (north, north + hall)))  # type: ignore[arg-type]
         left -= deep * (hi - lo)
     long = snap(left / high)
-    if long < 3600 or long > 17000:
+    if not 3600 <= long <= 9000 + 75 * area:
         return None
     cut = [0, 0]
     if south and dice.chance(0.4) and long > 6500:
@@ -195,7 +195,7 @@ def _bent(dice: Dice, area: float) -> Frame | None:
         arms = ((0, north, first + hall, corner), (first, corner, first + hall, corner + second))
         return Frame(arms, tuple(bays))
 
-    first = _search(lambda value: built(value).area, area, 3000, 16000)
+    first = _search(lambda value: built(value).area, area, 3000, 22000)
     if first is None or snap(first * ratio) < 3000:
         return None
     return built(first)
@@ -267,7 +267,17 @@ def _cut(frame: Frame, way: str, area: float, keep: tuple[Rect, ...]) -> Frame |
     whole = [*cut.spine, *(bay.whole for bay in cut.bays)]
     if not cut.spine or not all(any(_inside(r, k) for r in whole) for k in keep):
         return None
+    if any(0 < gap < SLIMMEST for bay in cut.bays for k in keep for gap in _gaps(bay, k)):
+        return None
     return cut if 0.9 * area <= cut.area <= 1.2 * area else None
+
+
+def _gaps(bay: Bay, rect: Rect) -> tuple[int, int]:
+    """What is left of a bay on either side of something in it."""
+    if not _inside(bay.whole, rect):
+        return 0, 0
+    lo, hi = (rect[0], rect[2]) if bay.side in "NS" else (rect[1], rect[3])
+    return lo - bay.lo, bay.hi - hi
 
 
 def _clip(rect: Rect, window: Rect) -> Rect:

@@ -8,7 +8,7 @@ that fails its own checks is never handed out: the next sub-seed is tried.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from navloom.errors import SceneError
 from navloom.scenes.homes.dice import Dice
@@ -26,7 +26,7 @@ from navloom.scenes.homes.frame import Bay, Frame, draw_frame, set_back
 from navloom.scenes.homes.home_spec import HomeSpec
 from navloom.scenes.homes.layout import Fixed, lay_out
 from navloom.scenes.homes.plan_checks import faults
-from navloom.scenes.homes.programme import Programme, StoreyWishes, draw_programme
+from navloom.scenes.homes.programme import Programme, StoreyWishes, draw_extent, draw_programme
 from navloom.scenes.homes.rectilinear import Rect, area
 from navloom.scenes.homes.stairs import BuiltStairs, StairSize, build_stairs, moved, stair_size
 from navloom.scenes.homes.storeys import (
@@ -40,9 +40,10 @@ from navloom.scenes.homes.storeys import (
 )
 from navloom.scenes.homes.units import draw_units
 
-_MOST_TRIES = 600
+_MOST_TRIES = 240
+_SAME_EXTENT, _SAME_PROGRAMME = 80, 4
+_STOREY_TRIES = 5
 _SLAB = 300
-_LIFT = 1650
 
 
 def plan_home(dice: Dice, spec: HomeSpec) -> Floorplan:
@@ -59,9 +60,11 @@ def plan_home(dice: Dice, spec: HomeSpec) -> Floorplan:
         SceneError: the wishes contradict one another, or no plan for them was found.
     """
     for attempt in range(_MOST_TRIES):
-        own = dice.split("plan", attempt)
-        programme = draw_programme(own.split("programme"), spec)
-        plan = _drawn(own.split("draw"), programme)
+        # A size is given up last: if it went with each failed try, small homes would crowd in.
+        extent = draw_extent(dice.split("extent", attempt // _SAME_EXTENT), spec)
+        own = dice.split("programme", attempt // _SAME_PROGRAMME)
+        programme = draw_programme(own, extent)
+        plan = _drawn(dice.split("plan", attempt), programme)
         if plan is not None and not faults(plan):
             return replace(plan, retries=attempt)
     raise SceneError(
@@ -90,58 +93,66 @@ class _Shaft:
         return self.bay.rect(self.lo, 0, self.lo + self.size.wide, self.size.deep)
 
 
+@dataclass
+class _Site:
+    """A home in the making: what all its storeys share, and those that stand."""
+
+    programme: Programme
+    rise: int
+    outer: int
+    front: float
+    frames: list[Frame] = field(default_factory=list)
+    shafts: list[_Shaft] = field(default_factory=list)
+    storeys: list[DrawnStorey] = field(default_factory=list)
+
+
 def _drawn(dice: Dice, programme: Programme) -> Floorplan | None:
-    rise = dice.whole(9, 12) * 50 + 2000 + _SLAB
-    outer = dice.pick((200, 240, 300))
-    storeys: list[DrawnStorey] = []
-    shafts: list[_Shaft] = []
-    frame: Frame | None = None
-    front = float(dice.whole(0, 1))
+    site = _Site(
+        programme,
+        rise=dice.whole(9, 12) * 50 + 2000 + _SLAB,
+        outer=dice.pick((200, 240, 300)),
+        front=float(dice.whole(0, 1)),
+    )
     for wishes in programme.storeys:
-        own = dice.split("storey", wishes.floor)
-        height = (wishes.floor - 1) * rise
-        ground = frame is None
-        frame = _frame(own, programme, wishes, frame, shafts)
-        if frame is None:
+        for attempt in range(_STOREY_TRIES):
+            if _raised(dice.split("storey", wishes.floor, attempt), site, wishes):
+                break
+        else:
             return None
-        if wishes.floor < len(programme.storeys):
-            shaft = _shaft(own.split("stairs"), frame, shafts, wishes.floor, height, rise)
-            if shaft is None:
-                return None
-            shafts.append(shaft)
-        drawn = _storey(
-            own,
-            wishes,
-            frame,
-            shafts,
-            Storey(wishes.floor, height, rise - _SLAB, ()),
-            outer,
-            front,
-            ground,
-        )
-        if drawn is None:
-            return None
-        storeys.append(drawn)
-    return _turned(dice, _whole(storeys, shafts))
+    return _turned(dice, _whole(site.storeys, site.shafts))
 
 
-def _frame(
-    dice: Dice,
-    programme: Programme,
-    wishes: StoreyWishes,
-    below: Frame | None,
-    shafts: list[_Shaft],
-) -> Frame | None:
-    extra = 7.5 * (len(programme.storeys) - 1 > wishes.floor - 1) + 7.5 * (wishes.floor > 1)
+def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
+    """Put a storey on those that stand; False where the draws make none."""
+    frame = _frame(dice, site, wishes)
+    if frame is None:
+        return False
+    shafts = list(site.shafts)
+    height = (wishes.floor - 1) * site.rise
+    if wishes.floor < len(site.programme.storeys):
+        shaft = _shaft(dice.split("stairs"), frame, shafts, wishes.floor, height, site.rise)
+        if shaft is None:
+            return False
+        shafts.append(shaft)
+    storey = Storey(wishes.floor, height, site.rise - _SLAB, ())
+    drawn = _storey(dice, site, wishes, frame, shafts, storey)
+    if drawn is None:
+        return False
+    site.frames.append(frame)
+    site.shafts = shafts
+    site.storeys.append(drawn)
+    return True
+
+
+def _frame(dice: Dice, site: _Site, wishes: StoreyWishes) -> Frame | None:
+    stairs = (wishes.floor < len(site.programme.storeys)) + (wishes.floor > 1)
     net = sum(room.area for room in wishes.rooms)
-    living = None
-    if wishes.halls == 0:
-        living = next(room.area for room in wishes.rooms if room.kind == "living room")
-    wanted = max(wishes.area, net) * 1.075 + extra
-    if below is None:
-        return draw_frame(dice.split("frame"), wanted, living)
-    keep = tuple(shaft.rect for shaft in shafts if shaft.lower == wishes.floor - 1)
-    return set_back(dice.split("frame"), below, wanted, keep)
+    wanted = max(wishes.area, net) * 1.075 + 7.5 * stairs
+    if not site.frames:
+        living = [room.area for room in wishes.rooms if room.kind == "living room"]
+        return draw_frame(dice.split("frame"), wanted, None if wishes.halls else living[0])
+    keep = tuple(shaft.rect for shaft in site.shafts if shaft.lower == wishes.floor - 1)
+    return set_back(dice.split("frame"), site.frames[-1], wanted, keep)
 
 
 def _shaft(
@@ -151,10 +162,13 @@ def _shaft(
     places = []
     for bay in frame.bays:
         lo, hi = max(bay.lo, bay.touch[0]), min(bay.hi, bay.touch[1])
-        if bay.depth < size.deep or hi - lo < size.wide + 1200:
+        if bay.depth < size.deep or hi - lo < size.wide + 2800:
             continue
-        for at in (lo, hi - size.wide, (lo + hi - size.wide) // 100 * 50):
-            rect = bay.rect(at - 1200, 0, at + size.wide + 1200, size.deep)
+        middle = (lo + hi - size.wide) // 100 * 50
+        for at in (lo, hi - size.wide, middle):
+            if at == middle and middle - lo < 2800:
+                continue
+            rect = bay.rect(at - 2800, 0, at + size.wide + 2800, size.deep)
             if not any(_near(rect, shaft.rect) for shaft in shafts):
                 places.append((bay, at))
     if not places:
@@ -172,13 +186,11 @@ def _near(a: Rect, b: Rect) -> bool:
 
 def _storey(
     dice: Dice,
+    site: _Site,
     wishes: StoreyWishes,
     frame: Frame,
     shafts: list[_Shaft],
     storey: Storey,
-    outer: int,
-    front: float,
-    ground: bool,
 ) -> DrawnStorey | None:
     here = [s for s in shafts if s.lower in (wishes.floor, wishes.floor - 1)]
     fixed = [
@@ -192,16 +204,16 @@ def _storey(
         for s in here
     ]
     units = draw_units(dice.split("units"), wishes.rooms, wishes.halls == 0)
-    cells = lay_out(dice.split("layout"), frame, fixed, units, front)
+    cells = lay_out(dice.split("layout"), frame, fixed, units, site.front)
     if cells is None:
         return None
     halls = halls_of(dice, frame, wishes.halls)
-    drawn = draw_storey(storey, halls + cells, outer)
+    drawn = draw_storey(storey, halls + cells, site.outer)
     if drawn is None:
         return None
     gaps = [_gap(s, drawn, wishes.floor) for s in here]
     wanted = [room.area for room in wishes.outdoors]
-    if not furnish_ways(dice.split("ways"), drawn, gaps, wanted, ground):
+    if not furnish_ways(dice.split("ways"), drawn, gaps, wanted, wishes.floor == 1):
         return None
     return drawn
 

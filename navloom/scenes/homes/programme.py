@@ -101,11 +101,19 @@ class StoreyWishes:
 
 
 @dataclass(frozen=True)
+class Extent:
+    """How large a home is: regions in all, floors, and square metres of floor indoors."""
+
+    rooms: int
+    floors: int
+    area: float
+
+
+@dataclass(frozen=True)
 class Programme:
     """What is to be built; numbers not given to rooms here are for halls, stairs and lifts."""
 
-    rooms: int
-    area: float
+    extent: Extent
     storeys: tuple[StoreyWishes, ...]
 
 
@@ -124,8 +132,8 @@ def most_metres(rooms: int) -> float:
     return 23.0 * rooms + 10
 
 
-def draw_programme(dice: Dice, spec: HomeSpec) -> Programme:
-    """Draw what is to be built.
+def draw_extent(dice: Dice, spec: HomeSpec) -> Extent:
+    """Draw what the wishes leave open.
 
     Raises:
         SceneError: the wishes contradict one another; the message says how.
@@ -133,19 +141,22 @@ def draw_programme(dice: Dice, spec: HomeSpec) -> Programme:
     _possible(spec)
     rooms = spec.rooms if spec.rooms is not None else _draw_rooms(dice, spec)
     floors = spec.floors if spec.floors is not None else _draw_floors(dice, rooms, spec)
+    if spec.area is not None:
+        return Extent(rooms, floors, float(spec.area))
     low = fewest_metres(rooms, floors)
     high = min(LARGEST, most_metres(rooms))
-    if spec.area is not None:
-        area = float(spec.area)
-    else:
-        area = min(high, max(low * 1.08, rooms * dice.between(9.0, 17.0)))
+    return Extent(rooms, floors, min(high, max(low * 1.08, rooms * dice.between(9.0, 18.5))))
+
+
+def draw_programme(dice: Dice, extent: Extent) -> Programme:
+    """Draw which rooms a home of this extent has, and on which storey."""
+    rooms, floors = extent.rooms, extent.floors
     hub = floors == 1 and rooms <= 8 and dice.chance(1.0 if rooms <= 5 else 0.5)
     halls = [0 if hub else 1] * floors
     if rooms >= 14 and dice.chance(0.5):
         halls[0] += 1
-    spare = rooms - sum(halls) - (floors - 1)
-    kinds = _kinds(dice, spare, rooms)
-    return Programme(rooms, area, _storeys(dice, kinds, floors, area, halls))
+    kinds = _kinds(dice, rooms - sum(halls) - (floors - 1), rooms)
+    return Programme(extent, _storeys(dice, kinds, floors, extent.area, halls))
 
 
 def _possible(spec: HomeSpec) -> None:

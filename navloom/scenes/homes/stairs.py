@@ -30,7 +30,7 @@ class StairSize:
 def stair_size(dice: Dice, rise: int) -> StairSize:
     """Draw how large stairs of this rise are, in mm."""
     risers = (rise + _RISER // 2) // _RISER
-    wide = 2 * dice.whole(17, 20) * 50 + _GAP + 2 * _HALF
+    wide = 2 * dice.whole(18, 21) * 50 + _GAP + 2 * _HALF
     going = dice.whole(25, 28) * 10
     back = risers - risers // 2 - 1
     return StairSize(wide, snap(back * going + _LANDING + 150) + 2 * _HALF, risers)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.frame import snap
@@ -35,31 +36,41 @@ class Unit:
     front: Wanted | None = None
     back: Wanted | None = None
 
-    @property
-    def rooms(self) -> list[Wanted]:
+    # What is asked of a unit again and again is found once, when its rooms are all known.
+    @cached_property
+    def rooms(self) -> tuple[Wanted, ...]:
         """All its rooms."""
-        return [room for room in (self.host, self.front, self.back) if room is not None]
+        return tuple(room for room in (self.host, self.front, self.back) if room is not None)
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """What its main room is for."""
         return self.rooms[0].kind
 
-    @property
+    @cached_property
     def area(self) -> float:
         """Square millimetres of cells."""
         return sum(gross(room) for room in self.rooms)
 
+    @cached_property
+    def most(self) -> float:
+        """Square millimetres beyond which its rooms would be halls."""
+        return sum(KINDS[room.kind].most for room in self.rooms) * 1.15e6
+
+    @cached_property
+    def _sides(self) -> tuple[int, int]:
+        """The least sides of its host and of the larger of its small rooms."""
+        small = max((side(room) for room in (self.front, self.back) if room), default=0)
+        return (side(self.host) if self.host else 0), small
+
     def least(self, depth: int) -> int:
         """About the least stretch that it can take in a bay of this depth."""
-        small = max((side(room) for room in (self.front, self.back) if room), default=0)
-        if self.host is None:
-            return small
-        cut = small + PASSAGE
-        if self.front and self.back:
-            return side(self.host) + small
-        stays = depth - side(self.host) >= 1500 if small else True
-        return max(side(self.host), cut) if stays else side(self.host) + small
+        host, small = self._sides
+        if not host or not small:
+            return host or small
+        if (self.front and self.back) or depth - host < 1500:
+            return host + small
+        return max(host, small + PASSAGE)
 
     def built(self, dice: Dice, wide: int, deep: int) -> list[Piece] | None:
         """Its rooms on a stretch ``wide`` and ``deep``; None where they do not fit."""
@@ -132,7 +143,7 @@ def draw_units(dice: Dice, rooms: Sequence[Wanted], hub: bool) -> list[Unit]:
     """Group a storey's rooms; the living room is left out where it is the spine."""
     hosts = [r for r in rooms if r.kind not in SMALL and not (hub and r.kind == "living room")]
     units = [Unit(host) for host in hosts]
-    beds = sorted((u for u in units if _sleeps(u)), key=lambda u: -u.area)
+    beds = sorted((u for u in units if _sleeps(u)), key=lambda u: -_host_area(u))
     fronts = _give_own(dice, rooms, units, beds)
     alone = []
     for small in dice.shuffled(fronts):
@@ -152,6 +163,10 @@ def _sleeps(unit: Unit) -> bool:
     return unit.host is not None and unit.host.kind in ("bedroom", "nursery", "kids room")
 
 
+def _host_area(unit: Unit) -> float:
+    return unit.host.area if unit.host else 0.0
+
+
 def _takes(unit: Unit, small: Wanted) -> bool:
     """Whether a small room off the hall may be cut from this unit's host."""
     host = unit.host
@@ -167,7 +182,7 @@ def _give_own(
     left = []
     baths = 0
     for small in (r for r in rooms if r.kind in SMALL):
-        free = [u for u in beds if u.back is None and u.area > 9.5e6]
+        free = [u for u in beds if u.back is None and _host_area(u) > 9.5]
         if small.kind == "bathroom":
             baths += 1
             own = baths > 1 and free and dice.chance(0.72)
