@@ -1,0 +1,345 @@
+"""The floor and the walls of one room while it is being furnished: what is taken, what stays free.
+
+Whole millimetres, heights above the room's own floor. A footprint is a rectangle along the axes
+(that of a thing which stands askew: the rectangle around it). ``walk`` keeps the floor free for a
+person of :data:`BODY` radius on a grid of :data:`CELL`: a cell is open where its middle keeps that
+far from walls and things, so two open neighbours can be walked between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cache
+from typing import Literal, NamedTuple
+
+from navloom.scenes.homes.floorplan import Outline, Room
+
+Rect = tuple[int, int, int, int]
+"""x0, z0, x1, z1."""
+Quarter = Literal[0, 1, 2, 3]
+"""Quarter turns: 0 faces -z, 1 faces +x, 2 faces +z, 3 faces -x."""
+
+BODY = 200
+CELL = 100
+STEP_OVER = 50
+"""mm: what is no higher is walked over."""
+HEAD = 1900
+"""mm: what hangs higher is walked under."""
+_TALL = 10_000
+
+
+class Solid(NamedTuple):
+    """What takes room: a footprint between two heights."""
+
+    x0: int
+    z0: int
+    x1: int
+    z1: int
+    bottom: int
+    top: int
+
+
+class Zone(NamedTuple):
+    """What is kept free: of everything (a door's), or of what stands but for some (before a bed)."""
+
+    x0: int
+    z0: int
+    x1: int
+    z1: int
+    bottom: int
+    top: int
+    owner: int
+    """Number of the thing whose zone it is; 0 for a door's or a window's, which is strict."""
+
+
+class Side(NamedTuple):
+    """A straight piece of wall, seen from inside."""
+
+    along_x: bool
+    low: int
+    high: int
+    at: int
+    """Its z where it runs along x, else its x."""
+    quarter: Quarter
+    """The turn of what stands with its back to it."""
+
+    def rect(self, low: int, high: int, near: int, far: int) -> Rect:
+        """The rectangle between two places along it and two distances from it."""
+        if self.along_x:
+            if self.quarter == 2:
+                return low, self.at + near, high, self.at + far
+            return low, self.at - far, high, self.at - near
+        if self.quarter == 1:
+            return self.at + near, low, self.at + far, high
+        return self.at - far, low, self.at - near, high
+
+
+def turned(quarter: int, u: int, w: int) -> tuple[int, int]:
+    """A place in a thing's own frame (u to its right as its back sees, w to its back) in x and z."""
+    return ((u, w), (-w, u), (-u, -w), (w, -u))[quarter]
+
+
+@cache
+def _comb(width: int, rows: int) -> int:
+    """One bit at the start of each of so many rows."""
+    return sum(1 << (width * i) for i in range(rows))
+
+
+class Ground:
+    """A room to be furnished.
+
+    Args:
+        room: its plan.
+        ceiling: its clear height.
+    """
+
+    def __init__(self, room: Room, ceiling: int) -> None:
+        xs, zs = [x for x, _ in room.outline], [z for _, z in room.outline]
+        self.bounds: Rect = (min(xs), min(zs), max(xs), max(zs))
+        self.ceiling = ceiling
+        self.area = _area(room.outline)
+        """mm²."""
+        self.sides = _sides(room.outline)
+        self.solids: list[Solid] = [
+            Solid(*rect, 0, _TALL) for rect in _notches(room.outline, self.bounds)
+        ]
+        self.zones: list[Zone] = []
+        self.swings: list[Rect] = []
+        """What doors' leaves sweep: not even a rug lies there."""
+        self.covered = 0
+        """mm² of floor under things."""
+        x0, z0, x1, z1 = self.bounds
+        # A closed column and row around, so that a shift never leaps from row to row.
+        self._width = (x1 - x0) // CELL + 2
+        self._height = (z1 - z0) // CELL + 2
+        inner = self._mask((x0 + BODY, z0 + BODY, x1 - BODY, z1 - BODY), within=True)
+        for solid in self.solids:
+            inner &= ~self._mask(grown(solid[:4]))
+        self.open = inner
+        self.ways: list[int] = []
+        """One bit each: where one comes in."""
+
+    # -- what is free -------------------------------------------------------------------------
+
+    def fits(
+        self, rect: Rect, bottom: int, top: int, ignore: Collection[int] = (), flat: bool = False
+    ) -> bool:
+        """Whether a thing can be there.
+
+        Args:
+            rect: its footprint.
+            bottom: its underside.
+            top: its upper side.
+            ignore: owners of zones that do not mind it.
+            flat: it hangs on a wall or lies on the floor: only doors' and windows' zones count.
+        """
+        x0, z0, x1, z1 = rect
+        bounds = self.bounds
+        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+            return False
+        for a0, b0, a1, b1, low, high in self.solids:
+            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
+                return False
+        for a0, b0, a1, b1, low, high, owner in self.zones:
+            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
+                if owner == 0 or (not flat and owner not in ignore):
+                    return False
+        return True
+
+    def hit(self, rect: Rect, bottom: int, top: int, but: Rect | None = None) -> bool:
+        """Whether something is there (but for one footprint), whatever is to be kept free."""
+        x0, z0, x1, z1 = rect
+        return any(
+            x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top
+            for a0, b0, a1, b1, low, high in self.solids
+            if (a0, b0, a1, b1) != but
+        )
+
+    def lies(self, rect: Rect) -> bool:
+        """Whether a rug can lie there: inside the room and in no door's way."""
+        x0, z0, x1, z1 = rect
+        bounds = self.bounds
+        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+            return False
+        walls = (solid[:4] for solid in self.solids if solid.top == _TALL)
+        return not any(
+            x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1
+            for a0, b0, a1, b1 in (*walls, *self.swings)
+        )
+
+    def spans(
+        self,
+        side: Side,
+        deep: int,
+        bottom: int,
+        top: int,
+        clear: int,
+        ignore: Collection[int] = (),
+        flat: bool = False,
+    ) -> list[tuple[int, int]]:
+        """Where along a wall a thing so deep can have its back to it, with room before it."""
+        x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep)
+        blocked: list[tuple[int, int]] = []
+        cut = 0 if side.along_x else 1
+        for solid in self.solids:
+            a0, b0, a1, b1, low, high = solid
+            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
+                blocked.append((solid[cut], solid[cut + 2]))
+        for zone in self.zones:
+            a0, b0, a1, b1, low, high, owner = zone
+            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
+                if owner == 0 or (not flat and owner not in ignore):
+                    blocked.append((zone[cut], zone[cut + 2]))
+        if clear:
+            x0, z0, x1, z1 = side.rect(side.low, side.high, deep, deep + clear)
+            for solid in self.solids:
+                a0, b0, a1, b1, low, high = solid
+                if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and low < HEAD:
+                    blocked.append((solid[cut], solid[cut + 2]))
+            # The room must not end before the zone does.
+            far = (x0, z0, x1, z1)
+            bounds = self.bounds
+            if far[0] < bounds[0] or far[1] < bounds[1] or far[2] > bounds[2] or far[3] > bounds[3]:
+                return []
+        blocked.sort()
+        found = []
+        at = side.low
+        for low, high in blocked:
+            if low > at:
+                found.append((at, low))
+            at = max(at, high)
+        if at < side.high:
+            found.append((at, side.high))
+        return found
+
+    # -- taking it ----------------------------------------------------------------------------
+
+    def take(self, rect: Rect, bottom: int, top: int) -> bool:
+        """Put a thing there if one can still walk from every way in to every other.
+
+        Returns:
+            False, and nothing is changed, where it would part them.
+        """
+        if bottom < HEAD and top > STEP_OVER and not self._walk(rect):
+            return False
+        self.solids.append(Solid(*rect, bottom, top))
+        if bottom < STEP_OVER < top:
+            self.covered += (rect[2] - rect[0]) * (rect[3] - rect[1])
+        return True
+
+    def block(self, rect: Rect, bottom: int, top: int) -> None:
+        """Note a thing that is in nobody's way, so that nothing else goes there."""
+        self.solids.append(Solid(*rect, bottom, top))
+
+    def keep(self, rect: Rect, owner: int, bottom: int = 0, top: int = HEAD) -> None:
+        """Keep a zone free."""
+        self.zones.append(Zone(*rect, bottom, top, owner))
+
+    def come_in(self, x: int, z: int) -> bool:
+        """Note that one comes in about there; False where a person finds no floor to stand on."""
+        x0, z0, *_ = self.bounds
+        column, row = (x - x0) // CELL + 1, (z - z0) // CELL + 1
+        near = [
+            (abs(i) + abs(j), (row + j) * self._width + column + i)
+            for i in range(-4, 5)
+            for j in range(-4, 5)
+            if 0 <= row + j < self._height and 0 <= column + i < self._width
+        ]
+        for _, bit in sorted(near):
+            if self.open >> bit & 1:
+                self.ways.append(1 << bit)
+                return True
+        return False
+
+    def _walk(self, rect: Rect) -> bool:
+        """Close the floor around a thing, unless that parts the ways in."""
+        left = self.open & ~self._mask(grown(rect))
+        if left == self.open:
+            return True
+        if any(not way & left for way in self.ways):
+            return False
+        if len(self.ways) > 1 and not self._joined(left):
+            return False
+        if not self.ways and not left:
+            return False
+        self.open = left
+        return True
+
+    def _joined(self, floor: int) -> bool:
+        goal = 0
+        for way in self.ways:
+            goal |= way
+        return not goal & ~self.reached(floor, goal)
+
+    def reached(self, floor: int, goal: int = 0) -> int:
+        """The open cells that one comes to from the first way in; stops when the goal is."""
+        if not self.ways:
+            return floor
+        seen, width = self.ways[0], self._width
+        while True:
+            more = (seen | seen << 1 | seen >> 1 | seen << width | seen >> width) & floor
+            if more == seen or (goal and not goal & ~more):
+                return more
+            seen = more
+
+    def reachable(self, rect: Rect) -> bool:
+        """Whether a person can come to stand with a foot in a rectangle."""
+        return bool(self._mask(rect) & self.reached(self.open))
+
+    def _mask(self, rect: Rect, within: bool = False) -> int:
+        """The cells whose middle lies inside a rectangle (``within``: or on its edge)."""
+        x0, z0, *_ = self.bounds
+        half = CELL // 2
+        lean = 0 if within else 1
+        # Cell i of a row has its middle at x0 + (i - 1) * CELL + half.
+        i0 = max(1, -((x0 + half - rect[0] - lean) // CELL) + 1)
+        i1 = min(self._width - 2, (rect[2] - lean - x0 - half) // CELL + 1)
+        j0 = max(1, -((z0 + half - rect[1] - lean) // CELL) + 1)
+        j1 = min(self._height - 2, (rect[3] - lean - z0 - half) // CELL + 1)
+        if i1 < i0 or j1 < j0:
+            return 0
+        row = ((1 << (i1 - i0 + 1)) - 1) << i0
+        return row * _comb(self._width, j1 - j0 + 1) << (j0 * self._width)
+
+
+def grown(rect: Iterable[int], by: int = BODY) -> Rect:
+    """A rectangle with a margin around it."""
+    x0, z0, x1, z1 = rect
+    return x0 - by, z0 - by, x1 + by, z1 + by
+
+
+def _area(outline: Outline) -> int:
+    pairs = zip(outline, (*outline[1:], outline[0]), strict=True)
+    return abs(sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs)) // 2
+
+
+def _sides(outline: Outline) -> list[Side]:
+    """Each edge of an outline, with the turn that faces inwards."""
+    pairs = list(zip(outline, (*outline[1:], outline[0]), strict=True))
+    # Positive where the corners run clockwise as seen from above (z grows towards the reader).
+    clockwise = sum(x0 * z1 - x1 * z0 for (x0, z0), (x1, z1) in pairs) > 0
+    found = []
+    for (x0, z0), (x1, z1) in pairs:
+        if z0 == z1:
+            quarter: Quarter = 2 if (x1 > x0) == clockwise else 0
+            found.append(Side(True, min(x0, x1), max(x0, x1), z0, quarter))
+        else:
+            found.append(Side(False, min(z0, z1), max(z0, z1), x0, 3 if (z1 > z0) == clockwise else 1))
+    return found
+
+
+def _notches(outline: Outline, bounds: Rect) -> list[Rect]:
+    """Rectangles that fill what lies in an outline's bounds and not in it."""
+    xs = sorted({x for x, _ in outline})
+    pairs = list(zip(outline, (*outline[1:], outline[0]), strict=True))
+    found: list[Rect] = []
+    for x0, x1 in zip(xs, xs[1:], strict=False):
+        # The horizontal edges over this strip, from above: inside between each two.
+        levels = sorted(
+            z for (a, z), (b, _) in pairs if min(a, b) <= x0 and max(a, b) >= x1 and a != b
+        )
+        edges = [bounds[1], *levels, bounds[3]]
+        for top, bottom in zip(edges[::2], edges[1::2], strict=True):
+            if bottom > top:
+                found.append((x0, top, x1, bottom))
+    return found
