@@ -74,7 +74,8 @@ _OWN_WORDS: dict[str, tuple[RoomKey, ...]] = {
 }
 """Kinds of rooms that the paper's types do not tell apart."""
 ALONE: tuple[Place, ...] = (
-    "wall", "corner", "middle", "window", "hung", "ceiling", "curtain", "run", "floor", "under", "door",
+    "wall", "corner", "middle", "window", "hung", "ceiling", "curtain", "run", "floor", "under",
+    "door",
 )  # fmt: skip
 """Places that need no other thing."""
 CLASSES = (
@@ -259,8 +260,8 @@ class Catalogue:
         if not any(self._placeable(entry, key, ()) for key in ROOM_KEYS):
             raise SceneError(
                 f"catalogue: {entry.name}: cannot be placed anywhere in any room: expected `rooms` "
-                "with a `place` that fits there, or `upon` something that is large enough and in one "
-                "of its rooms; change one of these."
+                "with a `place` that fits there, or `upon` something that is large enough and in "
+                "one of its rooms; change one of these."
             )
 
     def _placeable(self, entry: Entry, key: RoomKey, seen: tuple[str, ...]) -> bool:
@@ -270,15 +271,17 @@ class Catalogue:
         seen = (*seen, entry.name)
         places = (entry.place, entry.otherwise)
         low = entry.high[0] + entry.size[1][0]
-        if low <= _HIGHEST and any(p in ALONE for p in places) and not (
-            entry.place == "hung" and entry.to and entry.otherwise is None
+        if (
+            low <= _HIGHEST
+            and any(p in ALONE for p in places)
+            and not (entry.place == "hung" and entry.to and entry.otherwise is None)
         ):
             return True
         for name in entry.to if entry.place is not None else ():
-            other = self.entries.get(name)
-            if other and low <= _HIGHEST and self._placeable(other, key, seen):
-                if entry.place != "upon" or _holds(other, entry):
-                    return True
+            other = self.entries[name]
+            stands = entry.place != "upon" or _holds(other, entry)
+            if stands and low <= _HIGHEST and self._placeable(other, key, seen):
+                return True
         return any(
             _holds(self.entries[name], entry) and self._placeable(self.entries[name], key, seen)
             for name in entry.upon
@@ -339,6 +342,4 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
 def catalogue() -> Catalogue:
     """The catalogue of the package, read once."""
     folder = Path(str(files("navloom.scenes.homes")))
-    return load_catalogue(
-        (folder / "catalogue_assets.yaml", folder / "catalogue_objects.yaml")
-    )
+    return load_catalogue((folder / "catalogue_assets.yaml", folder / "catalogue_objects.yaml"))

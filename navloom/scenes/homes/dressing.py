@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
@@ -33,7 +32,7 @@ class Look(BaseModel):
 
 
 class Style(BaseModel):
-    """A style: its looks where they differ from the common ones, and what it has more or less of."""
+    """A style: its looks where they are not the common ones, and what it has more or less of."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,7 +53,10 @@ class Styles(BaseModel):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Styles:
-        for where, looks in [("common", self.common), *((n, s.looks) for n, s in self.styles.items())]:
+        for where, looks in [
+            ("common", self.common),
+            *((n, s.looks) for n, s in self.styles.items()),
+        ]:
             for word in looks:
                 if word not in CLASSES:
                     near = did_you_mean(word, CLASSES)
@@ -79,13 +81,6 @@ def _styles() -> Styles:
 def style_names() -> tuple[str, ...]:
     """The names of the styles, in the file's order."""
     return tuple(_styles().styles)
-
-
-def __getattr__(name: str) -> Any:
-    """``STYLES``: as :func:`style_names` says, read when it is first asked for."""
-    if name == "STYLES":
-        return style_names()
-    raise AttributeError(name)
 
 
 class Dressing:

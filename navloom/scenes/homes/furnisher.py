@@ -14,13 +14,13 @@ from navloom.scenes.homes.catalogue import Entry, RoomKey, catalogue, room_keys
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.dressing import Dressing
 from navloom.scenes.homes.floorplan import Doorway, Floorplan, Room, Spot, Window
-from navloom.scenes.homes.ground import Ground, Rect, Side
 from navloom.scenes.homes.hanging import PLACES as HANGING
 from navloom.scenes.homes.home_spec import Clutter
 from navloom.scenes.homes.item_relations import relations_of
 from navloom.scenes.homes.kitchen_run import build_run
 from navloom.scenes.homes.on_top import all_there, fill, put_on
 from navloom.scenes.homes.placed import DoorPlace, Placed, Setting, WindowPlace
+from navloom.scenes.homes.room_floor import Ground, Rect, Side
 from navloom.scenes.homes.standing import PLACES as STANDING
 from navloom.scenes.parts import Item, Relation
 
@@ -35,6 +35,7 @@ _DEGREE = 0.01745329
 _FULLEST = {0: 40, 1: 50, 2: 60}
 """Percent of a room's floor under things, by how untidy the home is."""
 _MESS: dict[Clutter, int] = {"tidy": 0, "lived-in": 1, "cluttered": 2}
+_HOW_UNTIDY: dict[Clutter, float] = {"tidy": 0.25, "lived-in": 0.5, "cluttered": 0.25}
 _FULL = {0: 0.6, 1: 1.0, 2: 1.6}
 _OWNERS = (0.35, 0.5, 0.7, 0.85, 1.0, 1.15, 1.35, 1.7, 2.2)
 """Factors on the number of objects: some people own much."""
@@ -77,10 +78,9 @@ def furnish(
         SceneError: there is no such style.
     """
     dressing = Dressing(style, dice.split("style"))
-    clutter = clutter or dice.split("clutter").weighted(
-        {"tidy": 0.25, "lived-in": 0.5, "cluttered": 0.25}
-    )
-    mess = _MESS[clutter]
+    drawn: Clutter = dice.split("clutter").weighted(_HOW_UNTIDY)
+    untidy = clutter or drawn
+    mess = _MESS[untidy]
     full = dice.split("owners").pick(_OWNERS) * _FULL[mess] * dressing.full
     namer = _Namer()
     items: list[Item] = []
@@ -94,7 +94,7 @@ def furnish(
         made = namer.items(room, setting.placed, dressing)
         items += made
         relations += relations_of(setting.placed, [item.id for item in made])
-    return Furnishing(tuple(items), tuple(relations), dressing.name, clutter)
+    return Furnishing(tuple(items), tuple(relations), dressing.name, untidy)
 
 
 # -- the empty room -------------------------------------------------------------------------------
@@ -157,8 +157,8 @@ def _keep_door(setting: Setting, door: Doorway) -> None:
         swing: Rect = (min(xs), min(zs), max(xs), max(zs))
         ground.keep(swing, 0, 0, door.height)
         ground.swings.append(swing)
-    x0, z0, x1, z1 = side.rect((low + high) // 2, (low + high) // 2, 250, 250)
-    ground.come_in(x0, z0)
+    x, z, *_ = side.rect((low + high) // 2, (low + high) // 2, 250, 250)
+    ground.come_in(x, z)
     setting.doors.append(DoorPlace(side, low, high, door.b is None))
 
 
@@ -176,8 +176,8 @@ def _keep_window(setting: Setting, window: Window) -> None:
 
 def _furnish_room(room: Setting) -> None:
     known = catalogue().by_room
-    entries = dict.fromkeys(entry for key in room.keys for entry in known[key])
-    ordered = sorted(entries, key=lambda entry: entry.turn)
+    entries = {entry.name: entry for key in room.keys for entry in known[key]}
+    ordered = sorted(entries.values(), key=lambda entry: entry.turn)
     run = tuple(entry for entry in ordered if entry.place == "run")
     if run:
         build_run(room, run)
@@ -284,5 +284,3 @@ class _Namer:
             states=thing.states,
             mass=round(low + (most - low) * (wide / max(1, thing.entry.size[0][1])), 2),
         )
-
-

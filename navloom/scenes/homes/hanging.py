@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from navloom.scenes.homes.catalogue import Entry, Place
-from navloom.scenes.homes.ground import Side
 from navloom.scenes.homes.placed import Placed, Setting, Size
+from navloom.scenes.homes.room_floor import Side
 
 FLAT = 60
 """mm: what is no deeper hangs in nobody's way."""
@@ -163,9 +163,7 @@ def _lay(
         fitted = (size[0] * share // 20 * 2, size[1], size[2] * share // 20 * 2)
         thing = Placed(0, entry, fitted, *spot, 0, quarter)
         x0, z0, x1, z1 = thing.rect
-        apart = all(
-            x0 >= b1 or b0 >= x1 or z0 >= d1 or d0 >= z1 for b0, d0, b1, d1 in rugs
-        )
+        apart = all(x0 >= b1 or b0 >= x1 or z0 >= d1 or d0 >= z1 for b0, d0, b1, d1 in rugs)
         if fitted[0] >= entry.size[0][0] * 6 // 10 and apart and room.ground.lies(thing.rect):
             return room.put(entry, fitted, spot, 0, quarter, anchor=anchor)
     return None

@@ -27,8 +27,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from navloom.scenes.homes.ground import STEP_OVER, Rect
 from navloom.scenes.homes.placed import Placed
+from navloom.scenes.homes.room_floor import STEP_OVER, Rect
 from navloom.scenes.parts import Relation, RelationKind
 
 NEXT = 300
@@ -75,7 +75,7 @@ def stands(thing: Placed) -> bool:
 
 
 def _gap(a: Rect, b: Rect) -> int:
-    """mm between two rectangles along the axis that parts them most; 0 where they touch."""
+    """Between two rectangles along the axis that parts them most, in mm; 0: they touch."""
     return max(a[0] - b[2], b[0] - a[2], a[1] - b[3], b[1] - a[3], 0)
 
 

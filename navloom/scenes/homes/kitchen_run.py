@@ -7,8 +7,8 @@ small to a large ``size``) fill what is left between the others.
 from __future__ import annotations
 
 from navloom.scenes.homes.catalogue import Entry
-from navloom.scenes.homes.ground import Side
 from navloom.scenes.homes.placed import Setting, Size
+from navloom.scenes.homes.room_floor import Side
 
 _BEFORE = 800
 """mm that stay free before a run."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from navloom.scenes.homes.catalogue import Entry, catalogue
-from navloom.scenes.homes.ground import Rect
 from navloom.scenes.homes.placed import Placed, Setting, Size
+from navloom.scenes.homes.room_floor import Rect
 
 _TRIES = 7
 _BOARD = 30
@@ -19,7 +19,7 @@ def fill(room: Setting) -> None:
     while done < len(room.placed):
         holder = room.placed[done]
         done += 1
-        if holder.entry.top is None or holder.hung and holder.entry.shape != "shelf":
+        if holder.entry.top is None:
             continue
         # Some tables are bare, some are full.
         mood = room.full * room.dice.pick((0.2, 0.5, 0.8, 1.0, 1.2, 1.6))

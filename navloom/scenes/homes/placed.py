@@ -10,7 +10,7 @@ from navloom.scenes.homes.catalogue import Entry, RoomKey
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.dressing import Dressing
 from navloom.scenes.homes.floorplan import Room
-from navloom.scenes.homes.ground import Ground, Rect, Side, turned
+from navloom.scenes.homes.room_floor import Ground, Rect, Side, turned
 
 TILTS: dict[int, tuple[int, int]] = {0: (1000, 0), 10: (985, 174), 15: (966, 259), 20: (940, 342)}
 """Degrees a thing may stand askew -> cosine and sine in thousandths."""

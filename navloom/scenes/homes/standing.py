@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from navloom.scenes.homes.catalogue import Entry, Place
-from navloom.scenes.homes.ground import Side, grown, turned
 from navloom.scenes.homes.placed import TILTS, Placed, Setting, Size, footprint
+from navloom.scenes.homes.room_floor import Side, grown, turned
 
 _TRIES = 3
 """Spans of wall that are tried for one thing."""
@@ -51,7 +51,7 @@ def _along(
     wide, high, deep = size
     ground = room.ground
     # A bed wants both its sides free, then one; other things have none to be kept.
-    for margins in ((2, 1, 0) if entry.sides else (0,)):
+    for margins in (2, 1, 0) if entry.sides else (0,):
         need = wide + margins * entry.sides
         spans = [
             (side, low, low_end)
@@ -67,10 +67,7 @@ def _along(
         for _, i in scored[:_TRIES]:
             side, low, high_end = spans[i]
             for start in _starts(room, prefer, side, low, high_end, need, at, corner):
-                if margins == 2 or (margins == 1 and start != low):
-                    left = entry.sides
-                else:
-                    left = 0
+                left = entry.sides if margins == 2 or (margins and start != low) else 0
                 thing = _back_to(room, entry, size, side, start + left)
                 if thing is not None:
                     for u in (-1, 1) if entry.sides else ():
@@ -118,9 +115,7 @@ def _starts(
         yield from room.dice.shuffled([low, last, middle, free])[:3]
 
 
-def _back_to(
-    room: Setting, entry: Entry, size: Size, side: Side, start: int
-) -> Placed | None:
+def _back_to(room: Setting, entry: Entry, size: Size, side: Side, start: int) -> Placed | None:
     x0, z0, x1, z1 = side.rect(start, start + size[0], 0, size[2])
     return room.put(entry, size, ((x0 + x1) // 2, (z0 + z1) // 2), 0, side.quarter)
 
@@ -242,19 +237,14 @@ def _around(room: Setting, entry: Entry, size: Size) -> Placed | None:
 def _drawn_up(
     room: Setting, entry: Entry, size: Size, anchor: Placed, edge: int, along: int
 ) -> Placed | None:
-    """A seat at a place along one edge of a table, turned to it.
-
-    Args:
-        edge: quarter turns from the table's front to that edge.
-        along: from the edge's middle.
-    """
+    """A seat so far along an edge of a table (quarter turns from its front), turned to it."""
     tilt, gap = 0, entry.gap + 20
     if room.mess and room.dice.chance(0.3 * room.mess):
         gap += room.dice.whole(0, 120 * room.mess)
         tilt = room.dice.pick(_ASKEW) * room.dice.pick((-1, 1))
     half = anchor.size[2 * (1 - edge % 2)] // 2
     for pull, askew in ((gap, tilt), (entry.gap + 20, 0)):
-        x0, z0, x1, z1 = footprint(0, 0, size[0], size[2], 0, askew)
+        _, z0, _, z1 = footprint(0, 0, size[0], size[2], 0, askew)
         dx, dz = turned(edge, along, -(half + pull + (z1 - z0) // 2))
         spot = anchor.place(dx, dz)
         thing = _by(room, entry, size, spot, (anchor.quarter + edge + 2) % 4, anchor, askew)

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from navloom.scenes.homes.floorplan import (
-    Doorway,
-    Floorplan,
-    Outline,
-    Room,
-    Storey,
-    Window,
-)
+from navloom.scenes.homes.floorplan import Doorway, Floorplan, Outline, Room, Storey, Window
 
 WALL = 100
 
@@ -30,7 +23,10 @@ def rows(above: list[tuple[str, int]], below: list[tuple[str, int]], deep: int =
     doors: list[Doorway] = []
     windows: list[Window] = []
     hall_top, hall_bottom = deep + WALL, deep + WALL + 1400
-    for row, top, bottom in ((above, 0, deep), (below, hall_bottom + WALL, hall_bottom + WALL + deep)):
+    for row, top, bottom in (
+        (above, 0, deep),
+        (below, hall_bottom + WALL, hall_bottom + WALL + deep),
+    ):
         x = 0
         for i, (kind, wide) in enumerate(row):
             number = len(rooms) + 1
@@ -50,10 +46,16 @@ def rows(above: list[tuple[str, int]], below: list[tuple[str, int]], deep: int =
             away = face - 800 if upper else face + 800
             doors.append(
                 Doorway(
-                    number, 100, "hinged", ((low, middle), (high, middle)), WALL, state="open",
-                    hinge=0, swings_into=number,
+                    number,
+                    100,
+                    "hinged",
+                    ((low, middle), (high, middle)),
+                    WALL,
+                    state="open",
+                    hinge=0,
+                    swings_into=number,
                     swing=((low, face), (high, face), (high, away), (low, away)),
-                )  # fmt: skip
+                )
             )
             outer = top - WALL // 2 if upper else bottom + WALL // 2
             if wide >= 2400:
@@ -66,16 +68,19 @@ def rows(above: list[tuple[str, int]], below: list[tuple[str, int]], deep: int =
     rooms.append(Room(100, "hallway", "circulation", 1, box(0, hall_top, length, hall_bottom), 0))
     middle = (hall_top + hall_bottom) // 2
     doors.append(
-        Doorway(100, None, "hinged", ((-50, middle - 450), (-50, middle + 450)), WALL, state="closed")
+        Doorway(
+            100, None, "hinged", ((-50, middle - 450), (-50, middle + 450)), WALL, state="closed"
+        )
     )
     storey = Storey(1, 0, 2600, box(-WALL, -WALL, length + WALL, hall_bottom + 2 * WALL + deep))
     return Floorplan((storey,), tuple(rooms), tuple(doors), tuple(windows), (), ())
 
 
 HOME = rows(
-    [("living room", 5200), ("bedroom", 4200), ("bathroom", 2200), ("office", 3000), ("nursery", 3200)],
-    [("kitchen", 4000), ("dining room", 3600), ("bedroom", 3400), ("toilet", 1200), ("laundry", 2200),
-     ("closet", 1600), ("garage", 5600)],
+    [("living room", 5200), ("bedroom", 4200), ("bathroom", 2200), ("office", 3000),
+     ("nursery", 3200)],
+    [("kitchen", 4000), ("dining room", 3600), ("bedroom", 3400), ("toilet", 1200),
+     ("laundry", 2200), ("closet", 1600), ("garage", 5600)],
 )  # fmt: skip
 MORE = rows(
     [("kitchen/living room", 7800), ("library", 4000), ("gym", 3900), ("balcony", 2500)],

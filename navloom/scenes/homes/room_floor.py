@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from navloom.scenes.homes.floorplan import Outline, Room
@@ -40,7 +41,7 @@ class Solid(NamedTuple):
 
 
 class Zone(NamedTuple):
-    """What is kept free: of everything (a door's), or of what stands but for some (before a bed)."""
+    """What is kept free: of everything (a door's), or of what stands, but for some (a bed's)."""
 
     x0: int
     z0: int
@@ -75,7 +76,7 @@ class Side(NamedTuple):
 
 
 def turned(quarter: int, u: int, w: int) -> tuple[int, int]:
-    """A place in a thing's own frame (u to its right as its back sees, w to its back) in x and z."""
+    """A place in a thing's own frame (u across, w towards its back), as (x, z)."""
     return ((u, w), (-w, u), (-u, -w), (w, -u))[quarter]
 
 
@@ -141,9 +142,10 @@ class Ground:
             if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
                 return False
         for a0, b0, a1, b1, low, high, owner in self.zones:
-            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
-                if owner == 0 or (not flat and owner not in ignore):
-                    return False
+            if (owner == 0 or not (flat or owner in ignore)) and (
+                x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top
+            ):
+                return False
         return True
 
     def hit(self, rect: Rect, bottom: int, top: int, but: Rect | None = None) -> bool:
@@ -163,8 +165,7 @@ class Ground:
             return False
         walls = (solid[:4] for solid in self.solids if solid.top == _TALL)
         return not any(
-            x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1
-            for a0, b0, a1, b1 in (*walls, *self.swings)
+            x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 for a0, b0, a1, b1 in (*walls, *self.swings)
         )
 
     def spans(
@@ -187,9 +188,10 @@ class Ground:
                 blocked.append((solid[cut], solid[cut + 2]))
         for zone in self.zones:
             a0, b0, a1, b1, low, high, owner = zone
-            if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top:
-                if owner == 0 or (not flat and owner not in ignore):
-                    blocked.append((zone[cut], zone[cut + 2]))
+            if (owner == 0 or not (flat or owner in ignore)) and (
+                x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and bottom < high and low < top
+            ):
+                blocked.append((zone[cut], zone[cut + 2]))
         if clear:
             x0, z0, x1, z1 = side.rect(side.low, side.high, deep, deep + clear)
             for solid in self.solids:
@@ -324,7 +326,9 @@ def _sides(outline: Outline) -> list[Side]:
             quarter: Quarter = 2 if (x1 > x0) == clockwise else 0
             found.append(Side(True, min(x0, x1), max(x0, x1), z0, quarter))
         else:
-            found.append(Side(False, min(z0, z1), max(z0, z1), x0, 3 if (z1 > z0) == clockwise else 1))
+            found.append(
+                Side(False, min(z0, z1), max(z0, z1), x0, 3 if (z1 > z0) == clockwise else 1)
+            )
     return found
 
 
@@ -333,7 +337,7 @@ def _notches(outline: Outline, bounds: Rect) -> list[Rect]:
     xs = sorted({x for x, _ in outline})
     pairs = list(zip(outline, (*outline[1:], outline[0]), strict=True))
     found: list[Rect] = []
-    for x0, x1 in zip(xs, xs[1:], strict=False):
+    for x0, x1 in pairwise(xs):
         # The horizontal edges over this strip, from above: inside between each two.
         levels = sorted(
             z for (a, z), (b, _) in pairs if min(a, b) <= x0 and max(a, b) >= x1 and a != b
