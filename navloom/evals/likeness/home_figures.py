@@ -1,6 +1,8 @@
 """What of a home is compared with other homes: counts of its rooms, things, tasks and bodies.
 
-A room's area is that of its box, or of the box around its outline: real homes come as boxes.
+Real homes come as boxes, so a room's area is that of its box, or of the box around its outline, and
+metres are walked as they are there: on a grid of the boxes, from one to the next where they are
+nearest, through walls and furniture. On a home's true floor ways are longer.
 ``structure`` is left out everywhere: what a source counts as a thing differs most there. A label
 that fits several of the paper's room types (``kitchen/living room``) counts as a part of each.
 """
@@ -16,9 +18,11 @@ import networkx as nx
 
 from navloom.scenes.bodies import from_geometry
 from navloom.scenes.distances import hop_table
+from navloom.scenes.formats.hm3d import crossing
+from navloom.scenes.gridgraph import build_viewpoints
 from navloom.scenes.lexicon import listed_name, room_types
 from navloom.scenes.prompt import item_names
-from navloom.scenes.scene import Region, Scene
+from navloom.scenes.scene import Box, Region, Scene
 from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.task import RelayTask
@@ -78,7 +82,7 @@ def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures
     every = [item for found in things.values() for item in found]
     hops = hop_table(scene).hops
     parts = nx.number_connected_components(graph)
-    alpha, makespan = _best_relays(scene, tasks, seed)
+    alpha, makespan = _best_relays(_on_boxes(scene), tasks, seed)
     spreads: dict[str, tuple[float, ...]] = {
         "rooms": (len(scene.regions),),
         "areas": tuple(area for room in scene.regions if (area := box_area(room)) is not None),
@@ -106,12 +110,32 @@ def home_figures(scene: Scene, *, tasks: int = 10, seed: int = 0) -> HomeFigures
 
 def box_area(room: Region) -> float | None:
     """Square metres of a room's box, or of the box around its outline; None where it has none."""
+    box = _upright(room)
+    return None if box is None else box.size[0] * box.size[2]
+
+
+def _upright(room: Region) -> Box | None:
     if room.box is not None and not room.box.yaw:
-        return room.box.size[0] * room.box.size[2]
+        return room.box
     if (outline := room.outline) is None:
         return None
     xs, zs = [x for x, _ in outline], [z for _, z in outline]
-    return (max(xs) - min(xs)) * (max(zs) - min(zs))
+    middle = ((min(xs) + max(xs)) / 2, room.center[1], (min(zs) + max(zs)) / 2)
+    return Box(center=middle, size=(max(xs) - min(xs), 0.0, max(zs) - min(zs)))
+
+
+def _on_boxes(scene: Scene) -> Scene:
+    """The scene with the graph that is made where no more than boxes is known, if they are."""
+    boxes = {room.id: box for room in scene.regions if (box := _upright(room)) is not None}
+    if len(boxes) < len(scene.regions):
+        return scene
+    rooms = [room.model_copy(update={"box": boxes[room.id]}) for room in scene.regions]
+    links = [
+        link.model_copy(update={"point": crossing(boxes[link.a], boxes[link.b])})
+        for link in scene.links
+    ]
+    viewpoints, edges = build_viewpoints(rooms, links)
+    return scene.replace(viewpoints=viewpoints, edges=edges)
 
 
 def body_shares(scene: Scene) -> dict[str, float]:

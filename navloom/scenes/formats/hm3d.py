@@ -229,12 +229,12 @@ def _link(a: Room, b: Room) -> Link:
         a=a.region,
         b=b.region,
         kind="stairs" if abs(rise) > STAIRS_RISE else "opening",
-        point=_crossing(a.box, b.box),
+        point=crossing(a.box, b.box),
         step=rise,
     )
 
 
-def _crossing(a: Box, b: Box) -> Point3:
+def crossing(a: Box, b: Box) -> Point3:
     """Half-way between the nearest points of two upright boxes; in the middle of an overlap.
 
     Its height is that of a walker's feet: the higher of the two floors where the boxes share it,

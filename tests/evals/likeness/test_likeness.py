@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from navloom.evals.likeness.home_figures import HomeFigures, box_area, home_figures
+from navloom.evals.likeness.home_figures import HomeFigures, _on_boxes, box_area, home_figures
 from navloom.evals.likeness.two_sets import CLOSE, Line, compare, log_odds, type_mix
 from navloom.scenes.scene import Box, Floor, Item, Link, Region, Scene
 from navloom.scenes.uri import iter_scenes, load_scene
@@ -127,6 +128,30 @@ def test_types_and_odds_by_hand() -> None:
     mix = line(compare(other, homes), "mix of room types")
     assert mix.value == pytest.approx(0.25)
     assert mix.holds is False
+
+
+def test_metres_are_walked_on_the_boxes_also_where_more_is_known(tmp_path: Path) -> None:
+    """A home written as boxes, links and things has the same relays as the home itself."""
+    flat = load_scene("demo:villa")
+    number = {room.id: int(room.number) for room in flat.regions}
+    written = {
+        "scene": "boxed",
+        "rooms": [
+            {"id": number[r.id], "label": r.label, "centroid": r.box.center, "dims": r.box.size}
+            for r in flat.regions
+            if r.box
+        ],
+        "connections": [(number[link.a], number[link.b]) for link in flat.links],
+        "objects": [],
+    }
+    (tmp_path / "boxed.json").write_text(json.dumps(written))
+    boxed = load_scene(f"hm3d:{tmp_path}/boxed")
+    assert _on_boxes(flat).viewpoints == boxed.viewpoints
+    assert set(_on_boxes(flat).edges) == set(boxed.edges)
+    assert set(flat.edges) != set(boxed.edges)
+    bare = flat.replace(regions=tuple(r.model_copy(update={"box": None, "polygon": None})
+                                      for r in flat.regions))  # fmt: skip
+    assert _on_boxes(bare) is bare
 
 
 @pytest.mark.realdata
