@@ -183,7 +183,7 @@ def relabel(scene: Scene, labels: Mapping[str, str]) -> Scene:
     """The scene with some regions' labels changed, and with them their ids, everywhere.
 
     The number of a region stays: with ``{"Unknown_5": "bedroom"}`` it is ``Bedroom_5`` thereafter,
-    for links, items and viewpoints too.
+    for whatever names it.
 
     Args:
         scene: any scene.
@@ -211,6 +211,8 @@ def relabel(scene: Scene, labels: Mapping[str, str]) -> Scene:
         links=tuple(_with(link, a=ids[link.a], b=ids[link.b]) for link in scene.links),
         items=tuple(_with(item, region=moved(item.region)) for item in scene.items),
         viewpoints=tuple(_with(v, region=moved(v.region)) for v in scene.viewpoints),
+        openings=tuple(_with(each, region=ids[each.region]) for each in scene.openings),
+        stairs=tuple(_with(each, a=ids[each.a], b=ids[each.b]) for each in scene.stairs),
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from navloom.errors import SceneError
 from navloom.scenes.annotate import annotate, consensus, relabel, restore, retype, vote
-from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
+from navloom.scenes.scene import Edge, Floor, Item, Link, Opening, Region, Scene, Stairs, Viewpoint
 
 Case = tuple[list[int], list[tuple[int, int]], np.ndarray]
 
@@ -236,3 +236,17 @@ def test_retype_leaves_what_was_not_typed() -> None:
 def test_relabel_refuses_an_unknown_region() -> None:
     with pytest.raises(SceneError, match=r"no region 'Kitchen_2'.*Did you mean 'Kitchen_1'"):
         relabel(home(), {"Kitchen_2": "bedroom"})
+
+
+def test_relabel_renames_a_region_wherever_it_is_named() -> None:
+    (room, other, *_) = home().regions
+    stood = home().replace(
+        openings=(
+            Opening(kind="window", region=room.id, jambs=((0, 0), (1, 0)), bottom=1, height=1),
+        ),
+        stairs=(Stairs(a=room.id, b=other.id, treads=(), line=((0, 0, 0), (0, 3, 3))),),
+    )
+    done = relabel(stood, {room.id: "cellar"})
+    name = f"Cellar_{room.number}"
+    assert done.openings[0].region == name
+    assert (done.stairs[0].a, done.stairs[0].b) == (name, other.id)

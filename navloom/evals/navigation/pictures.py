@@ -208,7 +208,10 @@ def _part(scene: Scene, spots: Sequence[tuple[int, float, float]]) -> Scene:
     return scene.replace(
         regions=tuple(r for r in scene.regions if r.id in kept) or scene.regions,
         links=tuple(link for link in scene.links if {link.a, link.b} <= kept),
+        openings=tuple(each for each in scene.openings if each.region in kept),
+        stairs=tuple(flight for flight in scene.stairs if {flight.a, flight.b} <= kept),
         items=tuple(item for item in scene.items if item.region in kept),
+        relations=(),
         viewpoints=tuple(viewpoints.values()),
         edges=tuple(e for e in scene.edges if {e.a, e.b} <= viewpoints.keys()),
     )
