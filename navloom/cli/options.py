@@ -35,7 +35,8 @@ OutOrMade = Annotated[
     Path | None, Opt(_OUT, metavar="DIR", shown="runs/NAME-HASH of what is asked")
 ]
 SceneUri = Annotated[
-    str, Opt("One home: demo:flat, hm3d:DIR/ID, a scene.json, ...", metavar="URI", argument=True)
+    str,
+    Opt("One home: home:7, demo:flat, hm3d:DIR/ID, a scene.json.", metavar="URI", argument=True),
 ]
 Json = Annotated[bool, Opt("Print the result as JSON on stdout, for programs.", flag="--json")]
 Command = Callable[..., None]

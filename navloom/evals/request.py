@@ -23,9 +23,9 @@ UNSAID: Any = None
 Spec = Annotated[
     str,
     Opt(
-        "Which homes: demo:, demo:NAME, hm3d:DIR, hm3d:DIR/ID, mp3d:DIR, mp3d:DIR/SCAN, capnav:DIR,"
-        " a scene.json or a folder of them. Without DIR, hm3d:ID and mp3d:SCAN look in"
-        " $NAVLOOM_DATA.",
+        "Which homes: home:SEED, home:0-49, demo:, demo:NAME, hm3d:DIR, mp3d:DIR, capnav:DIR, a"
+        " scene.json or a folder of them. One of a DIR is hm3d:DIR/ID; without DIR, hm3d:ID and"
+        " mp3d:SCAN look in $NAVLOOM_DATA; a home as one wishes is 'home:7?rooms=12&floors=2'.",
         metavar="SPEC",
         argument=True,
     ),

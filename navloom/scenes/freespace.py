@@ -218,13 +218,13 @@ def _in_way(item: Item, rooms: dict[str, _Room]) -> Box | None:
 
 def _by_room(rooms: dict[str, _Room], boxes: Sequence[tuple[str, Box]]) -> list[BaseGeometry]:
     """The floor that boxes take from the middle of a body, room by room."""
-    corners: dict[str, list[list[Point2]]] = {name: [] for name in rooms}
+    corners: dict[str, dict[tuple[Point2, ...], None]] = {name: {} for name in rooms}
     for name, box in boxes:
         wide = (box.size[0] + 2 * BODY, box.size[1], box.size[2] + 2 * BODY)
         grown = Box.model_construct(center=box.center, size=wide, yaw=box.yaw)
-        corners[name].append([(round(x, 3), round(z, 3)) for x, z in grown.corners()])
+        corners[name][tuple((round(x, 3), round(z, 3)) for x, z in grown.corners())] = None
     return [
-        shapely.union_all(shapely.polygons(np.array(each))) if each else Polygon()
+        shapely.union_all(shapely.polygons(np.array(list(each)))) if each else Polygon()
         for each in corners.values()
     ]
 
@@ -378,16 +378,29 @@ def _go_round(room: _Room, floor: Polygon, level: list[Viewpoint]) -> list[Edge]
 
 
 def _sight(roomy: Polygon, floor: Polygon, level: Sequence[Viewpoint]) -> nx.Graph[Point2]:
-    """What sees what, of viewpoints and the corners of the free floor."""
-    corners = sorted({(round(x, 3), round(z, 3)) for x, z in shapely.get_coordinates(floor)})
-    nodes = list(dict.fromkeys([*(_flat(v) for v in level), *corners]))
-    pairs = list(combinations(nodes, 2))
+    """What sees what, of viewpoints and the corners round which a shortest way may turn."""
+    nodes = list(dict.fromkeys([*(_flat(v) for v in level), *_inner_corners(floor)]))
+    places = np.array(nodes)
+    first, second = np.triu_indices(len(nodes), 1)
+    ways = shapely.linestrings(np.stack([places[first], places[second]], axis=1))
+    clear = np.flatnonzero(shapely.covers(roomy, ways))
     sight: nx.Graph[Point2] = nx.Graph()
     sight.add_nodes_from(nodes)
-    for (a, b), clear in zip(pairs, shapely.covers(roomy, shapely.linestrings(pairs)), strict=True):
-        if clear:
-            sight.add_edge(a, b, metres=math.dist(a, b))
+    for i, j in zip(first[clear].tolist(), second[clear].tolist(), strict=True):
+        sight.add_edge(nodes[i], nodes[j], metres=math.dist(nodes[i], nodes[j]))
     return sight
+
+
+def _inner_corners(floor: Polygon) -> list[Point2]:
+    """The corners at which a floor has more than half a turn, to the millimetre."""
+    found: set[Point2] = set()
+    turned = shapely.orient_polygons(floor)
+    for ring in (turned.exterior, *turned.interiors):
+        at = shapely.get_coordinates(ring)[:-1]
+        before, after = at - np.roll(at, 1, axis=0), np.roll(at, -1, axis=0) - at
+        bends = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0] < 0
+        found.update((round(x, 3), round(z, 3)) for x, z in at[bends].tolist())
+    return sorted(found)
 
 
 def _parts(level: Sequence[Viewpoint], edges: Sequence[Edge]) -> list[set[str]]:

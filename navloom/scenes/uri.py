@@ -1,5 +1,6 @@
 """Scenes by name: one registry of formats, and the ways in: ``load_scene``, ``iter_scenes``.
 
+    home:7, home:0-49                made from seeds; ``home:7?rooms=12&floors=2`` as one wishes
     demo:flat                        a home that ships with the package; ``demo:`` is all three
     hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it
     capnav:DIR/ID                    one scene of the CapNav benchmark; ``capnav:DIR`` is all
@@ -7,7 +8,8 @@
     PATH.json, FOLDER                a scene.json that ``navloom scenes export`` wrote, or a folder
 
 A format is a module with ``list_ids(folder) -> list[str]`` and ``load(folder, id) -> Scene``,
-imported when it is first named. To add one is to add its line to ``FORMATS``.
+imported when it is first named. To add one is to add its line to ``FORMATS``. One whose scenes are
+made and not read has ``read_names(words) -> list[str]`` besides: the ids that a spec means.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class Reader(Protocol):
     """What the module of a format offers."""
 
     def list_ids(self, folder: Path) -> list[str]:
-        """The ids of the scenes in a folder, sorted; nothing is loaded."""
+        """The ids of the scenes in a folder, in order; nothing is loaded."""
         ...
 
     def load(self, folder: Path, scene_id: str) -> Scene:
@@ -67,6 +69,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
+    "home": Format("navloom.scenes.formats.home", None),
     "demo": Format("navloom.scenes.formats.scene_json", None),
     "hm3d": Format("navloom.scenes.formats.hm3d", "hm3d"),
     "mp3d": Format("navloom.scenes.formats.mp3d", "mp3d"),
@@ -92,7 +95,7 @@ class _Place:
 
 
 def list_scenes(spec: str) -> list[str]:
-    """The URIs of the scenes a spec names, sorted; nothing is loaded.
+    """The URIs of the scenes a spec names, in order; nothing is loaded.
 
     Args:
         spec: any form of the module's docstring, for one scene or many.
@@ -101,7 +104,7 @@ def list_scenes(spec: str) -> list[str]:
         SceneError: where the format, the folder or the scene is not there, or a folder is empty.
     """
     place = _resolve(spec)
-    return sorted(place.uri(each) for each in place.ids)
+    return [place.uri(each) for each in place.ids]
 
 
 def load_scene(uri: str) -> Scene:
@@ -117,7 +120,7 @@ def load_scene(uri: str) -> Scene:
     if len(place.ids) != 1:
         raise SceneError(
             f"'{uri}' names {len(place.ids)} scenes and one was expected: "
-            f"for example '{min(place.uri(each) for each in place.ids)}'."
+            f"for example '{place.uri(place.ids[0])}'."
         )
     return place.load(place.ids[0])
 
@@ -151,7 +154,7 @@ def iter_scenes(spec: str) -> Iterator[Scene]:
         SceneError: at once where the spec is wrong; while iterating where a scene is broken.
     """
     place = _resolve(spec)
-    return (place.load(each) for each in sorted(place.ids))
+    return (place.load(each) for each in place.ids)
 
 
 def _resolve(spec: str) -> _Place:
@@ -180,6 +183,9 @@ def _find(spec: str) -> _Place:
             + did_you_mean(scheme, FORMATS)
         )
     known = FORMATS[scheme]
+    reader = known.reader()
+    if (read_names := getattr(reader, "read_names", None)) is not None:
+        return _Place(reader, HOMES, f"{scheme}:", tuple(read_names(rest)))
     if known.data is None:
         return _pick(known.reader(), HOMES, f"{scheme}:", rest or None, scheme)
     return _resolve_folder(scheme, known, rest)
@@ -293,8 +299,8 @@ class SceneNames:
             scene = load_scene(self._where[name])
         elif name in self._files:
             scene = load_scene(self._files[name])
-        elif name.startswith("demo:") or not self._given:
-            if "/" in name or ":" not in name:
+        elif name.startswith(("demo:", "home:")) or not self._given:
+            if "/" in name or "?" in name or ":" not in name:
                 raise SceneError(f"'{name}' is not a scene's portable name, such as 'hm3d:ID'")
             scene = load_scene(name)
         else:

@@ -10,10 +10,11 @@ import pytest
 
 from navloom.errors import SceneError
 from navloom.scenes import uri
+from navloom.scenes.formats import home as home_format
 from navloom.scenes.formats import mp3d
 from navloom.scenes.formats import scene_json as archive
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import iter_scenes, list_scenes, load_scene
+from navloom.scenes.uri import SceneNames, iter_scenes, list_scenes, load_scene
 
 
 @pytest.fixture
@@ -39,6 +40,43 @@ def test_demo_homes() -> None:
     assert list_scenes("demo:flat") == ["demo:flat"]
     assert load_scene("demo:villa").id == "villa"
     assert [scene.id for scene in iter_scenes("demo:")] == ["flat", "house", "villa"]
+
+
+def test_homes_are_made_by_name_and_keep_it() -> None:
+    assert list_scenes("home:8-11") == ["home:8", "home:9", "home:10", "home:11"]
+    assert list_scenes("home:3?rooms=6&floors=1") == ["home:3.rooms-6.floors-1"]
+    home = load_scene("home:3?rooms=6&floors=1")
+    assert (home.uri, len(home.regions), len(home.floors)) == ("home:3.rooms-6.floors-1", 6, 1)
+    assert load_scene(home.uri) == home
+    assert SceneNames().load(home.uri) == home
+    assert SceneNames("demo:").load(home.uri) == home
+    assert SceneNames("home:3-4").load("home:3") == load_scene("home:3")
+    assert home != load_scene("home:4?rooms=6&floors=1").replace(id=home.id)
+
+
+def test_homes_are_listed_without_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(seed: int, spec: object) -> Scene:
+        raise AssertionError("made")
+
+    monkeypatch.setattr(home_format, "make_home", never)
+    assert len(list_scenes("home:0-49")) == 50
+    homes = iter_scenes("home:0-49")
+    with pytest.raises(AssertionError, match="made"):
+        next(homes)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("home:7?rooms=6", "is not a scene's portable name"),
+        ("home:0-3", "names 4 scenes"),
+        ("home:007", "'home:007' was asked for and the scene there is 'home:7'"),
+        ("home:x", "'x' is no seed"),
+    ],
+)
+def test_a_dataset_names_homes_by_their_portable_names_alone(name: str, words: str) -> None:
+    with pytest.raises(SceneError, match=words):
+        SceneNames().load(name)
 
 
 def test_a_folder_and_a_scene_of_it(scans: Path) -> None:
@@ -92,7 +130,11 @@ def test_our_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("spec", "words"),
     [
         ("", "empty scene name"),
-        ("dmeo:flat", r"'dmeo' is not a scene format, expected one of demo, hm3d, mp3d.*'demo'"),
+        ("home:", "names 10 scenes and one was expected: for example 'home:0'"),
+        ("home:7?rooms=4&floors=3", "rooms=4 with floors=3: a home of 3 floors has at least"),
+        ("home:7?style=gothic", "style 'gothic': there is none. Expected one of"),
+        ("hom:7", "'hom' is not a scene format.*Did you mean 'home'"),
+        ("dmeo:flat", r"'dmeo' is not a scene format, expected one of home, demo, hm3d.*'demo'"),
         ("demo:vila", r"no demo scene 'vila' \(known: \w+, \w+, \w+\)\. Did you mean 'villa'"),
         ("demo:", "names 3 scenes and one was expected: for example 'demo:flat'"),
         ("demo:../flat", "not an id"),
