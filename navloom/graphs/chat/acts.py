@@ -25,7 +25,9 @@ _BUT_NOT = re.compile(
 _LISTED = re.compile(r" and (?=(?:the|my|your|a|our|that)\b)")
 _RELATION = re.compile(r"\b(?:next|between|with|beside|near|by|from|to)\b.*$")
 _FOR = re.compile(
-    r"\b(?:place|somewhere|something|spot|anywhere|anything)(?: where i can| for me)? (?:to )?"
+    r"\b(?:place|room|somewhere|something|spot|anywhere|anything)"
+    r"(?: [a-z]+(?= to ))?(?:(?: where)? (?:i|we|you|one|people) can| where (?:i|we|you|people)"
+    r"| for me)? (?:to |where )?"
     r"(?P<to>.+?)(?: on| in| from)?"
     r"(?P<at> (?:in|on|near|by|next to) .+| upstairs| downstairs| here)?$"
 )
@@ -38,7 +40,10 @@ _WHERE = re.compile(
     r"^(?:the (?:place|spot) )?where (?P<of>(?:the|my|a|your) .+?) (?:is|are|stands?)$"
 )
 _PAST = re.compile(r"^through (?P<by>the .+?) (?:in)?to (?P<to>the .+)$")
-_SHOWN = re.compile(r"(?:show|take|bring|lead|guide|walk|get|drive) (?:me|us)|follow me")
+_SHOWN = re.compile(
+    r"lead (?:the way|on)|after you|i (?:will )?follow|follow me"
+    r"|(?:show|take|bring|lead|guide|walk|get|drive) (?:me|us)"
+)
 _DOWN = re.compile(r"\b(?:down|downstairs|descend|lower|ground|bottom|first)\b")
 _ON_STOREY = re.compile(
     r"^rooms? (?:are |there )*(?:on )?(?:the )?"
@@ -84,6 +89,12 @@ class Before:
     said: str = ""
     offers: bool = False
     how: str = ""
+
+    @property
+    def thing(self) -> str:
+        """What was looked up last; empty where nothing was."""
+        tool, args = self.calls[-1] if self.calls else ("", {})
+        return str(args.get("thing", "")) if tool == "find" else ""
 
     @property
     def asked(self) -> str:
@@ -235,6 +246,8 @@ def _fetch(heard: _Heard) -> list[Intent]:
 
 
 def _look(heard: _Heard) -> list[Intent]:
+    if heard.text in ("see", "look") and heard.before.asked:
+        return [Intent("go_to", {"place": "there"})]
     side = heard.slots.get("side2") or heard.slots.get("side") or ""
     return [Intent("look", words=_SIDES.get(side, ""))]
 
@@ -280,7 +293,10 @@ def _count(heard: _Heard) -> list[Intent]:
         asked = "only" if thing == said and not said.startswith(("other", "another")) else "more"
         return [Intent("find", {"thing": "the other one" if thing == "one" else thing}, asked)]
     where = f" {heard.slots.get('in', '')} {heard.slots.get('where', '')}".rstrip()
-    counted = _findings(heard.slots["thing"] + where, "count")
+    thing = heard.slots["thing"]
+    if thing in ("of them", "of those", "of these", "them") and heard.before.thing:
+        thing = heard.before.thing
+    counted = _findings(thing + where, "count")
     if storey := _ON_STOREY.match(counted[0].args["thing"]):
         return [Intent("rooms", words=storey["storey"])]
     rooms = counted[0].args["thing"] in ("room", "rooms")
@@ -294,6 +310,8 @@ def _rooms(heard: _Heard) -> list[Intent]:
 def _farthest(heard: _Heard) -> list[Intent]:
     how = "furthest" if heard.slots["how"][:3] in ("far", "fur", "mos") else "nearest"
     kind = heard.place("kind") or "room"
+    if (meant := _purpose(kind)) != kind:
+        return [Intent("find", {"thing": meant})]
     if kind in ("one", "of them"):
         return [Intent("find", {"thing": f"the {how} one"}, "name")]
     return [Intent("find", {"thing": f"{how} {'room' if kind == 'thing' else kind}"}, "name")]
@@ -303,7 +321,8 @@ def _is_at(heard: _Heard) -> list[Intent]:
     """Whether a thing is somewhere."""
     thing = finding(heard.slots["thing"]).args["thing"]
     if thing in ("it", "that", "there"):
-        return [Intent("describe", {"place": "it"}, "things")]
+        beside = heard.slots["how"] not in ("in", "inside", "on")
+        return [Intent("describe", {"place": "it"}, "beside" if beside else "things")]
     return [Intent("find", {"thing": f"{thing} {heard.slots['how']} {heard.slots['where']}"}, "is")]
 
 
@@ -321,6 +340,12 @@ def _can_not(heard: _Heard) -> list[Intent]:
     """What cannot be done with a thing: where that is can be said."""
     named = mentioned(heard.text)
     return [finding(named, "cannot")] if named else [answer("can_not")]
+
+
+def _people(heard: _Heard) -> list[Intent]:
+    """Who has, took or left a thing is not known, but where it is."""
+    named = mentioned(heard.text)
+    return [finding(named)] if named else [answer("people")]
 
 
 def _not_this(heard: _Heard) -> list[Intent]:
@@ -356,7 +381,12 @@ _ACTS: Mapping[str, _Act] = {
     "count": _count,
     "rooms": _rooms,
     "which_rooms": lambda heard: [finding(heard.slots["thing"], "rooms")],
+    "between": lambda heard: [
+        finding(f"the room between {heard.slots['a']} and {heard.slots['b']}")
+    ],
+    "which_has": lambda heard: [finding(f"{heard.slots['kind']} with {heard.slots['thing']}")],
     "can_not": _can_not,
+    "people": _people,
     "farthest": _farthest,
     "beside": _beside,
     "look": _look,

@@ -31,16 +31,18 @@ from navloom.graphs.chat.wordings import (
     told_apart,
     wordings,
 )
+from navloom.scenes.lexicon import known_words
+from navloom.tools.chat.wishes import is_plain
 
 _MOST_ORDERS = 6
 _MOST_NAMED = 8
 """Words in a phrase that may name a place."""
 _STOPS = re.compile(r"\s*[.!?;]+\s*")
 _DENIED = re.compile(
-    r"^(?:(?:do|did|must|should|would|need|will) not|never|not|no(?= (?:need|reason) to)|no more"
-    r"|enough|stop going"
-    r"|stay (?:out|away)|keep (?:out|away)|avoid|(?:i|we) (?:do|would|did) not (?:want|like|need"
-    r"|ask)|instead of|rather than|without|except|anywhere but|no longer)\b"
+    r"^(?:neither|(?:do|did|must|should|would|need|will) not|never|not|no(?= (?:need|reason) to)"
+    r"|no more|enough|stop going|(?:stay|keep) (?:out|away)|avoid"
+    r"|(?:i|we) (?:do|would|did) not (?:want|like|need|ask)|instead of|rather than|without|except"
+    r"|anywhere but|no longer)\b"
 )
 _IN_PLACE_OF = re.compile(
     r"^(?:instead of|rather than) .+?,? (?=(?:go|walk|take|bring|head|move|show|lead|drive)\b)"
@@ -55,8 +57,8 @@ _QUESTION = re.compile(
 )
 _THEN_FIRST = re.compile(r"^(?:okay|well|good|fine|right|all right|so),? then,? ")
 _APPOSED = re.compile(
-    r"^(?:the one|next to|near|beside|with|by|in|on|upstairs|downstairs|where|which is|that is"
-    r"|behind|opposite)\b"
+    r"^(?:the one|next to|near|beside|with|by|in|on|upstairs|downstairs|which is|that is"
+    r"|where(?! (?:is|are|am|was|were|do|did|can)\b)|behind|opposite)\b"
 )
 _VERBS = re.compile(
     r"\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|why|how|when|who|what|where"
@@ -64,8 +66,17 @@ _VERBS = re.compile(
     r"|tell|say|think|know|make|made|let|give|need|love|hate)\b"
 )
 _NAMED = re.compile(r"^(?:the|my|your|that|this|our|to|into|in)\b")
-_DONE_TO = re.compile(r"^(?!and |both |all |of )[a-z]+ (?:the|my|your|our|some)\b")
+_DONE_TO = re.compile(r"^(?P<do>[a-z]+) (?:the|my|your|our|some)\b")
 """A verb that is none of the table's and what it is done to, as in "charge my laptop"."""
+_TELLS = re.compile(r"^(?:i|we|you|he|she|they|it|this|that|my|your|there)\b")
+_ALL_OF = re.compile(r"\b(?:all|each|both) (?:of )?(?:these|them|the following)(?: [a-z]+)?, ")
+_CAN_YOU = re.compile(r"^(?:so |and |but |okay )*(?:can|could|do|will) you\b")
+_WITHIN = re.compile(r"^(?:in|on|at|inside|near|upstairs|downstairs)\b")
+_WITHIN_ANY = re.compile(r" (?:in|on|at|inside|near|upstairs|downstairs)\b.*$")
+_IF_THERE = re.compile(
+    r"^if (?:there (?:is|are)|you (?:see|find)) (?P<of>.+?),? (?:then )?(?:please )?"
+    r"(?:go|walk|drive|take me|bring me)(?: over)? (?:there|to (?:it|that|them))$"
+)
 _ABOUT_IT = re.compile(r"\b(?:it|they|them|that|those)\b")
 _ASKED_ON = re.compile(r"^(?:and|also|or|what about|how about)\b")
 _GO_WITHIN = re.compile(
@@ -125,10 +136,18 @@ def intents_of(said: str, before: Before | None = None) -> list[Intent]:
         found += _sentence(sentence, before, found, asks=asks)
     orders = [each for each in found if each.tool is not None][:_MOST_ORDERS]
     orders = [each for each in orders if each.words != "corrected"] or orders
+    while len(orders) > 1 and orders[0].words == "guess" and not _is_name(orders[0]):
+        # "English. The kitchen!": ahead of what names a place mere words are talk.
+        orders = orders[1:]
     # "Stop. Go to the hall": what comes after a stop is what is wanted.
     walks = any(each.tool in ("go_to", "go_on", "go") for each in orders)
     orders = [each for each in orders if each.tool != "stop" or not walks or each is orders[-1]]
     return orders or found[-1:] or [answer("lost")]
+
+
+def _is_name(guess: Intent) -> bool:
+    place = str(guess.args["place"])
+    return mentioned(place) is not None or not known_words().isdisjoint(place.split())
 
 
 def _sentences(text: str) -> list[tuple[str, bool]]:
@@ -149,7 +168,8 @@ def _sentence(text: str, before: Before, earlier: Sequence[Intent], *, asks: boo
         whole = told_apart(together)
         if whole is not None and whole.act in _WHOLE and not (whole.act in _LOOSE and "," in text):
             return meaning(whole, together, before)
-    text = _THEN_FIRST.sub("", text)
+    text = _ALL_OF.sub("", _THEN_FIRST.sub("", text))
+    text = _IF_THERE.sub(r"go to \g<of>", text)
     for pattern in _TURNED:
         # "To the study, but first to the kitchen": the other way round.
         text = pattern.sub(r"go to \g<first> then go to \g<later>", text)
@@ -164,6 +184,8 @@ def _sentence(text: str, before: Before, earlier: Sequence[Intent], *, asks: boo
 
 def _clauses(text: str, before: Before, earlier: Sequence[Intent], *, asks: bool) -> list[Intent]:
     """What the parts between commas ask for."""
+    if _CAN_YOU.match(text) and _purpose_of(closed_off(opened(text)[0])):
+        return [answer("can_not")]
     asked = told_apart(closed_off(text)) if "," not in text and not told_apart(text) else None
     if asked is not None and asked.act in ("find", "pardon"):
         return meaning(asked, closed_off(text), before, earlier)
@@ -227,7 +249,7 @@ def _asked_for(
     """What one clause asks for."""
     clause = without_denied(clause)
     ended = closed_off(clause)
-    if purpose := next((n for n, p in wordings().purposes.items() if p.fullmatch(ended)), None):
+    if purpose := _purpose_of(ended):
         return goings(f"the nearest {purpose}")
     said, text = _act_of(clause, ended)
     within = _GO_WITHIN.search(ended)
@@ -237,19 +259,30 @@ def _asked_for(
         return []
     if len(ended.split()) <= _MOST_NAMED and not _VERBS.search(_RELATIVE.sub("", ended)):
         # "And my skateboard?" asks on; "and the kitchen" goes on.
-        done_to = mentioned(ended) if _DONE_TO.match(ended) else None
-        if done_to:
+        deed = _DONE_TO.match(ended)
+        if deed and not is_plain(deed["do"]) and (done_to := mentioned(ended)):
             return [finding(done_to, "cannot")]
         if not corrected and (asks or (on and before.asked)):
             again = Intent("describe", {"place": ended}, "things")
+            if before.thing and _WITHIN.match(ended):
+                # "And in the study?" asks for the same there.
+                return [finding(f"{_WITHIN_ANY.sub('', before.thing)} {ended}", before.how)]
             return [again if before.asked == "describe" else finding(ended, before.how)]
         return _bare(ended)
     if within:
         return goings(within["place"])
+    if not asks and goings(ended)[0].args["place"] != ended:
+        return goings(ended)
+    earlier = [each for each in earlier if each.tool is not None or not asks]
     named = mentioned(ended) if not earlier else None
     if named is None:
-        return [] if earlier else [answer("lost")]
+        return [] if earlier else [answer("aside" if _TELLS.match(ended) and not asks else "lost")]
     return [finding(named)] if asks or _QUESTION.match(ended) else goings(named)
+
+
+def _purpose_of(words: str) -> str | None:
+    """What one does that with, where it is something that people want to do."""
+    return next((n for n, said in wordings().purposes.items() if said.fullmatch(words)), None)
 
 
 def _bare(phrase: str) -> list[Intent]:

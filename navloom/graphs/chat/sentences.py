@@ -50,7 +50,8 @@ def report(done: Sequence[ToolResult], intents: Sequence[Intent]) -> str:
     told = [r for r in told if r.name != "stop" or not walks or r is done[-1]]
     for result in told:
         why = failed(result)
-        intent = next((i for i in intents if i.tool == result.name), Intent(None))
+        like = [i for i in intents if i.tool == result.name]
+        intent = next((i for i in like if i.args == result.args), (like or [Intent(None)])[0])
         if why is not None and intent.words == "guess" and not _told_of(result):
             said.append(wordings().answers["talk"] if len(told) == 1 else "")
         elif why is not None:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.lexicon import classify, known_words, room_types
 from navloom.tools.chat.english import is_english
-from navloom.tools.chat.slips import respell
+from navloom.tools.chat.slips import respell, wrong_letters
 from navloom.tools.chat.wishes import canon, is_plain
 
 MOST_READ = 400
@@ -135,7 +135,14 @@ def plain(said: str) -> str:
     ('what is in here?', 'do not go')
     """
     table = wordings()
-    text = said[:MOST_READ].casefold().replace("’", "'").replace("-", " ").replace(":", ",")
+    text = (
+        said[:MOST_READ]
+        .casefold()
+        .replace("’", "'")
+        .replace(" - ", ", ")
+        .replace("-", " ")
+        .replace(":", ",")
+    )
     tokens = _TOKEN.findall(text)
     words = [table.spelled.get(mended := _mended(token), mended) for token in tokens]
     plain = re.sub(r" (?=[.,!?;:])", "", " ".join(words)).replace("'", "")
@@ -157,7 +164,13 @@ def _mended(token: str) -> str:
     # A name of a thing with a slip in it is left for those who know the home.
     words = [word for word in (*table.words, *known_words()) if len(word) >= _SHORT]
     meant = respell(token, words, preferred=frequent)
-    return meant if meant in table.words else token
+    if meant is None or meant not in table.words:
+        return token
+    thing = respell(token, known_words())
+    if meant in frequent or thing in (None, meant):
+        return meant
+    # "Stdy" is as near to "stay" as to a study.
+    return meant if wrong_letters(token, meant) < wrong_letters(token, str(thing)) else token
 
 
 def told_apart(clause: str) -> Said | None:

@@ -40,7 +40,7 @@ def respelled(scene: Scene, words: str) -> str | None:
 
 
 def _mended(scene: Scene, word: str) -> str:
-    here = per_scene(scene, "chat_vocabulary", lambda: _names(scene))
+    here = vocabulary(scene)
     rows = word_table("chat_alike").values()
     known = {word, canon(word)} & (here | known_words()) or any(word in r.split() for r in rows)
     if known or is_plain(word) or is_english(word) or len(word) < _SHORTEST or word.isdigit():
@@ -48,8 +48,12 @@ def _mended(scene: Scene, word: str) -> str:
     return respell(word, here | known_words(), preferred=here) or word
 
 
-def _names(scene: Scene) -> frozenset[str]:
+def vocabulary(scene: Scene) -> frozenset[str]:
     """Every word that something here is called, also by other names of the same."""
+    return per_scene(scene, "chat_vocabulary", lambda: _names(scene))
+
+
+def _names(scene: Scene) -> frozenset[str]:
     here = {word for _, name in item_names(scene) for word in name}
     typed = {each for region in scene.regions for each in room_types(region.label)}
     for name in [*room_names(typed), *(label_words(region) for region in scene.regions)]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-_COMMON = 1000
-"""How often a word stands in the list's sources at least; rarer ones are as likely slips."""
+_COMMON, _COMMON_LONG = 1000, 250
+"""How often a word stands in the list's sources at least, and one of five letters or more; rarer
+ones are as likely slips."""
 
 
 def is_english(word: str) -> bool:
@@ -23,4 +24,8 @@ def _common_words() -> frozenset[str]:
     from spellchecker import SpellChecker
 
     counts = SpellChecker(language="en").word_frequency.dictionary
-    return frozenset(word for word, count in counts.items() if count >= _COMMON)
+    return frozenset(
+        word
+        for word, count in counts.items()
+        if count >= (_COMMON if len(word) < 5 else _COMMON_LONG)
+    )

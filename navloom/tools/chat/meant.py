@@ -12,9 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from navloom.scenes.distances import metre_table
+from navloom.scenes.lexicon import known_words
 from navloom.scenes.scene import Scene
 from navloom.sim.words import enumerated, with_article
-from navloom.tools.chat.alike import alike, respelled
+from navloom.tools.chat.alike import alike, respelled, vocabulary
+from navloom.tools.chat.english import is_english
 from navloom.tools.chat.places import (
     Place,
     floor_number,
@@ -26,7 +28,7 @@ from navloom.tools.chat.places import (
     room_name,
 )
 from navloom.tools.chat.robot import Now
-from navloom.tools.chat.wishes import MOST_READ, NUMBERS, Wish, read_wish, words_of
+from navloom.tools.chat.wishes import MOST_READ, NUMBERS, Wish, canon, read_wish, words_of
 from navloom.tools.forms import paragraph
 
 _START = re.compile(
@@ -36,6 +38,9 @@ _CAME_FROM = re.compile(r"^the room you (?:came from|just left)$")
 _THAT = re.compile(r"^(?:to |in |into )?(?:that|the same|this) (?:room|place)$")
 _ONE = re.compile(r"\bones?\b")
 _NTH = re.compile(rf"^(?:the )?({'|'.join(NUMBERS)})(?: (?:one|ones|of (?:them|these|those)))?$")
+_NTH_NEAREST = re.compile(
+    rf"^(?:the )?(?P<nth>{'|'.join(NUMBERS)}) (?:nearest|closest) (?P<of>.+)$"
+)
 _ONE_AT = re.compile(r"^(?:the |that )?(?P<at>[a-z ]+) ones?$")
 _BY = r"(next to|near(?:est)?(?: to)?|beside|by|behind|opposite|in|inside|on|from|of|to|with)"
 _HERE = re.compile(
@@ -70,14 +75,14 @@ def resolve(now: Now, words: str) -> Place | dict[str, Any]:
         The place; or ``{"which": [...], "question": ...}`` where several rooms fit, or the words
         may hold a slip; or ``{"error": ...}``, one line, where none does.
     """
-    if _START.search(words[:MOST_READ].casefold()) and now.trail:
-        return _spot(now, now.trail[0])
     if _CAME_FROM.search(words):
         before = [each for each in now.trail if now.scene.viewpoint_by_id[each].region != now.room]
         return _spot(now, before[-1]) if before else {"error": "I have been in this room alone."}
     found = found_by(now, words)
     if isinstance(found, dict):
         return found
+    if found[0].kind == "spot":
+        return found[0]
     wish = read_wish(words)
     left = others_of(now, found) if wish.other else found
     if not left:
@@ -104,6 +109,8 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
         At least one; or ``which`` or ``error``, as `resolve` gives them.
     """
     scene, here, past = now.scene, now.viewpoint, now.past
+    if _START.search(words[:MOST_READ].casefold()) and now.trail:
+        return [_spot(now, now.trail[0])]
     if words in scene.item_by_id:
         again = place_again(scene, here, {"kind": "thing", "id": words, "name": words})
         return [again] if again else {"error": "That is gone."}
@@ -132,8 +139,10 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
             return found or {"error": nothing}
     mended = respelled(scene, words) or words
     return (
-        places_named(scene, here, wish)
+        _nth_nearest(now, words)
+        or places_named(scene, here, wish)
         or _meant(now, words)
+        or _named_among(now, wish)
         or unknown(now, read_wish(mended), mended)
     )
 
@@ -207,6 +216,24 @@ def _counted(now: Now, words: str) -> list[Place]:
     places = [*_last_told(now).values()] if nth and now.past else []
     number = NUMBERS[nth[1]] if nth else 0
     return [places[number]] if len(places) > max(number, 0) else []
+
+
+def _nth_nearest(now: Now, words: str) -> list[Place]:
+    """What "the second closest bookshelf" means."""
+    nth = _NTH_NEAREST.match(words)
+    found = places_named(now.scene, now.viewpoint, read_wish(nth["of"])) if nth else []
+    number = NUMBERS[nth["nth"]] if nth else 0
+    return [found[number]] if len(found) > number >= 0 and nth else []
+
+
+def _named_among(now: Now, wish: Wish) -> list[Place]:
+    """What is named among words of English that name nothing, here or anywhere."""
+    here = vocabulary(now.scene) | known_words()
+    names = tuple(w for w in wish.head if {w, canon(w)} & here or not is_english(w))
+    bare = replace(wish, head=names)
+    if not names or names == wish.head or bare.any_room:
+        return []
+    return places_named(now.scene, now.viewpoint, bare)
 
 
 def _one_at(now: Now, wish: Wish, words: str) -> list[Place]:

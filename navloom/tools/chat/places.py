@@ -290,7 +290,10 @@ def narrowed(scene: Scene, here: str, place: Place, wish: Wish) -> bool:
     if floor is None:
         return not (wish.storey or wish.floor)
     now = floor_number(scene, here)
-    ordered = {"up": floor > now, "down": floor < now, "": True}[wish.storey]
+    # Who is downstairs says "the phone downstairs" of one on the same floor.
+    floors = [region.floor for region in scene.regions]
+    up, down = floor > now or floor == max(floors), floor < now or floor == min(floors)
+    ordered = {"up": up, "down": down, "": True}[wish.storey]
     return ordered and wish.floor in (None, floor)
 
 

@@ -338,3 +338,38 @@ def test_ordinals_count_what_was_told() -> None:
     assert isinstance(found, Place)
     assert found.id == "Bedroom_2"
     assert "error" in resolve(standing("k", past), "the third one")
+
+
+@pytest.mark.parametrize(
+    ("words", "calls"),
+    [
+        ("any piano? where is it", [("find", {"thing": "piano"}), ("find", {"thing": "it"})]),
+        ("can you cook?", [(None, {})]),
+        ("can you go outside", [("go_to", {"place": "outside"})]),
+        ("did i leave my glasses in the bedroom", [("find", {"thing": "glasses in the bedroom"})]),
+        ("if there is a vase in the hall go there", [("go_to", {"place": "a vase in the hall"})]),
+        ("visit all of these: hall, attic", [("go_to", {"place": p}) for p in ("hall", "attic")]),
+        ("take me somewhere quiet to read", [("go_to", {"place": "the nearest bookshelf"})]),
+        ("what's between a and b", [("find", {"thing": "room between a and b"})]),
+        ("go grab it", [("go_to", {"place": "it"})]),
+        ("stop, where are you", [("stop", {}), ("where", {})]),
+        ("oops i meant balcony", [("go_to", {"place": "balcony"})]),
+        ("ok english. kitchen", [("go_to", {"place": "kitchen"})]),
+        ("up we go", [("go", {"direction": "upstairs"})]),
+    ],
+)  # fmt: skip
+def test_what_more_strangers_typed(words: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+    assert [(intent.tool, intent.args) for intent in intents_of(words)] == calls
+
+
+def test_a_question_about_the_same_elsewhere() -> None:
+    before = Before([("find", {"thing": "book in the hall"})])
+    assert intents_of("and in the attic?", before)[0].args == {"thing": "book in the attic"}
+    assert intents_of("how many of them", before)[0].args == {"thing": "book in the hall"}
+
+
+def test_words_that_name_nothing_do_not_hide_a_name() -> None:
+    found = resolve(standing("k"), "the bunch attic")
+    assert isinstance(found, Place)
+    assert found.id == "Attic_5"
+    assert "error" in resolve(standing("k"), "the garage attic")
