@@ -153,7 +153,8 @@ class Entry(_Part):
     clutter: bool = False
     seat: bool = False
     match: bool = False
-    called: str = ""
+    called: tuple[str, ...] = ()
+    group: str = ""
     movable: bool | None = None
 
     @model_validator(mode="before")
@@ -168,7 +169,7 @@ class Entry(_Part):
         for key in ("mass", "high"):
             if key in value:
                 value[key] = _pair(value[key])
-        for key in ("made", "colours", "to", "with"):
+        for key in ("made", "colours", "to", "with", "called"):
             if isinstance(value.get(key), str):
                 value[key] = [value[key]]
         if isinstance(value.get("states"), dict):
@@ -200,12 +201,12 @@ class Entry(_Part):
     @property
     def kind(self) -> ItemKind:
         """Asset, object or structure, as the lexicon knows its name."""
-        return classify(self.title) or "structure"
+        return classify(self.titles[0]) or "structure"
 
     @property
-    def title(self) -> str:
-        """What people call it."""
-        return self.called or self.name
+    def titles(self) -> tuple[str, ...]:
+        """What people call it; a home keeps to one."""
+        return self.called or (self.name,)
 
     @property
     def carried(self) -> bool:
@@ -333,8 +334,12 @@ def load_catalogue(paths: tuple[Path, ...]) -> Catalogue:
                 raise SceneError(f"{path}: {name}: stands twice.")
             with checked(f"{path}: {name}"):
                 entries[name] = Entry.model_validate({"name": name, **raw})
-            if classify(entries[name].title) is None:
-                raise SceneError(f"{path}: {name}: expected a name that lexicon.yaml knows.")
+            kinds = {title: classify(title) for title in entries[name].titles}
+            for title, kind in kinds.items():
+                if kind is None:
+                    raise SceneError(f"{path}: {name}: lexicon.yaml does not know {title!r}.")
+            if len(set(kinds.values())) > 1:
+                raise SceneError(f"{path}: {name}: expected names of one kind, found {kinds}.")
     return Catalogue(entries)
 
 

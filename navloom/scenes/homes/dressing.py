@@ -106,6 +106,7 @@ class Dressing:
         self.full = self._style.full
         self._dice = dice
         self._looks: dict[str, list[tuple[str, str]]] = {}
+        self._titles: dict[str, str] = {}
         self._of_kind: dict[tuple[str, str], tuple[str, str]] = {}
         for word in CLASSES:
             look = self._style.looks.get(word) or _styles().common[word]
@@ -115,6 +116,14 @@ class Dressing:
     def likes(self, name: str) -> float:
         """The factor on how often a home of this style has things of this name."""
         return self._style.likes.get(name, 1.0)
+
+    def title(self, entry: Entry) -> str:
+        """What this home calls things of a kind."""
+        if len(entry.titles) == 1:
+            return entry.titles[0]
+        if entry.name not in self._titles:
+            self._titles[entry.name] = self._dice.pick(entry.titles)
+        return self._titles[entry.name]
 
     def of(self, entry: Entry, group: str) -> tuple[str, str]:
         """Material and colour of a thing.

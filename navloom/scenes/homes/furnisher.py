@@ -26,10 +26,14 @@ from navloom.scenes.parts import Item, Relation
 
 _LANE = 700
 """mm of floor that stay free before every way into a room, as wide as that is."""
+_WIDE, _WIDE_LANE = 1300, 500
+"""mm: through a way so wide one goes at a side of what stands before it."""
 _BESIDE_LANE = 50
 _BEFORE_WINDOW = 250
 """mm before a window where nothing stands that is higher than its sill."""
 _STAIR_LANE = 900
+_TRIES = 3
+"""How often a room is begun anew."""
 _QUARTER_TURN = 1.570796
 _DEGREE = 0.01745329
 _FULLEST = {0: 40, 1: 50, 2: 60}
@@ -89,12 +93,33 @@ def furnish(
         keys = room_keys(room.kind)
         if not keys:
             continue
-        setting = _setting(plan, room, keys, dice.split("room", room.number), dressing, full, mess)
-        _furnish_room(setting)
+        setting = _best(plan, room, keys, dice, dressing, full, mess)
         made = namer.items(room, setting.placed, dressing)
         items += made
         relations += relations_of(setting.placed, [item.id for item in made])
     return Furnishing(tuple(items), tuple(relations), dressing.name, untidy)
+
+
+def _best(
+    plan: Floorplan,
+    room: Room,
+    keys: tuple[RoomKey, ...],
+    dice: Dice,
+    dressing: Dressing,
+    full: float,
+    mess: int,
+) -> Setting:
+    """The room furnished; again from the start where what it is for (its bed) found no place."""
+    tried: list[tuple[int, Setting]] = []
+    for i in range(_TRIES):
+        drawn = dice.split("room", room.number, i)
+        setting = _setting(plan, room, keys, drawn, dressing, full, mess)
+        tried.append((_furnish_room(setting), setting))
+        if not tried[-1][0]:
+            break
+    best = min(tried, key=lambda each: each[0])[1]
+    fill(best)
+    return best
 
 
 # -- the empty room -------------------------------------------------------------------------------
@@ -151,7 +176,8 @@ def _wall_of(setting: Setting, jambs: tuple[Spot, Spot], thickness: int) -> tupl
 def _keep_door(setting: Setting, door: Doorway) -> None:
     side, low, high = _wall_of(setting, door.jambs, door.thickness)
     ground = setting.ground
-    ground.keep(side.rect(low - _BESIDE_LANE, high + _BESIDE_LANE, 0, _LANE), 0)
+    lane = _LANE if door.width <= _WIDE else _WIDE_LANE
+    ground.keep(side.rect(low - _BESIDE_LANE, high + _BESIDE_LANE, 0, lane), 0)
     if door.swing is not None and door.swings_into == setting.room.number:
         xs, zs = [x for x, _ in door.swing], [z for _, z in door.swing]
         swing: Rect = (min(xs), min(zs), max(xs), max(zs))
@@ -174,22 +200,49 @@ def _keep_window(setting: Setting, window: Window) -> None:
 # -- furnishing it --------------------------------------------------------------------------------
 
 
-def _furnish_room(room: Setting) -> None:
+def _furnish_room(room: Setting) -> int:
+    """Put everything in a room but what stands on things.
+
+    Returns:
+        How many things that it is for found no place.
+    """
     known = catalogue().by_room
     entries = {entry.name: entry for key in room.keys for entry in known[key]}
     ordered = sorted(entries.values(), key=lambda entry: entry.turn)
     run = tuple(entry for entry in ordered if entry.place == "run")
-    if run:
-        build_run(room, run)
+    missed = build_run(room, run) if run else 0
+    groups: set[str] = set()
     for entry in ordered:
-        if entry.place == "run" or not all_there(room, entry):
+        if entry.place == "run" or entry.group in groups or not all_there(room, entry):
+            continue
+        if entry.group:
+            groups.add(entry.group)
+            missed += not _stand_one_of(room, [e for e in ordered if e.group == entry.group])
             continue
         for _ in range(_wanted(room, entry)):
             if entry.turn > 3 and _is_full(room) and entry.place in STANDING:
                 break
             if _stand(room, entry) is None:
+                missed += entry.turn == 0
                 break
-    fill(room)
+    return missed
+
+
+def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
+    """Put one of what does for one another in a room, as often as all of them together are there.
+
+    Returns:
+        False where none of them found a place.
+    """
+    weights = {entry.name: room.share(entry) for entry in entries}
+    if not room.dice.chance(sum(weights.values())):
+        return True
+    while weights:
+        name = room.dice.weighted(weights)
+        del weights[name]
+        if _stand(room, catalogue().entries[name]) is not None:
+            return True
+    return False
 
 
 def _is_full(room: Setting) -> bool:
@@ -259,7 +312,7 @@ class _Namer:
         return made
 
     def _item(self, room: Room, thing: Placed, on: str | None, dressing: Dressing) -> Item:
-        title = thing.entry.title
+        title = dressing.title(thing.entry)
         self._seen[title] += 1
         name = f"{title.replace(' ', '_').replace('-', '_')}_{self._seen[title]}"
         material, colour = dressing.of(thing.entry, room.id)

@@ -35,16 +35,23 @@ def _on_wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
     bottom = room.dice.whole(*entry.high)
     bottom = min(bottom, room.ground.ceiling - high - 50)
     bottom -= bottom % 2
+    seats = [t for t in room.placed if t.entry.seat or t.entry.shape == "bed"]
+    watched = seats[:1] if entry.shape == "screen" else []
     spans = [
         (side, low, end)
         for side in room.ground.sides
         if side.high - side.low >= wide
+        and not any(side.quarter != (seat.quarter + 2) % 4 for seat in watched)
         for low, end in room.ground.spans(side, deep, bottom, bottom + high, 0, (), deep <= FLAT)
         if end - low >= wide
     ]
     for side, low, end in room.dice.shuffled(spans)[:3]:
-        middle = (low + end - wide) // 2
-        start = middle if room.dice.chance(0.4) else room.dice.whole(low, end - wide)
+        start = room.dice.whole(low, end - wide)
+        if watched:
+            start = (watched[0].x if side.along_x else watched[0].z) - wide // 2
+            start = min(max(start, low), end - wide)
+        elif room.dice.chance(0.4):
+            start = (low + end - wide) // 2
         thing = _hang(room, entry, size, side, start, bottom, None)
         if thing is not None:
             return thing

@@ -24,12 +24,15 @@ _LONGEST = 7000
 Unit = tuple[Entry, Size]
 
 
-def build_run(room: Setting, entries: tuple[Entry, ...]) -> None:
+def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
     """Build a kitchen's run.
 
     Args:
         room: the kitchen, which is changed.
         entries: what a run is made of, first things first.
+
+    Returns:
+        How many units found no place.
     """
     fillers = [entry for entry in entries if entry.size[0][1] - entry.size[0][0] >= 600]
     units = [
@@ -41,13 +44,14 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> None:
     taken: list[Side] = []
     for _ in range(4):
         span = _longest(room, taken)
-        if span is None or (not units and budget < _LEAST):
-            return
+        if span is None or (not units and (budget < _LEAST or len(taken) > 1)):
+            break
         side, low, high = span
         length = min(high - low, budget)
         chosen, units = _that_fit(units, length)
         wide = sum(size[0] for _, size in chosen)
-        spare = length - wide if fillers and budget > wide else 0
+        # A third wall is for what found no place on two, and for nothing else.
+        spare = max(0, length - wide) if len(taken) < 2 else 0
         row = _row(room, chosen, fillers, spare)
         if low != side.low or (high == side.high and room.dice.chance(0.5)):
             low = high - sum(size[0] for _, size in row)
@@ -55,6 +59,7 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> None:
         units = [*units, *missed]
         budget -= length
         taken.append(side)
+    return len(units)
 
 
 def _cut(size: Size) -> Size:

@@ -179,6 +179,10 @@ class Ground:
         flat: bool = False,
     ) -> list[tuple[int, int]]:
         """Where along a wall a thing so deep can have its back to it, with room before it."""
+        x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep + clear)
+        bounds = self.bounds
+        if x0 < bounds[0] or z0 < bounds[1] or x1 > bounds[2] or z1 > bounds[3]:
+            return []
         x0, z0, x1, z1 = side.rect(side.low, side.high, 0, deep)
         blocked: list[tuple[int, int]] = []
         cut = 0 if side.along_x else 1
@@ -198,11 +202,6 @@ class Ground:
                 a0, b0, a1, b1, low, high = solid
                 if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1 and low < HEAD:
                     blocked.append((solid[cut], solid[cut + 2]))
-            # The room must not end before the zone does.
-            far = (x0, z0, x1, z1)
-            bounds = self.bounds
-            if far[0] < bounds[0] or far[1] < bounds[1] or far[2] > bounds[2] or far[3] > bounds[3]:
-                return []
         blocked.sort()
         found = []
         at = side.low

@@ -15,6 +15,8 @@ from navloom.scenes.homes.room_floor import Side, grown, turned
 _TRIES = 3
 """Spans of wall that are tried for one thing."""
 _SPOTS = 10
+_SIGHT = 5000
+"""mm from a sofa's wall to the one that it looks at, beyond which another wall is better."""
 """Places in the middle of a room that are tried for one thing."""
 _ASKEW = [tilt for tilt in TILTS if tilt]
 
@@ -82,7 +84,10 @@ def _rank(room: Setting, prefer: str, span: tuple[Side, int, int], need: int) ->
     slack = min((high - low - need) / 4000, 1.0)
     noise = room.dice.unit()
     if prefer == "centre":
-        return noise - slack
+        # A sofa looks at something: not at a wall across a hall of a room.
+        x0, z0, x1, z1 = room.ground.bounds
+        across = z1 - z0 if side.along_x else x1 - x0
+        return noise - slack + max(0, across - _SIGHT) / 3000
     whole = 0.3 * (low == side.low) + 0.3 * (high == side.high)
     return noise + 0.3 * slack - whole
 
@@ -142,11 +147,12 @@ def _middle(room: Setting, entry: Entry, size: Size) -> Placed | None:
     for spot in (middle, *drawn):
         for turn in (along, 1 - along) if wide > deep else (along,):
             quarter = turn + 2 * room.dice.whole(0, 1)
-            around = grown(footprint(*spot, wide, deep, quarter), entry.clear)
-            if room.ground.fits(around, 0, high):
-                thing = room.put(entry, size, spot, 0, quarter, zone=around)
-                if thing is not None:
-                    return thing
+            for clear in (entry.clear, entry.clear // 2):
+                around = grown(footprint(*spot, wide, deep, quarter), clear)
+                if room.ground.fits(around, 0, high):
+                    thing = room.put(entry, size, spot, 0, quarter, zone=around)
+                    if thing is not None:
+                        return thing
     return None
 
 
@@ -223,7 +229,9 @@ def _around(room: Setting, entry: Entry, size: Size) -> Placed | None:
     for anchor in room.all_of(entry.to):
         wide, deep = anchor.size[0], anchor.size[2]
         pitch = size[0] + 60
-        for edges, length, most in (((0, 2), wide, 9), ((1, 3), deep, 1)):
+        # At a sofa's table one sits at the ends, not between the sofa and what it looks at.
+        ends = ((1, 3), deep, 1)
+        for edges, length, most in (ends,) if anchor.anchor else (((0, 2), wide, 9), ends):
             n = min(length // pitch, most)
             for i in range(n):
                 along = (2 * i + 1 - n) * length // (2 * n)
