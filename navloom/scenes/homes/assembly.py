@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from navloom.scenes.freespace import place_viewpoints
+from navloom.scenes.freespace import BlockedError, place_viewpoints
 from navloom.scenes.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
+from navloom.scenes.homes.furnishing_checks import furnishing_faults
 from navloom.scenes.scene import (
     Box,
     Floor,
@@ -36,7 +37,7 @@ def assemble(
         **said: other fields of the scene: ``id``, ``source``, ``notes``.
 
     Raises:
-        BlockedError: furniture stands in somebody's way.
+        BlockedError: furniture stands in somebody's way, or where it cannot be.
     """
     rooms = {room.number: room for room in plan.rooms}
     ceilings = {storey.floor: storey.height + storey.ceiling for storey in plan.storeys}
@@ -47,6 +48,9 @@ def assemble(
         *(_way_up(flight, rooms) for flight in plan.flights),
     )
     stairs = tuple(_stairs(flight, rooms) for flight in plan.flights)
+    openings = tuple(_openings(plan, rooms))
+    for region, fault in furnishing_faults(regions, items, relations, (*links, *openings)):
+        raise BlockedError(region, fault)
     viewpoints, edges = place_viewpoints(regions, links, items, stairs)
     return Scene(
         floors=tuple(Floor(id=s.floor, height=metres(s.height)) for s in plan.storeys),
@@ -66,7 +70,7 @@ def assemble(
             )
             for wall in plan.walls
         ),
-        openings=tuple(_openings(plan, rooms)),
+        openings=openings,
         stairs=stairs,
         **said,
     )

@@ -24,8 +24,15 @@ BODY = 0.2
 HEAD, FLAT = 1.8, 0.05
 """A person walks under what is higher, and over what is lower."""
 THICKEST_WALL = 0.5
-BODIES = {"HUMAN": 0.6, "WHEELCHAIR": 0.7, "HUMANOID": 0.9, "QUADRUPEDAL": 0.5, "SWEEPER": 0.4}
-"""Widths in metres of CapNav's bodies (its agent profiles)."""
+BODIES = {
+    "HUMAN": (0.6, 1.7, 0.3, True, True, True),
+    "WHEELCHAIR": (0.7, 1.2, 0.013, False, True, True),
+    "HUMANOID": (0.9, 1.5, 0.4, False, True, True),
+    "QUADRUPEDAL": (0.5, 0.7, 0.3, True, False, False),
+    "SWEEPER": (0.4, 0.15, 0.02, False, False, False),
+}
+"""CapNav's bodies (its agent profiles): width, height and highest step in metres; whether they use
+stairs, elevators and doors."""
 Json = dict[str, Any]
 
 
@@ -305,38 +312,77 @@ def relations(home: Home) -> None:
             home.fault("on", f"{item['name']} {item['id']} is not on its surface")
 
 
-def figures(homes: list[Home]) -> list[tuple[str, str]]:
-    """What the homes are like, as the checks of a whole set want it."""
-    kinds: Counter[str] = Counter()
-    widths: list[float] = []
-    crooked = loops = 0
+def counts(homes: list[Home]) -> Counter[str]:
+    """What the homes have, as the checks of a whole set want it."""
+    found: Counter[str] = Counter()
     for home in homes:
         graph = nx.Graph([(x["a"], x["b"]) for x in home.data["links"]])
-        loops += len(graph.edges) - len(graph) + nx.number_connected_components(graph) > 0
-        crooked += any(not rectangle(home, storey["id"]) for storey in home.data["floors"])
+        found["looped"] += len(graph.edges) >= len(graph)
+        found["crooked"] += any(not rectangle(home, storey["id"]) for storey in home.data["floors"])
+        found["bodies differ"] += len({travelled(home, body) for body in BODIES}) > 1
+        found[f"storeys: {len(home.data['floors'])}"] += 1
         for link in home.data["links"]:
-            kinds[link["leaf"] or link["kind"]] += 1
-            kinds["closed"] += link["door"] == "closed"
-            kinds["with a sill"] += bool(link["threshold"])
-            kinds["with a single step"] += bool(link["jambs"] and link["step"])
+            found[link["leaf"] or link["kind"]] += 1
+            found["closed"] += link["door"] == "closed"
+            found["with a sill"] += bool(link["threshold"])
+            found["with a single step"] += bool(link["jambs"] and link["step"])
             if link["jambs"]:
-                widths.append(link["width"])
-    near = sum(min(abs(w - body) for body in BODIES.values()) <= 0.05 + 1e-9 for w in widths)
-    counts = sorted(len(home.regions) for home in homes)
-    storeys = sorted(Counter(len(home.data["floors"]) for home in homes).items())
-    things = sum(len(home.items) for home in homes) / len(homes)
+                found["widths"] += 1
+                near = min(abs(link["width"] - body[0]) for body in BODIES.values())
+                found["widths near a body"] += near <= 0.05 + 1e-9
+    return found
+
+
+def travelled(home: Home, body: str) -> frozenset[tuple[str, str]]:
+    """The pairs of rooms between which a body can travel, by what the links say."""
+    width, height, step, climbs, lifts, opens = BODIES[body]
+    graph = nx.Graph()
+    graph.add_nodes_from(home.regions)
+    for link in home.data["links"]:
+        kind = link["kind"]
+        allowed = {"stairs": climbs, "elevator": lifts}.get(kind, True)
+        allowed &= link["door"] is None or link["door"] == "open" or opens
+        allowed &= link["door"] != "locked" and link["width"] >= width - 1e-9
+        allowed &= link["height"] is None or link["height"] >= height
+        allowed &= (link["threshold"] or 0) <= step + 1e-9
+        allowed &= kind in ("stairs", "elevator", "ramp") or abs(link["step"] or 0) <= step + 1e-9
+        if allowed:
+            graph.add_edge(link["a"], link["b"])
+    parts = [sorted(part) for part in nx.connected_components(graph)]
+    return frozenset(pair for part in parts for pair in combinations(part, 2))
+
+
+def figures(homes: list[Home]) -> list[tuple[str, str]]:
+    """What the homes are like, as rows of a table."""
+    found, number = counts(homes), len(homes)
+    rooms_ = sorted(len(home.regions) for home in homes)
+    widths = [link["width"] for home in homes for link in ways(home)]
+    kinds = (
+        "opening", "hinged", "sliding", "folding", "closed", "with a sill", "with a single step",
+        "stairs", "elevator", "ramp",
+    )  # fmt: skip
+    pairs = {
+        body: sum(len(travelled(home, body)) for home in homes)
+        / sum(n * (n - 1) / 2 for n in rooms_)
+        for body in BODIES
+    }
     return [
-        ("homes", f"{len(homes):,}"),
-        ("regions", f"{counts[0]} to {counts[-1]}, median {counts[len(counts) // 2]}"),
-        ("storeys", ", ".join(f"{n}: {homes_}" for n, homes_ in storeys)),
-        ("items a home", f"{things:.0f}"),
-        ("viewpoints a home", f"{sum(len(h.data['viewpoints']) for h in homes) / len(homes):.0f}"),
-        ("footprint no rectangle", f"{crooked / len(homes):.0%} (at least 30 %)"),
-        ("a loop of rooms", f"{loops / len(homes):.0%} (at least 20 %)"),
-        ("ways between rooms", ", ".join(f"{kind} {n:,}" for kind, n in sorted(kinds.items()))),
-        ("widths of doors", f"{min(widths):.2f} to {max(widths):.2f} m"),
-        ("within 5 cm of a body's", f"{near / len(widths):.0%} (at least 10 %)"),
-    ]  # fmt: skip
+        ("homes", f"{number:,}"),
+        ("regions", f"{rooms_[0]} to {rooms_[-1]}, median {rooms_[number // 2]}"),
+        ("storeys", ", ".join(f"{n}: {found[f'storeys: {n}']}" for n in (1, 2, 3))),
+        ("items a home", f"{sum(len(home.items) for home in homes) / number:.0f}"),
+        ("viewpoints a home", f"{sum(len(h.data['viewpoints']) for h in homes) / number:.0f}"),
+        ("footprint no rectangle", f"{found['crooked'] / number:.1%} (at least 30 %)"),
+        ("a loop of rooms", f"{found['looped'] / number:.1%} (at least 20 %)"),
+        ("ways between rooms", ", ".join(f"{kind} {found[kind]:,}" for kind in kinds)),
+        ("widths", f"{min(widths):.2f} to {max(widths):.2f} m"),
+        (
+            "within 5 cm of a body's",
+            f"{found['widths near a body'] / found['widths']:.1%} (at least 10 %)",
+        ),
+        ("two bodies that differ", f"{found['bodies differ'] / number:.1%}"),
+        ("pairs a body travels", ", ".join(f"{body} {share:.0%}" for body, share in pairs.items())),
+    ]
 
 
 def rectangle(home: Home, storey: int) -> bool:

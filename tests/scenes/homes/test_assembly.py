@@ -110,6 +110,42 @@ def test_furniture_in_somebodys_way_is_refused() -> None:
         made(item(4.5, 1.4))
 
 
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ([item(7.5, 4.5)], "Living_room_1: 1.1 is not inside"),
+        ([item(2.5, 4.5).model_copy(update={"position": (2.5, 2.4, 4.0)})], "floor or the ceiling"),
+        ([item(2.5, 0.5), item(3.5, 1.2).model_copy(update={"id": "1.2"})], "1.1 and 1.2 overlap"),
+        (
+            [
+                item(5.5, 2.0).model_copy(
+                    update={
+                        "region": "Kitchen_2",
+                        "size": (0.4, 0.8, 0.9),
+                        "position": (5.5, 0.25, 2),
+                    }
+                )
+            ],
+            "Kitchen_2: 1.1 stands where a door sweeps",
+        ),
+    ],
+)
+def test_furniture_that_cannot_be_there_is_refused(others: list[Item], words: str) -> None:
+    with pytest.raises(BlockedError, match=words):
+        made(*others)
+
+
+def test_what_is_in_or_on_a_thing_and_a_rug_may_share_its_space() -> None:
+    sofa = item(2.5, 0.5)
+    inside = sofa.model_copy(update={"id": "1.2", "size": (0.3, 0.3, 0.3)})
+    rug = sofa.model_copy(update={"id": "1.3", "position": (2.5, 0.01, 1.0), "size": (2, 0.02, 2)})
+    within = Relation(a="1.2", kind="in", b="1.1")
+    assert len(made(sofa, inside, rug, relations=(within,)).items) == 3
+    assert len(made(sofa, inside.model_copy(update={"on": "1.1"}), rug).items) == 3
+    with pytest.raises(BlockedError, match="overlap"):
+        made(sofa, inside, rug)
+
+
 def test_relations_are_kept() -> None:
     sofa, rug = item(2.5, 0.5), item(2.5, 2.0).model_copy(update={"id": "1.2"})
     facing = Relation(a="1.1", kind="facing", b="1.2")
