@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from math import fsum
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ class Dice:
 
     def weighted(self, weights: Mapping[T, float]) -> T:
         """One of the keys, each as often as its weight says; of weights that are all 0, any."""
-        total = sum(weights.values())
+        total = fsum(weights.values())
         if total <= 0:
             return self.pick(list(weights))
         left = self._random.random() * total

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from navloom.scenes.homes.catalogue import Entry, RoomKey, catalogue, room_keys
 from navloom.scenes.homes.dice import Dice
@@ -235,7 +236,7 @@ def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
         False where none of them found a place.
     """
     weights = {entry.name: room.share(entry) for entry in entries}
-    if not room.dice.chance(sum(weights.values())):
+    if not room.dice.chance(fsum(weights.values())):
         return True
     while weights:
         name = room.dice.weighted(weights)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import fsum
 
 from navloom.errors import SceneError
 from navloom.scenes.homes.dice import Dice
@@ -146,7 +147,7 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
 
 def _frame(dice: Dice, site: _Site, wishes: StoreyWishes) -> Frame | None:
     stairs = (wishes.floor < len(site.programme.storeys)) + (wishes.floor > 1)
-    net = sum(room.area for room in wishes.rooms)
+    net = fsum(room.area for room in wishes.rooms)
     wanted = max(wishes.area, net) * 1.075 + 7.5 * stairs
     if not site.frames:
         living = [room.area for room in wishes.rooms if room.kind == "living room"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 from typing import Literal
 
 from navloom.errors import SceneError
@@ -249,8 +250,8 @@ def _storeys(
             floor = _emptiest(where[1:]) + 1
         where[floor].append(kind)
     _balance(where)
-    built = [sum(_gross(kind) for kind in storey) + 10 for storey in where]
-    areas = [area * part / sum(built) for part in built]
+    built = [fsum(_gross(kind) for kind in storey) + 10 for storey in where]
+    areas = [area * part / fsum(built) for part in built]
     found = []
     for i, storey in enumerate(where):
         inside = [kind for kind in storey if kind != "balcony"]
@@ -268,7 +269,7 @@ def _gross(kind: str) -> float:
 
 
 def _emptiest(storeys: list[list[str]]) -> int:
-    load = [sum(_gross(kind) for kind in storey) for storey in storeys]
+    load = [fsum(_gross(kind) for kind in storey) for storey in storeys]
     return load.index(min(load))
 
 
@@ -277,7 +278,7 @@ def _balance(where: list[list[str]]) -> None:
     for above in range(len(where) - 1, 0, -1):
         below = above - 1
         while True:
-            load = [sum(_gross(kind) for kind in storey) for storey in where]
+            load = [fsum(_gross(kind) for kind in storey) for storey in where]
             movable = [k for k in where[above] if KINDS[k].zone != "public" and k != "balcony"]
             if load[above] <= load[below] * 1.02 + 4 or len(movable) < 2:
                 break
@@ -303,5 +304,5 @@ def _sized(dice: Dice, kinds: list[str], area: float) -> list[float]:
             min(max(each * by, KINDS[kind].least * 1.03), KINDS[kind].most)
             for kind, each in zip(kinds, usual, strict=True)
         ]
-        low, high = (by, high) if sum(sizes) < area else (low, by)
+        low, high = (by, high) if fsum(sizes) < area else (low, by)
     return [round(size, 2) for size in sizes]

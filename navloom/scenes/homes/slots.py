@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.frame import Bay, Frame, snap
@@ -79,7 +80,7 @@ def deals(
     found: list[tuple[float, int, list[list[Unit]]]] = []
     for i in range(_TRIES):
         dealt = _deal(dice, slots, units, front)
-        cost = sum(_cost(slot, given) for slot, given in zip(slots, dealt, strict=True))
+        cost = fsum(_cost(slot, given) for slot, given in zip(slots, dealt, strict=True))
         if cost < _POOR:
             found.append((cost, i, dealt))
             if cost < _GOOD * len(units):
@@ -92,7 +93,7 @@ def _deal(
 ) -> list[list[Unit]]:
     """One way: large units first, where room is left for them."""
     noise = dice.between(0.05, 0.6)
-    scale = sum(slot.area for slot in slots) / max(1.0, sum(unit.area for unit in units))
+    scale = fsum(slot.area for slot in slots) / max(1.0, fsum(unit.area for unit in units))
     left = [slot.area for slot in slots]
     dealt: list[list[Unit]] = [[] for _ in slots]
     for unit in sorted(units, key=lambda u: -u.area * dice.between(0.8, 1.2)):
@@ -147,7 +148,7 @@ def _cost(slot: Slot, units: Sequence[Unit]) -> float:
     several = slot.narrow and len(units) > 1
     if several and (len(units) > 3 or not _public(units)):
         return _NOT
-    wants = sum(unit.area for unit in units) / depth
+    wants = fsum(unit.area for unit in units) / depth
     cost = (max(wants / slot.length, slot.length / wants) - 1.0) * 10 * len(units)
     at = slot.lo
     for unit, wide in zip(units, widths(slot, units), strict=True):
@@ -177,7 +178,7 @@ def widths(slot: Slot, units: Sequence[Unit]) -> list[int]:
     depth = slot.depth
     least = [unit.least(depth) for unit in units]
     more = [max(unit.area / depth - low, 0.0) for unit, low in zip(units, least, strict=True)]
-    spare, over = slot.length - sum(least), sum(more)
+    spare, over = slot.length - sum(least), fsum(more)
     found = [
         snap(low + spare * (each / over if over > 1 else 1 / len(units)))
         for low, each in zip(least, more, strict=True)

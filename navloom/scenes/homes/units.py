@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.frame import snap
@@ -50,12 +51,12 @@ class Unit:
     @cached_property
     def area(self) -> float:
         """Square millimetres of cells."""
-        return sum(gross(room) for room in self.rooms)
+        return fsum(gross(room) for room in self.rooms)
 
     @cached_property
     def most(self) -> float:
         """Square millimetres beyond which its rooms would be halls."""
-        return sum(KINDS[room.kind].most for room in self.rooms) * 1.15e6
+        return fsum(KINDS[room.kind].most for room in self.rooms) * 1.15e6
 
     @cached_property
     def _sides(self) -> tuple[int, int]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import json
+import math
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,19 @@ def test_a_home_is_the_same_in_another_process() -> None:
     plain = bytes_of(0, 3, PYTHONHASHSEED="1")
     assert len({line.split()[1] for line in plain}) == 4
     assert bytes_of(0, 3, PYTHONHASHSEED="2", NPY_DISABLE_CPU_FEATURES="AVX2 FMA3") == plain
+
+
+def test_no_home_depends_on_how_floats_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    # From Python 3.12 on, sum() of floats carries the rounding along, and a choice by the least
+    # cost fell otherwise in one of a hundred homes. What is added up here is added up exactly.
+    plain, real = [make_home(seed) for seed in range(20, 30)], sum
+
+    def other(values: Iterable[float], start: float = 0) -> float:
+        held = list(values)
+        return math.fsum(held) + start if any(isinstance(v, float) for v in held) else real(held)
+
+    monkeypatch.setattr(builtins, "sum", other)
+    assert [make_home(seed) for seed in range(20, 30)] == plain
 
 
 @pytest.mark.slow
