@@ -47,7 +47,7 @@ _SHOWN = re.compile(
 _DOWN = re.compile(r"\b(?:down|downstairs|descend|lower|ground|bottom|first)\b")
 _ON_STOREY = re.compile(
     r"^rooms? (?:are |there )*(?:on )?(?:the )?"
-    r"(?P<storey>upstairs|downstairs|(?:first|second|third|ground|upper|lower|top) floor)"
+    r"(?P<storey>upstairs|downstairs|(?:this|first|second|third|ground|upper|lower|top) floor)"
 )
 _MORE = re.compile(r"^(?:a second|more than one|any other|just one|only one|two|several)\b")
 _WALKS = ("go_to", "go", "go_on")
@@ -246,7 +246,7 @@ def _fetch(heard: _Heard) -> list[Intent]:
 
 
 def _look(heard: _Heard) -> list[Intent]:
-    if heard.text in ("see", "look") and heard.before.asked:
+    if heard.text in ("see", "have a look", "take a look") and heard.before.asked:
         return [Intent("go_to", {"place": "there"})]
     side = heard.slots.get("side2") or heard.slots.get("side") or ""
     return [Intent("look", words=_SIDES.get(side, ""))]
@@ -309,7 +309,8 @@ def _rooms(heard: _Heard) -> list[Intent]:
 
 def _farthest(heard: _Heard) -> list[Intent]:
     how = "furthest" if heard.slots["how"][:3] in ("far", "fur", "mos") else "nearest"
-    kind = heard.place("kind") or "room"
+    compared = heard.slots["how"] in ("closer", "nearer", "farther", "further")
+    kind = heard.place("kind") or ("one" if compared and heard.before.asked else "room")
     if (meant := _purpose(kind)) != kind:
         return [Intent("find", {"thing": meant})]
     if kind in ("one", "of them"):

@@ -252,6 +252,8 @@ def _floor_asked(rooms: Sequence[Mapping[str, Any]], asked: str) -> int | None:
     floors = sorted({each["floor"] for each in rooms})
     here = next((each["floor"] for each in rooms if each.get("here")), floors[0])
     numbers = {"first": 1, "ground": floors[0], "second": 2, "third": 3, "top": floors[-1]}
+    if asked.split()[0] in ("this", "the", "your", "my", "our"):
+        return int(here)
     for word in asked.split():
         if word.isdigit() or word in numbers:
             return int(word) if word.isdigit() else numbers[word]

@@ -373,3 +373,20 @@ def test_words_that_name_nothing_do_not_hide_a_name() -> None:
     assert isinstance(found, Place)
     assert found.id == "Attic_5"
     assert "error" in resolve(standing("k"), "the garage attic")
+
+
+@pytest.mark.parametrize(
+    ("words", "calls"),
+    [
+        ("swing by the hall", [("go_to", {"place": "the hall"})]),
+        ("sory i ment the hall", [("go_to", {"place": "the hall"})]),
+        ("take the long way to the hall", [("go_to", {"place": "the hall"})]),
+        ("take a look in the hall", [("go_to", {"place": "the hall"})]),
+        ("give me directions to the hall", [("find", {"thing": "hall"})]),
+        ("is there a shorter way?", [(None, {})]),
+        ("other way around", [("turn", {"direction": "around", "degrees": 90.0})]),
+        ("anything on it", [("describe", {"place": "it"})]),
+    ],
+)
+def test_what_strangers_typed_last(words: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+    assert [(intent.tool, intent.args) for intent in intents_of(words)] == calls
