@@ -19,7 +19,7 @@ from navloom.evals.request import HEURISTIC, Model, Seed
 from navloom.terminal import say
 
 if TYPE_CHECKING:
-    from navloom.graphs.chat.chat import Context
+    from navloom.graphs.chat.state import Context
     from navloom.sim.protocol import Simulator
 
 app = Commands()
@@ -114,7 +114,7 @@ def _display(asked: DisplayName | None) -> DisplayName:
 
 
 def _context(scene: str, model: str, backend: str, captions: str | None) -> Context:
-    from navloom.graphs.chat.chat import Context
+    from navloom.graphs.chat.state import Context
     from navloom.models.registry import get_model
 
     return Context(model=get_model(model), simulator=_simulator(backend, scene, captions))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from navloom.graphs.chat.asked import Before, Intent
 from navloom.graphs.chat.wordings import Said, closed_off, mentioned, wordings
 from navloom.scenes.lexicon import room_types
 
@@ -57,50 +58,6 @@ _SIDES = {
     "backward": "behind", "backwards": "behind", "straight ahead": "ahead", "straight on": "ahead",
     "further": "ahead", "to the left": "left", "to the right": "right",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Intent:
-    """One thing that was asked for: a tool and its arguments, or words to answer with.
-
-    Attributes:
-        tool: its name; None for a ready answer.
-        args: its arguments.
-        words: the ready answer, or what of the tool's answer was asked for.
-    """
-
-    tool: str | None
-    args: dict[str, Any] = field(default_factory=dict)
-    words: str = ""
-
-
-@dataclass(frozen=True)
-class Before:
-    """What was asked last.
-
-    Attributes:
-        calls: the calls that the last words led to: tool and arguments.
-        said: the robot's last words.
-        offers: whether they offered something that is like what is not there.
-        how: what was asked of the places last: how many, how far.
-    """
-
-    calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    said: str = ""
-    offers: bool = False
-    how: str = ""
-
-    @property
-    def thing(self) -> str:
-        """What was looked up last; empty where nothing was."""
-        tool, args = self.calls[-1] if self.calls else ("", {})
-        return str(args.get("thing", "")) if tool == "find" else ""
-
-    @property
-    def asked(self) -> str:
-        """The last question's tool; empty where the last thing was an order."""
-        tool = self.calls[-1][0] if self.calls else ""
-        return tool if tool in ("find", "describe") else ""
 
 
 @dataclass(frozen=True)

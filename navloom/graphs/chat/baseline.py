@@ -15,7 +15,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from navloom.graphs.chat.acts import Before, Intent
+from navloom.graphs.chat.asked import Before, Intent
 from navloom.graphs.chat.choosing import choose, counts
 from navloom.graphs.chat.intents import intents_of
 from navloom.graphs.chat.sentences import asks_which, failed, report

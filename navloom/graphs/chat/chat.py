@@ -21,31 +21,16 @@ by the tools of :mod:`navloom.tools.chat.tools` alone, along edges of the naviga
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite, interrupt
-from pydantic import Field
-from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
-from navloom.graphs.agent import (
-    MODEL_SECONDS,
-    AgentContext,
-    AgentGraph,
-    FromPython,
-    Growing,
-    ModelLike,
-    Outcome,
-    SceneLike,
-    SimulatorLike,
-    off_loop,
-)
+from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, off_loop
 from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.chat.exchange import (
     answer_call,
@@ -64,98 +49,15 @@ from navloom.graphs.chat.exchange import (
     tool_message,
     turned,
 )
+from navloom.graphs.chat.state import Context, Input, State
 from navloom.graphs.chat.undo import mark_of, undone
 from navloom.models.binding import bind
 from navloom.models.reply import left_out
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.sim.walker import Walker, pose_record, walker_of
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
 
 _LOST = "I could not work that out. Please say it in another way."
-
-
-class Input(TypedDict, total=False):
-    """What a caller gives; nothing is needed."""
-
-    seed: int
-    """Drawn upon by baselines; 0 where it is left out."""
-    said: str | None
-    """What the person says; without it the graph waits for words."""
-    halt: bool
-    """Stop a walk that is under way, and listen."""
-    undo: bool
-    """Go back to before the last instruction, and listen."""
-    start: str
-    """The viewpoint a new conversation starts on; by default one by the entrance."""
-    heading: Annotated[float, Field(allow_inf_nan=False)]
-    """Where the robot looks at the start, radians clockwise from -z."""
-
-
-class State(Input, Outcome, total=False):
-    """What a conversation remembers: ids and text, never a frame or a scene.
-
-    Its status is always ``ok``: whether the person is content is for the person to say. Keys of its
-    result: ``home``, ``pose``, ``room``, ``turn`` and ``said``, the robot's last words.
-    """
-
-    home: str
-    """The scene's portable name: a conversation stays in its home."""
-    pose: dict[str, Any]
-    """Where the robot is: viewpoint, heading and elevation (radians)."""
-    trajectory: Growing[list[Any]]
-    """Every pose it stood in, the start first: [viewpoint, heading, elevation]."""
-    messages: Growing[AnyMessage]
-    """The conversation as the model reads it, without its opening; it is shown the latest part."""
-    transcript: Growing[dict[str, Any]]
-    """The conversation as people read it: ``who`` (person, robot, note), ``text``, ``turn``, and
-    ``at``, how many poses the robot had stood in."""
-    past: Growing[dict[str, Any]]
-    """Rooms and things that were talked of (:data:`navloom.tools.chat.places.Past`)."""
-    begun: Growing[str]
-    """The viewpoints that its walks began on."""
-    walk: dict[str, Any] | None
-    """The walk under way: the call it answers, the way left, the place."""
-    goal: dict[str, Any] | None
-    """The walk that was stopped and not taken up since (:func:`~.exchange.goal_of`)."""
-    stopped: bool
-    """Whether a walk was under way when this run of the graph began."""
-    question: dict[str, Any] | None
-    """The question the person is to answer, and the call it answers."""
-    turn: int
-    """How often the person has spoken."""
-    thought: int
-    """Model calls in this turn."""
-    marks: Growing[dict[str, Any]]
-    """What undo goes back to, before each time the person spoke (:mod:`~.undo`)."""
-    over: bool
-    """Whether the person has left."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Context(AgentContext):
-    """What does not change during a run. Two contexts are equal only if they are one.
-
-    Raises:
-        UsageError: a bound that makes no sense.
-    """
-
-    simulator: SimulatorLike = "graph"
-    """Where it walks: the backend to stand ``scene`` in, or one for this conversation alone."""
-    scene: SceneLike | None = None
-    """The scene or its URI, for a backend that is named."""
-    agent: str = "robot"
-    """What it is called in its simulator."""
-    model: ModelLike = "builtin/heuristic"
-    """Who thinks, or its ``provider/name``."""
-    embodiment: Embodiment = DEFAULT_BODY
-    """Whose body it is."""
-    views: Literal[0, 4] = 4
-    """4 shows the model a strip of pictures where the simulator has any."""
-    max_turns: Annotated[int, Field(ge=1, le=100)] = 10
-    """Model calls an instruction, at most."""
-    before_hop: Annotated[Callable[[], Awaitable[None]] | None, FromPython()] = None
-    """Awaited before each hop, when the one before is on disk: for displays that show each."""
 
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

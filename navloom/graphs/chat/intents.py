@@ -12,15 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from navloom.graphs.chat.acts import (
-    Before,
-    Intent,
-    answer,
-    finding,
-    goings,
-    meaning,
-    without_denied,
-)
+from navloom.graphs.chat.acts import answer, finding, goings, meaning, without_denied
+from navloom.graphs.chat.asked import Before, Intent
 from navloom.graphs.chat.wordings import (
     Said,
     closed_off,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from navloom.graphs.chat.acts import Intent
+from navloom.graphs.chat.asked import Intent
 from navloom.graphs.chat.wordings import wordings
 from navloom.models.builtin import ToolResult
 from navloom.scenes.lexicon import known_words, room_types

@@ -26,7 +26,8 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from navloom.errors import NavloomError, UsageError
-from navloom.graphs.chat.chat import Context, build_graph
+from navloom.graphs.chat.chat import build_graph
+from navloom.graphs.chat.state import Context
 from navloom.graphs.checkpoints import Plain, is_damage, open_saver, set_aside, what_is_wrong
 from navloom.models.call import current_settings, model_name
 from navloom.models.registry import get_model

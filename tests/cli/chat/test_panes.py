@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, RichLog, Static
 
 from navloom.cli.chat.panes import ChatApp, MapPane
-from navloom.graphs.chat.chat import Context
+from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Talk, open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home

@@ -9,8 +9,9 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from navloom.graphs.chat.chat import Context, build_graph
+from navloom.graphs.chat.chat import build_graph
 from navloom.graphs.chat.exchange import now_of, pose_at
+from navloom.graphs.chat.state import Context
 from navloom.scenes.scene import Edge, Floor, Item, Link, Region, Scene, Viewpoint
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.walker import Walker, pose_record

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navloom.graphs.chat.chat import Context
+from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Talk, open_thread
 from navloom.models.registry import get_model
 from navloom.sim.registry import get_simulator

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navloom.graphs.chat.acts import Before, Intent
+from navloom.graphs.chat.asked import Before, Intent
 from navloom.graphs.chat.intents import intents_of
 from navloom.graphs.chat.wordings import plain
 from navloom.tools.chat.alike import respelled

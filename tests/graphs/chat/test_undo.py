@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from navloom.graphs.chat.chat import Context
+from navloom.graphs.chat.state import Context
 from navloom.graphs.chat.talk import Talk, open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
