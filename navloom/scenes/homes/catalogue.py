@@ -8,7 +8,7 @@ for something else, a thing that no room, no wall and no furniture of the catalo
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -198,7 +198,7 @@ class Entry(_Part):
             raise ValueError(f"place: {self.place!r} needs `to`: what it stands by")
         return self
 
-    @property
+    @cached_property
     def kind(self) -> ItemKind:
         """Asset, object or structure, as the lexicon knows its name."""
         return classify(self.titles[0]) or "structure"
@@ -258,6 +258,12 @@ class Catalogue:
                 if name not in self.entries:
                     near = did_you_mean(name, self.entries)
                     raise SceneError(f"catalogue: {entry.name}.{what}: no entry {name!r}.{near}")
+        for name in entry.upon:
+            if self.entries[name].top is None:
+                raise SceneError(
+                    f"catalogue: {entry.name}.upon: nothing can be put on a {name}: "
+                    f"expected a `top` of {name}, or another thing."
+                )
         if not any(self._placeable(entry, key, ()) for key in ROOM_KEYS):
             raise SceneError(
                 f"catalogue: {entry.name}: cannot be placed anywhere in any room: expected `rooms` "

@@ -20,7 +20,7 @@ from navloom.scenes.homes.home_spec import Clutter
 from navloom.scenes.homes.item_relations import relations_of
 from navloom.scenes.homes.kitchen_run import build_run
 from navloom.scenes.homes.on_top import all_there, fill, put_on
-from navloom.scenes.homes.placed import DoorPlace, Placed, Setting, WindowPlace
+from navloom.scenes.homes.placed import DoorPlace, Household, Placed, Setting, WindowPlace
 from navloom.scenes.homes.room_floor import Ground, Rect, Side
 from navloom.scenes.homes.standing import PLACES as STANDING
 from navloom.scenes.parts import Item, Relation
@@ -42,7 +42,7 @@ _FULLEST = {0: 40, 1: 50, 2: 60}
 _MESS: dict[Clutter, int] = {"tidy": 0, "lived-in": 1, "cluttered": 2}
 _HOW_UNTIDY: dict[Clutter, float] = {"tidy": 0.25, "lived-in": 0.5, "cluttered": 0.25}
 _FULL = {0: 0.6, 1: 1.0, 2: 1.6}
-_OWNERS = (0.35, 0.5, 0.7, 0.85, 1.0, 1.15, 1.35, 1.7, 2.2)
+_OWNERS = (0.15, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
 """Factors on the number of objects: some people own much."""
 
 
@@ -87,6 +87,7 @@ def furnish(
     untidy = clutter or drawn
     mess = _MESS[untidy]
     full = dice.split("owners").pick(_OWNERS) * _FULL[mess] * dressing.full
+    household = Household(dressing, full, mess)
     namer = _Namer()
     items: list[Item] = []
     relations: list[Relation] = []
@@ -94,7 +95,7 @@ def furnish(
         keys = room_keys(room.kind)
         if not keys:
             continue
-        setting = _best(plan, room, keys, dice, dressing, full, mess)
+        setting = _best(plan, room, keys, dice, household)
         made = namer.items(room, setting.placed, dressing)
         items += made
         relations += relations_of(setting.placed, [item.id for item in made])
@@ -102,19 +103,13 @@ def furnish(
 
 
 def _best(
-    plan: Floorplan,
-    room: Room,
-    keys: tuple[RoomKey, ...],
-    dice: Dice,
-    dressing: Dressing,
-    full: float,
-    mess: int,
+    plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
 ) -> Setting:
     """The room furnished; again from the start where what it is for (its bed) found no place."""
     tried: list[tuple[int, Setting]] = []
     for i in range(_TRIES):
         drawn = dice.split("room", room.number, i)
-        setting = _setting(plan, room, keys, drawn, dressing, full, mess)
+        setting = _setting(plan, room, keys, drawn, household)
         tried.append((_furnish_room(setting), setting))
         if not tried[-1][0]:
             break
@@ -127,19 +122,11 @@ def _best(
 
 
 def _setting(
-    plan: Floorplan,
-    room: Room,
-    keys: tuple[RoomKey, ...],
-    dice: Dice,
-    dressing: Dressing,
-    full: float,
-    mess: int,
+    plan: Floorplan, room: Room, keys: tuple[RoomKey, ...], dice: Dice, household: Household
 ) -> Setting:
     storey = next(s for s in plan.storeys if s.floor == room.floor)
     ground = Ground(room, storey.ceiling)
-    # Rooms of one home differ in how much is in them.
-    owned = full * dice.pick((0.5, 0.7, 0.9, 1.0, 1.1, 1.4, 1.8))
-    setting = Setting(room, keys, ground, dice, dressing, owned, mess)
+    setting = Setting(room, keys, ground, dice, household)
     for door in plan.doorways:
         if room.number in (door.a, door.b):
             _keep_door(setting, door)
@@ -253,6 +240,10 @@ def _is_full(room: Setting) -> bool:
 def _wanted(room: Setting, entry: Entry) -> int:
     """How many of a kind a room shall have."""
     likes = room.dressing.likes(entry.name)
+    if entry.turn > 2:
+        likes *= room.rich
+    if entry.kind == "object":
+        likes *= min(0.4 + 0.6 * room.household.full, 1.6)
     if entry.clutter:
         likes *= (0, 1, 1.6)[room.mess]
     wanted = 0
@@ -307,28 +298,27 @@ class _Namer:
     def items(self, room: Room, things: Sequence[Placed], dressing: Dressing) -> list[Item]:
         """A room's things as the scene has them."""
         made: list[Item] = []
+        region = room.id
         for thing in things:
             on = made[thing.on.number - 1].id if thing.on is not None else None
-            made.append(self._item(room, thing, on, dressing))
+            made.append(self._item(region, room.level, thing, on, dressing))
         return made
 
-    def _item(self, room: Room, thing: Placed, on: str | None, dressing: Dressing) -> Item:
+    def _item(
+        self, region: str, level: int, thing: Placed, on: str | None, dressing: Dressing
+    ) -> Item:
         title = dressing.title(thing.entry)
         self._seen[title] += 1
         name = f"{title.replace(' ', '_').replace('-', '_')}_{self._seen[title]}"
-        material, colour = dressing.of(thing.entry, room.id)
+        material, colour = dressing.of(thing.entry, region)
         wide, high, deep = thing.size
         low, most = thing.entry.mass
         return Item(
             id=name,
             name=title,
             kind=thing.entry.kind,
-            region=room.id,
-            position=(
-                thing.x / 1000,
-                (room.level + thing.bottom + high // 2) / 1000,
-                thing.z / 1000,
-            ),
+            region=region,
+            position=(thing.x / 1000, (level + thing.bottom + high // 2) / 1000, thing.z / 1000),
             size=(wide / 1000, high / 1000, deep / 1000),
             yaw=round(thing.quarter * _QUARTER_TURN + thing.tilt * _DEGREE, 6),
             on=on,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,6 +15,16 @@ from navloom.scenes.homes.room_floor import Ground, Rect, Side, turned
 
 TILTS: dict[int, tuple[int, int]] = {0: (1000, 0), 10: (985, 174), 15: (966, 259), 20: (940, 342)}
 """Degrees a thing may stand askew -> cosine and sine in thousandths."""
+
+TYPICAL: dict[RoomKey, int] = {
+    "bedroom": 15, "bathroom": 6, "toilet": 2, "kitchen": 15, "dining": 15, "living": 26,
+    "office": 12, "laundry": 6, "closet": 4, "hallway": 12, "garage": 30, "nursery": 12,
+    "balcony": 9, "media": 18, "gym": 15, "library": 14, "lounge": 18, "pantry": 3,
+    "dressing": 7, "entry": 6, "stairs": 8,
+}  # fmt: skip
+"""Square metres: a larger room has more in it, as the square root of its area."""
+_ROOMS = (0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.3, 1.7)
+"""Rooms of one home differ in how much is in them."""
 
 Size = tuple[int, int, int]
 """Across, up, deep in mm, each even, so that half of it is whole."""
@@ -117,6 +128,16 @@ class DoorPlace(NamedTuple):
     """Whether it leads out of the home."""
 
 
+class Household(NamedTuple):
+    """Whose home it is."""
+
+    dressing: Dressing
+    full: float
+    """Factor on the number of objects."""
+    mess: int
+    """How untidy they are: 0 tidy, 1 lived-in, 2 cluttered."""
+
+
 class Setting:
     """A room while it is being furnished.
 
@@ -125,9 +146,7 @@ class Setting:
         keys: what it is furnished as.
         ground: its floor.
         dice: its own draws.
-        dressing: the home's look.
-        full: factor on the number of objects.
-        mess: how untidy the home is: 0 tidy, 1 lived-in, 2 cluttered.
+        household: whose home it is.
     """
 
     def __init__(
@@ -136,12 +155,17 @@ class Setting:
         keys: tuple[RoomKey, ...],
         ground: Ground,
         dice: Dice,
-        dressing: Dressing,
-        full: float,
-        mess: int,
+        household: Household,
     ) -> None:
         self.room, self.keys, self.ground, self.dice = room, keys, ground, dice
-        self.dressing, self.full, self.mess = dressing, full, mess
+        self.household = household
+        self.dressing, self.mess = household.dressing, household.mess
+        area = ground.area / 1_000_000 / sum(TYPICAL[key] for key in keys)
+        self.rich = math.sqrt(min(max(area, 0.4), 2.5)) * dice.pick(_ROOMS)
+        """Factor on how much stands in it beside what it is for."""
+        self.full = household.full * self.rich
+        """Factor on the number of objects."""
+        self._shares: dict[str, float] = {}
         self.windows: list[WindowPlace] = []
         self.doors: list[DoorPlace] = []
         self.lit: list[Side] = []
@@ -151,8 +175,11 @@ class Setting:
 
     def share(self, entry: Entry) -> float:
         """How often a room like this has it, as the catalogue and the style say; at most 1."""
-        shares = [entry.rooms[key].share for key in self.keys if key in entry.rooms]
-        return min(1.0, max(shares, default=0.0) * self.dressing.likes(entry.name))
+        name = entry.name
+        if name not in self._shares:
+            shares = [entry.rooms[key].share for key in self.keys if key in entry.rooms]
+            self._shares[name] = min(1.0, max(shares, default=0.0) * self.dressing.likes(name))
+        return self._shares[name]
 
     def draw_size(self, entry: Entry, least: bool = False) -> Size:
         """A size of a thing of this kind; ``least``: its smallest."""
