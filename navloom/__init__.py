@@ -2,7 +2,7 @@
 
 >>> import navloom
 >>> from navloom.graphs.navcraft import single as navcraft_single
->>> context = navcraft_single.Context(scene="demo:house", model="builtin/heuristic")
+>>> context = navcraft_single.Context(scene="home:7", model="builtin/heuristic")
 >>> navloom.run(navcraft_single.graph, {"seed": 1}, context=context)["status"]
 'ok'
 """

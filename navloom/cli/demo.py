@@ -1,4 +1,4 @@
-"""``navloom demo``: the whole way, on the homes that ship with the package, without a key."""
+"""``navloom demo``: the whole way, in homes made from seeds, without a key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navloom.terminal import say
 
 app = Commands()
 
-ERRANDS = 120
+ERRANDS, HOMES = 120, 12
 
 
 @app.command()
@@ -27,7 +27,7 @@ def demo(
         DisplayName | None, Opt("Progress on stderr.", shown="rich on a terminal, else plain")
     ] = None,
 ) -> None:
-    """Craft errands and relays in the demo homes, check them, and report with pictures.
+    """Craft errands and relays in a dozen homes, check them, and report with pictures.
 
     The generator is builtin/heuristic, a rule-based baseline in the place of a language model: the
     same commands with --model openai/gpt-4o-mini use one.
@@ -43,8 +43,9 @@ def demo(
     from navloom.prompts.navcraft.profiles import profile_names
 
     run, tasks = out / "run", out / "tasks.jsonl"
-    say(f"1. {ERRANDS} errands in three homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
-    asked = SynthRequest(kind="collab", spec="demo:", n=ERRANDS, profile=profile_names())
+    say(f"1. {ERRANDS} errands in {HOMES} homes (NavCraft-S), each lifted to a relay (NavCraft-C)")
+    spec = f"home:0-{HOMES - 1}"
+    asked = SynthRequest(kind="collab", spec=spec, n=ERRANDS, profile=profile_names())
     made = run_kind(asked, run, Session(display=make_display(display)))
     if made.interrupted or made.error:
         end_session(made, run)

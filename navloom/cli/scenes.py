@@ -28,7 +28,7 @@ _COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edg
 
 @app.command("list")
 @takes()
-def list_(spec: Spec = "demo:", as_json: Json = False) -> None:
+def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     """List the homes of SPEC with their sizes.
 
     components counts the parts of the graph of rooms that no link joins. A broken home is said and

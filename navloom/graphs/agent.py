@@ -97,7 +97,7 @@ class FromPython:
         )
 
 
-SceneLike = Annotated[Scene | str, FromPython("demo:house")]
+SceneLike = Annotated[Scene | str, FromPython("home:7")]
 """A scene, or its URI."""
 ModelLike = Annotated[BaseChatModel | str, FromPython("builtin/heuristic")]
 """A chat model, or its ``provider/name``."""

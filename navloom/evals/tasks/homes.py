@@ -1,4 +1,4 @@
-"""Episodes in any homes of ours: demo:, hm3d:, mp3d:, a scene.json. All of it is generated.
+"""Episodes in any homes: home:, demo:, hm3d:, mp3d:, a scene.json. All of it is generated.
 
 Three kinds, the grains of VLN-MME A.1; ``mixed`` takes them in turn:
 
@@ -38,21 +38,21 @@ from navloom.scenes.uri import list_scenes, load_scene
 KINDS = ("fine", "goal", "object")
 SPLITS = ("generated",)
 DEFAULT_SPLIT = "generated"
-SOURCE = "any homes: demo:, hm3d:DIR, mp3d:DIR, a scene.json"
+SOURCE = "any homes: home:, demo:, hm3d:DIR, mp3d:DIR, a scene.json"
 SUCCESS, NEAREST, FARTHEST = 3.0, 5.0, 30.0
 _TRIES = 50
 _MOST = 1_000_000
 
 
 def load(
-    data: Path, split: str, *, spec: str = "demo:", kind: str = "mixed", n: int = 60, seed: int = 0
+    data: Path, split: str, *, spec: str = "home:", kind: str = "mixed", n: int = 60, seed: int = 0
 ) -> TaskData:
     """Make episodes.
 
     Args:
         data: not read; homes are named by ``spec``.
         split: ``generated``.
-        spec: which homes: ``demo:``, ``hm3d:DIR``, a scene.json, ...
+        spec: which homes: ``home:0-9``, ``hm3d:DIR``, a scene.json, ...
         kind: one of ``KINDS``, or ``mixed``.
         n: how many episodes in all, shared among homes and kinds in turn.
         seed: of everything random.
