@@ -119,7 +119,7 @@ def add_conversation(builder: AgentGraph[Any, Any, Any], talk: Conversation) -> 
             job=schema["title"],
             seed=state["seed"],
         )
-        return bound, [*opening(rendered), *said(state)], None
+        return bound, [*opening(rendered), *said(state)[state.get("settled", 0) :]], None
 
     def consult(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         context = runtime.context

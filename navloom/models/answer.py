@@ -36,10 +36,19 @@ class AnswerError(ValueError):
     """What a model said holds no JSON object; the message is one line that a model can act on."""
 
 
-def opening(prompt: tuple[str, str]) -> list[AnyMessage]:
-    """The messages that a conversation begins with, of a prompt's system and human text."""
-    system, human = prompt
-    return [SystemMessage(system), HumanMessage(human)]
+def opening(
+    prompt: tuple[str, str] | tuple[str, str, Sequence[tuple[str, str]]],
+) -> list[AnyMessage]:
+    """The messages that a conversation begins with, of a prompt's texts.
+
+    Args:
+        prompt: its system and its human text, and the worked turns that stand between them.
+    """
+    system, human, turns = prompt if len(prompt) == 3 else (*prompt, ())
+    worked: list[AnyMessage] = []
+    for question, answer in turns:
+        worked += [HumanMessage(question), AIMessage(answer)]
+    return [SystemMessage(system), *worked, HumanMessage(human)]
 
 
 def message_text(content: Any) -> str:

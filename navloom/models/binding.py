@@ -112,6 +112,11 @@ def backend_of(model: BaseChatModel) -> str:
     return {"openai-chat": "openai", "anthropic-chat": "anthropic"}.get(model._llm_type, "other")
 
 
+def takes_schema(model: BaseChatModel | str) -> bool:
+    """Whether a model is told an answer's schema, or held to it; others are left to the prompt."""
+    return backend_of(model_of(model) if isinstance(model, str) else model) != "other"
+
+
 def _openai(
     model: Any, tools: Sequence[BaseTool], schema: Mapping[str, Any] | None
 ) -> Runnable[Any, AIMessage]:

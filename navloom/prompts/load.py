@@ -2,8 +2,9 @@
 
 A prompt is ``navloom/prompts/SUBJECT/NAME.yaml`` with exactly the keys ``name`` (the file's own
 name), ``version`` (a whole number from 1, raised with every change of wording), ``description``,
-``variables`` (the names its two texts use), ``system`` and ``human`` (Jinja2 texts). What a
-variable holds is pasted as it is: texts from a scene are data and never become template code.
+``variables`` (the names its two texts use), ``system`` and ``human`` (Jinja2 texts); and, where a
+model is shown how, ``turns``: pairs of a question and its answer, pasted as they are. What a
+variable holds is pasted as it is, too: texts from a scene are data and never become template code.
 
 >>> load_prompt("room_typing").name
 'room_typing'
@@ -27,6 +28,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from navloom.errors import PromptError, did_you_mean
 
 _KEYS = ("name", "version", "description", "variables", "system", "human")
+_TURNS = "turns"
 _NOT_PROMPTS = frozenset({"profiles"})
 """YAML files of the folder that prompts are filled from; see
 :mod:`navloom.prompts.navcraft.profiles`."""
@@ -40,10 +42,17 @@ _JINJA = ImmutableSandboxedEnvironment(
 
 
 class Rendered(NamedTuple):
-    """The two texts of a filled prompt; a graph makes the messages of them."""
+    """The texts of a filled prompt; a graph makes the messages of them.
+
+    Attributes:
+        system: the system message.
+        human: the question.
+        turns: worked turns that stand between them: a question and its answer, each.
+    """
 
     system: str
     human: str
+    turns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,7 @@ class Prompt:
         variables: every variable its texts use.
         system: the Jinja2 text of the system message.
         human: the Jinja2 text of the first human message.
+        turns: worked turns: a question and its answer, each.
     """
 
     name: str
@@ -65,11 +75,13 @@ class Prompt:
     variables: tuple[str, ...]
     system: str
     human: str
+    turns: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def hash(self) -> str:
         """The first 12 hex digits of the SHA-256 of what a model may read: shows a silent edit."""
-        text = json.dumps([self.system, self.human]).encode()
+        read = [self.system, self.human, *([self.turns] if self.turns else [])]
+        text = json.dumps(read).encode()
         return hashlib.sha256(text).hexdigest()[:12]
 
     @property
@@ -84,7 +96,7 @@ class Prompt:
             variables: a value for each declared variable, and nothing else.
 
         Returns:
-            The system and the human text, without white space at either end.
+            The system and the human text, without white space at either end, and the worked turns.
 
         Raises:
             PromptError: where a variable is missing, unknown, or lacks a field the text uses.
@@ -104,7 +116,7 @@ class Prompt:
             system, human = (template.render(variables).strip() for template in self._templates)
         except TemplateError as error:
             raise PromptError(f"prompt '{self.name}' cannot be filled: {_line(error)}") from error
-        return Rendered(system, human)
+        return Rendered(system, human, self.turns)
 
     @cached_property
     def _templates(self) -> tuple[Template, Template]:
@@ -163,11 +175,12 @@ def parse_prompt(text: str, *, where: str) -> Prompt:
     if not isinstance(data, dict):
         raise PromptError(f"{where}: expected a mapping with the keys {_list(_KEYS)}")
     for key in data:
-        if key not in _KEYS:
+        if key not in (*_KEYS, _TURNS):
             raise PromptError(f"{where}: unknown key '{key}'.{did_you_mean(str(key), _KEYS)}")
-    for key in _KEYS:
+    for key in (*_KEYS, *([_TURNS] if _TURNS in data else [])):
         _check(key, data.get(key), where)
-    prompt = Prompt(**{**data, "variables": tuple(data["variables"])})
+    turns = tuple((question, answer) for question, answer in data.get(_TURNS, ()))
+    prompt = Prompt(**{**data, "variables": tuple(data["variables"]), _TURNS: turns})
     _check_variables(prompt, where)
     return prompt
 
@@ -178,6 +191,8 @@ def _check(key: str, value: object, where: str) -> None:
         good, expected = type(value) is int and value >= 1, "a whole number from 1"
     elif key == "variables":
         good, expected = _is_names(value), "a list of distinct names"
+    elif key == _TURNS:
+        good, expected = _is_turns(value), "a list of pairs of texts"
     else:
         good, expected = isinstance(value, str) and value.strip() != "", "a text"
     if not good:
@@ -189,6 +204,13 @@ def _is_names(value: object) -> TypeGuard[list[str]]:
         isinstance(value, list)
         and all(isinstance(name, str) and name.isidentifier() for name in value)
         and len(set(value)) == len(value)
+    )
+
+
+def _is_turns(value: object) -> bool:
+    pairs = value if isinstance(value, list) else [None]
+    return all(
+        isinstance(pair, list) and [type(text) for text in pair] == [str, str] for pair in pairs
     )
 
 

@@ -48,7 +48,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "literal": {"compact": False, "constrain": False, "precise_repairs": False},
 }
 """What each arm changes of the full setting."""
-TURNS, REPAIRS = 10, 8
+TURNS, REPAIRS = 16, 8
 
 
 def study_relays(

@@ -6,6 +6,7 @@ POLICIES = {
         "phase_2": "navloom.graphs.navcraft.baseline:heuristic_collab",
         "errand_object": "navloom.graphs.navcraft.baseline:heuristic_choice",
         "errand_end": "navloom.graphs.navcraft.baseline:heuristic_choice",
+        "errand_fits": "navloom.graphs.navcraft.baseline:heuristic_choice",
         "errand_room": "navloom.graphs.navcraft.baseline:heuristic_choice",
         "errand_start": "navloom.graphs.navcraft.baseline:heuristic_choice",
         "relay_choice": "navloom.graphs.navcraft.baseline:heuristic_choice",
@@ -15,6 +16,7 @@ POLICIES = {
         "phase_2": "navloom.graphs.navcraft.baseline:random_collab",
         "errand_object": "navloom.graphs.navcraft.baseline:random_choice",
         "errand_end": "navloom.graphs.navcraft.baseline:random_choice",
+        "errand_fits": "navloom.graphs.navcraft.baseline:random_choice",
         "errand_room": "navloom.graphs.navcraft.baseline:random_choice",
         "errand_start": "navloom.graphs.navcraft.baseline:random_choice",
         "relay_choice": "navloom.graphs.navcraft.baseline:random_choice",
@@ -22,6 +24,7 @@ POLICIES = {
     "first": {
         "errand_object": "navloom.graphs.navcraft.baseline:first_choice",
         "errand_end": "navloom.graphs.navcraft.baseline:first_choice",
+        "errand_fits": "navloom.graphs.navcraft.baseline:first_choice",
         "errand_room": "navloom.graphs.navcraft.baseline:first_choice",
         "errand_start": "navloom.graphs.navcraft.baseline:first_choice",
         "relay_choice": "navloom.graphs.navcraft.baseline:first_choice",

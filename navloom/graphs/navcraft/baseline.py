@@ -167,6 +167,12 @@ def _rng(request: Request) -> random.Random:
     return random.Random(f"{request.seed}:{len(request.messages)}")
 
 
+def _choice_rng(request: Request) -> random.Random:
+    # Questions that stand by themselves are as long as each other: draws must not go together.
+    asked = f"{request.seed}:{len(request.messages)}:{request.job}:{request.humans[-1:]}"
+    return random.Random(asked)
+
+
 def _call(rng: random.Random, text: str, name: str, args: dict[str, Any]) -> AIMessage:
     call_id = f"call_{UUID(int=rng.getrandbits(128)).hex[:16]}"
     return AIMessage(text, tool_calls=[{"name": name, "args": args, "id": call_id}])
@@ -336,12 +342,12 @@ def _blind_relay(
 
 def random_choice(request: Request) -> AIMessage:
     """Baseline for every choice: any name that the schema allows."""
-    return _chosen(request, _rng(request).choice, from_list=False)
+    return _chosen(request, _choice_rng(request).choice, from_list=False)
 
 
 def heuristic_choice(request: Request) -> AIMessage:
     """Baseline for every choice: one of the names that a list offers, where one does."""
-    return _chosen(request, _rng(request).choice, from_list=True)
+    return _chosen(request, _choice_rng(request).choice, from_list=True)
 
 
 def first_choice(request: Request) -> AIMessage:

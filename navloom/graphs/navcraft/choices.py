@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from navloom.graphs.agent import Growing, SceneLike
+from navloom.graphs.agent import Growing, ModelLike, SceneLike
 from navloom.graphs.turns import TurnLimits, Turns, sent_back
+from navloom.models.binding import takes_schema
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import is_surface
 from navloom.scenes.prompt import item_names, scene_json
@@ -39,6 +40,8 @@ class Choices(Turns, total=False):
 
     refused: Growing[str]
     """With ``compact``: names that were sent back."""
+    settled: int
+    """Messages that are not shown again: they are of questions that have their answers."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,6 +50,8 @@ class ChoiceSettings(TurnLimits):
 
     scene: SceneLike
     """The home, or its URI."""
+    model: ModelLike = "builtin/heuristic"
+    """The generator, or its ``provider/name``."""
     tau: int = 2
     """Hop threshold of 3.1.2: a leg has at least ``max(2, tau)`` hops."""
     constrain: bool = True
@@ -62,6 +67,9 @@ class ChoiceSettings(TurnLimits):
     choices: Literal["ranked", "blind"] = "ranked"
     """With ``compact``: handoffs as the tool recommends them, the best first with metres and time,
     or a blind list: some that will do, in the seed's order."""
+    weigh: bool = True
+    """With ``compact``: of each piece of furniture ask whether the object goes on or in it, before
+    one is chosen; up to six small calls an errand."""
     recommend: bool = False
     """With ``compact``: name a good choice. Then it is the planner's, not the model's."""
 
@@ -69,6 +77,11 @@ class ChoiceSettings(TurnLimits):
     def lists_names(self) -> bool:
         """Whether a schema of choices lists the names that exist."""
         return self.constrain and self.hold_names
+
+    @property
+    def schema_holds(self) -> bool:
+        """Whether the model can be held to those names, so that the prompt need not list them."""
+        return self.lists_names and takes_schema(self.model)
 
 
 class Thing(NamedTuple):

@@ -1,7 +1,10 @@
 """An errand in small choices: which object, to what kind of room, onto what there, and from where.
 
-A model is asked what a person would want, one thing at a time: a few objects drawn by the seed, the
-kinds of rooms that are far enough with what they are for, the places there, then robot_1's start.
+A model is asked what a person would want, one thing at a time: which of a few objects drawn by the
+seed, which kind of room, of each piece of furniture there whether the thing goes on or in it, which
+of those that do, then robot_1's start. Every question stands by itself, and what is offered stands
+in the schema of the answer alone: a small model that reads a list takes from it by place, and one
+that answers a plain question is held to what there is (docs/small-models.md has the figures).
 
 See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench 3.1.2.
 """
@@ -14,8 +17,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import HumanMessage
-
 from navloom.graphs.navcraft.choices import (
     ChoiceSettings,
     Thing,
@@ -27,6 +28,7 @@ from navloom.graphs.navcraft.choices import (
     things,
     without_refused,
 )
+from navloom.graphs.turns import said
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.prompts.navcraft.profiles import Profile
 from navloom.scenes.distances import hop_table
@@ -38,27 +40,68 @@ from navloom.tools.navcraft.paths import least_hops
 from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, holds_nothing, purpose
 
 _STEPS = ("object", "room", "end", "start")
-MOST_OBJECTS, MOST_PLACES, MOST_IN_A_ROOM = 10, 8, 2
+_FITS, _YES = "fits", "yes"
+MOST_OBJECTS, MOST_PLACES, MOST_IN_A_ROOM = 10, 8, 4
 """How many objects, places in all and places of one room are offered to choose from."""
+MOST_WEIGHED = 6
+"""Of how many pieces of furniture it is asked whether the object goes there."""
 Picked = Sequence[Sequence[str]]
 """The choices that were made: an object and its room, a kind of room, an asset and its room."""
+Weighed = Sequence[Sequence[str]]
+"""Furniture that was asked of, each with "yes" or "no"."""
 
 
 def errand_question(
     state: Mapping[str, Any], settings: ChoiceSettings, profile: Profile | None
 ) -> tuple[Rendered, dict[str, Any]]:
-    """The opening of an errand's conversation, and the schema of what is asked now."""
-    offered = Offers(settings, [], state["seed"]).names()
-    hint = f"Objects: {listed(offered)}." if settings.show_adjacency and offered else ""
-    rendered = load_prompt("navcraft_single_choices").render(
-        scene=shown_scene(scene_of(settings.scene), settings),
-        profile="" if profile is None else json.dumps(profile.model_dump(by_alias=True)),
-        hint=" ".join(part for part in (hint, _advice(offered, state, settings)) if part),
-        seed=state["seed"],
-        min_hops=least_hops(settings.tau),
+    """The question of the next choice, by itself, and the schema of its answer."""
+    scene, picked, offers = (
+        scene_of(settings.scene),
+        state.get("picked", []),
+        _offers(state, settings),
     )
-    schema = errand_choice_schema(settings, state.get("picked", []), state["seed"])
-    return rendered, without_refused(schema, state)
+    thing = Thing(*picked[0]) if picked else Thing("", "")
+    step, piece = _STEPS[len(picked)], offers.unweighed()
+    offered = offers.names()
+    in_words = settings.show_adjacency and not settings.schema_holds
+    whole = settings.whole_scene or not settings.show_adjacency
+    rendered = load_prompt("navcraft_single_choices").render(
+        step=_FITS if piece else step,
+        scene=shown_scene(scene, settings) if whole else "",
+        profile="" if profile is None else json.dumps(profile.model_dump(by_alias=True)),
+        object=_spoken(thing.name),
+        room=picked[1][0] if len(picked) > 1 else "",
+        furniture=_spoken(piece),
+        offered=_in_words(step, offered) if in_words else "",
+        near=thing.region,
+        least=least_hops(settings.tau),
+        hint=_advice(offered, state, settings),
+    )
+    if piece:
+        held = choice_field([_YES, "no"], settings.constrain)
+        return rendered, {"title": "errand_fits", **closed_object({_FITS: held})}
+    # The worked turns show how furniture is weighed; before other questions they did not help.
+    schema = errand_choice_schema(settings, picked, state["seed"], state.get("weighed", []))
+    return rendered._replace(turns=()), without_refused(schema, state)
+
+
+def _offers(state: Mapping[str, Any], settings: ChoiceSettings) -> Offers:
+    made = state.get("picked", []), state["seed"], state.get("weighed", [])
+    return Offers(settings, *made)
+
+
+def _spoken(name: str) -> str:
+    """A name as people say it, with its article."""
+    words = name.replace("_", " ")
+    if not words or words.endswith("s"):
+        return words
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+
+
+def _in_words(step: str, offered: Sequence[str]) -> str:
+    if step == "room":
+        return "\n".join(f"- {kind}{_for(kind)}" for kind in offered)
+    return ", ".join(offered)
 
 
 def chosen_errand(
@@ -66,6 +109,8 @@ def chosen_errand(
 ) -> tuple[dict[str, Any] | None, Update]:
     """The whole answer where all choices are made, else what to do next."""
     picked = state.get("picked", [])
+    if piece := _offers(state, settings).unweighed():
+        return None, {**_settled(state), "weighed": [[piece, str(answer.get(_FITS))]]}
     named = answer.get(_STEPS[len(picked)])
     match picked:
         case []:
@@ -75,7 +120,7 @@ def chosen_errand(
         case [thing, _]:
             return None, _take_end(named, Thing(*thing), state, settings)
     scene, thing, place = scene_of(settings.scene), Thing(*picked[0]), Thing(*picked[2])
-    rooms, start = Offers(settings, picked, state["seed"]).names(), str(named)
+    rooms, start = _offers(state, settings).names(), str(named)
     if start not in rooms:
         fault = f"{_too_near(start, thing.region, settings)} Choose one of: {listed(rooms)}."
         return None, refuse(start, "leg_too_short", fault, state, settings)
@@ -94,20 +139,20 @@ def _take_object(named: Any, state: Mapping[str, Any], settings: ChoiceSettings)
             "Choose an object elsewhere."
         )
         return refuse(named, "leg_too_short", fault, state, settings)
-    return _taken([*thing], state, settings)
+    return {**_settled(state), "picked": [[*thing]]}
 
 
 def _take_room(
     kind: str, thing: Thing, state: Mapping[str, Any], settings: ChoiceSettings
 ) -> Update:
-    kinds = Offers(settings, [thing], state["seed"]).names()
+    kinds = _offers(state, settings).names()
     if kind not in kinds:
         far = f"{least_hops(settings.tau)} doors away from {thing.region}"
         fault = (
             f"No {kind[:80]} that holds a {thing.name} is {far}. Choose one of: {listed(kinds)}."
         )
         return refuse(kind, "leg_too_short", fault, state, settings)
-    return _taken([kind, ""], state, settings)
+    return {**_settled(state), "picked": [[kind, ""]]}
 
 
 def _take_end(
@@ -117,7 +162,7 @@ def _take_end(
     place = read_thing(named, scene, "asset")
     if isinstance(place, str):
         return refuse(named, "end_asset_not_there", place, state, settings)
-    offered = Offers(settings, state["picked"], state["seed"]).names()
+    offered = _offers(state, settings).names()
     if not can_hold(place.name, thing.name):
         fault = f"{holds_nothing(*place, thing.name)} Choose one of: {listed(offered)}."
         return refuse(named, HOLDS_NOTHING, fault, state, settings)
@@ -127,37 +172,12 @@ def _take_end(
             f"{_too_near(place.region, thing.region, settings)} Choose one of: {listed(offered)}."
         )
         return refuse(named, "leg_too_short", fault, state, settings)
-    return _taken([*place], state, settings)
+    return {**_settled(state), "picked": [[*place]]}
 
 
-def _taken(picked: list[str], state: Mapping[str, Any], settings: ChoiceSettings) -> Update:
-    """Keep a choice and ask for the next one."""
-    made = [*state.get("picked", []), picked]
-    (thing, region), step = made[0], _STEPS[len(made)]
-    offered = Offers(settings, made, state["seed"]).names()
-    far = f"at least {least_hops(settings.tau)} doors away from {region}"
-    lists, told = {
-        "room": (
-            "Kinds of rooms that are far enough, and what they are for:\n"
-            + "".join(f"- {kind}{_for(kind)}\n" for kind in offered),
-            f"A person asks to have the {thing} brought to where it is used or kept. In which kind"
-            ' of room is that? Answer with JSON: {"room": "[kind of room]"}',
-        ),
-        "end": (
-            f"Furniture of the {picked[0]}, {far}: {', '.join(offered)}.\n",
-            f"On or in which would a person want the {thing}?"
-            ' Answer with JSON: {"end": "[furniture] in [room]"}',
-        ),
-        "start": (
-            f"Rooms {far}: {', '.join(offered)}.\n",
-            'Now choose where robot_1 starts. Answer with JSON: {"start": "[room]"}',
-        ),
-    }[step]
-    shown = lists if settings.show_adjacency else ""
-    return {
-        "messages": [HumanMessage(f"{shown}{_advice(offered, state, settings)}{told}")],
-        "picked": [picked],
-    }
+def _settled(state: Mapping[str, Any]) -> Update:
+    """What was said so far is not shown again: the next question stands by itself."""
+    return {"settled": len(said(state))}
 
 
 def _for(kind: str) -> str:
@@ -182,26 +202,46 @@ class Offers:
         settings: the home, tau, and how the model is helped.
         picked: the choices that were made, 0 to 3.
         seed: draws the objects and the places that are offered, and their order.
+        weighed: furniture that the model was asked of; where some goes, only that is offered.
     """
 
-    def __init__(self, settings: ChoiceSettings, picked: Picked, seed: int) -> None:
+    def __init__(
+        self, settings: ChoiceSettings, picked: Picked, seed: int, weighed: Weighed = ()
+    ) -> None:
         self._scene, self._least = scene_of(settings.scene), least_hops(settings.tau)
         self._picked, self._seed = picked, seed
+        self._weighs = settings.weigh
+        self._weighed = {piece: answer for piece, answer in weighed}  # noqa: C416
+
+    def unweighed(self) -> str:
+        """The furniture that is asked of next; empty where there is none, or nothing to choose."""
+        if not self._weighs or len(self._picked) != 2:
+            return ""
+        pieces = [*dict.fromkeys(place.name for place in self._places())][:MOST_WEIGHED]
+        left = [name for name in pieces if name not in self._weighed]
+        return left[0] if left and len(pieces) > 1 else ""
 
     def names(self) -> list[str]:
         """The names that are offered; of starts and kinds of rooms all there are."""
         if not self._picked:
             return self._objects()
-        thing, draw = Thing(*self._picked[0]), random.Random(f"{self._seed}:{self._picked[0]}")
-        places = far_places(self._scene, thing, self._least)
-        labels = {region.id: region.label for region in self._scene.regions}
+        thing = Thing(*self._picked[0])
         if len(self._picked) == 1:
-            return sorted({labels[place.region] for place in places})
+            places = far_places(self._scene, thing, self._least)
+            return sorted({self._scene.region_by_id[place.region].label for place in places})
         if len(self._picked) == 2:
-            draw.shuffle(places)
-            return _few([p for p in places if labels[p.region] == self._picked[1][0]])
+            places = self._places()
+            fit = [place for place in places if self._weighed.get(place.name) == _YES]
+            return [str(place) for place in fit or places]
         end = self._picked[2][1]
         return [r for r in far_rooms(self._scene, thing.region, self._least) if r != end]
+
+    def _places(self) -> list[Thing]:
+        """The furniture of the kind of room, a few of each room."""
+        places = far_places(self._scene, Thing(*self._picked[0]), self._least)
+        random.Random(f"{self._seed}:{self._picked[0]}").shuffle(places)
+        labels = {region.id: region.label for region in self._scene.regions}
+        return _few([each for each in places if labels[each.region] == self._picked[1][0]])
 
     def _objects(self) -> list[str]:
         """One of each name, of those that have a way on."""
@@ -210,12 +250,12 @@ class Offers:
         return [str(thing) for thing in {each.name: each for each in fit}.values()][:MOST_OBJECTS]
 
 
-def _few(places: Sequence[Thing]) -> list[str]:
-    taken, offered = Counter[str](), list[str]()
+def _few(places: Sequence[Thing]) -> list[Thing]:
+    taken, offered = Counter[str](), list[Thing]()
     for place in places:
         taken[place.region] += 1
         if taken[place.region] <= MOST_IN_A_ROOM:
-            offered.append(str(place))
+            offered.append(place)
     return offered[:MOST_PLACES]
 
 
@@ -223,7 +263,9 @@ def _has_a_way(scene: Scene, thing: Thing, least: int) -> bool:
     return len(far_rooms(scene, thing.region, least)) > 1 and bool(far_places(scene, thing, least))
 
 
-def errand_choice_schema(settings: ChoiceSettings, picked: Picked, seed: int) -> dict[str, Any]:
+def errand_choice_schema(
+    settings: ChoiceSettings, picked: Picked, seed: int, weighed: Weighed = ()
+) -> dict[str, Any]:
     """The schema of the next choice of an errand.
 
     Args:
@@ -231,9 +273,10 @@ def errand_choice_schema(settings: ChoiceSettings, picked: Picked, seed: int) ->
             that will do or all there are.
         picked: the choices that were made, 0 to 3.
         seed: as of :class:`Offers`.
+        weighed: likewise.
     """
     scene, step = scene_of(settings.scene), _STEPS[len(picked)]
-    names: Sequence[object] = Offers(settings, picked, seed).names()
+    names: Sequence[object] = Offers(settings, picked, seed, weighed).names()
     if not settings.show_adjacency:
         every: dict[str, Sequence[object]] = {
             "object": things(scene, "object"),

@@ -27,7 +27,7 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import AgentGraph, FromPython, Growing, ModelLike
+from navloom.graphs.agent import AgentGraph, FromPython, Growing
 from navloom.graphs.navcraft.choices import Choices, ChoiceSettings
 from navloom.graphs.navcraft.errand_choices import chosen_errand, errand_question
 from navloom.graphs.turns import (
@@ -70,15 +70,15 @@ class State(Input, Choices, total=False):
     """What a run remembers; its result is ``{"phase_1": ..., "navloom": ...}``."""
 
     picked: Growing[list[str]]
-    """With ``compact``: the object chosen, then the end asset, each as [name, region]."""
+    """With ``compact``: the object, the kind of room, the end asset, each as [name, region]."""
+    weighed: Growing[list[str]]
+    """With ``compact``: furniture, and whether the object goes there: [name, "yes" or "no"]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context(ChoiceSettings):
     """What does not change during a run."""
 
-    model: ModelLike = "builtin/heuristic"
-    """The generator, or its ``provider/name``."""
     profile: Annotated[Profile | str, FromPython("elderly")] | None = None
     """Who the errand is for: a profile, its name or file, or nobody."""
 

@@ -44,18 +44,55 @@ def test_choices_become_the_papers_answer() -> None:
     assert end["result"]["navloom"]["prompt"]["name"] == "navcraft_single_choices"
     first, second, third, fourth = model.calls
     assert first.response_format["properties"]["object"]["enum"] == ["cup in Study_4"]
-    assert "Objects: cup in Study_4." in first.messages[1].content
-    told = str(second.messages[-1].content)
-    assert "- Hall_2\n" in told
-    assert "have the cup brought to where it is used or kept" in told
-    told = str(third.messages[-1].content)
-    assert (
-        "Furniture of the Hall_2, at least 2 doors away from Study_4: kitchen_counter in Hall_2."
-        in told
-    )
-    told = str(fourth.messages[-1].content)
-    assert "Rooms at least 2 doors away from Study_4: Bedroom_1, Attic_6." in told
+    assert "What do people ask for?" in first.messages[1].content
+    assert "usually used or kept: a cup?" in second.messages[1].content
+    assert "In the Hall_2, on or in what does one put a cup?" in third.messages[1].content
+    assert "does the robot wait" in fourth.messages[1].content
+    # Each question stands by itself, and what is offered stands in its schema.
+    assert [len(call.messages) for call in model.calls] == [2, 2, 2, 2]
     assert not first.tools
+
+
+def test_names_are_listed_in_words_where_no_schema_holds_them() -> None:
+    with ScriptedChatModel([OBJECT, ROOM, END, START]) as model:
+        single(model, hold_names=False)
+    told = [str(call.messages[1].content) for call in model.calls]
+    assert "Objects: cup in Study_4." in told[0]
+    assert "- Hall_2\n" in told[1]
+    shown = (
+        "Furniture of the Hall_2, at least 2 doors away from Study_4: kitchen_counter in Hall_2."
+    )
+    assert shown in told[2]
+    assert "Rooms at least 2 doors away from Study_4: Bedroom_1, Attic_6." in told[3]
+
+
+def test_of_each_piece_of_furniture_it_is_asked_whether_the_object_goes_there() -> None:
+    scene = row_house(item("bed", "asset", "Hall_2", 6, 1))
+    answers = {"bed": {"fits": "no"}, "kitchen counter": {"fits": "yes"}}
+
+    def made(script: list[dict[str, str]], **more: Any) -> tuple[Any, dict[str, Any]]:
+        with ScriptedChatModel(script) as model:
+            context = navcraft_single.Context(scene=scene, model=model, compact=True, **more)
+            return model, run(navcraft_single.graph, {"seed": 7}, context=context)
+
+    fits = [{"fits": "yes"}, {"fits": "yes"}]
+    model, _ = made([OBJECT, ROOM, *fits, END, START])
+    weighed = model.calls[2:4]
+    asked = {str(call.messages[-1].content).rpartition(" in a ")[2].rstrip("?") for call in weighed}
+    assert asked == set(answers)
+    # Worked turns stand before these questions and before no other.
+    assert [len(call.messages) for call in model.calls] == [2, 2, 14, 14, 2, 2]
+    assert len(model.calls[4].response_format["properties"]["end"]["enum"]) == 2
+    first = str(weighed[0].messages[-1].content)
+    kept = [answers["bed" if ("bed" in first) == (k == 0) else "kitchen counter"] for k in (0, 1)]
+    model, end = made([OBJECT, ROOM, *kept, END, START])
+    held = model.calls[4].response_format["properties"]["end"]["enum"]
+    assert held == ["kitchen_counter in Hall_2"]
+    assert end["status"] == "ok"
+    # Where nothing goes, all are offered; and it need not be asked.
+    model, _ = made([OBJECT, ROOM, {"fits": "no"}, {"fits": "no"}, END, START])
+    assert len(model.calls[4].response_format["properties"]["end"]["enum"]) == 2
+    made([OBJECT, ROOM, END, START], weigh=False)
 
 
 def test_what_is_not_there_is_sent_back_in_precise_words_or_plain() -> None:
@@ -100,7 +137,7 @@ def test_settings_change_what_is_shown() -> None:
         single(model, show_adjacency=False, constrain=False)
     first, second, *_ = model.calls
     assert "Study_4: objects cup" in first.messages[0].content
-    assert "Kinds of rooms" not in second.messages[-1].content
+    assert "Kinds of rooms" not in second.messages[1].content
     assert "enum" not in first.response_format["properties"]["object"]
     with ScriptedChatModel([OBJECT, ROOM, END, START]) as model:
         single(model, hold_names=False)
