@@ -18,7 +18,7 @@ from langchain_core.tools import tool
 
 from navloom.errors import ModelError, ModelRefusedError
 from navloom.models.answer import image_block
-from navloom.models.binding import ANSWER_TOOL, backend_of, bind
+from navloom.models.binding import ANSWER_TOOL, backend_of, bind, takes_schema
 from navloom.models.call import acall, model_of
 from navloom.models.failure import read_refusal
 from navloom.models.registry import get_model
@@ -342,10 +342,14 @@ def test_a_model_that_langchain_sends_to_the_responses_api_keeps_its_schema() ->
 
 
 def test_a_client_that_navloom_did_not_make_is_known_by_its_class() -> None:
+    from langchain_core.language_models import FakeListChatModel
     from langchain_openai import ChatOpenAI
 
     assert backend_of(ChatOpenAI(model="gpt-4o", api_key="sk-x")) == "openai"  # type: ignore[arg-type]
     assert backend_of(get_model("builtin/random")) == "in_process"
+    assert takes_schema("builtin/random")
+    # Of a client that nobody knows it is not known that it is told the names there are.
+    assert not takes_schema(FakeListChatModel(responses=["x"]))
 
 
 def test_a_tools_form_is_made_once_and_forgotten_with_the_tool() -> None:

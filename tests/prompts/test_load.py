@@ -25,6 +25,14 @@ def test_renders_both_texts_without_escaping() -> None:
     assert rendered.human == "<x><y&z>"
 
 
+def test_worked_turns_are_kept_as_they_are_and_known_by_the_hash() -> None:
+    turned = parse_prompt(GOOD + "turns: [['{{ a }}?', b], [c, d]]", where="greet.yaml")
+    assert turned.render(who="x", things=[]).turns == (("{{ a }}?", "b"), ("c", "d"))
+    plain = parse_prompt(GOOD, where="greet.yaml")
+    assert plain.render(who="x", things=[]).turns == ()
+    assert turned.hash != plain.hash
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -38,6 +46,8 @@ def test_renders_both_texts_without_escaping() -> None:
         (("[who, things]", "who"), "'variables' is missing or wrong"),
         (("{{ who }}", "{{ who"), "not a Jinja2 template"),
         (("name: greet", "name: [greet"), "not YAML"),
+        (("version: 3", "version: 3\nturns: [[hello]]"), "expected a list of pairs of texts"),
+        (("version: 3", "version: 3\nturns: hello"), "expected a list of pairs of texts"),
         (("description: says hello", "description: '  '"), "'description' is missing or wrong"),
     ],
 )
