@@ -25,6 +25,7 @@ class Fixed:
         lo: where it begins along the spine.
         hi: where it ends.
         depth: away from the spine.
+        alone: whether nothing of the bay lies behind it.
     """
 
     kind: str | None
@@ -32,6 +33,7 @@ class Fixed:
     lo: int
     hi: int
     depth: int
+    alone: bool = False
 
 
 @dataclass
@@ -107,7 +109,7 @@ def _standing(frame: Frame, fixed: Sequence[Fixed], slots: Sequence[Slot]) -> li
     for thing in fixed:
         bay = bays[thing.bay]
         cells.append(Cell(thing.kind, [bay.rect(thing.lo, 0, thing.hi, thing.depth)]))
-        if thing.depth == bay.depth:
+        if thing.alone or thing.depth == bay.depth:
             continue
         beside = [
             slot

@@ -7,7 +7,7 @@ that fails its own checks is never handed out: the next sub-seed is tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 
@@ -23,13 +23,14 @@ from navloom.scenes.homes.floorplan import (
     Storey,
     Window,
 )
-from navloom.scenes.homes.frame import Bay, Frame, draw_frame, set_back
+from navloom.scenes.homes.frame import Frame, draw_frame, set_back
 from navloom.scenes.homes.home_spec import HomeSpec
-from navloom.scenes.homes.layout import Fixed, lay_out
+from navloom.scenes.homes.layout import lay_out
 from navloom.scenes.homes.plan_checks import faults
 from navloom.scenes.homes.programme import Programme, StoreyWishes, draw_extent, draw_programme
-from navloom.scenes.homes.rectilinear import Rect, area
-from navloom.scenes.homes.stairs import BuiltStairs, StairSize, build_stairs, moved, stair_size
+from navloom.scenes.homes.rectilinear import area
+from navloom.scenes.homes.shafts import Shaft, draw_lift, draw_stairs, lift_flight, set_aside
+from navloom.scenes.homes.stairs import moved
 from navloom.scenes.homes.storeys import (
     DrawnStorey,
     Gap,
@@ -80,21 +81,6 @@ def _said(spec: HomeSpec) -> str:
 
 
 @dataclass
-class _Shaft:
-    """Stairs between two storeys, at one place in both."""
-
-    stairs: BuiltStairs
-    bay: Bay
-    lo: int
-    size: StairSize
-    lower: int
-
-    @property
-    def rect(self) -> Rect:
-        return self.bay.rect(self.lo, 0, self.lo + self.size.wide, self.size.deep)
-
-
-@dataclass
 class _Site:
     """A home in the making: what all its storeys share, and those that stand."""
 
@@ -103,7 +89,7 @@ class _Site:
     outer: int
     front: float
     frames: list[Frame] = field(default_factory=list)
-    shafts: list[_Shaft] = field(default_factory=list)
+    shafts: list[Shaft] = field(default_factory=list)
     storeys: list[DrawnStorey] = field(default_factory=list)
 
 
@@ -120,26 +106,35 @@ def _drawn(dice: Dice, programme: Programme) -> Floorplan | None:
                 break
         else:
             return None
-    return _turned(dice, _whole(site.storeys, site.shafts))
+    return _turned(dice, _whole(site))
 
 
 def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
     """Put a storey on those that stand; False where the draws make none."""
-    frame = _frame(dice, site, wishes)
-    if frame is None:
+    floor, floors = wishes.floor, len(site.programme.storeys)
+    height = (floor - 1) * site.rise
+    base = _frame(dice.split("frame"), site, wishes)
+    if base is None:
         return False
     shafts = list(site.shafts)
-    height = (wishes.floor - 1) * site.rise
-    if wishes.floor < len(site.programme.storeys):
-        shaft = _shaft(dice.split("stairs"), frame, shafts, wishes.floor, height, site.rise)
-        if shaft is None:
+    if floor == 1 and site.programme.elevator:
+        lift = draw_lift(dice.split("lift"), base, floors)
+        if lift is None:
             return False
-        shafts.append(shaft)
-    storey = Storey(wishes.floor, height, site.rise - _SLAB, ())
+        shafts.append(lift)
+    if floor < floors:
+        stairs = draw_stairs(dice.split("stairs"), base, shafts, floor, height, site.rise)
+        if stairs is None:
+            return False
+        shafts.append(stairs)
+    frame = _with_corners(base, shafts, floor)
+    if frame is None:
+        return False
+    storey = Storey(floor, height, site.rise - _SLAB, ())
     drawn = _storey(dice, site, wishes, frame, shafts, storey)
     if drawn is None:
         return False
-    site.frames.append(frame)
+    site.frames.append(base)
     site.shafts = shafts
     site.storeys.append(drawn)
     return True
@@ -148,41 +143,21 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
 def _frame(dice: Dice, site: _Site, wishes: StoreyWishes) -> Frame | None:
     stairs = (wishes.floor < len(site.programme.storeys)) + (wishes.floor > 1)
     net = fsum(room.area for room in wishes.rooms)
-    wanted = max(wishes.area, net) * 1.075 + 7.5 * stairs
+    wanted = max(wishes.area, net) * 1.075 + 7.5 * stairs + 3.0 * site.programme.elevator
     if not site.frames:
         living = [room.area for room in wishes.rooms if room.kind == "living room"]
-        return draw_frame(dice.split("frame"), wanted, None if wishes.halls else living[0])
-    keep = tuple(shaft.rect for shaft in site.shafts if shaft.lower == wishes.floor - 1)
-    return set_back(dice.split("frame"), site.frames[-1], wanted, keep)
+        return draw_frame(dice, wanted, None if wishes.halls else living[0])
+    keep = tuple(shaft.rect for shaft in site.shafts if shaft.at(wishes.floor))
+    return set_back(dice, site.frames[-1], wanted, keep)
 
 
-def _shaft(
-    dice: Dice, frame: Frame, shafts: list[_Shaft], floor: int, height: int, rise: int
-) -> _Shaft | None:
-    size = stair_size(dice, rise)
-    places = []
-    for bay in frame.bays:
-        lo, hi = max(bay.lo, bay.touch[0]), min(bay.hi, bay.touch[1])
-        if bay.depth < size.deep or hi - lo < size.wide + 2800:
-            continue
-        middle = (lo + hi - size.wide) // 100 * 50
-        for at in (lo, hi - size.wide, middle):
-            if at == middle and middle - lo < 2800:
-                continue
-            rect = bay.rect(at - 2800, 0, at + size.wide + 2800, size.deep)
-            if not any(_near(rect, shaft.rect) for shaft in shafts):
-                places.append((bay, at))
-    if not places:
-        return None
-    bay, at = dice.pick(places)
-    deep = bay.depth if bay.depth - size.deep < 700 else size.deep
-    size = replace(size, deep=deep)
-    stairs = build_stairs(bay, at, size, height, rise, dice.chance(0.5))
-    return _Shaft(stairs, bay, at, size, floor)
-
-
-def _near(a: Rect, b: Rect) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+def _with_corners(base: Frame, shafts: Sequence[Shaft], floor: int) -> Frame | None:
+    """A storey's frame less the corners that stairs stand in."""
+    frame: Frame | None = base
+    for shaft in shafts:
+        if frame is not None and shaft.alone and shaft.at(floor):
+            frame = set_aside(frame, shaft)
+    return frame
 
 
 def _storey(
@@ -190,20 +165,11 @@ def _storey(
     site: _Site,
     wishes: StoreyWishes,
     frame: Frame,
-    shafts: list[_Shaft],
+    shafts: Sequence[Shaft],
     storey: Storey,
 ) -> DrawnStorey | None:
-    here = [s for s in shafts if s.lower in (wishes.floor, wishes.floor - 1)]
-    fixed = [
-        Fixed(
-            "stairwell" if s.lower == wishes.floor else None,
-            s.bay.key,
-            s.lo,
-            s.lo + s.size.wide,
-            min(s.size.deep, next(b.depth for b in frame.bays if b.key == s.bay.key)),
-        )
-        for s in here
-    ]
+    floor = wishes.floor
+    fixed = [thing for shaft in shafts if (thing := shaft.at(floor))]
     units = draw_units(dice.split("units"), wishes.rooms, wishes.halls == 0)
     cells = lay_out(dice.split("layout"), frame, fixed, units, site.front)
     if cells is None:
@@ -212,70 +178,67 @@ def _storey(
     drawn = draw_storey(storey, halls + cells, site.outer)
     if drawn is None:
         return None
-    gaps = [_gap(s, drawn, wishes.floor) for s in here]
+    gaps = [
+        Gap(_cell(drawn, shaft), *way, head=shaft.upper == floor)
+        for shaft in shafts
+        if shaft.at(floor) and (way := shaft.way(floor))
+    ]
     wanted = [room.area for room in wishes.outdoors]
-    if not furnish_ways(dice.split("ways"), drawn, gaps, wanted, wishes.floor == 1):
+    if not furnish_ways(dice.split("ways"), drawn, gaps, wanted, floor == 1):
         return None
     return drawn
 
 
-def _gap(shaft: _Shaft, drawn: DrawnStorey, floor: int) -> Gap:
-    cell = next(
-        i
-        for i, c in enumerate(drawn.cells)
-        if c.kind in (None, "stairwell") and c.rects[0] == shaft.rect
-    )
-    head = shaft.lower != floor
-    lo, hi = shaft.stairs.head if head else shaft.stairs.foot
-    return Gap(cell, shaft.bay.rect(lo, -99, hi, 99), lo, hi, head)
+def _cell(drawn: DrawnStorey, shaft: Shaft) -> int:
+    """The number of the cell that a shaft is on a storey."""
+    return next(i for i, cell in enumerate(drawn.cells) if cell.rects == [shaft.rect])
 
 
-def _whole(storeys: list[DrawnStorey], shafts: list[_Shaft]) -> Floorplan:
+def _whole(site: _Site) -> Floorplan:
     rooms: list[Room] = []
     doorways: list[Doorway] = []
     windows: list[Window] = []
     walls: list[PlannedWall] = []
     number: dict[tuple[int, int], int] = {}
-    for drawn in storeys:
+    for drawn in site.storeys:
         floor = drawn.storey.floor
         here = rooms_of(drawn, len(rooms) + 1)
         for cell, room in zip(sorted(drawn.kinds), here, strict=True):
             number[floor, cell] = room.number
         rooms += here
-        for d in drawn.doorways:
-            doorways.append(
-                replace(
-                    d,
-                    a=number[floor, d.a],
-                    b=None if d.b is None else number[floor, d.b],
-                    swings_into=None if d.swings_into is None else number[floor, d.swings_into],
-                )
+        doorways += [
+            replace(
+                d,
+                a=number[floor, d.a],
+                b=None if d.b is None else number[floor, d.b],
+                swings_into=None if d.swings_into is None else number[floor, d.swings_into],
             )
+            for d in drawn.doorways
+        ]
         windows += [replace(w, room=number[floor, w.room]) for w in drawn.windows]
         walls += solid(drawn)
-    flights = []
-    for shaft in shafts:
-        below, above = storeys[shaft.lower - 1], storeys[shaft.lower]
-        well = next(
-            i
-            for i, c in enumerate(below.cells)
-            if c.kind == "stairwell" and c.rects[0] == shaft.rect
-        )
-        flights.append(
-            replace(
-                shaft.stairs.flight,
-                lower=number[shaft.lower, well],
-                upper=number[shaft.lower + 1, above.landing or 0],
-            )
-        )
     return Floorplan(
-        tuple(drawn.storey for drawn in storeys),
+        tuple(drawn.storey for drawn in site.storeys),
         tuple(rooms),
         tuple(doorways),
         tuple(windows),
-        tuple(flights),
+        tuple(_flights(site, number)),
         tuple(walls),
     )
+
+
+def _flights(site: _Site, number: Mapping[tuple[int, int], int]) -> Iterator[Flight]:
+    for shaft in site.shafts:
+        for floor in range(shaft.lower, shaft.upper):
+            below, above = site.storeys[floor - 1], site.storeys[floor]
+            foot = number[floor, _cell(below, shaft)]
+            if shaft.stairs is not None:
+                head = number[floor + 1, above.landing or 0]
+                yield replace(shaft.stairs.flight, lower=foot, upper=head)
+            else:
+                head = number[floor + 1, _cell(above, shaft)]
+                way = lift_flight(shaft, below.storey.height, site.rise)
+                yield replace(way, lower=foot, upper=head)
 
 
 def _turned(dice: Dice, plan: Floorplan) -> Floorplan:

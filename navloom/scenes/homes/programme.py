@@ -66,7 +66,7 @@ KINDS: Mapping[str, Kind] = {
     "library": Kind("public", 9, 13, 22, 2500, 0.008, 1, 12),
     "media room": Kind("public", 12, 16, 28, 3000, 0.008, 1, 12),
     "hallway": Kind("circulation", 2, 9, 30, 1000),
-    "stairwell": Kind("circulation", 4, 7, 12, 1000),
+    "stairwell": Kind("circulation", 3.5, 7, 14, 900),
     "elevator": Kind("circulation", 2, 2.6, 4, 1300),
 }
 
@@ -116,6 +116,7 @@ class Programme:
 
     extent: Extent
     storeys: tuple[StoreyWishes, ...]
+    elevator: bool
 
 
 def fewest_rooms(floors: int) -> int:
@@ -156,8 +157,10 @@ def draw_programme(dice: Dice, extent: Extent) -> Programme:
     halls = [0 if hub else 1] * floors
     if rooms >= 14 and dice.chance(0.5):
         halls[0] += 1
-    kinds = _kinds(dice, rooms - sum(halls) - (floors - 1), rooms)
-    return Programme(extent, _storeys(dice, kinds, floors, extent.area, halls))
+    elevator = floors > 1 and rooms >= 12 and dice.chance(0.12)
+    spare = rooms - sum(halls) - (floors - 1) - floors * elevator
+    kinds = _kinds(dice, spare, rooms)
+    return Programme(extent, _storeys(dice, kinds, floors, extent.area, halls), elevator)
 
 
 def _possible(spec: HomeSpec) -> None:

@@ -12,7 +12,7 @@ from navloom.scenes.homes.floorplan import Doorway, Outline, PlannedWall, Room, 
 from navloom.scenes.homes.frame import Frame
 from navloom.scenes.homes.layout import Cell
 from navloom.scenes.homes.programme import KINDS
-from navloom.scenes.homes.rectilinear import Rect, Stretch, inset, overlap, stretches, union
+from navloom.scenes.homes.rectilinear import Axis, Rect, Stretch, inset, overlap, stretches, union
 from navloom.scenes.homes.walls import Hole, build_walls
 from navloom.scenes.homes.windows import put_windows
 
@@ -22,12 +22,13 @@ _LEAST_WAY = 900
 _FRONTS = ("entryway", "hallway", "living room", "family room", "dining room", "kitchen")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Gap:
-    """Where stairs meet the spine: on a side of a cell, from ``lo`` to ``hi`` along it."""
+    """Where stairs meet the spine: in a wall of a cell, from ``lo`` to ``hi`` along it."""
 
     cell: int
-    spine: Rect
+    axis: Axis
+    at: int
     lo: int
     hi: int
     head: bool
@@ -147,12 +148,10 @@ def _room(drawn: DrawnStorey, way: Way) -> int:
 def _gap(drawn: DrawnStorey, doors: Doors, gap: Gap) -> bool:
     """An opening at the foot of stairs, or none but the hole at their head."""
     for wall in drawn.walls:
-        if gap.cell not in (wall.minus, wall.plus):
+        if gap.cell not in (wall.minus, wall.plus) or (wall.axis, wall.at) != (gap.axis, gap.at):
             continue
         hall = wall.other(gap.cell)
         if hall is None or not wall.lo <= gap.lo < gap.hi <= wall.hi:
-            continue
-        if not any(overlap(wall.rect(gap.lo, gap.hi, -99, 99), r) for r in [gap.spine]):
             continue
         if drawn.cells[hall].kind not in ("hallway", "living room"):
             continue
