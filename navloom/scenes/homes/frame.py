@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Literal
 
 from navloom.scenes.homes.dice import Dice
@@ -78,26 +79,35 @@ class Frame:
         return sum((r[2] - r[0]) * (r[3] - r[1]) for r in rects) / 1e6
 
 
-def draw_frame(dice: Dice, area: float, living: float | None) -> Frame | None:
+def draw_frame(
+    dice: Dice, area: float, living: float | None, parts: int, largest: float
+) -> Frame | None:
     """Draw a lowest storey's frame.
 
     Args:
         dice: its own.
         area: square metres that it is to hold.
         living: where the living room is the spine, its square metres.
+        parts: how many things are to stand in its bays.
+        largest: square millimetres of the largest of them.
 
     Returns:
         None where the draws do not make a house.
     """
     if living is not None:
         return _hub(dice, area, living)
-    if area > 85 and dice.chance(0.45 if area < 180 else 0.7):
-        return _bent(dice, area)
-    return _straight(dice, area)
+    if parts > 4 and area > 75 and dice.chance(0.45 if area < 180 else 0.7):
+        return _bent(dice, area, parts, largest)
+    return _straight(dice, area, parts, largest)
 
 
 def _depth(dice: Dice, area: float) -> int:
     return snap((3450 + 8 * min(max(area - 45, 0), 150)) * dice.between(0.92, 1.12))
+
+
+def _deep_enough(dice: Dice, depth: int, largest: float) -> int:
+    """So deep that the largest room is no passage."""
+    return max(depth, min(snap(sqrt(largest / dice.between(1.3, 2.1))), 6500))
 
 
 def _hub(dice: Dice, area: float, living: float) -> Frame | None:
@@ -131,19 +141,21 @@ def _hub(dice: Dice, area: float, living: float) -> Frame | None:
     return Frame((spine,), tuple(bays))
 
 
-def _straight(dice: Dice, area: float) -> Frame | None:
+def _straight(dice: Dice, area: float, parts: int, largest: float) -> Frame | None:
     hall = dice.whole(11, 15) * 100
-    north, south = _depth(dice, area), _depth(dice, area)
+    depths = [_depth(dice, area), _depth(dice, area)]
+    depths[dice.whole(0, 1)] = _deep_enough(dice, max(depths), largest)
+    north, south = depths
     if area < 60 and dice.chance(0.3):
         south = 0
     high = north + hall + south
     ends: list[Bay] = []
     left = area * 1e6
     for key, side in ((2, "W"), (3, "E")):
-        if not dice.chance(0.55) or left < 45e6:
+        if parts < 4 + len(ends) or not dice.chance(0.55) or left < 45e6:
             continue
         deep = snap(dice.between(3600, 5200) * (0.85 if area < 80 else 1.0))
-        lo, hi = _end_range(dice, north, hall, high)
+        lo, hi = _end_range(dice, north, hall, high, snap(deep * 1.6))
         ends.append(Bay(key, side, 0, lo, hi, deep, (north, north + hall)))  # type: ignore[arg-type]
         left -= deep * (hi - lo)
     long = snap(left / high)
@@ -163,22 +175,24 @@ def _straight(dice: Dice, area: float) -> Frame | None:
     return Frame(spine, tuple(bays))
 
 
-def _end_range(dice: Dice, north: int, hall: int, high: int) -> tuple[int, int]:
+def _end_range(dice: Dice, north: int, hall: int, high: int, longest: int) -> tuple[int, int]:
     """From where to where a bay at the end of a spine lies, across the house."""
-    how = dice.whole(0, 3)
-    lo, hi = 0, high
-    if how == 1:
-        lo = max(0, north - snap(dice.between(1800, 3000)))
-    elif how == 2:
-        hi = min(high, north + hall + snap(dice.between(1800, 3000)))
-    elif how == 3:
-        hi = high + snap(dice.between(900, 2400))
-    return lo, hi
+    extra = snap(dice.between(900, 2400)) if dice.chance(0.3) else 0
+    long = min(longest, high + extra)
+    if high - long < 900:
+        return 0, long
+    if dice.chance(0.5) and long >= north + hall + 400:
+        return 0, long
+    lo = min(high + extra - long, north - 400)
+    return lo, lo + long
 
 
-def _bent(dice: Dice, area: float) -> Frame | None:
+def _bent(dice: Dice, area: float, parts: int, largest: float) -> Frame | None:
     hall = dice.whole(11, 15) * 100
-    north, east, south, west = (_depth(dice, area) for _ in range(4))
+    depths = [_depth(dice, area) for _ in range(4)]
+    deepest = dice.whole(0, 1)
+    depths[deepest] = _deep_enough(dice, depths[deepest], largest)
+    north, east, south, west = depths
     ratio = dice.between(0.55, 1.0)
 
     def built(first: int) -> Frame:
@@ -189,7 +203,7 @@ def _bent(dice: Dice, area: float) -> Frame | None:
             Bay(1, "S", corner, 0, first, south, (0, first)),
             Bay(2, "E", first + hall, north, corner + second, east, (north, corner + second)),
         ]
-        if second - south > 3200:
+        if second - south > 3200 and parts > 5:
             lo, hi = corner + south, corner + second
             bays.append(Bay(3, "W", first, lo, hi, west, (lo, hi)))
         arms = ((0, north, first + hall, corner), (first, corner, first + hall, corner + second))
@@ -212,7 +226,9 @@ def _search(measure: Callable[[int], float], wanted: float, low: int, high: int)
     return low
 
 
-def set_back(dice: Dice, frame: Frame, area: float, keep: tuple[Rect, ...]) -> Frame | None:
+def set_back(
+    dice: Dice, frame: Frame, area: float, keep: tuple[Rect, ...], parts: int
+) -> Frame | None:
     """A frame for the storey above: the same, less what it does not need.
 
     Args:
@@ -220,16 +236,18 @@ def set_back(dice: Dice, frame: Frame, area: float, keep: tuple[Rect, ...]) -> F
         frame: of the storey below.
         area: square metres that it is to hold.
         keep: stairs and lifts, which stay.
+        parts: how many things are to stand in its bays.
 
     Returns:
         None where what would be left is no storey.
     """
-    if frame.area <= area * 1.12:
-        return frame
     for bay in dice.shuffled(frame.bays):
+        if frame.area <= area * 1.12 and len(frame.bays) <= parts:
+            return frame
         less = replace(frame, bays=tuple(b for b in frame.bays if b.key != bay.key))
         spared = not any(_inside(bay.whole, rect) for rect in keep)
-        if spared and len(less.bays) > 1 and less.area >= area * 0.97:
+        least = 0.97 if len(frame.bays) <= parts else 0.85
+        if spared and len(less.bays) > 1 and less.area >= area * least:
             frame = less
     if frame.area <= area * 1.12:
         return frame
@@ -267,15 +285,14 @@ def _cut(frame: Frame, way: str, area: float, keep: tuple[Rect, ...]) -> Frame |
     whole = [*cut.spine, *(bay.whole for bay in cut.bays)]
     if not cut.spine or not all(any(_inside(r, k) for r in whole) for k in keep):
         return None
-    if any(0 < gap < SLIMMEST for bay in cut.bays for k in keep for gap in _gaps(bay, k)):
-        return None
+    for gaps in (_gaps(bay, k) for bay in cut.bays for k in keep if _inside(bay.whole, k)):
+        if max(gaps) == 0 or any(0 < gap < SLIMMEST for gap in gaps):
+            return None
     return cut if 0.9 * area <= cut.area <= 1.2 * area else None
 
 
 def _gaps(bay: Bay, rect: Rect) -> tuple[int, int]:
     """What is left of a bay on either side of something in it."""
-    if not _inside(bay.whole, rect):
-        return 0, 0
     lo, hi = (rect[0], rect[2]) if bay.side in "NS" else (rect[1], rect[3])
     return lo - bay.lo, bay.hi - hi
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.frame import SLIMMEST, Frame
 from navloom.scenes.homes.rectilinear import Rect
-from navloom.scenes.homes.slots import Slot, deals, measure_far, widths
+from navloom.scenes.homes.slots import NO_TAKER, Slot, deals, measure_far, takes_behind, widths
 from navloom.scenes.homes.units import Unit
 
 _DEALS, _BUILDS = 3, 4
-_NO_TAKER = ("entryway", "toilet", "closet", "pantry", "bathroom")
 
 
 @dataclass(frozen=True)
@@ -111,40 +110,50 @@ def _standing(frame: Frame, fixed: Sequence[Fixed], slots: Sequence[Slot]) -> li
         cells.append(Cell(thing.kind, [bay.rect(thing.lo, 0, thing.hi, thing.depth)]))
         if thing.alone or thing.depth == bay.depth:
             continue
-        beside = [
-            slot
-            for slot in slots
-            if slot.bay is bay and (slot.hi == thing.lo or slot.lo == thing.hi) and not slot.behind
-        ]
+        rest = bay.rect(thing.lo, thing.depth, thing.hi, bay.depth)
+        beside = [s for s in slots if s.bay is bay and thing.lo == s.hi]
+        beside += [s for s in slots if s.bay is bay and thing.hi == s.lo]
         if not beside:
             return None
         taker = max(beside, key=lambda slot: slot.length)
-        taker.behind.append(bay.rect(thing.lo, thing.depth, thing.hi, bay.depth))
-        taker.behind_hi = taker.hi == thing.lo
+        if taker.hi == thing.lo:
+            taker.beyond = rest
+        else:
+            taker.before = rest
     return cells
 
 
 def _cut(dice: Dice, slot: Slot, units: Sequence[Unit]) -> list[Cell] | None:
     cells: list[Cell] = []
     at = slot.lo
-    edge = len(units) - 1 if slot.behind_hi else 0
+    units = _ends_taken(slot, units)
     for i, (unit, wide) in enumerate(zip(units, widths(slot, units), strict=True)):
+        behind = [slot.before] if slot.before and i == 0 else []
+        behind += [slot.beyond] if slot.beyond and i == len(units) - 1 else []
         for _ in range(_BUILDS):
             rooms = _built(dice, slot, unit, at, wide)
-            taker = None
-            if rooms is not None and slot.behind and i == edge:
-                taker = _beside(slot, rooms)
-                if taker is None:
-                    rooms = None
-            if rooms is not None:
+            takers = [_beside(slot, rest, rooms or ()) for rest in behind]
+            if rooms is not None and None not in takers:
                 break
-        if rooms is None:
+        else:
             return None
-        if taker is not None:
-            taker.rects += slot.behind
+        for taker, rest in zip(takers, behind, strict=True):
+            if taker is not None:
+                taker.rects.append(rest)
         cells += rooms
         at += wide
     return cells
+
+
+def _ends_taken(slot: Slot, units: Sequence[Unit]) -> list[Unit]:
+    """The units so that at ends with floor to be taken there is one to take it."""
+    order = list(units)
+    for end, rest in ((0, slot.before), (len(order) - 1, slot.beyond)):
+        able = [i for i, unit in enumerate(order) if takes_behind(unit)]
+        if rest and able and end not in able:
+            i = able[0] if end else able[-1]
+            order[end], order[i] = order[i], order[end]
+    return order
 
 
 def _built(dice: Dice, slot: Slot, unit: Unit, at: int, wide: int) -> list[Cell] | None:
@@ -158,14 +167,13 @@ def _built(dice: Dice, slot: Slot, unit: Unit, at: int, wide: int) -> list[Cell]
     return list(rooms.values())
 
 
-def _beside(slot: Slot, rooms: Sequence[Cell]) -> Cell | None:
+def _beside(slot: Slot, rest: Rect, rooms: Sequence[Cell]) -> Cell | None:
     """The room that takes the floor behind a fixed thing: one that touches all of its side."""
-    rest = slot.behind[0]
     along = 0 if slot.bay.side in "NS" else 1
     for cell in rooms:
         for r in cell.rects:
             meets = r[along] == rest[along + 2] or r[along + 2] == rest[along]
             spans = r[1 - along] <= rest[1 - along] and r[3 - along] >= rest[3 - along]
-            if meets and spans and cell.kind not in _NO_TAKER:
+            if meets and spans and cell.kind not in NO_TAKER:
                 return cell
     return None

@@ -40,7 +40,7 @@ from navloom.scenes.homes.storeys import (
     rooms_of,
     solid,
 )
-from navloom.scenes.homes.units import draw_units
+from navloom.scenes.homes.units import Unit, draw_units
 
 _MOST_TRIES = 240
 _SAME_EXTENT, _SAME_PROGRAMME = 80, 4
@@ -113,7 +113,8 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
     """Put a storey on those that stand; False where the draws make none."""
     floor, floors = wishes.floor, len(site.programme.storeys)
     height = (floor - 1) * site.rise
-    base = _frame(dice.split("frame"), site, wishes)
+    units = draw_units(dice.split("units"), wishes.rooms, wishes.halls == 0)
+    base = _frame(dice.split("frame"), site, wishes, units)
     if base is None:
         return False
     shafts = list(site.shafts)
@@ -131,7 +132,7 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
     if frame is None:
         return False
     storey = Storey(floor, height, site.rise - _SLAB, ())
-    drawn = _storey(dice, site, wishes, frame, shafts, storey)
+    drawn = _storey(dice, site, wishes, units, frame, shafts, storey)
     if drawn is None:
         return False
     site.frames.append(base)
@@ -140,15 +141,17 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
     return True
 
 
-def _frame(dice: Dice, site: _Site, wishes: StoreyWishes) -> Frame | None:
+def _frame(dice: Dice, site: _Site, wishes: StoreyWishes, units: Sequence[Unit]) -> Frame | None:
     stairs = (wishes.floor < len(site.programme.storeys)) + (wishes.floor > 1)
     net = fsum(room.area for room in wishes.rooms)
-    wanted = max(wishes.area, net) * 1.075 + 7.5 * stairs + 3.0 * site.programme.elevator
+    wanted = net * (1.24 if wishes.halls else 1.06) + 7.5 * stairs
+    parts = len(units) - stairs + 1
     if not site.frames:
         living = [room.area for room in wishes.rooms if room.kind == "living room"]
-        return draw_frame(dice, wanted, None if wishes.halls else living[0])
+        largest = max(unit.area for unit in units)
+        return draw_frame(dice, wanted, None if wishes.halls else living[0], parts, largest)
     keep = tuple(shaft.rect for shaft in site.shafts if shaft.at(wishes.floor))
-    return set_back(dice, site.frames[-1], wanted, keep)
+    return set_back(dice, site.frames[-1], wanted, keep, parts)
 
 
 def _with_corners(base: Frame, shafts: Sequence[Shaft], floor: int) -> Frame | None:
@@ -164,13 +167,13 @@ def _storey(
     dice: Dice,
     site: _Site,
     wishes: StoreyWishes,
+    units: Sequence[Unit],
     frame: Frame,
     shafts: Sequence[Shaft],
     storey: Storey,
 ) -> DrawnStorey | None:
     floor = wishes.floor
     fixed = [thing for shaft in shafts if (thing := shaft.at(floor))]
-    units = draw_units(dice.split("units"), wishes.rooms, wishes.halls == 0)
     cells = lay_out(dice.split("layout"), frame, fixed, units, site.front)
     if cells is None:
         return None

@@ -207,11 +207,11 @@ def _draw_floors(dice: Dice, rooms: int, spec: HomeSpec) -> int:
     elif rooms <= 10:
         weights = {1: 0.5, 2: 0.5}
     elif rooms <= 14:
-        weights = {1: 0.3, 2: 0.52, 3: 0.18}
+        weights = {1: 0.3, 2: 0.62, 3: 0.08}
     elif rooms <= 19:
-        weights = {1: 0.15, 2: 0.45, 3: 0.4}
+        weights = {1: 0.12, 2: 0.43, 3: 0.45}
     else:
-        weights = {1: 0.03, 2: 0.52, 3: 0.45}
+        weights = {1: 0.03, 2: 0.42, 3: 0.55}
     area = spec.area if spec.area is not None else LARGEST
     return dice.weighted(
         {

@@ -7,7 +7,7 @@ slivers nor halls, public ones towards the front door.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import fsum
 
 from navloom.scenes.homes.dice import Dice
@@ -20,6 +20,8 @@ _NOT = 100.0
 _REACH = 1300
 """So much of a unit lies along the spine at least, in mm: a door and its jambs."""
 _PUBLIC = ("living room", "dining room", "kitchen", "family room")
+NO_TAKER = ("entryway", "toilet", "closet", "pantry", "bathroom")
+"""Kinds that never take floor behind stairs."""
 _RANKS = {
     "garage": 0.0, "entryway": 0.05, "living room": 0.2, "dining room": 0.3, "kitchen": 0.35,
     "pantry": 0.4, "toilet": 0.3, "laundry": 0.5, "storage": 0.5, "office": 0.5, "library": 0.45,
@@ -37,16 +39,16 @@ class Slot:
         lo: where it begins along the spine.
         hi: where it ends.
         far: how far it lies from where people come in, 0 to about 1.
-        behind: floor behind a fixed thing beside it, which a room of the slot takes.
-        behind_hi: whether that lies beyond ``hi``, not before ``lo``.
+        before: floor behind a fixed thing before ``lo``, which a room of the slot takes.
+        beyond: the same, after ``hi``.
     """
 
     bay: Bay
     lo: int
     hi: int
     far: float = 0.0
-    behind: list[Rect] = field(default_factory=list)
-    behind_hi: bool = False
+    before: Rect | None = None
+    beyond: Rect | None = None
 
     def __post_init__(self) -> None:
         self.length = self.hi - self.lo
@@ -145,6 +147,9 @@ def _cost(slot: Slot, units: Sequence[Unit]) -> float:
     depth = slot.depth
     if not units or sum(unit.least(depth) for unit in units) > slot.length:
         return _NOT
+    takers = sum(takes_behind(unit) for unit in units)
+    if takers < min(len(units), (slot.before is not None) + (slot.beyond is not None)):
+        return _NOT
     several = slot.narrow and len(units) > 1
     if several and (len(units) > 3 or not _public(units)):
         return _NOT
@@ -158,19 +163,24 @@ def _cost(slot: Slot, units: Sequence[Unit]) -> float:
         cost += _ill_shaped(unit, wide, depth)
         at += wide
     kinds = [unit.kind for unit in units]
-    together = "dining room" in kinds and "kitchen" in kinds
-    if together and abs(kinds.index("dining room") - kinds.index("kitchen")) == 1:
-        cost -= 3
+    if "dining room" in kinds and "kitchen" in kinds:
+        cost -= 6 if abs(kinds.index("dining room") - kinds.index("kitchen")) == 1 else 2
     return cost
+
+
+def takes_behind(unit: Unit) -> bool:
+    """Whether a unit's main room may take floor behind stairs."""
+    return unit.host is not None and unit.host.kind not in NO_TAKER
 
 
 def _ill_shaped(unit: Unit, wide: int, depth: int) -> float:
     """What a stretch of this shape costs a unit: slivers and halls are no rooms."""
-    cost = 20.0 if wide * depth > unit.most else 0.0
+    if wide * depth > unit.most:
+        return _NOT
     if unit.host is None:
-        return cost + (25.0 if depth > 2.6 * wide else 0.0)
-    worst = 2.0 if unit.back or unit.front else 1.7
-    return cost + max(0.0, max(wide / depth, depth / wide) - worst) * 8
+        return 25.0 if depth > 2.6 * wide else 0.0
+    over = max(wide / depth, depth / wide) - (1.9 if unit.back or unit.front else 1.6)
+    return _NOT if over > 1.0 else max(0.0, over) * 12
 
 
 def widths(slot: Slot, units: Sequence[Unit]) -> list[int]:

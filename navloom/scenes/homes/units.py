@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
+from math import fsum, sqrt
 
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.frame import snap
@@ -56,7 +56,7 @@ class Unit:
     @cached_property
     def most(self) -> float:
         """Square millimetres beyond which its rooms would be halls."""
-        return fsum(KINDS[room.kind].most for room in self.rooms) * 1.15e6
+        return fsum(KINDS[room.kind].most for room in self.rooms) * 1.2e6
 
     @cached_property
     def _sides(self) -> tuple[int, int]:
@@ -69,7 +69,7 @@ class Unit:
         host, small = self._sides
         if not host or not small:
             return host or small
-        if (self.front and self.back) or depth - host < 1500:
+        if (self.front and self.back) or depth - host < small:
             return host + small
         return max(host, small + PASSAGE)
 
@@ -95,7 +95,8 @@ class Unit:
 def _column(host: Wanted, front: Wanted, back: Wanted, wide: int, deep: int) -> list[Piece] | None:
     """Both small rooms one behind the other, beside the host."""
     a, b = gross(front), gross(back)
-    column = max(snap((a + b) / deep), side(front), side(back))
+    narrowest = max(side(front), side(back))
+    column = max(min(snap((a + b) / deep), wide - side(host)), narrowest)
     split = min(max(snap(deep * a / (a + b)), side(front)), deep - side(back))
     if wide - column < side(host) or split < side(front):
         return None
@@ -111,11 +112,13 @@ def _cut(
 ) -> list[Piece] | None:
     """The small room in a corner of the host, ``near`` the spine or away from it."""
     least, longest, widest = side(small), deep - side(host), wide - PASSAGE
+    if wide - least >= side(host):
+        longest, widest = max(longest, deep - PASSAGE), wide - side(host)
     if longest < least or widest < least:
         return None
-    long = min(max(snap(gross(small) ** 0.5 * dice.between(0.85, 1.2)), least), longest)
+    long = min(max(snap(sqrt(gross(small)) * dice.between(0.85, 1.2)), least), longest)
     across = min(max(snap(gross(small) / long), least), widest)
-    if gross(small) > across * long * 1.5:
+    if gross(small) > across * long * 1.9:
         return None
     lo, hi = (0, long) if near else (deep - long, deep)
     rest = (0, long, across, deep) if near else (0, 0, across, lo)
@@ -125,7 +128,7 @@ def _cut(
 def _beside(host: Wanted, small: Wanted, wide: int, deep: int) -> list[Piece] | None:
     """The small room as deep as the host."""
     across = max(snap(gross(small) / deep), side(small))
-    if wide - across < side(host) or across * deep > 1.7 * gross(small) or deep > 2.8 * across:
+    if wide - across < side(host) or across * deep > 2.1 * gross(small) or deep > 2.8 * across:
         return None
     return [(small, (0, 0, across, deep)), (host, (across, 0, wide, deep))]
 
@@ -188,7 +191,9 @@ def _give_own(
             baths += 1
             own = baths > 1 and free and dice.chance(0.72)
         else:
-            own = small.kind in ("closet", "dressing room") and free and dice.chance(0.75)
+            free = free or [u for u in beds if u.back is None and small.kind == "dressing room"]
+            own = free and (small.kind == "dressing room" or dice.chance(0.75))
+            own = own and small.kind in ("closet", "dressing room")
         if own:
             (free[0] if dice.chance(0.7) else dice.pick(free)).back = small
             continue
