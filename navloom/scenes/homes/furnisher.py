@@ -240,7 +240,7 @@ def _is_full(room: Setting) -> bool:
 def _wanted(room: Setting, entry: Entry) -> int:
     """How many of a kind a room shall have."""
     likes = room.dressing.likes(entry.name)
-    if entry.turn > 2:
+    if entry.turn > 2 and not entry.seat:
         likes *= room.rich
     if entry.kind == "object":
         likes *= min(0.4 + 0.6 * room.household.full, 1.6)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from navloom.scenes.homes.catalogue import Entry
 from navloom.scenes.homes.placed import Setting, Size
 from navloom.scenes.homes.room_floor import Side
+from navloom.scenes.homes.standing import PLACES
 
 _BEFORE = 800
 """mm that stay free before a run."""
@@ -59,7 +60,8 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
         units = [*units, *missed]
         budget -= length
         taken.append(side)
-    return len(units)
+    # What the run has no room for stands by itself.
+    return sum(not PLACES["wall"](room, entry, size) for entry, size in units)
 
 
 def _cut(size: Size) -> Size:
