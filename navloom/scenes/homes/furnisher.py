@@ -269,6 +269,8 @@ def _stand(room: Setting, entry: Entry) -> Placed | None:
             thing = put(room, entry, room.draw_size(entry))
             if thing is None and entry.size[0][0] < entry.size[0][1]:
                 thing = put(room, entry, room.draw_size(entry, least=True))
+            if thing is None and entry.turn < 2 and entry.clear:
+                thing = put(room, entry.tight, room.draw_size(entry, least=True))
         else:
             thing = None
         if thing is not None:
@@ -278,7 +280,7 @@ def _stand(room: Setting, entry: Entry) -> Placed | None:
 
 def _stand_on(room: Setting, entry: Entry) -> Placed | None:
     for holder in room.all_of(entry.to):
-        if not any(thing.on is holder and thing.entry is entry for thing in room.placed):
+        if not any(thing.on is holder and thing.entry.name == entry.name for thing in room.placed):
             thing = put_on(room, entry, holder)
             if thing is not None:
                 room.ground.block(thing.rect, thing.bottom, thing.top)

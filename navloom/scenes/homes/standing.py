@@ -190,7 +190,7 @@ def _beside(room: Setting, entry: Entry, size: Size) -> Placed | None:
 def _front(room: Setting, entry: Entry, size: Size) -> Placed | None:
     """Before it, at the gap that the catalogue says, turned as it is."""
     for anchor in room.all_of(entry.to):
-        if any(thing.entry is entry and thing.anchor is anchor for thing in room.placed):
+        if any(thing.entry.name == entry.name and thing.anchor is anchor for thing in room.placed):
             continue
         away = anchor.size[2] // 2 + entry.gap + size[2] // 2
         thing = _by(room, entry, size, anchor.place(0, -away), anchor.quarter, anchor)
