@@ -70,6 +70,7 @@ _IF_THERE = re.compile(
     r"^if (?:there (?:is|are)|you (?:see|find)) (?P<of>.+?),? (?:then )?(?:please )?"
     r"(?:go|walk|drive|take me|bring me)(?: over)? (?:there|to (?:it|that|them))$"
 )
+_SORRY = re.compile(r"(?:[a-z]+ )?(?:sorry|pardon)")
 _ABOUT_IT = re.compile(r"\b(?:it|they|them|that|those)\b")
 _ASKED_ON = re.compile(r"^(?:and|also|or|what about|how about)\b")
 _GO_WITHIN = re.compile(
@@ -207,7 +208,7 @@ def _clauses(text: str, before: Before, earlier: Sequence[Intent], *, asks: bool
     if denied:
         return [Intent("stop", {"give_up": True})] if not earlier else []
     walked = not before.calls or before.calls[-1][0] in ("go_to", "go", "go_back", "go_on")
-    if corrected and walked:
+    if corrected and walked and not _SORRY.fullmatch(text):
         return [Intent("go_to", {"place": "the other one"}, "corrected")]
     return [] if earlier else _only_openers(text, before)
 

@@ -20,6 +20,7 @@ from navloom.tools.chat.english import is_english
 from navloom.tools.chat.places import (
     Place,
     floor_number,
+    is_room,
     narrowed,
     neighbours,
     place_again,
@@ -141,6 +142,7 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
     return (
         _nth_nearest(now, words)
         or places_named(scene, here, wish)
+        or _in_room_of_name(now, wish)
         or _meant(now, words)
         or _named_among(now, wish)
         or unknown(now, read_wish(mended), mended)
@@ -224,6 +226,16 @@ def _nth_nearest(now: Now, words: str) -> list[Place]:
     found = places_named(now.scene, now.viewpoint, read_wish(nth["of"])) if nth else []
     number = NUMBERS[nth["nth"]] if nth else 0
     return [found[number]] if len(found) > number >= 0 and nth else []
+
+
+def _in_room_of_name(now: Now, wish: Wish) -> list[Place]:
+    """What "the kids room bed" and "the bedroom's wardrobe" mean: a thing in a room."""
+    for cut in range(1, len(wish.head)):
+        room, thing = wish.head[:cut], wish.head[cut:]
+        inside = replace(wish, head=thing, inside=room)
+        if is_room(now.scene, room) and (found := places_named(now.scene, now.viewpoint, inside)):
+            return found
+    return []
 
 
 def _named_among(now: Now, wish: Wish) -> list[Place]:

@@ -105,6 +105,11 @@ def _rooms(scene: Scene, head: tuple[str, ...]) -> list[Region]:
     return [r for r in scene.regions if telling and telling <= set(labels[r.id])]
 
 
+def is_room(scene: Scene, head: tuple[str, ...]) -> bool:
+    """Whether words name a room of this home."""
+    return bool(_rooms(scene, head))
+
+
 def item_names(scene: Scene) -> list[tuple[Item, tuple[str, ...]]]:
     """Every item and the words of its name, structures last."""
     return per_scene(

@@ -10,11 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navloom.graphs.chat.asked import Before, Intent
+from navloom.graphs.chat.exchange import pose_at
 from navloom.graphs.chat.intents import intents_of
 from navloom.graphs.chat.wordings import plain
+from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.uri import load_scene
+from navloom.sim.graph import GraphSimulator
 from navloom.tools.chat.alike import respelled
 from navloom.tools.chat.meant import resolve
 from navloom.tools.chat.places import Place
+from navloom.tools.chat.robot import Now
 from navloom.tools.chat.slips import respell
 from navloom.tools.chat.wishes import read_wish
 from tests.graphs.chat.chat_home import home, standing
@@ -390,3 +395,19 @@ def test_words_that_name_nothing_do_not_hide_a_name() -> None:
 )
 def test_what_strangers_typed_last(words: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     assert [(intent.tool, intent.args) for intent in intents_of(words)] == calls
+
+
+def test_sorry_alone_takes_nothing_back() -> None:
+    walked = Before([("go_to", {"place": "the hall"})])
+    assert intents_of("lol sorry", walked)[0].tool is None
+    assert intents_of("sorry, wrong room", walked)[0].args == {"place": "the other one"}
+
+
+def test_a_thing_is_named_by_its_room() -> None:
+    simulator = GraphSimulator(load_scene("demo:house"))
+    scene = simulator.scene
+    body = (pose_at(scene, scene.viewpoints[0].id, 0.0), DEFAULT_BODY)
+    now = Now(scene, simulator.reset({"robot": body})["robot"])
+    found = resolve(now, "the kids' bed")
+    assert isinstance(found, Place)
+    assert found.region == "Kids_room_10"
