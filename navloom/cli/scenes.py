@@ -116,16 +116,25 @@ def sheet(
 @app.command()
 @takes()
 def export(
-    uri: SceneUri,
+    spec: Spec,
     out: Annotated[
-        Path, Opt("The scene.json to write; it opens again as a URI.", metavar="FILE", env="")
+        Path,
+        Opt("The scene.json to write; a folder where SPEC is many homes.", metavar="PATH", env=""),
     ],
 ) -> None:
-    """Write a home as a scene.json, which holds all of it and opens again."""
+    """Write homes as scene.json, which holds all of a home and opens again."""
     from navloom.scenes.formats.scene_json import save
-    from navloom.scenes.uri import load_scene
+    from navloom.scenes.uri import list_scenes, load_scene
 
-    say(f"wrote {save(load_scene(uri), out)}")
+    uris = list_scenes(spec)
+    _check_out(out, spec, uris)
+    if len(uris) == 1:
+        say(f"wrote {save(load_scene(uris[0]), out)}")
+        return
+    for uri in uris:
+        scene = load_scene(uri)
+        save(scene, out / f"{scene.id}.json")
+    say(f"wrote {len(uris)} homes to {out}")
 
 
 @app.command()
@@ -293,18 +302,25 @@ def _draw(scene: Scene, path: Path) -> None:
     save_figure(draw_plan(scene, title=scene.uri, items=True), path)
 
 
-def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
-    from navloom.errors import SceneError, UsageError
+def _check_out(out: Path, spec: str, uris: list[str]) -> None:
+    """Refuse a place that cannot hold one home's file, or many homes' folder."""
+    from navloom.errors import UsageError
     from navloom.files import check_place
+
+    if len(uris) > 1 and out.suffix:
+        raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
+    check_place(out, folder=len(uris) > 1)
+
+
+def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
+    from navloom.errors import SceneError
     from navloom.models.registry import model_of
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import list_scenes, load_scene
 
     chosen = model_of(model)
     uris = list_scenes(spec)
-    if len(uris) > 1 and out.suffix:
-        raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
-    check_place(out, folder=len(uris) > 1)
+    _check_out(out, spec, uris)
     written = []
     for uri in uris:
         try:

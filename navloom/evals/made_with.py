@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError
+from navloom.scenes.homes.home_names import other_homes
+from navloom.scenes.homes.home_spec import VERSION
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
 
@@ -24,11 +26,39 @@ def package_version(name: str) -> str | None:
 
 
 def versions() -> dict[str, str | None]:
-    """Versions of Python and of the packages that a run's outcome may depend on."""
+    """Versions of Python, of homes and of the packages that a run's outcome may depend on."""
     return {
         "python": platform.python_version(),
+        "homes": str(VERSION),
         **{name: package_version(name) for name in _RECORDED},
     }
+
+
+def homes_of(said: Mapping[str, Any]) -> str | None:
+    """The version of the homes that a run was made with, from its ``run.json``."""
+    found = (said.get("versions") or {}).get("homes")
+    return None if found is None else str(found)
+
+
+def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
+    """Refuse to go on with a run whose homes would be others now.
+
+    Raises:
+        RunError: its request names homes, and was made with another version of them.
+    """
+    for name in _homes_in([said.get("request"), said.get("where")]):
+        if other := other_homes(name, homes_of(said)):
+            raise RunError(f"{run}: {other}. Give another --out.")
+
+
+def _homes_in(asked: Any) -> Iterator[str]:
+    """What of a request names homes made from seeds."""
+    if isinstance(asked, str):
+        yield from [asked] if asked.startswith("home:") else []
+    elif isinstance(asked, Mapping):
+        yield from _homes_in(list(asked.values()))
+    elif isinstance(asked, Sequence):
+        yield from (name for each in asked for name in _homes_in(each))
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:

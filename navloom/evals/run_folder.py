@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError
-from navloom.evals.made_with import git_state, package_version, versions
+from navloom.evals.made_with import git_state, package_version, refuse_other_homes, versions
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
 from navloom.files import (
@@ -378,6 +378,7 @@ class RunFolder:
             raise RunError(
                 f"{what} Ask for the same again to go on with it, or give another --out."
             )
+        refuse_other_homes(there, self.path)
         return True
 
     def _differences(self, there: dict[str, Any]) -> str:
@@ -419,10 +420,9 @@ class RunFolder:
             raise cannot_write(self.path / ".lock", error) from error
 
     def _unlock(self) -> None:
-        fd = getattr(self, "_lock_fd", -1)
+        fd, self._lock_fd = getattr(self, "_lock_fd", -1), -1
         if fd >= 0:
             os.close(fd)
-            self._lock_fd = -1
 
     def _write(self, name: str, content: dict[str, Any] | None) -> None:
         """Write a small file, whole; None makes it empty."""

@@ -26,6 +26,7 @@ from typing import Protocol, cast
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.checked_files import checked_id, short
+from navloom.scenes.homes.home_names import other_homes
 from navloom.scenes.scene import Scene
 
 DATA_VARIABLE = "NAVLOOM_DATA"
@@ -280,12 +281,15 @@ class SceneNames:
     Args:
         specs: where scenes are, such as ``hm3d:DIR``. Without any, a name is looked up as it is:
             in the package or under ``$NAVLOOM_DATA``.
+        homes: the version of the homes that the names were written with, where that is known:
+            those of another version are not there.
 
     Raises:
         SceneError: a spec names no scene.
     """
 
-    def __init__(self, specs: str | Sequence[str] | None = None) -> None:
+    def __init__(self, specs: str | Sequence[str] | None = None, homes: str | None = None) -> None:
+        self._homes = homes
         self._given = [specs] if isinstance(specs, str) else list(specs or ())
         self._where = {_portable(uri): uri for spec in self._given for uri in list_scenes(spec)}
 
@@ -295,6 +299,8 @@ class SceneNames:
         Raises:
             SceneError: it is not there, is broken, or is not the one asked for.
         """
+        if other := other_homes(name, self._homes):
+            raise SceneError(other)
         if name in self._where:
             scene = load_scene(self._where[name])
         elif name in self._files:

@@ -84,6 +84,17 @@ def test_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert said in capsys.readouterr().err
 
 
+def test_many_homes_are_exported_to_a_folder(tmp_path: Path) -> None:
+    out = tmp_path / "homes"
+    assert main(["scenes", "export", "home:3-4?rooms=6&floors=1", "--out", str(out)]) == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        "3.rooms-6.floors-1.json",
+        "4.rooms-6.floors-1.json",
+    ]
+    assert load_scene(f"{out}/3.rooms-6.floors-1.json") == load_scene("home:3.rooms-6.floors-1")
+    assert main(["scenes", "export", "home:3-4", "--out", str(tmp_path / "x.json")]) == 1
+
+
 def test_export_round_trips(tmp_path: Path) -> None:
     uri, out = small_file(tmp_path), tmp_path / "out.json"
     assert main(["scenes", "export", uri, "--out", str(out)]) == 0

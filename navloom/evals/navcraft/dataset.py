@@ -23,6 +23,7 @@ from jsonschema.exceptions import ValidationError
 from navloom.errors import SceneError, UsageError
 from navloom.evals.navcraft.rules import broken_rules
 from navloom.files import open_file
+from navloom.scenes.homes.home_names import other_homes
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
 from navloom.tools.navcraft.errand import ErrandAnswer
@@ -256,6 +257,9 @@ def _say(error: ValidationError) -> str:
 
 
 def _check_scene(line: dict[str, Any], known: _Scenes) -> list[tuple[str, str]]:
+    made = (line.get("navloom") or {}).get("homes")
+    if other := other_homes(line["scene"], made):
+        return [("scene", other)]
     try:
         scene = known.scene(line["scene"])
     except SceneError as error:

@@ -15,6 +15,7 @@ from typing import Any
 
 from navloom.errors import RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
+from navloom.evals.made_with import homes_of
 from navloom.evals.navcraft.filters import Condition
 from navloom.evals.run_folder import read_samples
 from navloom.files import make_folder, write_whole
@@ -27,6 +28,7 @@ _NAVLOOM = (
     "id",
     "seed",
     "model",
+    "homes",
     "tau",
     "strict_helper",
     "object_id",
@@ -146,6 +148,8 @@ def _rest(
     request = run["request"]
     rest: dict[str, Any] = {"id": sample["id"], "seed": sample.get("seed")}
     rest |= {key: request[key] for key in ("model", "tau", "strict_helper") if key in request}
+    if str(sample.get("scene")).startswith("home:"):
+        rest["homes"] = homes_of(run)
     if isinstance(result.get("prompts"), dict):
         rest["prompts"] = result["prompts"]
     rest |= result["navloom"]

@@ -18,6 +18,7 @@ from matplotlib.ticker import MaxNLocator
 
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.kinds import Shown as KindShown
+from navloom.evals.made_with import homes_of
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.pictures import (
     contact_sheet,
@@ -114,11 +115,14 @@ def build_report(runs: Sequence[Path | str]) -> Report:
 
 
 def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]:
-    spec = read_run(run)["request"].get("spec")
+    said = read_run(run)
+    spec = said["request"].get("spec")
     try:
-        names = SceneNames(spec if isinstance(spec, str) else None)
+        names = SceneNames(spec if isinstance(spec, str) else None, homes_of(said))
     except NavloomError:
-        names = SceneNames()  # the folder has moved: $NAVLOOM_DATA may still have them
+        names = SceneNames(
+            None, homes_of(said)
+        )  # the folder has moved: $NAVLOOM_DATA may still have them
     loaded: dict[str, Scene] = {}
     shown = []
     for row in rows:

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from navloom.errors import NavloomError
 from navloom.evals.kinds import read_run_of
+from navloom.evals.made_with import homes_of
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, reference_of, spelled
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import (
@@ -135,10 +136,10 @@ def _names(run: Mapping[str, Any]) -> Iterator[SceneNames]:
         for key, form in (("spec", "{}"), ("data", "mp3d:{}")):
             if isinstance(where.get(key), str):
                 try:
-                    yield SceneNames(form.format(where[key]))
+                    yield SceneNames(form.format(where[key]), homes_of(run))
                 except NavloomError:
                     continue
-    yield SceneNames()
+    yield SceneNames(None, homes_of(run))
 
 
 def _tags(line: Mapping[str, Any], scenes: RunScenes) -> Analysis | None:
