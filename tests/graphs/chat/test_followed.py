@@ -12,14 +12,17 @@ from tests.graphs.chat.dialogues import follow, shares
 OPEN = Path(__file__).with_name("dialogues_open.yaml")
 SECOND = Path(__file__).with_name("dialogues_second.yaml")
 THIRD = Path(__file__).with_name("dialogues_third.yaml")
+FOURTH = Path(__file__).with_name("dialogues_fourth.yaml")
 FLOOR = 0.95
 """Measured: 60 of 60 of each, by rules that were mended while they could be seen (docs/chat.md)."""
+UNSEEN = 0.65
+"""Measured: 42 of 60, by rules that were written without them."""
 
 
 @pytest.mark.parametrize(
     ("path", "floor"),
-    [(OPEN, FLOOR), (SECOND, FLOOR), (THIRD, FLOOR)],
-    ids=["open", "second", "third"],
+    [(OPEN, FLOOR), (SECOND, FLOOR), (THIRD, FLOOR), (FOURTH, UNSEEN)],
+    ids=["open", "second", "third", "fourth"],
 )
 async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path, floor: float) -> None:
     verdicts = [await follow(each) for each in read_dialogues(path)]
