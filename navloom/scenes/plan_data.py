@@ -18,7 +18,7 @@ from shapely.geometry import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
-from navloom.scenes.plan_shapes import UNTOLD, region_shapes, room_tints, telling_things
+from navloom.scenes.plan_shapes import UNTOLD, readable, region_shapes, room_tints, telling_things
 from navloom.scenes.plan_symbols import Stroke, symbol
 from navloom.scenes.scene import UNKNOWN, Box, Leaf, Link, LinkKind, Opening, Point2, Scene
 
@@ -43,12 +43,13 @@ Spot = tuple[float, float]
 class PlanRoom:
     """A room: ``parts`` are polygons, each its outer ring and then its holes.
 
-    ``name`` is the id that its label says, ``Unknown_5`` for no more than a number; ``note`` helps
-    to know a room of unknown type.
+    ``name`` is the id that its ``label`` says in words, ``Unknown_5`` for no more than a number;
+    ``note`` helps to know a room of unknown type.
     """
 
     id: str
     name: str
+    label: str
     tint: str
     parts: tuple[tuple[Stroke, ...], ...]
     note: str | None = None
@@ -174,7 +175,14 @@ def plan_data(
         shapes = region_shapes(scene, floor)
         notes = telling_things(scene, shapes) if labels else {}
         rooms = tuple(
-            PlanRoom(room, names[room], tints[room], tuple(_rings(shape)), notes.get(room))
+            PlanRoom(
+                room,
+                names[room],
+                readable(names[room]),
+                tints[room],
+                tuple(_rings(shape)),
+                notes.get(room),
+            )
             for room, shape in shapes.items()
         )
         found.append(_floor(scene, floor, shapes, rooms))

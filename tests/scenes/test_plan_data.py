@@ -139,9 +139,10 @@ def test_things_lie_from_the_floor_up_and_portable_ones_need_a_shape() -> None:
 
 def test_it_is_json_and_without_labels_tells_nothing() -> None:
     told = json.dumps(plan_data(house()).record())
+    assert json.loads(told)["floors"][0]["rooms"][0]["label"] == "Kitchen 1"
     assert json.loads(told)["floors"][0]["viewpoints"] == {"v": [2.0, -2.0], "w": [6.0, -2.0]}
     (room, *_) = plan_data(house(), labels=False).floors[0].rooms
-    assert room.name == "Unknown_1"
+    assert (room.name, room.label) == ("Unknown_1", "room 1")
     assert room.tint == UNTOLD
     figure = draw_plan(house(), labels=False, items=True)
     said = {text.get_text() for axes in figure.axes for text in axes.texts}
