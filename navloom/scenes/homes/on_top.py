@@ -56,6 +56,9 @@ def put_on(room: Setting, entry: Entry, holder: Placed) -> Placed | None:
         The thing; None where there is no place for it.
     """
     size = room.draw_size(entry)
+    top = holder.entry.top
+    if entry.shape == "book" and size[1] > size[0] and top is not None and not top.levels:
+        size = size[1], size[0], size[2]  # outside a shelf it lies
     for height, area, room_above in _surfaces(room, holder):
         if size[1] > room_above:
             continue
