@@ -254,8 +254,28 @@ class Catalogue:
             name: tuple(e for e in by_turn if name in e.upon) for name in entries
         }
         """What is put on or in a thing of this name."""
+        self._in_rooms: dict[tuple[RoomKey, ...], tuple[Entry, ...]] = {}
+        self._carried: dict[tuple[str, tuple[RoomKey, ...]], tuple[tuple[Entry, float], ...]] = {}
         for entry in by_turn:
             self._check(entry)
+
+    def in_room(self, keys: tuple[RoomKey, ...]) -> tuple[Entry, ...]:
+        """What has a place of its own in a room of all of these keys, first things first."""
+        if keys not in self._in_rooms:
+            entries = {entry.name: entry for key in keys for entry in self.by_room[key]}
+            self._in_rooms[keys] = tuple(sorted(entries.values(), key=lambda each: each.turn))
+        return self._in_rooms[keys]
+
+    def carried_by(self, holder: str, keys: tuple[RoomKey, ...]) -> tuple[tuple[Entry, float], ...]:
+        """What is put on or in a thing in a room of these keys, each with how many."""
+        if (holder, keys) not in self._carried:
+            shares = [
+                (e, max((e.rooms[key].share for key in keys if key in e.rooms), default=0.0))
+                for e in self.by_holder[holder]
+            ]
+            found = tuple((entry, entry.upon[holder] * share) for entry, share in shares if share)
+            self._carried[holder, keys] = found
+        return self._carried[holder, keys]
 
     def _check(self, entry: Entry) -> None:
         for what, names in (("to", entry.to), ("upon", entry.upon), ("with", entry.with_)):

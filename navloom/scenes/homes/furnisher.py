@@ -194,9 +194,7 @@ def _furnish_room(room: Setting) -> int:
     Returns:
         How many things that it is for found no place.
     """
-    known = catalogue().by_room
-    entries = {entry.name: entry for key in room.keys for entry in known[key]}
-    ordered = sorted(entries.values(), key=lambda entry: entry.turn)
+    ordered = catalogue().in_room(room.keys)
     run = tuple(entry for entry in ordered if entry.place == "run")
     missed = build_run(room, run) if run else 0
     groups: set[str] = set()

@@ -36,22 +36,26 @@ def _on_wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
     bottom = min(bottom, room.ground.ceiling - high - 50)
     bottom -= bottom % 2
     seats = [t for t in room.placed if t.entry.seat or t.entry.shape == "bed"]
-    watched = seats[:1] if entry.shape == "screen" else []
-    spans = [
-        (side, low, end)
+    watched = seats[0] if entry.shape == "screen" and seats else None
+    sides = [
+        side
         for side in room.ground.sides
         if side.high - side.low >= wide
-        and not any(side.quarter != (seat.quarter + 2) % 4 for seat in watched)
-        for low, end in room.ground.spans(side, deep, bottom, bottom + high, 0, (), deep <= FLAT)
-        if end - low >= wide
+        and (watched is None or side.quarter == (watched.quarter + 2) % 4)
     ]
-    for side, low, end in room.dice.shuffled(spans)[:3]:
-        start = room.dice.whole(low, end - wide)
-        if watched:
-            start = (watched[0].x if side.along_x else watched[0].z) - wide // 2
-            start = min(max(start, low), end - wide)
-        elif room.dice.chance(0.4):
-            start = (low + end - wide) // 2
+    # A long wall is likelier to be looked at first.
+    order = sorted((-room.dice.unit() * (s.high - s.low), i) for i, s in enumerate(sides))
+    for _, i in order:
+        side = sides[i]
+        found = room.ground.spans(side, deep, bottom, bottom + high, 0, (), deep <= FLAT)
+        spans = [(low, end - wide) for low, end in found if end - low >= wide]
+        if not spans:
+            continue
+        low, last = room.dice.pick(spans)
+        start = (low + last) // 2 if room.dice.chance(0.4) else room.dice.whole(low, last)
+        if watched is not None:
+            middle = watched.x if side.along_x else watched.z
+            start = min(max(middle - wide // 2, low), last)
         thing = _hang(room, entry, size, side, start, bottom, None)
         if thing is not None:
             return thing

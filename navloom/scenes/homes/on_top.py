@@ -23,11 +23,10 @@ def fill(room: Setting) -> None:
             continue
         # Some tables are bare, some are full.
         mood = room.full * room.dice.pick((0.2, 0.5, 0.8, 1.0, 1.2, 1.6))
-        for entry in catalogue().by_holder[holder.entry.name]:
-            share = room.share(entry)
-            if not share or not all_there(room, entry):
+        for entry, number in catalogue().carried_by(holder.entry.name, room.keys):
+            if not all_there(room, entry):
                 continue
-            rate = entry.upon[holder.entry.name] * share * (1 if entry.with_ else mood)
+            rate = number * room.dressing.likes(entry.name) * (1 if entry.with_ else mood)
             rate *= (0, 1, 2)[room.mess] if entry.clutter else 1
             for _ in range(_number(room, min(rate, 24.0))):
                 if put_on(room, entry, holder) is None:
