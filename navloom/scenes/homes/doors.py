@@ -16,6 +16,7 @@ _FREE = 450
 """So far before a doorway no other leaf sweeps."""
 _SERVICE = ("closet", "storage", "pantry", "toilet")
 _OPEN = ("living room", "dining room", "kitchen", "family room", "hallway", "entryway", "library")
+_OUTDOORS = {"balcony", "patio"}
 _WIDTHS: Mapping[str, tuple[int, ...]] = {
     "small": (600, 620, 650, 680, 700, 720, 750, 800),
     "bath": (650, 680, 700, 720, 750, 800, 850, 900),
@@ -36,12 +37,14 @@ class Doors:
         inner: the rooms' outlines by cell.
         kinds: of cells.
         outer: thickness of outer walls.
+        easy: whether all ways are wide and without sills, as for a wheelchair.
     """
 
     walls: Sequence[Stretch]
     inner: Mapping[int, Outline]
     kinds: Mapping[int, str]
     outer: int
+    easy: bool = False
     built: list[Doorway] = field(default_factory=list)
     swings: list[Rect] = field(default_factory=list)
     before: list[Rect] = field(default_factory=list)
@@ -57,7 +60,7 @@ class Doors:
             return any(self._opening(dice, wall, a, b) for wall in walls) or self.between(
                 dice, a, b, "wide"
             )
-        widths = _WIDTHS[how]
+        widths = _WIDTHS["wide" if self.easy and how != "opening" else how]
         return any(self._door(dice, wall, a, b, widths) for wall in walls)
 
     def out(self, dice: Dice, cell: int, widths: tuple[int, ...] = _WIDTHS["front"]) -> bool:
@@ -132,7 +135,7 @@ class Doors:
 
     def _leaf(self, dice: Dice, a: int, b: int | None) -> Leaf:
         kinds = {self.kinds[a], self.kinds[b] if b is not None else "out"}
-        if "balcony" in kinds:
+        if kinds & _OUTDOORS:
             return "sliding" if dice.chance(0.7) else "hinged"
         if "elevator" in kinds:
             return "sliding"
@@ -190,10 +193,11 @@ class Doors:
         thick: int = 100,
     ) -> Doorway:
         kinds = {self.kinds[a], self.kinds[b] if b is not None else "out"}
-        wet = kinds & {"bathroom", "toilet", "balcony", "garage", "laundry", "out"}
-        sill = 0 if "elevator" in kinds else dice.weighted(_WET_SILLS if wet else _SILLS)
+        wet = kinds & {"bathroom", "toilet", "balcony", "patio", "garage", "laundry", "out"}
+        level = self.easy or "elevator" in kinds
+        sill = 0 if level else dice.weighted(_WET_SILLS if wet else _SILLS)
         shut = b is None or dice.chance(
-            0.5 if kinds & {"garage", "closet", "balcony", "storage"} else 0.2
+            0.5 if kinds & {"garage", "closet", "balcony", "patio", "storage"} else 0.2
         )
         off = 0 if b is not None else -wall.inward(a) * (self.outer // 2 - 50)
         return Doorway(
@@ -227,7 +231,7 @@ def _how(dice: Dice, kinds: tuple[str, str]) -> str:
         return "opening" if dice.chance(share) else "wide"
     if "stairwell" in kinds:
         return "wide"
-    if "balcony" in kinds:
+    if _OUTDOORS & {*kinds}:
         return "wide"
     if any(kind in _SERVICE for kind in kinds):
         return "small"

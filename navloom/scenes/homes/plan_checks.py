@@ -30,7 +30,25 @@ _STEP = 180
 
 def faults(plan: Floorplan) -> list[str]:
     """All that is wrong with a plan, one line each; empty for a plan one can build."""
-    return [fault for check in CHECKS for fault in check(plan)]
+    # What names rooms that are not there can be asked nothing else.
+    return list(_named(plan)) or [fault for check in CHECKS for fault in check(plan)]
+
+
+def _named(plan: Floorplan) -> Iterator[str]:
+    numbers = Counter(room.number for room in plan.rooms)
+    yield from (f"room number {number} stands twice" for number, n in numbers.items() if n > 1)
+    floors = [storey.floor for storey in plan.storeys]
+    if floors != list(range(1, len(floors) + 1)) or not 1 <= len(floors) <= 3:
+        yield f"storeys {floors}: expected 1 to 3 of them, from 1 on"
+    yield from (f"{r.id} is on floor {r.floor}" for r in plan.rooms if r.floor not in floors)
+    known = {None, *numbers}
+    for doorway in plan.doorways:
+        if not {doorway.a, doorway.b, doorway.swings_into} <= known:
+            yield f"a doorway names rooms {doorway.a} and {doorway.b}"
+    yield from (f"a window names room {w.room}" for w in plan.windows if w.room not in known)
+    for flight in plan.flights:
+        if not {flight.lower, flight.upper} <= known:
+            yield f"{flight.kind} name rooms {flight.lower} and {flight.upper}"
 
 
 def _programme(plan: Floorplan) -> Iterator[str]:
@@ -38,8 +56,6 @@ def _programme(plan: Floorplan) -> Iterator[str]:
         yield f"{len(plan.rooms)} rooms: expected {FEWEST_ROOMS} to {MOST_ROOMS}"
     kinds = Counter(room.kind for room in plan.rooms)
     yield from (f"no {kind}" for kind in _MUST_HAVE if not kinds[kind])
-    numbers = Counter(room.number for room in plan.rooms)
-    yield from (f"room number {number} stands twice" for number, n in numbers.items() if n > 1)
 
 
 def _sizes(plan: Floorplan) -> Iterator[str]:

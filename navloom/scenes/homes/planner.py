@@ -23,27 +23,33 @@ from navloom.scenes.homes.floorplan import (
     Storey,
     Window,
 )
-from navloom.scenes.homes.frame import Frame, draw_frame, set_back
+from navloom.scenes.homes.frame import Frame, draw_frame
 from navloom.scenes.homes.home_spec import HomeSpec
 from navloom.scenes.homes.layout import lay_out
+from navloom.scenes.homes.levels import draw_levels
+from navloom.scenes.homes.outdoors import put_outdoors
 from navloom.scenes.homes.plan_checks import faults
 from navloom.scenes.homes.programme import Programme, StoreyWishes, draw_extent, draw_programme
 from navloom.scenes.homes.rectilinear import area
+from navloom.scenes.homes.set_back import set_back
 from navloom.scenes.homes.shafts import Shaft, draw_lift, draw_stairs, lift_flight, set_aside
 from navloom.scenes.homes.stairs import moved
 from navloom.scenes.homes.storeys import (
     DrawnStorey,
     Gap,
     draw_storey,
-    furnish_ways,
     halls_of,
+    put_ways,
     rooms_of,
     solid,
 )
 from navloom.scenes.homes.units import Unit, draw_units
+from navloom.scenes.homes.windows import put_windows
 
 _MOST_TRIES = 240
 _SAME_EXTENT, _SAME_PROGRAMME = 80, 4
+_EASY = 0.2
+"""The share of homes built for a wheelchair, stairs apart."""
 _STOREY_TRIES = 5
 _SLAB = 300
 
@@ -88,6 +94,7 @@ class _Site:
     rise: int
     outer: int
     front: float
+    easy: bool
     frames: list[Frame] = field(default_factory=list)
     shafts: list[Shaft] = field(default_factory=list)
     storeys: list[DrawnStorey] = field(default_factory=list)
@@ -99,6 +106,7 @@ def _drawn(dice: Dice, programme: Programme) -> Floorplan | None:
         rise=dice.whole(9, 12) * 50 + 2000 + _SLAB,
         outer=dice.pick((200, 240, 300)),
         front=float(dice.whole(0, 1)),
+        easy=dice.chance(_EASY),
     )
     for wishes in programme.storeys:
         for attempt in range(_STOREY_TRIES):
@@ -186,9 +194,14 @@ def _storey(
         for shaft in shafts
         if shaft.at(floor) and (way := shaft.way(floor))
     ]
-    wanted = [room.area for room in wishes.outdoors]
-    if not furnish_ways(dice.split("ways"), drawn, gaps, wanted, floor == 1):
+    if not put_ways(dice.split("ways"), drawn, gaps, floor == 1, site.easy):
         return None
+    for room in wishes.outdoors:
+        if not put_outdoors(dice.split("outdoors"), drawn, room.area):
+            return None
+    if floor == 1:
+        draw_levels(dice.split("levels"), drawn)
+    put_windows(dice.split("windows"), drawn)
     return drawn
 
 
@@ -231,6 +244,10 @@ def _whole(site: _Site) -> Floorplan:
 
 
 def _flights(site: _Site, number: Mapping[tuple[int, int], int]) -> Iterator[Flight]:
+    for floor, drawn in enumerate(site.storeys, start=1):
+        for ramp in drawn.ramps:
+            ends = number[floor, ramp.lower], number[floor, ramp.upper]
+            yield replace(ramp, lower=ends[0], upper=ends[1])
     for shaft in site.shafts:
         for floor in range(shaft.lower, shaft.upper):
             below, above = site.storeys[floor - 1], site.storeys[floor]

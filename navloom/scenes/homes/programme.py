@@ -47,10 +47,10 @@ KINDS: Mapping[str, Kind] = {
     "living room": Kind("public", 13, 24, 50, 3000),
     "kitchen": Kind("public", 6.5, 13, 26, 2200),
     "dining room": Kind("public", 8, 14, 24, 2500, 0.04, 1, 7),
-    "bedroom": Kind("private", 8.5, 14, 24, 2600, 0.22, 7),
+    "bedroom": Kind("private", 8.5, 13, 24, 2600, 0.23, 7),
     "nursery": Kind("private", 7.5, 10, 14, 2400, 0.008, 1, 9),
     "kids room": Kind("private", 8.5, 11, 18, 2500, 0.012, 1, 9),
-    "bathroom": Kind("private", 3.5, 5.2, 10, 1600, 0.17, 6),
+    "bathroom": Kind("private", 3.4, 4.6, 9, 1600, 0.19, 6),
     "toilet": Kind("service", 1.3, 1.9, 3, 900, 0.05, 2, 7),
     "closet": Kind("service", 1.3, 2.8, 6, 1000, 0.06, 4, 6),
     "storage": Kind("service", 2, 4, 9, 1200, 0.012, 1, 9),
@@ -59,6 +59,7 @@ KINDS: Mapping[str, Kind] = {
     "laundry": Kind("service", 3.3, 5.5, 10, 1600, 0.035, 1, 7),
     "pantry": Kind("service", 1.5, 2.5, 5, 1100, 0.02, 1, 8),
     "balcony": Kind("outdoor", 3.5, 8, 30, 1300, 0.04, 2, 6),
+    "patio": Kind("outdoor", 3.5, 8, 30, 1300),
     "entryway": Kind("circulation", 3, 5, 9, 1500, 0.02, 1, 8),
     "garage": Kind("service", 17, 26, 40, 3000, 0.015, 1, 9),
     "family room": Kind("public", 13, 20, 34, 3000, 0.02, 1, 12),
@@ -77,7 +78,7 @@ _DOWN: Mapping[str, float] = {
     "toilet": 0.85, "laundry": 0.75, "storage": 0.7, "family room": 0.6, "office": 0.4,
     "library": 0.5, "media room": 0.4, "gym": 0.4, "bedroom": 0.08, "closet": 0.2,
 }  # fmt: skip
-_SIZES = {6: 10, 9: 24, 12: 25, 15: 15, 18: 11, 21: 8, 24: 4, 28: 2, 4: 1}
+_SIZES = {4: 1, 6: 8, 9: 22, 12: 26, 15: 17, 18: 12, 21: 9, 24: 5, 28: 2}
 Shape = Literal["hub", "hall"]
 
 
@@ -147,7 +148,7 @@ def draw_extent(dice: Dice, spec: HomeSpec) -> Extent:
         return Extent(rooms, floors, float(spec.area))
     low = fewest_metres(rooms, floors)
     high = min(LARGEST, most_metres(rooms))
-    return Extent(rooms, floors, min(high, max(low * 1.08, rooms * dice.between(9.0, 18.5))))
+    return Extent(rooms, floors, min(high, max(low * 1.08, rooms * dice.between(9.0, 17.0))))
 
 
 def draw_programme(dice: Dice, extent: Extent) -> Programme:
@@ -261,7 +262,7 @@ def _storeys(
         sizes = _sized(dice, inside, areas[i] * (0.86 if halls[i] else 1.0))
         rooms = tuple(Wanted(kind, size) for kind, size in zip(inside, sizes, strict=True))
         outdoors = tuple(
-            Wanted("balcony", dice.between(4, 12)) for _ in range(len(storey) - len(inside))
+            Wanted("balcony", dice.between(4, 16)) for _ in range(len(storey) - len(inside))
         )
         found.append(StoreyWishes(i + 1, areas[i], rooms, outdoors, halls[i]))
     return tuple(found)

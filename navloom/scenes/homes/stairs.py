@@ -206,8 +206,7 @@ def _straight(size: StairSize) -> _Drawn:
     deep, wide = size.deep - 2 * HALF, size.wide - 2 * HALF
     begin, middle = wide - (n - 1) * g, size.width // 2
     treads = [(begin + i * g, begin + (i + 1) * g, 0, deep, i + 1) for i in range(n - 1)]
-    way = [(middle, 0, 0), (middle, middle, 0), (begin, middle, 0), (wide, middle, n)]
-    return treads, [], [*way, (wide + 2 * HALF, middle, n)]
+    return treads, [], [(begin, middle, 0), (wide, middle, n), (wide + 2 * HALF, middle, n)]
 
 
 def moved(flight: Flight, to: Callable[[Spot], Spot]) -> Flight:

@@ -8,15 +8,22 @@ from dataclasses import dataclass, field, replace
 from navloom.scenes.homes.access import Way, neighbours, rounds, tree
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.doors import Doors
-from navloom.scenes.homes.floorplan import Doorway, Outline, PlannedWall, Room, Storey, Window
+from navloom.scenes.homes.floorplan import (
+    Doorway,
+    Flight,
+    Outline,
+    PlannedWall,
+    Room,
+    Storey,
+    Window,
+)
 from navloom.scenes.homes.frame import Frame
 from navloom.scenes.homes.layout import Cell
 from navloom.scenes.homes.programme import KINDS
-from navloom.scenes.homes.rectilinear import Axis, Rect, Stretch, inset, overlap, stretches, union
+from navloom.scenes.homes.rectilinear import Axis, Stretch, inset, stretches, union
 from navloom.scenes.homes.walls import Hole, build_walls
-from navloom.scenes.homes.windows import put_windows
 
-_HALF = 50
+HALF = 50
 _LEAST_WAY = 900
 """Walls between cells that are shorter hold no doorway: 600 and its jambs."""
 _FRONTS = ("entryway", "hallway", "living room", "family room", "dining room", "kitchen")
@@ -56,6 +63,8 @@ class DrawnStorey:
     doorways: list[Doorway] = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
     holes: list[Hole] = field(default_factory=list)
+    ramps: list[Flight] = field(default_factory=list)
+    parapets: list[PlannedWall] = field(default_factory=list)
     landing: int | None = None
 
     @property
@@ -92,18 +101,24 @@ def draw_storey(storey: Storey, cells: list[Cell], outer: int) -> DrawnStorey | 
         if outline is None:
             return None
         outlines[i] = outline
-    inner = {i: inset(o, _HALF) for i, o in outlines.items() if cells[i].kind is not None}
-    whole = replace(storey, footprint=inset(edge, _HALF - outer))
+    inner = {i: inset(o, HALF) for i, o in outlines.items() if cells[i].kind is not None}
+    whole = replace(storey, footprint=inset(edge, HALF - outer))
     levels = dict.fromkeys(inner, storey.height)
     return DrawnStorey(whole, cells, inner, stretches(outlines), edge, levels, outer)
 
 
-def furnish_ways(
-    dice: Dice, drawn: DrawnStorey, gaps: Sequence[Gap], balconies: Sequence[float], ground: bool
-) -> bool:
-    """Put in doorways, balconies and windows; False where that cannot be done well."""
+def put_ways(dice: Dice, drawn: DrawnStorey, gaps: Sequence[Gap], ground: bool, easy: bool) -> bool:
+    """Put in doorways; False where people could not live with them.
+
+    Args:
+        dice: its own.
+        drawn: what they are put into.
+        gaps: where stairs meet the spine.
+        ground: whether one comes in from outdoors.
+        easy: whether all ways are wide and without sills, as for a wheelchair.
+    """
     kinds = drawn.kinds
-    doors = Doors(drawn.walls, drawn.inner, kinds, drawn.outer)
+    doors = Doors(drawn.walls, drawn.inner, kinds, drawn.outer, easy)
     for gap in gaps:
         if not _gap(drawn, doors, gap):
             return False
@@ -124,14 +139,9 @@ def furnish_ways(
     for way in sorted(ways, key=lambda way: _room(drawn, way)):
         if not doors.between(dice, way.a, way.b):
             return False
-    for way in rounds(dice, indoors, beside, ways):
+    for way in rounds(dice, indoors, own, beside, ways):
         doors.between(dice, way.a, way.b)
     drawn.doorways = doors.built
-    for extent in balconies:
-        if not _balcony(dice, drawn, extent):
-            return False
-    indoor_kinds = {i: k for i, k in drawn.kinds.items() if k != "balcony"}
-    drawn.windows = put_windows(dice, drawn.walls, indoor_kinds, drawn.doorways, drawn.outer)
     return True
 
 
@@ -189,76 +199,21 @@ def _washed(kinds: Mapping[int, str], ways: Sequence[Way]) -> bool:
     return not baths or any(kinds[w.a] not in ("bedroom", "dressing room") for w in baths)
 
 
-def _balcony(dice: Dice, drawn: DrawnStorey, extent: float) -> bool:
-    """A balcony, or a terrace on the ground, before the outer wall of a room."""
-    order = ("living room", "dining room", "kitchen", "family room", "bedroom", "office", "hallway")
-    rank = {kind: i for i, kind in enumerate(order)}
-    places = []
-    for wall in drawn.walls:
-        cell = wall.plus if wall.minus is None else wall.minus
-        if None not in (wall.minus, wall.plus) or cell not in drawn.kinds or wall.length < 2300:
-            continue
-        places.append((rank.get(drawn.kinds[cell], 9) + dice.between(0, 2.5), wall, cell))
-    for _, wall, cell in sorted(places, key=lambda place: place[0]):
-        sign = -wall.inward(cell)
-        face = drawn.outer - _HALF
-        lo = wall.lo + (0 if dice.chance(0.5) else 100)
-        long = min(wall.hi - 100 - lo, 6000)
-        deep = min(max(int(extent * 1e6 / long) // 50 * 50, 1300), 3600)
-        taken = wall.rect(lo - 100, lo + long + 100, sign * face, sign * (face + deep + 100))
-        if any(
-            overlap(taken, (r[0] - face, r[1] - face, r[2] + face, r[3] + face))
-            for c in drawn.cells
-            for r in c.rects
-        ):
-            continue
-        number = len(drawn.cells)
-        rect = wall.rect(lo, lo + long, sign * face, sign * (face + deep))
-        beyond = Stretch(wall.axis, wall.at, lo, lo + long, *_sides(wall, cell, number))
-        doors = Doors([beyond], drawn.inner, {**drawn.kinds, number: "balcony"}, drawn.outer)
-        doors.built = drawn.doorways
-        doors.swings = [_bounds(d.swing) for d in drawn.doorways if d.swing]
-        for doorway in drawn.doorways:
-            x0, z0, x1, z1 = _bounds(doorway.jambs)
-            doors.before.append((x0 - 300, z0 - 300, x1 + 300, z1 + 300))
-        if not doors.between(dice, cell, number, "wide"):
-            continue
-        drawn.doorways[-1] = _thick(drawn.doorways[-1], wall, sign, drawn.outer)
-        drawn.cells.append(Cell("balcony", [rect]))
-        drawn.inner[number] = union([rect]) or ()
-        drawn.levels[number] = drawn.storey.height - dice.pick((0, 0, 20, 50, 120, 150))
-        return True
-    return False
-
-
-def _sides(wall: Stretch, cell: int, beyond: int) -> tuple[int, int]:
-    return (cell, beyond) if wall.minus == cell else (beyond, cell)
-
-
-def _bounds(spots: Outline) -> Rect:
-    xs, zs = zip(*spots, strict=True)
-    return min(xs), min(zs), max(xs), max(zs)
-
-
-def _thick(doorway: Doorway, wall: Stretch, sign: int, outer: int) -> Doorway:
-    """The same doorway in an outer wall."""
-    off = sign * (outer // 2 - _HALF)
-    along = 0 if wall.axis == "x" else 1
-    ends = [wall.spot(jamb[along], off) for jamb in doorway.jambs]
-    return replace(doorway, jambs=(ends[0], ends[1]), thickness=outer)
-
-
 def solid(drawn: DrawnStorey) -> list[PlannedWall]:
     """The storey's walls, less all holes."""
     holes = list(drawn.holes)
     base = drawn.storey.height
     for doorway in drawn.doorways:
-        over = base + doorway.height + doorway.threshold
-        holes.append((*doorway.jambs, 0, min(over - base, drawn.storey.ceiling)))
+        sides = [doorway.a] if doorway.b is None else [doorway.a, doorway.b]
+        floor = max(drawn.levels[cell] for cell in sides) - base
+        head = floor + doorway.threshold + doorway.height
+        holes.append((*doorway.jambs, floor, min(head, drawn.storey.ceiling)))
     for window in drawn.windows:
-        holes.append((*window.jambs, window.sill, window.head))
-    levels = {i: level for i, level in drawn.levels.items() if drawn.kinds[i] != "balcony"}
-    return build_walls(drawn.storey, drawn.edge, drawn.walls, levels, holes, drawn.outer)
+        floor = drawn.levels[window.room] - base
+        holes.append((*window.jambs, floor + window.sill, floor + window.head))
+    levels = {i: v for i, v in drawn.levels.items() if KINDS[drawn.kinds[i]].zone != "outdoor"}
+    walls = build_walls(drawn.storey, drawn.edge, drawn.walls, levels, holes, drawn.outer)
+    return walls + drawn.parapets
 
 
 def rooms_of(drawn: DrawnStorey, first: int) -> list[Room]:

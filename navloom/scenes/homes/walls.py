@@ -130,7 +130,7 @@ def _pieces(
     for start, end, low, high in sorted(_in_line(axis, at, lo, hi, holes)):
         if start > begin:
             found.append(PlannedWall(spot(begin), spot(start), bottom, top, thick))
-        if low > 0:
+        if storey.height + low > bottom:
             found.append(PlannedWall(spot(start), spot(end), bottom, storey.height + low, thick))
         if storey.height + high < top:
             found.append(PlannedWall(spot(start), spot(end), storey.height + high, top, thick))

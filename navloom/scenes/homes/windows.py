@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.floorplan import Doorway, Window
+from navloom.scenes.homes.programme import KINDS
 from navloom.scenes.homes.rectilinear import Stretch, overlap, rect_of
+from navloom.scenes.homes.storeys import DrawnStorey
 
 _CORNER = 250
 """From a window to the next corner's middle line at least, in mm."""
@@ -35,25 +37,13 @@ LIT = ("living room", "bedroom", "nursery", "kids room", "kitchen", "office", "d
 """Kinds that people want a window in; the first four have one always."""
 
 
-def put_windows(
-    dice: Dice,
-    walls: Sequence[Stretch],
-    kinds: Mapping[int, str],
-    doorways: Sequence[Doorway],
-    outer: int,
-) -> list[Window]:
-    """Draw a storey's windows.
-
-    Args:
-        dice: its own.
-        walls: the storey's.
-        kinds: of cells that are rooms indoors.
-        doorways: the storey's; those that lead outdoors are kept free.
-        outer: thickness of outer walls in mm.
-    """
+def put_windows(dice: Dice, drawn: DrawnStorey) -> None:
+    """Draw a storey's windows; doors that lead outdoors are kept free."""
+    kinds = {i: k for i, k in drawn.kinds.items() if KINDS[k].zone != "outdoor"}
+    outer, doorways = drawn.outer, drawn.doorways
     found: list[Window] = []
     lit: set[int] = set()
-    outside = [w for w in walls if (w.minus is None) != (w.plus is None)]
+    outside = [w for w in drawn.walls if (w.minus is None) != (w.plus is None)]
     for wall in sorted(outside, key=lambda w: (-w.length, w.axis, w.at, w.lo)):
         cell = wall.plus if wall.minus is None else wall.minus
         if cell is None or cell not in kinds:
@@ -74,7 +64,7 @@ def put_windows(
                 found.append(Window(cell, ends, outer, low, head))
             lit.add(cell)
             break
-    return found
+    drawn.windows = found
 
 
 def _free(wall: Stretch, doorways: Sequence[Doorway], least: int) -> list[tuple[int, int]]:
