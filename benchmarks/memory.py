@@ -31,14 +31,22 @@ def claims() -> list[Claim]:
     real = _real()
     where = "R2R val_unseen" if real else "demo homes, no real data here"
     return [
-        *_run(f"{TASKS:,} heuristic tasks", "demo scenes", _tasks, PROMISED_MB),
-        *_run(f"{EPISODES:,} navigated episodes", where, _episodes, None),
+        *flat_memory(f"{TASKS:,} heuristic tasks", "demo scenes", _tasks, PROMISED_MB),
+        *flat_memory(f"{EPISODES:,} navigated episodes", where, _episodes),
     ]
 
 
-def _run(
-    what: str, where: str, work: Callable[[str], None], promised: float | None
+def flat_memory(
+    what: str, where: str, work: Callable[[str], None], promised: float | None = None
 ) -> Iterator[Claim]:
+    """Watch a long piece of work in a process of its own.
+
+    Args:
+        what: it is.
+        where: it is done.
+        work: the work; it is given a folder.
+        promised: megabytes that it stays under; None: that it stays flat is all that is claimed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         seen = _watch(work, folder)
