@@ -19,7 +19,8 @@ without the few degrees it may stand askew. Each only between things of one room
     :data:`SIGHT` before its front, what is lower than :data:`LOW` overlooked.
 ``above``, ``below``
     a hangs, and b is the highest thing under it (their footprints overlap, b's upper side is no
-    higher than a's underside) whose upper side is at most :data:`OVER` lower. Said both ways.
+    higher than a's underside, b is on no other) whose upper side is at most :data:`OVER` lower.
+    Said both ways.
 """
 
 from __future__ import annotations
@@ -149,7 +150,8 @@ def _above(
         (-things[b].top, b)
         for b, (a0, b0, a1, b1) in enumerate(rects)
         if x0 < a1 and a0 < x1 and z0 < b1 and b0 < z1
-        and bottom - OVER <= things[b].top <= bottom and b != a and things[b].entry.shape != "rug"
+        and bottom - OVER <= things[b].top <= bottom and b != a and things[b].on is None
+        and things[b].entry.shape != "rug"
     ]  # fmt: skip
     if under:
         b = min(under)[1]

@@ -125,16 +125,14 @@ def _build(room: Setting, side: Side, start: int, row: list[Unit]) -> list[Unit]
         Those for which there was no place.
     """
     missed = []
-    numbers: set[int] = set()
     for entry, size in row:
         rect = side.rect(start, start + size[0], 0, size[2])
         start += size[0]
         spot = ((rect[0] + rect[2]) // 2, (rect[1] + rect[3]) // 2)
         thing = None
-        if room.ground.fits(rect, 0, size[1], numbers):
+        # No unit closes the corner before another that people stand at.
+        if room.ground.fits(rect, 0, size[1]):
             thing = room.put(entry, size, spot, 0, side.quarter)
         if thing is None:
             missed.append((entry, size))
-        else:
-            numbers.add(thing.number)
     return missed

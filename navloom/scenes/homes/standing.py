@@ -147,9 +147,11 @@ def _middle(room: Setting, entry: Entry, size: Size) -> Placed | None:
     for spot in (middle, *drawn):
         for turn in (along, 1 - along) if wide > deep else (along,):
             quarter = turn + 2 * room.dice.whole(0, 1)
+            rect = footprint(*spot, wide, deep, quarter)
             for clear in (entry.clear, entry.clear // 2):
-                around = grown(footprint(*spot, wide, deep, quarter), clear)
-                if room.ground.fits(around, 0, high):
+                around = grown(rect, clear)
+                # What stays free before other things may be free before this as well.
+                if room.ground.fits(rect, 0, high) and room.ground.fits(around, 0, high, flat=True):
                     thing = room.put(entry, size, spot, 0, quarter, zone=around)
                     if thing is not None:
                         return thing

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 from shapely import Point, Polygon, STRtree, box, unary_union
@@ -15,6 +16,7 @@ from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.floorplan import Floorplan, Room
 from navloom.scenes.homes.furnisher import Furnishing, furnish
 from navloom.scenes.homes.home_spec import HomeSpec
+from navloom.scenes.homes.placed import Placed
 from navloom.scenes.homes.planner import plan_home
 from navloom.scenes.lexicon import classify
 from navloom.scenes.parts import Box, Item
@@ -201,3 +203,78 @@ def test_the_catalogue_is_as_large_as_it_says() -> None:
     kinds = [entry.kind for entry in catalogue().entries.values()]
     assert kinds.count("asset") >= 80
     assert kinds.count("object") >= 140
+
+
+@pytest.mark.parametrize(("name", "seed"), CASES)
+def test_nothing_tall_stands_before_a_window(name: str, seed: int) -> None:
+    plan, made = furnished(name, seed)
+    rooms = {room.number: room for room in plan.rooms}
+    groups = {room.id: items for room, items in by_room(plan, made)}
+    for window in plan.windows:
+        room = rooms[window.room]
+        (x0, z0), (x1, z1) = ((x / 1000, z / 1000) for x, z in window.jambs)
+        reach = window.thickness / 2000 + 0.2
+        before = box(
+            min(x0, x1) - (reach if x0 == x1 else 0), min(z0, z1) - (reach if z0 == z1 else 0),
+            max(x0, x1) + (reach if x0 == x1 else 0), max(z0, z1) + (reach if z0 == z1 else 0),
+        )  # fmt: skip
+        sill, head = (room.level + window.sill) / 1000, (room.level + window.head) / 1000
+        for item in groups[room.id]:
+            low, high = heights(item)
+            if item.on is None and item.shape != "curtain" and low < head and high > sill:
+                assert before.intersection(body(item)).area < TINY, (window, item)
+
+
+USED = ("toilet", "stove", "stovetop", "refrigerator", "fridge", "wardrobe", "washing machine")
+
+
+@pytest.mark.parametrize(("name", "seed"), CASES)
+def test_one_can_stand_before_what_is_used(name: str, seed: int) -> None:
+    """A quarter of a metre before it nothing stands, but for what hangs flat at a side wall."""
+    plan, made = furnished(name, seed)
+    found = 0
+    for _, items in by_room(plan, made):
+        for item in items:
+            if item.name not in USED or item.size is None:
+                continue
+            found += 1
+            x, z = item.position[0], item.position[2]
+            away = item.size[2] / 2 + 0.125
+            x, z = x + away * math.sin(item.yaw), z - away * math.cos(item.yaw)
+            size = (item.size[0] - 0.01, 1.0, 0.24)
+            before = Polygon(Box(center=(x, 0, z), size=size, yaw=item.yaw).corners())
+            for other in items:
+                flat = other.shape in ("rug", "curtain") or (other.size or (0, 0, 0))[2] <= 0.06
+                if other.on is None and heights(other)[0] < heights(item)[0] + 1.5 and not flat:
+                    assert before.intersection(body(other)).area < TINY, (item, other)
+    assert found
+
+
+def test_a_place_on_a_thing_that_stands_askew_is_where_its_box_says() -> None:
+    chair = catalogue().entries["office chair"]
+    for quarter, tilt in product(range(4), (-20, -10, 0, 15)):
+        thing = Placed(1, chair, (600, 900, 640), 1000, 2000, 0, quarter, tilt)
+        turn = math.radians(90 * quarter + tilt)
+        corners = Box(center=(1, 0, 2), size=(0.6, 1, 0.64), yaw=turn).corners()
+        spots = [(-300, -320), (300, -320), (300, 320), (-300, 320)]
+        for (u, w), (x, z) in zip(spots, corners, strict=True):
+            assert thing.place(u, w) == pytest.approx((x * 1000, z * 1000), abs=3)
+        x0, z0, x1, z1 = thing.rect
+        assert x0 <= min(x for x, _ in corners) * 1000 + 1
+        assert x1 >= max(x for x, _ in corners) * 1000 - 1
+        assert z0 <= min(z for _, z in corners) * 1000 + 1
+        assert z1 >= max(z for _, z in corners) * 1000 - 1
+
+
+def test_hoods_hang_over_stoves_and_mirrors_over_basins() -> None:
+    over: dict[str, list[str]] = defaultdict(list)
+    for name, seed in CASES:
+        _, made = furnished(name, seed)
+        by_id = {item.id: item for item in made.items}
+        for relation in made.relations:
+            if relation.kind == "above":
+                over[by_id[relation.a].name].append(by_id[relation.b].name)
+    hoods = over["range hood"] + over["ventilation hood"]
+    assert hoods
+    assert set(hoods) <= {"stove", "oven", "stovetop"}
+    assert {"sink", "washbasin", "sink cabinet", "wash cabinet"} & set(over["mirror"])

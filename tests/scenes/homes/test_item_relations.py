@@ -79,6 +79,7 @@ def test_each_is_true(name: str, seed: int) -> None:
             over, under = (a, b) if relation.kind == "above" else (b, a)
             assert gap(rect(over), rect(under)) < TINY
             assert span(under)[1] <= span(over)[0] + TINY
+            assert under.on is None
 
 
 @pytest.mark.parametrize(("name", "seed"), CASES[:8])
