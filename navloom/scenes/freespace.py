@@ -37,6 +37,7 @@ from navloom.scenes.parts import (
     Viewpoint,
     distance_2d,
 )
+from navloom.scenes.sightlines import see_each_other
 
 BODY = 0.2
 """Radius in metres of the person whose ways these are."""
@@ -48,12 +49,10 @@ SPACING = 2.0
 """About how far viewpoints stand apart, in metres."""
 LONGEST = 3.0
 """The longest edge in metres, but for stairs."""
-_BEFORE = (0.45, 0.35, 0.25, 0.6, 0.8, 0.15)
+_BEFORE = (0.45, 0.35, 0.25, 0.6, 0.8, 0.15, 0.0)
 """How far into a region its viewpoint before a doorway stands, in metres: the first free place."""
 _LATTICE = 0.25
 """Metres between the places that are tried for a viewpoint."""
-_SLACK = 0.002
-"""Metres that rounding to millimetres may move a corner, and more."""
 
 
 class BlockedError(SceneError):
@@ -171,7 +170,8 @@ def _door(link: Link, jambs: tuple[Point2, Point2], rooms: dict[str, _Room]) -> 
 def _ends(flight: Stairs, rooms: dict[str, _Room]) -> tuple[_Side, _Side]:
     """The foot and the head of stairs, each noted as a gate of its region."""
     sides = []
-    for name, line in ((flight.a, flight.line), (flight.b, flight.line[::-1])):
+    way = list(dict.fromkeys(flight.line))
+    for name, line in ((flight.a, way), (flight.b, way[::-1])):
         room = rooms[name]
         (x, _, z), (u, _, w) = line[0], line[1]
         long = math.hypot(x - u, z - w)
@@ -201,9 +201,11 @@ def _clear_floors(rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequen
         (str(item.region), box) for item in items if (box := _in_way(item, rooms)) is not None
     ]
     inner = shapely.buffer([r.shape for r in rooms.values()], -BODY, join_style="mitre")
-    steps, blocks = _by_room(rooms, treads), _by_room(rooms, in_way)
+    # One walks up to the first tread, but keeps from the sides of the others.
+    steps, beside = _by_room(rooms, treads, 0.0), _by_room(rooms, treads, BODY)
     ways = [shapely.union_all([gate.strip for gate in r.gates]) for r in rooms.values()]
-    floors = shapely.difference(shapely.union(shapely.difference(inner, steps), ways), blocks)
+    floors = shapely.union(shapely.difference(inner, beside), shapely.difference(ways, steps))
+    floors = shapely.difference(floors, _by_room(rooms, in_way, BODY))
     for room, floor in zip(rooms.values(), floors, strict=True):
         room.free = floor
 
@@ -216,11 +218,13 @@ def _in_way(item: Item, rooms: dict[str, _Room]) -> Box | None:
     return box if box.top > floor + FLAT and box.bottom < floor + HEAD else None
 
 
-def _by_room(rooms: dict[str, _Room], boxes: Sequence[tuple[str, Box]]) -> list[BaseGeometry]:
-    """The floor that boxes take from the middle of a body, room by room."""
+def _by_room(
+    rooms: dict[str, _Room], boxes: Sequence[tuple[str, Box]], body: float
+) -> list[BaseGeometry]:
+    """The floor that boxes take from the middle of a body of this radius, room by room."""
     corners: dict[str, dict[tuple[Point2, ...], None]] = {name: {} for name in rooms}
     for name, box in boxes:
-        wide = (box.size[0] + 2 * BODY, box.size[1], box.size[2] + 2 * BODY)
+        wide = (box.size[0] + 2 * body, box.size[1], box.size[2] + 2 * body)
         grown = Box.model_construct(center=box.center, size=wide, yaw=box.yaw)
         corners[name][tuple((round(x, 3), round(z, 3)) for x, z in grown.corners())] = None
     return [
@@ -236,7 +240,13 @@ def _walk_through(a: _Room, b: _Room, first: _Gate, second: _Gate) -> Edge:
 def _stand_before(room: _Room, gate: _Gate) -> Viewpoint:
     """A viewpoint straight before a gate."""
     places = [gate.place(far) for far in _BEFORE]
-    ways = shapely.linestrings([(gate.at, place) for place in places])
+    behind = gate.at[0] - gate.into[0] * 0.005, gate.at[1] - gate.into[1] * 0.005
+    ways = shapely.linestrings(
+        [
+            (gate.at if gate.off + far > 0 else behind, p)
+            for far, p in zip(_BEFORE, places, strict=True)
+        ]
+    )
     shapely.prepare(room.free)
     free = shapely.covers(room.free, ways[0])
     if not free:
@@ -352,9 +362,7 @@ def _go_round(room: _Room, floor: Polygon, level: list[Viewpoint]) -> list[Edge]
 
     The shortest way between two places of a polygon turns at corners of it alone.
     """
-    roomy = floor.buffer(_SLACK, join_style="mitre")
-    shapely.prepare(roomy)
-    sight = _sight(roomy, floor, level)
+    roomy, sight = see_each_other(floor, [_flat(v) for v in level])
     at = {_flat(v): v for v in level}
     ways: list[Edge] = []
     while True:
@@ -375,32 +383,6 @@ def _go_round(room: _Room, floor: Polygon, level: list[Viewpoint]) -> list[Edge]
                 at[corner] = room.stand(corner)
                 level.append(at[corner])
         ways += [Edge(a=at[a].id, b=at[b].id) for a, b in pairwise(way)]
-
-
-def _sight(roomy: Polygon, floor: Polygon, level: Sequence[Viewpoint]) -> nx.Graph[Point2]:
-    """What sees what, of viewpoints and the corners round which a shortest way may turn."""
-    nodes = list(dict.fromkeys([*(_flat(v) for v in level), *_inner_corners(floor)]))
-    places = np.array(nodes)
-    first, second = np.triu_indices(len(nodes), 1)
-    ways = shapely.linestrings(np.stack([places[first], places[second]], axis=1))
-    clear = np.flatnonzero(shapely.covers(roomy, ways))
-    sight: nx.Graph[Point2] = nx.Graph()
-    sight.add_nodes_from(nodes)
-    for i, j in zip(first[clear].tolist(), second[clear].tolist(), strict=True):
-        sight.add_edge(nodes[i], nodes[j], metres=math.dist(nodes[i], nodes[j]))
-    return sight
-
-
-def _inner_corners(floor: Polygon) -> list[Point2]:
-    """The corners at which a floor has more than half a turn, to the millimetre."""
-    found: set[Point2] = set()
-    turned = shapely.orient_polygons(floor)
-    for ring in (turned.exterior, *turned.interiors):
-        at = shapely.get_coordinates(ring)[:-1]
-        before, after = at - np.roll(at, 1, axis=0), np.roll(at, -1, axis=0) - at
-        bends = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0] < 0
-        found.update((round(x, 3), round(z, 3)) for x, z in at[bends].tolist())
-    return sorted(found)
 
 
 def _parts(level: Sequence[Viewpoint], edges: Sequence[Edge]) -> list[set[str]]:

@@ -156,7 +156,7 @@ def test_stairs_are_walked_along_their_line() -> None:
     rooms = [room(1, 0, 0, 4, 6), room(2, 4.1, 0, 8, 2, y=2.7)]
     line = ((1.0, 0.0, 5.0), (1.0, 1.35, 1.0), (4.1, 2.7, 1.0))
     treads = tuple(
-        Box(center=(1.0, (i + 1) * 0.085, 5 - i * 0.4), size=(0.9, (i + 1) * 0.17, 0.4))
+        Box(center=(1.0, (i + 1) * 0.085, 4.8 - i * 0.4), size=(0.9, (i + 1) * 0.17, 0.4))
         for i in range(8)
     )
     flight = Stairs(a="Room_1", b="Room_2", treads=treads, line=line)
@@ -172,6 +172,19 @@ def test_stairs_are_walked_along_their_line() -> None:
         way for way, e in zip(ways(placed), placed[1], strict=True) if "1_1" not in (e.a, e.b)
     ]
     assert not any(way.intersects(box(0.55, 2, 1.45, 5)) for way in others)
+
+
+def test_at_stairs_that_begin_at_their_mouth_one_stands_in_it_and_on_no_tread() -> None:
+    rooms = [room(1, 0, 0, 4, 2), room(2, 0, 2.1, 1, 6), room(3, 0, 6.1, 4, 8, y=2.8)]
+    treads = tuple(
+        Box(center=(0.5, (i + 1) * 0.1, 2.225 + i * 0.25), size=(1.0, (i + 1) * 0.2, 0.25))
+        for i in range(14)
+    )
+    line = ((0.5, 0.0, 2.1), (0.5, 0.0, 2.1), (0.5, 2.8, 5.6), (0.5, 2.8, 6.1))
+    flight = Stairs(a="Room_2", b="Room_3", treads=treads, line=line)
+    placed = place_viewpoints(rooms, [door(1, 2, (0.1, 2.05), (0.9, 2.05))], [], [flight])
+    assert [v.position for v in placed[0] if v.region == "Room_2"] == [(0.5, 0.0, 2.1)]
+    assert nx.is_connected(graph_of(placed))
 
 
 L_SHAPE: tuple[Point2, ...] = ((0, 0), (9, 0), (9, 3), (3, 3), (3, 9), (0, 9))

@@ -234,6 +234,11 @@ def stepped(home: Home) -> dict[str, Any]:
 def viewpoints(home: Home) -> None:
     blocks = stepped(home)
     lines = {f["a"]: LineString([(p[0], p[2]) for p in f["line"]]) for f in home.data["stairs"]}
+    treads = {
+        f["a"]: unary_union([footprint(b["center"], b["size"], b["yaw"]) for b in f["treads"]])
+        for f in home.data["stairs"]
+        if f["treads"]
+    }
     counted: Counter[str] = Counter()
     for v in home.data["viewpoints"]:
         region, at = v["region"], Point(v["position"][0], v["position"][2])
@@ -241,6 +246,8 @@ def viewpoints(home: Home) -> None:
         level = abs(v["position"][1] - home.height[region]) < MM
         if not level and (region not in lines or lines[region].distance(at) > 0.01):
             home.fault("viewpoint", f"{v['id']} is in the air")
+        if level and region in treads and treads[region].contains(at):
+            home.fault("viewpoint", f"{v['id']} is in a tread")
         if home.shapes[region].distance(at) > MM:
             home.fault("viewpoint", f"{v['id']} is not in {region}")
         if region in blocks and blocks[region].distance(at) < BODY - 3 * MM:
