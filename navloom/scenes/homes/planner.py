@@ -24,7 +24,7 @@ from navloom.scenes.homes.floorplan import (
     Window,
 )
 from navloom.scenes.homes.frame import Frame, draw_frame
-from navloom.scenes.homes.home_spec import HomeSpec
+from navloom.scenes.homes.home_spec import LARGEST, SMALLEST, HomeSpec
 from navloom.scenes.homes.layout import lay_out
 from navloom.scenes.homes.levels import draw_levels
 from navloom.scenes.homes.outdoors import put_outdoors
@@ -52,6 +52,8 @@ _EASY = 0.2
 """The share of homes built for a wheelchair, stairs apart."""
 _STOREY_TRIES = 5
 _SLAB = 300
+_OFF = 0.1
+"""The share by which a home may be larger or smaller than wished."""
 
 
 def plan_home(dice: Dice, spec: HomeSpec) -> Floorplan:
@@ -73,12 +75,17 @@ def plan_home(dice: Dice, spec: HomeSpec) -> Floorplan:
         own = dice.split("programme", attempt // _SAME_PROGRAMME)
         programme = draw_programme(own, extent)
         plan = _drawn(dice.split("plan", attempt), programme)
-        if plan is not None and not faults(plan):
+        if plan is not None and _as_large(plan, extent.area) and not faults(plan):
             return replace(plan, retries=attempt)
     raise SceneError(
         f"no home of {_said(spec)} was found in {_MOST_TRIES} tries. "
         "Ask for another number of rooms, or for more room."
     )
+
+
+def _as_large(plan: Floorplan, wanted: float) -> bool:
+    found = floor_area(plan)
+    return abs(found - wanted) <= _OFF * wanted and SMALLEST <= found <= LARGEST
 
 
 def _said(spec: HomeSpec) -> str:
@@ -152,7 +159,7 @@ def _raised(dice: Dice, site: _Site, wishes: StoreyWishes) -> bool:
 def _frame(dice: Dice, site: _Site, wishes: StoreyWishes, units: Sequence[Unit]) -> Frame | None:
     stairs = (wishes.floor < len(site.programme.storeys)) + (wishes.floor > 1)
     net = fsum(room.area for room in wishes.rooms)
-    wanted = net * (1.24 if wishes.halls else 1.06) + 7.5 * stairs
+    wanted = net * (1.19 if wishes.halls else 1.05) + 7.5 * stairs
     parts = len(units) - stairs + 1
     if not site.frames:
         living = [room.area for room in wishes.rooms if room.kind == "living room"]
