@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
-from typing import Literal
 
 from navloom.errors import SceneError
 from navloom.scenes.homes.dice import Dice
@@ -79,7 +78,8 @@ _DOWN: Mapping[str, float] = {
     "library": 0.5, "media room": 0.4, "gym": 0.4, "bedroom": 0.08, "closet": 0.2,
 }  # fmt: skip
 _SIZES = {4: 1, 6: 8, 9: 22, 12: 26, 15: 17, 18: 12, 21: 9, 24: 5, 28: 2}
-Shape = Literal["hub", "hall"]
+_LEAST_EACH, _MOST_EACH = 8.6, 18.0
+"""Square metres a room, halls counted: between these plans are found as a rule."""
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,12 @@ def fewest_rooms(floors: int) -> int:
 
 def fewest_metres(rooms: int, floors: int) -> float:
     """The least floor area in which so many rooms can be built."""
-    return max(SMALLEST, 7.2 * rooms, 34.0 * floors)
+    return max(SMALLEST, _LEAST_EACH * rooms, 36.0 * floors if floors > 1 else 0.0)
 
 
 def most_metres(rooms: int) -> float:
     """The largest area that so many rooms can share as rooms of a home."""
-    return 23.0 * rooms + 10
+    return _MOST_EACH * rooms + 10
 
 
 def draw_extent(dice: Dice, spec: HomeSpec) -> Extent:
@@ -192,8 +192,8 @@ def _wish(rooms: int | None, floors: int) -> str:
 def _draw_rooms(dice: Dice, spec: HomeSpec) -> int:
     low, high = fewest_rooms(spec.floors or 1), MOST_ROOMS
     if spec.area is not None:
-        high = min(high, int(spec.area / 8.2))
-        low = max(low, -int(-(spec.area - 10) // 19))
+        high = min(high, int(spec.area / _LEAST_EACH))
+        low = max(low, -int(-(spec.area - 10) // _MOST_EACH))
         while fewest_metres(low, spec.floors or 1) > spec.area:
             low -= 1
     drawn = dice.weighted(_SIZES) + dice.whole(-1, 1)
