@@ -21,8 +21,9 @@ from navloom.scenes.homes.item_relations import relations_of
 from navloom.scenes.homes.kitchen_run import build_run
 from navloom.scenes.homes.on_top import all_there, fill, put_on
 from navloom.scenes.homes.placed import DoorPlace, Household, Placed, Setting, WindowPlace
-from navloom.scenes.homes.room_floor import Ground, Rect, Side
+from navloom.scenes.homes.room_floor import Ground, Side
 from navloom.scenes.homes.standing import PLACES as STANDING
+from navloom.scenes.homes.walk_grid import Rect
 from navloom.scenes.parts import Item, Relation
 
 _LANE = 700
@@ -33,7 +34,7 @@ _BESIDE_LANE = 50
 _BEFORE_WINDOW = 250
 """mm before a window where nothing stands that is higher than its sill."""
 _STAIR_LANE = 900
-_TRIES = 3
+_TRIES = 6
 """How often a room is begun anew."""
 _QUARTER_TURN = 1.570796
 _DEGREE = 0.01745329
@@ -139,7 +140,7 @@ def _setting(
         for x, _, z in ends:
             half = _STAIR_LANE // 2
             ground.keep((x - half, z - half, x + half, z + half), 0)
-            ground.come_in(x, z)
+            ground.walk.come_in(x, z)
         if ends:
             for x0, z0, x1, z1, _ in (*flight.treads, *flight.landings):
                 ground.keep((x0, z0, x1, z1), 0, 0, storey.ceiling)
@@ -172,7 +173,7 @@ def _keep_door(setting: Setting, door: Doorway) -> None:
         ground.keep(swing, 0, 0, door.height)
         ground.swings.append(swing)
     x, z, *_ = side.rect((low + high) // 2, (low + high) // 2, 250, 250)
-    ground.come_in(x, z)
+    ground.walk.come_in(x, z)
     setting.doors.append(DoorPlace(side, low, high, door.b is None))
 
 

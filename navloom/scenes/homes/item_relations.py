@@ -29,7 +29,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from navloom.scenes.homes.placed import Placed
-from navloom.scenes.homes.room_floor import STEP_OVER, Rect
+from navloom.scenes.homes.room_floor import STEP_OVER
+from navloom.scenes.homes.walk_grid import Rect
 from navloom.scenes.parts import Relation, RelationKind
 
 NEXT = 300

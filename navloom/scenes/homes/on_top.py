@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from navloom.scenes.homes.catalogue import Entry, catalogue
 from navloom.scenes.homes.placed import Placed, Setting, Size
-from navloom.scenes.homes.room_floor import Rect
+from navloom.scenes.homes.walk_grid import Rect
 
 _TRIES = 7
 _BOARD = 30

@@ -11,7 +11,8 @@ from navloom.scenes.homes.catalogue import Entry, RoomKey
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.dressing import Dressing
 from navloom.scenes.homes.floorplan import Room
-from navloom.scenes.homes.room_floor import Ground, Rect, Side, turned
+from navloom.scenes.homes.room_floor import Ground, Side, turned
+from navloom.scenes.homes.walk_grid import Rect, grown
 
 TILTS: dict[int, tuple[int, int]] = {0: (1000, 0), 10: (985, 174), 15: (966, 259), 20: (940, 342)}
 """Degrees a thing may stand askew -> cosine and sine in thousandths."""
@@ -25,6 +26,11 @@ TYPICAL: dict[RoomKey, int] = {
 """Square metres: a larger room has more in it, as the square root of its area."""
 _ROOMS = (0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.3, 1.7)
 """Rooms of one home differ in how much is in them."""
+
+_USED = frozenset({"cabinet", "appliance", "stove", "sink", "toilet", "desk", "shelf", "machine"})
+"""Shapes that are used from before."""
+_REACH = 450
+"""mm from which one reaches a thing."""
 
 Size = tuple[int, int, int]
 """Across, up, deep in mm, each even, so that half of it is whole."""
@@ -220,7 +226,8 @@ class Setting:
             states=self.draw_states(entry), hung=hung, anchor=anchor,
         )  # fmt: skip
         if entry.shape != "rug":
-            if walked and not self.ground.take(thing.rect, bottom, bottom + size[1]):
+            front = None if hung else self._front(thing, zone)
+            if walked and not self.ground.take(thing.rect, bottom, bottom + size[1], front):
                 return None
             if not walked:
                 self.ground.block(thing.rect, bottom, bottom + size[1])
@@ -228,6 +235,12 @@ class Setting:
         if entry.clear:
             self.ground.keep(zone or thing.before(0, entry.clear), thing.number)
         return thing
+
+    def _front(self, thing: Placed, zone: Rect | None) -> Rect:
+        """Where one must be able to stand: before it, or where it has no front anywhere by it."""
+        if thing.entry.clear and zone is None and thing.entry.shape in _USED:
+            return thing.before(0, max(thing.entry.clear, _REACH))
+        return grown(thing.rect, _REACH)
 
     def add(self, thing: Placed) -> None:
         """Note a thing that has its place."""

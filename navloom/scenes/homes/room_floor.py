@@ -1,27 +1,21 @@
 """The floor and the walls of one room while it is being furnished: what is taken, what stays free.
 
 Whole millimetres, heights above the room's own floor. A footprint is a rectangle along the axes
-(that of a thing which stands askew: the rectangle around it). ``walk`` keeps the floor free for a
-person of :data:`BODY` radius on a grid of :data:`CELL`: a cell is open where its middle keeps that
-far from walls and things, so two open neighbours can be walked between.
+(that of a thing which stands askew: the rectangle around it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from functools import cache
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from navloom.scenes.homes.floorplan import Outline, Room
+from navloom.scenes.homes.walk_grid import Rect, WalkGrid
 
-Rect = tuple[int, int, int, int]
-"""x0, z0, x1, z1."""
 Quarter = Literal[0, 1, 2, 3]
 """Quarter turns: 0 faces -z, 1 faces +x, 2 faces +z, 3 faces -x."""
 
-BODY = 200
-CELL = 100
 STEP_OVER = 50
 """mm: what is no higher is walked over."""
 HEAD = 1900
@@ -80,12 +74,6 @@ def turned(quarter: int, u: int, w: int) -> tuple[int, int]:
     return ((u, w), (-w, u), (-u, -w), (w, -u))[quarter]
 
 
-@cache
-def _comb(width: int, rows: int) -> int:
-    """One bit at the start of each of so many rows."""
-    return sum(1 << (width * i) for i in range(rows))
-
-
 class Ground:
     """A room to be furnished.
 
@@ -109,16 +97,7 @@ class Ground:
         """What doors' leaves sweep: not even a rug lies there."""
         self.covered = 0
         """mm² of floor under things."""
-        x0, z0, x1, z1 = self.bounds
-        # A closed column and row around, so that a shift never leaps from row to row.
-        self._width = (x1 - x0) // CELL + 2
-        self._height = (z1 - z0) // CELL + 2
-        inner = self._mask((x0 + BODY, z0 + BODY, x1 - BODY, z1 - BODY), within=True)
-        for solid in self.solids:
-            inner &= ~self._mask(grown(solid[:4]))
-        self.open = inner
-        self.ways: list[int] = []
-        """One bit each: where one comes in."""
+        self.walk = WalkGrid(self.bounds, [solid[:4] for solid in self.solids])
 
     # -- what is free -------------------------------------------------------------------------
 
@@ -215,13 +194,20 @@ class Ground:
 
     # -- taking it ----------------------------------------------------------------------------
 
-    def take(self, rect: Rect, bottom: int, top: int) -> bool:
+    def take(self, rect: Rect, bottom: int, top: int, front: Rect | None = None) -> bool:
         """Put a thing there if one can still walk from every way in to every other.
 
+        Args:
+            rect: its footprint.
+            bottom: its underside.
+            top: its upper side.
+            front: where a person must be able to stand, now and later; None: nowhere.
+
         Returns:
-            False, and nothing is changed, where it would part them.
+            False, and nothing is changed, where it would part the ways, or one could no longer
+            come to it or to another thing.
         """
-        if bottom < HEAD and top > STEP_OVER and not self._walk(rect):
+        if bottom < HEAD and top > STEP_OVER and not self.walk.close(rect, front):
             return False
         self.solids.append(Solid(*rect, bottom, top))
         if bottom < STEP_OVER < top:
@@ -235,78 +221,6 @@ class Ground:
     def keep(self, rect: Rect, owner: int, bottom: int = 0, top: int = HEAD) -> None:
         """Keep a zone free."""
         self.zones.append(Zone(*rect, bottom, top, owner))
-
-    def come_in(self, x: int, z: int) -> bool:
-        """Note that one comes in about there; False where a person finds no floor to stand on."""
-        x0, z0, *_ = self.bounds
-        column, row = (x - x0) // CELL + 1, (z - z0) // CELL + 1
-        near = [
-            (abs(i) + abs(j), (row + j) * self._width + column + i)
-            for i in range(-4, 5)
-            for j in range(-4, 5)
-            if 0 <= row + j < self._height and 0 <= column + i < self._width
-        ]
-        for _, bit in sorted(near):
-            if self.open >> bit & 1:
-                self.ways.append(1 << bit)
-                return True
-        return False
-
-    def _walk(self, rect: Rect) -> bool:
-        """Close the floor around a thing, unless that parts the ways in."""
-        left = self.open & ~self._mask(grown(rect))
-        if left == self.open:
-            return True
-        if any(not way & left for way in self.ways):
-            return False
-        if len(self.ways) > 1 and not self._joined(left):
-            return False
-        if not self.ways and not left:
-            return False
-        self.open = left
-        return True
-
-    def _joined(self, floor: int) -> bool:
-        goal = 0
-        for way in self.ways:
-            goal |= way
-        return not goal & ~self.reached(floor, goal)
-
-    def reached(self, floor: int, goal: int = 0) -> int:
-        """The open cells that one comes to from the first way in; stops when the goal is."""
-        if not self.ways:
-            return floor
-        seen, width = self.ways[0], self._width
-        while True:
-            more = (seen | seen << 1 | seen >> 1 | seen << width | seen >> width) & floor
-            if more == seen or (goal and not goal & ~more):
-                return more
-            seen = more
-
-    def reachable(self, rect: Rect) -> bool:
-        """Whether a person can come to stand with a foot in a rectangle."""
-        return bool(self._mask(rect) & self.reached(self.open))
-
-    def _mask(self, rect: Rect, within: bool = False) -> int:
-        """The cells whose middle lies inside a rectangle (``within``: or on its edge)."""
-        x0, z0, *_ = self.bounds
-        half = CELL // 2
-        lean = 0 if within else 1
-        # Cell i of a row has its middle at x0 + (i - 1) * CELL + half.
-        i0 = max(1, -((x0 + half - rect[0] - lean) // CELL) + 1)
-        i1 = min(self._width - 2, (rect[2] - lean - x0 - half) // CELL + 1)
-        j0 = max(1, -((z0 + half - rect[1] - lean) // CELL) + 1)
-        j1 = min(self._height - 2, (rect[3] - lean - z0 - half) // CELL + 1)
-        if i1 < i0 or j1 < j0:
-            return 0
-        row = ((1 << (i1 - i0 + 1)) - 1) << i0
-        return row * _comb(self._width, j1 - j0 + 1) << (j0 * self._width)
-
-
-def grown(rect: Iterable[int], by: int = BODY) -> Rect:
-    """A rectangle with a margin around it."""
-    x0, z0, x1, z1 = rect
-    return x0 - by, z0 - by, x1 + by, z1 + by
 
 
 def _area(outline: Outline) -> int:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from navloom.scenes.homes.catalogue import Entry, Place
 from navloom.scenes.homes.placed import TILTS, Placed, Setting, Size, footprint
-from navloom.scenes.homes.room_floor import Side, grown, turned
+from navloom.scenes.homes.room_floor import Side, turned
+from navloom.scenes.homes.walk_grid import grown
 
 _TRIES = 3
 """Spans of wall that are tried for one thing."""

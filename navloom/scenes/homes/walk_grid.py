@@ -1,0 +1,152 @@
+"""The floor of a room as cells that a person can walk on, while furniture is put there.
+
+A cell is open where its middle keeps :data:`BODY` from walls and things, so that a person of that
+radius walks from an open cell to an open neighbour. The whole grid is one integer, a bit a cell,
+row by row, with a closed cell at both ends of a row, so that a shift never leaps to another row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
+
+Rect = tuple[int, int, int, int]
+"""x0, z0, x1, z1 in mm."""
+
+BODY = 200
+CELL = 100
+"""mm."""
+_NEAR = 4
+"""Cells around a way in where a person may stand who comes in."""
+
+
+class WalkGrid:
+    """Where one can walk in a room.
+
+    Args:
+        bounds: of the room.
+        walled: what lies in the bounds and not in the room.
+    """
+
+    def __init__(self, bounds: Rect, walled: Sequence[Rect]) -> None:
+        x0, z0, x1, z1 = self._bounds = bounds
+        self.width, self.height = (x1 - x0) // CELL + 2, (z1 - z0) // CELL + 2
+        inner = self._mask((x0 + BODY, z0 + BODY, x1 - BODY, z1 - BODY), within=True)
+        for rect in walled:
+            inner &= ~self._mask(grown(rect))
+        self.open = inner
+        """The cells where one comes to; before there is a way in, all."""
+        self._ways = 0
+        self._fronts: list[int] = []
+
+    def come_in(self, x: int, z: int) -> bool:
+        """Note that one comes in about there.
+
+        Returns:
+            False where one finds no floor to stand on, or none that other ways in lead to.
+        """
+        x0, z0, *_ = self._bounds
+        column, row = (x - x0) // CELL + 1, (z - z0) // CELL + 1
+        near = [
+            (abs(i) + abs(j), (row + j) * self.width + column + i)
+            for i in range(-_NEAR, _NEAR + 1)
+            for j in range(-_NEAR, _NEAR + 1)
+            if 0 <= row + j < self.height and 0 <= column + i < self.width
+        ]
+        way = next((1 << bit for _, bit in sorted(near) if self.open >> bit & 1), 0)
+        if way and not self._ways:
+            self.open = self._spread(way, self.open)
+        self._ways |= way
+        return bool(way)
+
+    def close(self, rect: Rect, front: Rect | None = None) -> bool:
+        """Close the floor around a thing.
+
+        Args:
+            rect: its footprint.
+            front: where one must be able to stand, now and whatever else comes; None: nowhere.
+
+        Returns:
+            False, and nothing is changed, where that would part the ways in, or leave no way to
+            ``front`` or to that of another thing.
+        """
+        columns, rows = self._cells(grown(rect))
+        mask = self._mask(grown(rect))
+        left = self.open & ~mask
+        if self._ways & ~left:
+            return False
+        if left != self.open and self._ways and not self._one_arc(columns, rows):
+            left = self._spread(self._ways & -self._ways, left)
+            if self._ways & ~left:
+                return False
+        if not left:
+            return False
+        foot = self._mask(front) if front is not None else 0
+        if front is not None and not foot & left:
+            return False
+        if any(not each & left for each in self._fronts):
+            return False
+        if foot:
+            self._fronts.append(foot)
+        self.open = left
+        return True
+
+    def reachable(self, rect: Rect) -> bool:
+        """Whether a person can come to stand with the middle in a rectangle."""
+        return bool(self._mask(rect) & self.open)
+
+    def _one_arc(self, columns: range, rows: range) -> bool:
+        """Whether the open cells around a rectangle of cells hang together along its edge.
+
+        Then whoever walked through it can walk around it, and nothing is parted.
+        """
+        first, last = columns.start - 1, columns.stop
+        ring = [(rows.start - 1, i) for i in range(first, last + 1)]
+        ring += [(j, last) for j in rows]
+        ring += [(rows.stop, i) for i in range(last, first - 1, -1)]
+        ring += [(j, first) for j in reversed(rows)]
+        # Never outside the grid: the outermost cells are closed, and in no rectangle's cells.
+        bits = [self.open >> (j * self.width + i) & 1 for j, i in ring]
+        begins = (now and not before for before, now in pairwise((bits[-1], *bits)))
+        return sum(begins) < 2
+
+    def _spread(self, seen: int, floor: int) -> int:
+        """The cells of a floor that one comes to from some of them."""
+        width = self.width
+        while True:
+            more = (seen | seen << 1 | seen >> 1 | seen << width | seen >> width) & floor
+            if more == seen:
+                return more
+            seen = more
+
+    def _cells(self, rect: Rect, lean: int = 1) -> tuple[range, range]:
+        """The columns and rows whose middles lie in a rectangle (``lean`` 0: or on its edge)."""
+        x0, z0, *_ = self._bounds
+        half = CELL // 2
+        # Cell i of a row has its middle at x0 + (i - 1) * CELL + half.
+        i0 = max(1, -((x0 + half - rect[0] - lean) // CELL) + 1)
+        i1 = min(self.width - 2, (rect[2] - lean - x0 - half) // CELL + 1)
+        j0 = max(1, -((z0 + half - rect[1] - lean) // CELL) + 1)
+        j1 = min(self.height - 2, (rect[3] - lean - z0 - half) // CELL + 1)
+        return range(i0, i1 + 1), range(j0, j1 + 1)
+
+    def _mask(self, rect: Rect, within: bool = False) -> int:
+        """The same cells as bits."""
+        columns, rows = self._cells(rect, 0 if within else 1)
+        if not columns or not rows:
+            return 0
+        row = ((1 << len(columns)) - 1) << columns.start
+        return row * _comb(self.width, len(rows)) << (rows.start * self.width)
+
+
+@cache
+def _comb(width: int, rows: int) -> int:
+    """One bit at the start of each of so many rows."""
+    return sum(1 << (width * i) for i in range(rows))
+
+
+def grown(rect: Iterable[int], by: int = BODY) -> Rect:
+    """A rectangle with a margin around it."""
+    x0, z0, x1, z1 = rect
+    return x0 - by, z0 - by, x1 + by, z1 + by
