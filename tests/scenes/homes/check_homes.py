@@ -235,7 +235,9 @@ def viewpoints(home: Home) -> None:
     blocks = stepped(home)
     lines = {f["a"]: LineString([(p[0], p[2]) for p in f["line"]]) for f in home.data["stairs"]}
     treads = {
-        f["a"]: unary_union([footprint(b["center"], b["size"], b["yaw"]) for b in f["treads"]])
+        f["a"]: unary_union(
+            [footprint(b["center"], b["size"], b["yaw"]) for b in f["treads"]]
+        ).buffer(-MM)
         for f in home.data["stairs"]
         if f["treads"]
     }
