@@ -16,6 +16,7 @@ from shapely import LineString, Polygon
 
 from navloom.errors import SceneError, did_you_mean
 from navloom.scenes.freespace import BODY, FLAT, HEAD, place_viewpoints
+from navloom.scenes.homes.catalogue import catalogue
 from navloom.scenes.parts import Box, Item, Link, Point2, Region, prompt_name
 from navloom.scenes.scene import Scene
 
@@ -253,10 +254,15 @@ def _lattice(low: float, high: float, middle: float) -> list[float]:
 
 
 def _surface(support: Item, others: Sequence[Item]) -> float:
-    """How high a thing's surface is: what stands on it shows it, else its top is taken."""
+    """How high a thing's surface is: what stands on it shows it, else its kind, else its top."""
     shown = [box.bottom for each in others if each.on == support.id and (box := _box(each))]
     box = _box(support)
-    return min(shown, default=box.top if box else support.position[1])
+    if box is None:
+        return support.position[1]
+    # What has a shape was made here, and its kind is in the catalogue: a sofa's seat is no top.
+    kind = catalogue().entries.get(support.name) if support.shape else None
+    share = kind.top.at if kind is not None and kind.top is not None else 1.0
+    return min(shown, default=round(box.bottom + share * box.size[1], 3))
 
 
 def _box(item: Item) -> Box | None:

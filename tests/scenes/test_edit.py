@@ -101,6 +101,12 @@ def test_a_thing_is_moved_onto_another_beside_what_stands_there(home: Scene) -> 
     assert [r.kind for r in moved.relations] == ["above"]
 
 
+def test_on_a_seat_a_thing_lies_lower_than_the_back(home: Scene) -> None:
+    sofa = item("1.6", "sofa", 1.2, 3.6, (1.8, 0.8, 0.9), shape="sofa")
+    moved = edit(home.replace(items=(*home.items, sofa)), "x", move=["1.3@sofa"])
+    assert box_of(moved.item_by_id["1.3"]).bottom == pytest.approx(0.4)
+
+
 def test_what_is_removed_takes_what_stands_on_it_along(home: Scene) -> None:
     less = edit(home, "x", remove=["table"])
     assert sorted(less.item_by_id) == ["1.3", "1.4"]
