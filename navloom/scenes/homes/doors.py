@@ -21,7 +21,7 @@ _WIDTHS: Mapping[str, tuple[int, ...]] = {
     "small": (600, 620, 650, 680, 700, 720, 750, 800),
     "bath": (650, 680, 700, 720, 750, 800, 850, 900),
     "room": (700, 740, 760, 800, 820, 860, 880, 900, 920, 950, 1000),
-    "front": (900, 950, 1000, 1050, 1100),
+    "front": (860, 900, 950, 1000, 1050, 1100),
     "wide": (900, 950, 1000, 1100, 1200),
 }
 _SILLS = {0: 0.64, 8: 0.05, 10: 0.07, 13: 0.04, 15: 0.06, 18: 0.05, 20: 0.04, 30: 0.03, 50: 0.02}
@@ -105,26 +105,27 @@ class Doors:
     def _door(
         self, dice: Dice, wall: Stretch, a: int, b: int | None, widths: tuple[int, ...]
     ) -> bool:
-        jamb = _JAMB if b is not None else self.outer
-        fitting = [w for w in widths if w <= wall.length - 2 * jamb]
+        first, last = (_JAMB, _JAMB) if b is not None else self._outer_jambs(wall, a)
+        long = wall.length - first - last
+        fitting = [w for w in widths if w <= long]
         if not fitting:
-            if wall.length - 2 * jamb < 600 or b is None:
+            if long < 600 or b is None:
                 return False
             fitting = [600]
         wide = dice.pick(fitting)
         leaf = self._leaf(dice, a, b)
-        spare = wall.length - 2 * jamb - wide
+        spare = long - wide
         places = [0, spare, min(150, spare), max(0, spare - 150), spare // 2]
         places += [10 * dice.whole(0, spare // 10) for _ in range(3)]
         order = dice.shuffled(places[:4]) + places[4:] if dice.chance(0.7) else places[::-1]
         for place in order:
-            lo = wall.lo + jamb + place
+            lo = wall.lo + first + place
             if not self._free(wall, lo, lo + wide):
                 continue
             if leaf == "hinged" and self._hinged(dice, wall, lo, lo + wide, a, b):
                 return True
         for place in order:
-            lo = wall.lo + jamb + place
+            lo = wall.lo + first + place
             if b is not None and self._free(wall, lo, lo + wide):
                 kind: Leaf = leaf if leaf != "hinged" else "sliding"
                 self._keep(
@@ -132,6 +133,18 @@ class Doors:
                 )
                 return True
         return False
+
+    def _outer_jambs(self, wall: Stretch, cell: int) -> tuple[int, int]:
+        """From either end of an outer wall to a jamb: more where the house goes on outwards."""
+        out = -wall.inward(cell)
+        found = []
+        for end in (wall.lo, wall.hi):
+            inner_corner = any(
+                w.axis != wall.axis and w.at == end and w.lo < wall.at + out < w.hi
+                for w in self.walls
+            )
+            found.append(self.outer if inner_corner else _JAMB)
+        return found[0], found[1]
 
     def _leaf(self, dice: Dice, a: int, b: int | None) -> Leaf:
         kinds = {self.kinds[a], self.kinds[b] if b is not None else "out"}

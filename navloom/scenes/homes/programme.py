@@ -46,10 +46,10 @@ KINDS: Mapping[str, Kind] = {
     "living room": Kind("public", 13, 24, 50, 3000),
     "kitchen": Kind("public", 6.5, 13, 26, 2200),
     "dining room": Kind("public", 8, 14, 24, 2500, 0.04, 1, 7),
-    "bedroom": Kind("private", 8.5, 13, 24, 2600, 0.23, 7),
+    "bedroom": Kind("private", 8.5, 12.5, 23, 2600, 0.23, 7),
     "nursery": Kind("private", 7.5, 10, 14, 2400, 0.008, 1, 9),
     "kids room": Kind("private", 8.5, 11, 18, 2500, 0.012, 1, 9),
-    "bathroom": Kind("private", 3.4, 4.6, 9, 1600, 0.19, 6),
+    "bathroom": Kind("private", 3.4, 4.6, 9, 1600, 0.215, 6),
     "toilet": Kind("service", 1.3, 1.9, 3, 900, 0.05, 2, 7),
     "closet": Kind("service", 1.3, 2.8, 6, 1000, 0.06, 4, 6),
     "storage": Kind("service", 2, 4, 9, 1200, 0.012, 1, 9),
@@ -156,7 +156,7 @@ def draw_programme(dice: Dice, extent: Extent) -> Programme:
     rooms, floors = extent.rooms, extent.floors
     hub = floors == 1 and rooms <= 8 and dice.chance(1.0 if rooms <= 5 else 0.5)
     halls = [0 if hub else 1] * floors
-    if rooms >= 14 and dice.chance(0.5):
+    if rooms >= 14 and dice.chance(0.3):
         halls[0] += 1
     elevator = floors > 1 and rooms >= 12 and dice.chance(0.12)
     spare = rooms - sum(halls) - (floors - 1) - floors * elevator
@@ -278,7 +278,7 @@ def _emptiest(storeys: list[list[str]]) -> int:
 
 
 def _balance(where: list[list[str]]) -> None:
-    """No storey is larger than the one it stands on; each upper one has its bathroom."""
+    """No storey is larger than the one it stands on; bathrooms are where people sleep."""
     for above in range(len(where) - 1, 0, -1):
         below = above - 1
         while True:
@@ -289,7 +289,7 @@ def _balance(where: list[list[str]]) -> None:
             kind = max(movable, key=lambda k: (movable.count(k), _gross(k)))
             where[above].remove(kind)
             where[below].append(kind)
-    for storey in where[1:]:
+    for storey in where:
         if "bedroom" in storey and "bathroom" not in storey:
             giver = max(where, key=lambda other: other.count("bathroom"))
             if giver.count("bathroom") > 1:

@@ -183,7 +183,7 @@ def _root(dice: Dice, drawn: DrawnStorey, ground: bool) -> int | None:
     outside = {
         cell
         for wall in drawn.walls
-        if None in (wall.minus, wall.plus) and wall.length >= 1500
+        if None in (wall.minus, wall.plus) and wall.length >= 1160
         for cell in (wall.minus, wall.plus)
     }
     for kind in _FRONTS:
