@@ -181,7 +181,7 @@ def _put(scene: Scene, item: Item, group: set[str], region: Region, support: Ite
     others = [each for each in scene.items if each.id not in group]
     where = f"{item.name} {item.id}: there is no place for it "
     where += f"on {support.name} {support.id}" if support else f"on the floor of {region.id}"
-    reason = "what stands there and the ways to doors leave none"
+    reason = "what stands there, the ceiling and the ways to doors leave none"
     for place in _places(scene, item, others, region, support):
         shift = tuple(new - old for new, old in zip(place, item.position, strict=True))
         moved = {
@@ -226,6 +226,8 @@ def _places(
     spots = np.array([(x, z) for x in xs for z in zs])
     feet = shapely.polygons(spots[:, None, :] + turned[None, :, :])
     low, high = ground + 0.001, ground + item.size[1]
+    if region.box is not None and high > region.box.top:
+        return
     blocked = [
         Polygon(box.corners())
         for each in others

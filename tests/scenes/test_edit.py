@@ -161,6 +161,7 @@ def test_where_sizes_are_not_known_a_thing_is_where_its_place_is() -> None:
         ({"move": ["table"]}, "is no move: write THING@REGION"),
         ({"move": ["table@Attic_9"]}, "no region or thing 'Attic_9'"),
         ({"move": ["table@lamp"]}, "table 1.1 cannot stand on itself, nor on what it carries"),
+        ({"move": ["table@shelf"]}, "table 1.1: there is no place for it on shelf 1.4"),
         ({"move": ["shelf@box"]}, "shelf 1.4: there is no place for it on box 1.3"),
     ],
 )

@@ -49,7 +49,7 @@ def assemble(
     )
     stairs = tuple(_stairs(flight, rooms) for flight in plan.flights)
     openings = tuple(_openings(plan, rooms))
-    for region, fault in furnishing_faults(regions, items, relations, (*links, *openings)):
+    for region, fault in furnishing_faults(regions, items, relations, (*links, *openings), stairs):
         raise BlockedError(region, fault)
     viewpoints, edges = place_viewpoints(regions, links, items, stairs)
     return Scene(

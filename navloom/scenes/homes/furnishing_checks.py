@@ -8,8 +8,8 @@ import numpy as np
 import shapely
 from shapely import Polygon, STRtree
 
-from navloom.scenes.freespace import FLAT
-from navloom.scenes.parts import Box, Item, Link, Opening, Point2, Region, Relation
+from navloom.scenes.freespace import FLAT, HEAD
+from navloom.scenes.parts import Box, Item, Link, Opening, Point2, Region, Relation, Stairs
 
 _TOUCH = 0.002
 """Metres that two things may share, since turned corners are rounded."""
@@ -20,6 +20,7 @@ def furnishing_faults(
     items: Sequence[Item],
     relations: Sequence[Relation],
     ways: Sequence[Link | Opening],
+    stairs: Sequence[Stairs] = (),
 ) -> Iterator[tuple[str, str]]:
     """Find what is wrong with the furniture of a home.
 
@@ -31,6 +32,7 @@ def furnishing_faults(
         items: with sizes, each in a region.
         relations: of the items.
         ways: doors, with the floor that each sweeps.
+        stairs: nothing lies on their treads.
 
     Yields:
         A region, and what is wrong in it.
@@ -51,6 +53,11 @@ def furnishing_faults(
     low, high = middle - half, middle + half
     for i in np.flatnonzero((low < floor - _TOUCH) | (high > ceiling + _TOUCH)).tolist():
         yield str(items[i].region), f"{items[i].id} is in the floor or the ceiling."
+    for flight in stairs:
+        treads = shapely.union_all([Polygon(box.corners()) for box in flight.treads])
+        for i in np.flatnonzero(shapely.intersects(treads.buffer(-_TOUCH), feet)).tolist():
+            if items[i].region in (flight.a, flight.b) and low[i] < floor[i] + HEAD:
+                yield str(items[i].region), f"{items[i].id} is on stairs."
     stands = np.flatnonzero(high > floor + FLAT)
     tree = STRtree(feet[stands])
     held = {(r.a, r.b) for r in relations if r.kind == "in"} | {(i.id, i.on) for i in items}

@@ -128,6 +128,10 @@ def test_furniture_in_somebodys_way_is_refused() -> None:
             ],
             "Kitchen_2: 1.1 stands where a door sweeps",
         ),
+        (
+            [item(3.0, 5.4).model_copy(update={"position": (3, 0.01, 5.4), "size": (1, 0.02, 1)})],
+            "Living_room_1: 1.1 is on stairs",
+        ),
     ],
 )
 def test_furniture_that_cannot_be_there_is_refused(others: list[Item], words: str) -> None:
