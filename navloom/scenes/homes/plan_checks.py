@@ -30,17 +30,22 @@ _STEP = 180
 
 def faults(plan: Floorplan) -> list[str]:
     """All that is wrong with a plan, one line each; empty for a plan one can build."""
-    # What names rooms that are not there can be asked nothing else.
-    return list(_named(plan)) or [fault for check in CHECKS for fault in check(plan)]
+    # A plan that does not hold together in itself can be asked nothing else.
+    return list(_sound(plan)) or [fault for check in CHECKS for fault in check(plan)]
 
 
-def _named(plan: Floorplan) -> Iterator[str]:
+def _sound(plan: Floorplan) -> Iterator[str]:
     numbers = Counter(room.number for room in plan.rooms)
     yield from (f"room number {number} stands twice" for number, n in numbers.items() if n > 1)
     floors = [storey.floor for storey in plan.storeys]
     if floors != list(range(1, len(floors) + 1)) or not 1 <= len(floors) <= 3:
         yield f"storeys {floors}: expected 1 to 3 of them, from 1 on"
     yield from (f"{r.id} is on floor {r.floor}" for r in plan.rooms if r.floor not in floors)
+    outlines = [(room.id, room.outline) for room in plan.rooms]
+    outlines += [(f"storey {storey.floor}", storey.footprint) for storey in plan.storeys]
+    for name, outline in outlines:
+        if len(outline) < 4 or not Polygon(outline).is_valid:
+            yield f"{name} has no simple outline"
     known = {None, *numbers}
     for doorway in plan.doorways:
         if not {doorway.a, doorway.b, doorway.swings_into} <= known:
@@ -82,7 +87,6 @@ def _holds(outline: Outline, wide: int, deep: int) -> bool:
 
 def _no_overlap(plan: Floorplan) -> Iterator[str]:
     shapes = {room.number: Polygon(room.outline) for room in plan.rooms}
-    yield from (f"room {n} has no simple outline" for n, s in shapes.items() if not s.is_valid)
     for a, b in combinations(plan.rooms, 2):
         near = a.floor == b.floor and overlap(rect_of(a.outline), rect_of(b.outline))
         if near and shapes[a.number].intersection(shapes[b.number]).area > 0:

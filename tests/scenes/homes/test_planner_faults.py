@@ -56,6 +56,12 @@ def on_no_floor(plan: Floorplan) -> Floorplan:
     return with_room(plan, replace(plan.rooms[0], floor=4))
 
 
+def crossed_outline(plan: Floorplan) -> Floorplan:
+    room = of_kind(plan, "kitchen")
+    x0, z0, x1, z1 = rect_of(room.outline)
+    return with_room(plan, replace(room, outline=((x0, z0), (x1, z1), (x1, z0), (x0, z1))))
+
+
 def unknown_kind(plan: Floorplan) -> Floorplan:
     return with_room(plan, replace(of_kind(plan, "kitchen"), kind="scullery"))
 
@@ -220,6 +226,7 @@ def roofed_stairs(plan: Floorplan) -> Floorplan:
         (twice_the_number, "room number 1 stands twice"),
         (door_to_nowhere, "a doorway names rooms"),
         (on_no_floor, "is on floor 4"),
+        (crossed_outline, "has no simple outline"),
         (unknown_kind, "no known kind of room"),
         (overlapping, " overlap"),
         (sliver, "is narrower than 2600 mm"),
