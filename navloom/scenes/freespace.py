@@ -197,9 +197,9 @@ def _gate(room: _Room, at: Point2, way: Point2, half: float, **more: float) -> _
 def _clear_floors(rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequence[Stairs]) -> None:
     """Work out where the middle of a body may be, for every room at once."""
     treads = [(flight.a, box) for flight in stairs for box in flight.treads]
-    in_way = [
-        (str(item.region), box) for item in items if (box := _in_way(item, rooms)) is not None
-    ]
+    found = {item.id: (item, box) for item in items if (box := _in_way(item, rooms)) is not None}
+    # What stands on a thing that is in the way takes no floor of its own.
+    in_way = [(str(item.region), box) for item, box in found.values() if item.on not in found]
     inner = shapely.buffer([r.shape for r in rooms.values()], -BODY, join_style="mitre")
     # One walks up to the first tread, but keeps from the sides of the others.
     steps, beside = _by_room(rooms, treads, 0.0), _by_room(rooms, treads, BODY)
