@@ -47,7 +47,8 @@ def _on_wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
     order = sorted((-room.dice.unit() * (s.high - s.low), i) for i, s in enumerate(sides))
     for _, i in order:
         side = sides[i]
-        found = room.ground.spans(side, deep, bottom, bottom + high, 0, (), deep <= FLAT)
+        # Up to the ceiling: no picture hangs under a hood.
+        found = room.ground.spans(side, deep, bottom, room.ground.ceiling, 0, (), deep <= FLAT)
         spans = [(low, end - wide) for low, end in found if end - low >= wide]
         if not spans:
             continue
@@ -78,7 +79,7 @@ def _above(room: Setting, entry: Entry, size: Size, anchor: Placed) -> Placed | 
             continue
         rect = side.rect(start, start + size[0], 0, size[2])
         near = {anchor.number}
-        if room.ground.fits(rect, bottom, bottom + size[1], near, size[2] <= FLAT):
+        if room.ground.fits(rect, bottom, room.ground.ceiling, near, size[2] <= FLAT):
             return _hang(room, entry, size, side, start, bottom, anchor)
     return None
 
