@@ -173,11 +173,14 @@ def edit(
     Relations of what moved are dropped, and where one can no longer walk straight there is no edge.
     A closed door stays a way for those who can open it. What would leave no way is refused.
     """
+    from navloom.errors import UsageError
     from navloom.files import check_place
     from navloom.scenes import edit as changes
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import load_scene
 
+    if not (close or open_ or remove or move):
+        raise UsageError("say what to change with --close, --open, --remove or --move")
     check_place(out, folder=False)
     copy = changes.edit(
         load_scene(uri), out.stem, close=close, open_=open_, remove=remove, move=move

@@ -45,6 +45,9 @@ NAMES = (
 COMMANDS = (
     "scenes list {}", "scenes show {}", "scenes show hm3d:{}", "scenes show mp3d:{}",
     "scenes show capnav:{}", "scenes export {} --out q", "scenes annotate {} --out q",
+    "scenes show home:{}", "scenes edit {} --remove x --out q.json",
+    "scenes edit demo:flat --move {}@x --close {} --out q.json",
+    "scenes edit demo:flat --move keys@{} --out q.json",
     "scenes import hm3d {} --out q", "scenes show demo:flat --picture {}/x.png",
     "synth single demo:flat --n 1 --out q --profile {}", "synth single {} --n 1 --out q",
     "synth single demo:flat --n 1 --out q --run-config {}", "synth collab {} --n 1 --out q",

@@ -84,8 +84,9 @@ SWITCHES = {
 }
 RULES = "--model builtin/heuristic"
 COMMANDS = """
-scenes, scenes list, scenes show, scenes export, scenes annotate, scenes import,
-scenes import hm3d, demo, synth, synth capnav, synth single, synth collab, eval, eval r2r,
+scenes, scenes list, scenes show, scenes export, scenes edit, scenes sheet, scenes compare,
+scenes annotate, scenes import, scenes import hm3d, demo, synth, synth capnav,
+synth single, synth collab, eval, eval r2r,
 eval reverie, eval objectnav, eval scene, eval dialogue, eval capnav, eval capnav-truth, subset,
 score, compare, caption, chat, judge, judge reasoning, judge trace, judge failures, judge calibrate,
 judge calibrate reasoning, judge calibrate trace, retry, study, study relays, study profiles,
@@ -174,6 +175,10 @@ CASES: dict[str, str] = {
         scenes show mp3d:$DATA/mp3d/gZ6f7yhEvPG --prompt --picture plan.png
         scenes show capnav:$DATA/capnav/HM3D00010 --prompt
         scenes export demo:house --out house.json
+        scenes show home:7
+        scenes export home:8-9 --out made
+        scenes edit home:7 --remove sofa --out changed.json
+        scenes edit demo:flat --move fridge@Study_6 --close 'Entryway_1<->Bathroom_5' --out odd.json
         scenes export hm3d:$DATA/hm3d/00016-qk9eeNeR4vw --out hm3d.json
         scenes export mp3d:$DATA/mp3d/X7HyMhZNoso --out mp3d.json
         scenes export capnav:$DATA/capnav/HM3D00003 --out capnav.json
