@@ -289,7 +289,7 @@ class Opening(Frozen):
 
 
 class Stairs(Frozen):
-    """What the link of stairs (or a ramp) from region ``a`` up to region ``b`` is built of."""
+    """What the link of stairs, a ramp or an elevator from region ``a`` up to ``b`` is built of."""
 
     a: Name
     b: Name
