@@ -128,13 +128,10 @@ def _setting(
     storey = next(s for s in plan.storeys if s.floor == room.floor)
     ground = Ground(room, storey.ceiling)
     setting = Setting(room, keys, ground, dice, household)
-    for door in plan.doorways:
-        if room.number in (door.a, door.b):
-            _keep_door(setting, door)
-    for window in plan.windows:
-        if window.room == room.number:
-            _keep_window(setting, window)
     for flight in plan.flights:
+        if room.number == flight.lower:
+            for x0, z0, x1, z1, _ in flight.treads:
+                ground.walk.close((x0, z0, x1, z1))
         ends = [flight.line[0]] if room.number == flight.lower else []
         ends += [flight.line[-1]] if room.number == flight.upper else []
         for x, _, z in ends:
@@ -144,6 +141,13 @@ def _setting(
         if ends:
             for x0, z0, x1, z1, _ in (*flight.treads, *flight.landings):
                 ground.keep((x0, z0, x1, z1), 0, 0, storey.ceiling)
+                ground.swings.append((x0, z0, x1, z1))
+    for door in plan.doorways:
+        if room.number in (door.a, door.b):
+            _keep_door(setting, door)
+    for window in plan.windows:
+        if window.room == room.number:
+            _keep_window(setting, window)
     return setting
 
 

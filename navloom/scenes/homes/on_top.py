@@ -134,6 +134,8 @@ def _set(
         tilt=holder.tilt, on=holder, states=room.draw_states(entry),
     )  # fmt: skip
     thing.inside = bottom < holder.top and holder.entry.shape in _INSIDE
+    if thing.top > room.ground.ceiling:
+        return None
     if thing.top > holder.top and room.ground.hit(thing.rect, bottom, thing.top, holder.rect):
         return None
     room.add(thing)

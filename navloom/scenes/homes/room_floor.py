@@ -94,7 +94,7 @@ class Ground:
         ]
         self.zones: list[Zone] = []
         self.swings: list[Rect] = []
-        """What doors' leaves sweep: not even a rug lies there."""
+        """What doors' leaves sweep, and stairs: not even a rug lies there."""
         self.covered = 0
         """mm² of floor under things."""
         self.walk = WalkGrid(self.bounds, [solid[:4] for solid in self.solids])

@@ -1,8 +1,8 @@
 """The floor of a room as cells that a person can walk on, while furniture is put there.
 
-A cell is open where its middle keeps :data:`BODY` from walls and things, so that a person of that
-radius walks from an open cell to an open neighbour. The whole grid is one integer, a bit a cell,
-row by row, with a closed cell at both ends of a row, so that a shift never leaps to another row.
+A cell is open where its middle keeps more than :data:`BODY` from walls and things, so that a person
+of that radius walks from an open cell to an open neighbour. The whole grid is one integer, a bit a
+cell, row by row, a closed cell at both ends of a row, so that a shift never leaps to another row.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class WalkGrid:
     def __init__(self, bounds: Rect, walled: Sequence[Rect]) -> None:
         x0, z0, x1, z1 = self._bounds = bounds
         self.width, self.height = (x1 - x0) // CELL + 2, (z1 - z0) // CELL + 2
-        inner = self._mask((x0 + BODY, z0 + BODY, x1 - BODY, z1 - BODY), within=True)
+        inner = self._mask((x0 + BODY, z0 + BODY, x1 - BODY, z1 - BODY))
         for rect in walled:
-            inner &= ~self._mask(grown(rect))
+            inner &= ~self._mask(grown(rect), edge=True)
         self.open = inner
         """The cells where one comes to; before there is a way in, all."""
         self._ways = 0
@@ -71,9 +71,8 @@ class WalkGrid:
             False, and nothing is changed, where that would part the ways in, or leave no way to
             ``front`` or to that of another thing.
         """
-        columns, rows = self._cells(grown(rect))
-        mask = self._mask(grown(rect))
-        left = self.open & ~mask
+        columns, rows = self._cells(grown(rect), edge=True)
+        left = self.open & ~self._mask(grown(rect), edge=True)
         if self._ways & ~left:
             return False
         if left != self.open and self._ways and not self._one_arc(columns, rows):
@@ -120,8 +119,9 @@ class WalkGrid:
                 return more
             seen = more
 
-    def _cells(self, rect: Rect, lean: int = 1) -> tuple[range, range]:
-        """The columns and rows whose middles lie in a rectangle (``lean`` 0: or on its edge)."""
+    def _cells(self, rect: Rect, *, edge: bool) -> tuple[range, range]:
+        """The columns and rows whose middles lie in a rectangle (``edge``: or on its edge)."""
+        lean = 0 if edge else 1
         x0, z0, *_ = self._bounds
         half = CELL // 2
         # Cell i of a row has its middle at x0 + (i - 1) * CELL + half.
@@ -131,9 +131,9 @@ class WalkGrid:
         j1 = min(self.height - 2, (rect[3] - lean - z0 - half) // CELL + 1)
         return range(i0, i1 + 1), range(j0, j1 + 1)
 
-    def _mask(self, rect: Rect, within: bool = False) -> int:
+    def _mask(self, rect: Rect, *, edge: bool = False) -> int:
         """The same cells as bits."""
-        columns, rows = self._cells(rect, 0 if within else 1)
+        columns, rows = self._cells(rect, edge=edge)
         if not columns or not rows:
             return 0
         row = ((1 << len(columns)) - 1) << columns.start
