@@ -23,6 +23,7 @@ _BUT_NOT = re.compile(
     r" (?:to |in |into |going |passing |walking |entering |at |through |via |by )*"
     r"(?:the|my|your|that|this|a|one|room)\b.*$"
 )
+_JOINED = re.compile(r",? and |, ")
 _LISTED = re.compile(r" and (?=(?:the|my|your|a|our|that)\b)")
 _RELATION = re.compile(r"\b(?:next|between|with|beside|near|by|from|to)\b.*$")
 _FOR = re.compile(
@@ -51,6 +52,9 @@ _ON_STOREY = re.compile(
     r"(?P<storey>upstairs|downstairs|(?:this|first|second|third|ground|upper|lower|top) floor)"
 )
 _MORE = re.compile(r"^(?:a second|more than one|any other|just one|only one|two|several)\b")
+_CERTAIN = re.compile(r"^(?:the|that|this) (?:[a-z]+ )?(?:ones?|other|first|second|last)\b")
+"""A thing as it is named that was talked of."""
+_MANY = ("they", "them", "those", "these")
 _WALKS = ("go_to", "go", "go_on")
 _SIDES = {
     "left": "left", "right": "right", "ahead": "ahead", "straight": "ahead", "forward": "ahead",
@@ -103,7 +107,10 @@ def without_denied(clause: str) -> str:
 def goings(words: str) -> list[Intent]:
     """Going to each of several places; "the room between the hall and the study" is one."""
     words = _WHERE.sub(r"\g<of>", words.removeprefix("both "))
-    places = [words] if _RELATION.search(words) else _LISTED.split(words)
+    bare = _JOINED.split(words)
+    # "Kitchen and bathroom": two names, where each is one by itself.
+    named = len(bare) > 1 and all(mentioned(each) == each for each in bare)
+    places = bare if named else [words] if _RELATION.search(words) else _LISTED.split(words)
     return [Intent("go_to", {"place": _purpose(closed_off(each) or each)}) for each in places]
 
 
@@ -175,7 +182,9 @@ def _step(heard: _Heard) -> list[Intent]:
 
 def _door(heard: _Heard) -> list[Intent]:
     side = _SIDES.get(heard.slots.get("side2") or heard.slots.get("side") or "", "")
-    return [Intent("go", {"direction": side, "through_door": True})]
+    nth = heard.slots.get("nth", "")
+    nth = "" if nth in ("next", "nearest") or (nth == "first" and not side) else nth
+    return [Intent("go", {"direction": f"{nth} {side}".strip(), "through_door": True})]
 
 
 def _storey(heard: _Heard) -> list[Intent]:
@@ -220,6 +229,22 @@ def _beside(heard: _Heard) -> list[Intent]:
     return [Intent("describe", {"place": place} if place else {}, "beside")]
 
 
+def _find(heard: _Heard) -> list[Intent]:
+    """Where something is; where all of them are, after they were counted."""
+    place, thing = heard.place() or heard.place("thing"), heard.before.thing
+    counted = heard.before.how in ("count", "more", "only") and heard.text.startswith("where")
+    if thing and (place in _MANY or (not place and counted)):
+        return [finding(thing, "all")]
+    return _findings(place or "it", "")
+
+
+def _room_at(heard: _Heard) -> list[Intent]:
+    """What lies opposite of a room or beyond it; beside a thing, what is near."""
+    if not room_types(finding(heard.place()).args["thing"]):
+        return _beside(heard)
+    return [finding(f"the room {heard.slots['how']} {heard.place()}", "way")]
+
+
 def _which_room(heard: _Heard) -> list[Intent]:
     """Of the thing that was asked about, else of the robot."""
     asked = heard.before.asked
@@ -244,6 +269,8 @@ def _size(heard: _Heard) -> list[Intent]:
 
 
 def _count(heard: _Heard) -> list[Intent]:
+    if heard.slots.get("only", "").startswith("more of"):
+        return [Intent("find", {"thing": heard.before.thing or "the other one"}, "more")]
     if heard.slots.get("only"):
         said = finding(heard.slots["only"]).args["thing"]
         thing = _MORE.sub("other", said)
@@ -267,6 +294,8 @@ def _rooms(heard: _Heard) -> list[Intent]:
 def _farthest(heard: _Heard) -> list[Intent]:
     how = "furthest" if heard.slots["how"][:3] in ("far", "fur", "mos") else "nearest"
     compared = heard.slots["how"] in ("closer", "nearer", "farther", "further")
+    if compared and heard.before.asked and how == "nearest" and not heard.place("kind"):
+        return [Intent("find", {"thing": "the closer of them"}, "name")]
     kind = heard.place("kind") or ("one" if compared and heard.before.asked else "room")
     if (meant := _purpose(kind)) != kind:
         return [Intent("find", {"thing": meant})]
@@ -285,9 +314,10 @@ def _is_at(heard: _Heard) -> list[Intent]:
 
 
 def _want(heard: _Heard) -> list[Intent]:
-    """Who wants a room wants to be there; who wants a thing, to know where it is."""
-    wanted = finding(heard.slots["thing"])
-    return goings(heard.slots["thing"]) if room_types(wanted.args["thing"]) else [wanted]
+    """Who wants a room or a certain thing wants to be there; some thing, to know where it is."""
+    thing, wanted = heard.slots["thing"], finding(heard.slots["thing"])
+    certain = _CERTAIN.match(thing) or (thing.startswith("the ") and "want" in heard.text)
+    return goings(thing) if certain or room_types(wanted.args["thing"]) else [wanted]
 
 
 def _passed(heard: _Heard) -> list[Intent]:
@@ -312,6 +342,7 @@ def _not_this(heard: _Heard) -> list[Intent]:
 
 _RECALLED = (
     "did", "came", "been", "first", "started", "going", "left", "walked", "said", "said_first",
+    "not_seen",
 )  # fmt: skip
 _ACTS: Mapping[str, _Act] = {
     "go_on": _call("go_on"),
@@ -352,7 +383,10 @@ _ACTS: Mapping[str, _Act] = {
     "which_floor": _about("floor"),
     "far": _about("far"),
     "way": _about("way"),
-    "find": _about(""),
+    "find": _find,
+    "room_at": _room_at,
+    "after": lambda heard: [Intent("recall", {}, f"{heard.slots['when']} {heard.place()}")],
+    "nth": lambda heard: [Intent("recall", {}, f"nth {heard.slots['nth']}")],
     "both": _both,
     "fetch": _fetch,
     "is_at": _is_at,

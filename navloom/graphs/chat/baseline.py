@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from navloom.graphs.chat.asked import Before, Intent
 from navloom.graphs.chat.choosing import choose, counts
-from navloom.graphs.chat.intents import intents_of
+from navloom.graphs.chat.intents import OFFERED, intents_of
 from navloom.graphs.chat.sentences import asks_which, failed, report
 from navloom.graphs.chat.wordings import plain
 from navloom.models.answer import message_text
@@ -28,6 +28,10 @@ _ASKING = ("look", "where", "find", "rooms", "describe", "recall")
 _NO = re.compile(
     r"^(?:no|none|neither|nothing|never ?mind|no thanks|no thank you|forget (?:it|that)|cancel)"
     r"(?: of (?:them|these|those|the two|either))?(?: please| thanks)?$"
+)
+_YES = re.compile(
+    r"^(?:yes|okay|right|exactly|sure|please|do|go|of course|why not|that would be|good|great|fine"
+    r"|go ahead|go there|lead on|perfect|correct)\b(?! to | (?:go|take me|walk) to (?!it|there))"
 )
 _SHORT = 5
 """Words in an answer that may count or say that any will do."""
@@ -54,6 +58,8 @@ def heuristic_chat(request: Request) -> AIMessage:
         intents = intents_of(_answer_of(done[asked[-1]]), _before(request))
         if again := _asked_again(request, done, since, intents):
             return again
+    if (offered := _offer(request, since, intents)) is not None:
+        return offered
     left = _not_done(done, calls) or _taken_up(done)
     if left and failed(last) is None:
         return _calls(request, left)
@@ -133,6 +139,19 @@ def _ask(request: Request, since: Sequence[ToolResult], several: ToolResult) -> 
     return request.call("ask_person", question=f"{said} {question}".strip())
 
 
+def _offer(
+    request: Request, since: Sequence[ToolResult], intents: Sequence[Intent]
+) -> AIMessage | None:
+    """Ask whether to go to what was named in words that may be no order."""
+    last = since[-1] if since else None
+    if last is None or last.name != "find" or intents[-1].words != OFFERED:
+        return None
+    found = _told(last).get("found") or []
+    if not found:
+        return None
+    return request.call("ask_person", question=f"Shall I go to the {found[0]['name']}?")
+
+
 def _answer_of(result: ToolResult) -> str:
     return str(_told(result).get("answer", ""))
 
@@ -142,6 +161,8 @@ def _answered(request: Request, done: Sequence[ToolResult]) -> AIMessage:
     answer = _answer_of(done[-1])
     several = next((r for r in reversed(done) if asks_which(r)), None)
     said = plain(answer).strip(" .!,?")
+    if several is None and not _NO.match(said):
+        return _agreed(request, done, answer)
     if _NO.match(said) or several is None:
         return AIMessage(_LEFT)
     which = list(several.result["which"])
@@ -160,6 +181,15 @@ def _answered(request: Request, done: Sequence[ToolResult]) -> AIMessage:
     if sum(result.name == "ask_person" for result in done) >= _MOST_ASKED:
         return AIMessage(_LEFT)
     return request.call("ask_person", question=f"Sorry, which? {several.result['question']}")
+
+
+def _agreed(request: Request, done: Sequence[ToolResult], answer: str) -> AIMessage:
+    """Go where it was offered to go, or do what was said instead."""
+    offered = next((r for r in reversed(done) if r.name == "find"), None)
+    if offered is not None and _YES.match(plain(answer)):
+        return request.call("go_to", place=str(offered.args["thing"]))
+    intents = [each for each in intents_of(answer, _before(request)) if each.tool]
+    return _calls(request, intents) if intents else AIMessage(_LEFT)
 
 
 def _asked_again(

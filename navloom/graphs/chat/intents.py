@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from navloom.graphs.chat.acts import answer, finding, goings, meaning, without_denied
 from navloom.graphs.chat.asked import Before, Intent
+from navloom.graphs.chat.rewordings import reworded, untagged, without_foreign
 from navloom.graphs.chat.wordings import (
     Said,
     closed_off,
@@ -27,6 +28,8 @@ from navloom.graphs.chat.wordings import (
 from navloom.scenes.lexicon import known_words
 from navloom.tools.chat.wishes import is_plain
 
+OFFERED = "offered"
+"""Asked of a place in words that may be an order: "Shall I go there?" """
 _MOST_ORDERS = 6
 _MOST_NAMED = 8
 """Words in a phrase that may name a place."""
@@ -62,6 +65,19 @@ _NAMED = re.compile(r"^(?:the|my|your|that|this|our|to|into|in)\b")
 _DONE_TO = re.compile(r"^(?P<do>[a-z]+) (?:the|my|your|our|some)\b")
 """A verb that is none of the table's and what it is done to, as in "charge my laptop"."""
 _TELLS = re.compile(r"^(?:i|we|you|he|she|they|it|this|that|my|your|there)\b")
+_PAST = re.compile(
+    r"^(?:(?:so|and|but|yesterday|earlier|once|before) )*"
+    r"(?:(?:i|we|you|it|he|she|they|that|there|this|someone|somebody)|(?:my|the|a|your) [a-z]+)"
+    r"(?: (?:just|already|never|also|really|have|has|had|all))*"
+    r" (?:was|were|been|went|came|did|told|said|saw|left|took|had|used to|walked|passed|stood|got"
+    r"|thought|drove)\b"
+)
+"""A tale of what was: it sends nobody anywhere."""
+_WISHES = re.compile(
+    r"^(?:i|we|you|he|she|they|it|this|that|my|your|there|the|a|an|our|some|would|maybe|everyone"
+    r"|everybody|somebody|someone)\b"
+)
+"""Words that tell something: whether they are an order is asked."""
 _ALL_OF = re.compile(r"\b(?:all|each|both) (?:of )?(?:these|them|the following)(?: [a-z]+)?, ")
 _CAN_YOU = re.compile(r"^(?:so |and |but |okay )*(?:can|could|do|will) you\b")
 _WITHIN = re.compile(r"^(?:in|on|at|inside|near|upstairs|downstairs)\b")
@@ -115,6 +131,7 @@ def intents_of(said: str, before: Before | None = None) -> list[Intent]:
         said: the person's words.
         before: what was asked last.
     """
+    said = without_foreign(said)
     before, language = before or Before(), language_of(said)
     if language is not None:
         looks = f"That looks like {language} to me."
@@ -148,9 +165,9 @@ def _sentences(text: str) -> list[tuple[str, bool]]:
     """Sentences, each with whether it is a question by its mark."""
     found, start = [], 0
     for end in [*_STOPS.finditer(text), None]:
-        sentence = text[start : end.start() if end else None].strip(" ,")
+        sentence, tagged = untagged(text[start : end.start() if end else None].strip(" ,"))
         if sentence:
-            found.append((sentence, bool(end and "?" in end.group())))
+            found.append((reworded(sentence), tagged or bool(end and "?" in end.group())))
         start = end.end() if end else start
     return found
 
@@ -267,11 +284,15 @@ def _asked_for(
         return goings(within["place"])
     if not asks and goings(ended)[0].args["place"] != ended:
         return goings(ended)
+    if not asks and _PAST.match(ended):
+        return [] if earlier else [answer("aside")]
     earlier = [each for each in earlier if each.tool is not None or not asks]
     named = mentioned(ended) if not earlier else None
     if named is None:
         return [] if earlier else [answer("aside" if _TELLS.match(ended) and not asks else "lost")]
-    return [finding(named)] if asks or _QUESTION.match(ended) else goings(named)
+    if asks or _QUESTION.match(ended):
+        return [finding(named)]
+    return [finding(named, OFFERED)] if _WISHES.match(ended) else goings(named)
 
 
 def _purpose_of(words: str) -> str | None:

@@ -139,6 +139,10 @@ def plain(said: str) -> str:
         said[:MOST_READ]
         .casefold()
         .replace("’", "'")
+        .replace("->", " then ")
+        .replace("&", " and ")
+        .replace("+", " and ")
+        .replace(" plus ", " and ")
         .replace(" - ", ", ")
         .replace("-", " ")
         .replace(":", ",")

@@ -7,14 +7,8 @@ from typing import Any
 
 from navloom.scenes.scene import Item, distance_2d
 from navloom.tools.chat.meant import asked_about
-from navloom.tools.chat.places import (
-    Place,
-    floor_area,
-    floor_number,
-    neighbours,
-    place_floor,
-    room_name,
-)
+from navloom.tools.chat.opposite import neighbours
+from navloom.tools.chat.places import Place, floor_area, floor_number, place_floor, room_name
 from navloom.tools.chat.robot import Now
 from navloom.tools.chat.wishes import words_of
 from navloom.tools.forms import paragraph

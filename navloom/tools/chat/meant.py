@@ -17,19 +17,20 @@ from navloom.scenes.scene import Scene
 from navloom.sim.words import enumerated, with_article
 from navloom.tools.chat.alike import alike, respelled, vocabulary
 from navloom.tools.chat.english import is_english
+from navloom.tools.chat.opposite import neighbours
+from navloom.tools.chat.picked import last_told, picked
 from navloom.tools.chat.places import (
     Place,
     floor_number,
     is_room,
     narrowed,
-    neighbours,
     place_again,
     place_floor,
     places_named,
     room_name,
 )
 from navloom.tools.chat.robot import Now
-from navloom.tools.chat.wishes import MOST_READ, NUMBERS, Wish, canon, read_wish, words_of
+from navloom.tools.chat.wishes import MOST_READ, Wish, canon, read_wish, words_of
 from navloom.tools.forms import paragraph
 
 _START = re.compile(
@@ -38,15 +39,12 @@ _START = re.compile(
 _CAME_FROM = re.compile(r"^the room you (?:came from|just left)$")
 _THAT = re.compile(r"^(?:to |in |into )?(?:that|the same|this) (?:room|place)$")
 _ONE = re.compile(r"\bones?\b")
-_NTH = re.compile(rf"^(?:the )?({'|'.join(NUMBERS)})(?: (?:one|ones|of (?:them|these|those)))?$")
-_NTH_NEAREST = re.compile(
-    rf"^(?:the )?(?P<nth>{'|'.join(NUMBERS)}) (?:nearest|closest) (?P<of>.+)$"
-)
 _ONE_AT = re.compile(r"^(?:the |that )?(?P<at>[a-z ]+) ones?$")
 _BY = r"(next to|near(?:est)?(?: to)?|beside|by|behind|opposite|in|inside|on|from|of|to|with)"
 _HERE = re.compile(
     rf"\b{_BY} (?:here|this|this one|this (?:room|place)|(?:the room )?where you are)\b"
 )
+_THERE = re.compile(r" (?:in|inside) (?:there|it|that (?:room|place)|that one)$")
 _IT = re.compile(rf"\b{_BY} (?:that (room|place)|that one|it|that|them|there)\b")
 
 
@@ -115,7 +113,9 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
     if words in scene.item_by_id:
         again = place_again(scene, here, {"kind": "thing", "id": words, "name": words})
         return [again] if again else {"error": "That is gone."}
-    words = _named_again(now, words)
+    if of_several := picked(now, words[:MOST_READ].casefold()):
+        return of_several
+    without, words = _THERE.sub("", words), _named_again(now, words)
     wish = read_wish(words)
     if past and wish.any_room and _THAT.search(words):
         # "That room": where the thing is that was talked of.
@@ -133,15 +133,15 @@ def found_by(now: Now, words: str) -> list[Place] | dict[str, Any]:
             "error": _no_floor(scene)
         }
     if not wish.head or _ONE.search(words):
-        found = _counted(now, words) or _talked_of(now, wish) or _one_at(now, wish, words)
+        found = _talked_of(now, wish) or _one_at(now, wish, words)
         # "upstairs" alone is a direction, not a place.
         nothing = "No place was named. Name a room or a thing of this home."
         if found or not wish.head:
             return found or {"error": nothing}
     mended = respelled(scene, words) or words
     return (
-        _nth_nearest(now, words)
-        or places_named(scene, here, wish)
+        places_named(scene, here, wish)
+        or _nearby_of_it(now, words, without)
         or _in_room_of_name(now, wish)
         or _meant(now, words)
         or _named_among(now, wish)
@@ -178,7 +178,11 @@ def _named_again(now: Now, words: str) -> str:
         place = place_again(now.scene, now.viewpoint, last)
         room = str(place.region if place else None)
         name = room if last["kind"] == "room" else str(last["name"])
-        words = _IT.sub(lambda found: f"{found[1]} {room if found[2] else name}".casefold(), words)
+        at = {"in": room, "inside": room}
+        words = _IT.sub(
+            lambda found: f"{found[1]} {room if found[2] else at.get(found[1], name)}".casefold(),
+            words,
+        )
     return words
 
 
@@ -192,7 +196,7 @@ def _talked_of(now: Now, wish: Wish) -> list[Place]:
     scene, here, past = now.scene, now.viewpoint, now.past
     if not past:
         return []
-    places = _last_told(now)
+    places = last_told(now)
     if len(places) > 1 and not wish.other:
         named = (
             {place.id for place in places_named(scene, here, wish)} if wish.head else set(places)
@@ -204,28 +208,12 @@ def _talked_of(now: Now, wish: Wish) -> list[Place]:
     return places_named(scene, here, replace(wish, head=words_of(str(past[-1]["name"]))))
 
 
-def _last_told(now: Now) -> dict[str, Place]:
-    """By their ids the places that the last turn about any was about, as they were told."""
-    last = now.past[-1].get("turn")
-    told = [each for each in now.past if each.get("turn") == last]
-    group = [place_again(now.scene, now.viewpoint, each) for each in told]
-    return {place.id: place for place in group if place}
-
-
-def _counted(now: Now, words: str) -> list[Place]:
-    """What "the second one" means."""
-    nth = _NTH.match(words)
-    places = [*_last_told(now).values()] if nth and now.past else []
-    number = NUMBERS[nth[1]] if nth else 0
-    return [places[number]] if len(places) > max(number, 0) else []
-
-
-def _nth_nearest(now: Now, words: str) -> list[Place]:
-    """What "the second closest bookshelf" means."""
-    nth = _NTH_NEAREST.match(words)
-    found = places_named(now.scene, now.viewpoint, read_wish(nth["of"])) if nth else []
-    number = NUMBERS[nth["nth"]] if nth else 0
-    return [found[number]] if len(found) > number >= 0 and nth else []
+def _nearby_of_it(now: Now, words: str, without: str) -> list[Place]:
+    """What "the fridge in there" means where none is: one in a room that was named beside it."""
+    told = last_told(now) if now.past and words != without else {}
+    found = places_named(now.scene, now.viewpoint, read_wish(without)) if told else []
+    rooms = {place.region for place in told.values()}
+    return [place for place in found if place.region in rooms]
 
 
 def _in_room_of_name(now: Now, wish: Wish) -> list[Place]:

@@ -22,7 +22,8 @@ def remembered(now: Now) -> dict[str, Any]:
 
     ``said`` holds the person's words before the latest, the first ones and the last ones; ``did``
     what came of the last words that moved the robot; ``went`` where it arrived; ``last_walk`` the
-    rooms from where that walk began; ``unfinished`` where a walk was going that was stopped.
+    rooms from where that walk began; ``not_seen`` the rooms it was never in;
+    ``unfinished`` where a walk was going that was stopped.
     """
     said = [paragraph(words, 100) for words in _heard(now)]
     did = [_deed(*call) for call in _last_moves(now)]
@@ -37,6 +38,7 @@ def remembered(now: Now) -> dict[str, Any]:
             "metres": way_metres(now.scene, walk),
             "storeys": len({floor_number(now.scene, each) for each in walk} or {0}) - 1,
         },
+        "not_seen": _not_seen(now),
         "metres": way_metres(now.scene, now.trail),
         "did": did,
         "went": _went(now),
@@ -94,6 +96,13 @@ def _deed(tool: str, args: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     back = "back " if tool == "go_back" else ""
     at = f" in the {room}" if place != room else ""
     return f"went {back}to the {place}{at}"
+
+
+def _not_seen(now: Now) -> list[str]:
+    """The rooms it has never been in."""
+    seen = {_region(now, each) for each in now.trail}
+    left = [region.id for region in now.scene.regions if region.id not in seen]
+    return [room_name(now.scene, each) for each in left][:_MOST_ROOMS]
 
 
 def _last_index(trail: Sequence[str], viewpoint: str | None) -> int | None:

@@ -17,6 +17,7 @@ from navloom.scenes.distances import heading_to, metre_table, per_scene
 from navloom.scenes.lexicon import canons, room_types, word_table
 from navloom.scenes.scene import Item, Region, Scene, Viewpoint, distance_2d
 from navloom.sim.words import label_words
+from navloom.tools.chat.opposite import neighbours, rooms_opposite
 from navloom.tools.chat.wishes import Wish, canon, clean, words_of
 
 _LABELS = canons("chat_rooms")
@@ -204,6 +205,8 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
         here: the viewpoint the robot stands on.
         wish: what was said; ``other`` and ``said`` are not looked at.
     """
+    if wish.opposite and (across := _across(scene, here, wish)):
+        return across
     if wish.any_room:
         wish = replace(wish, beside=(*wish.beside, wish.inside) if wish.inside else wish.beside)
         wish = replace(wish, inside=())
@@ -233,6 +236,15 @@ def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
         chosen = max if wish.size == "large" else min
         kept = [chosen(sized, key=lambda place: (_area(scene, place), place.id))]
     return sorted(kept, key=lambda place: (place.metres, place.id))
+
+
+def _across(scene: Scene, here: str, wish: Wish) -> list[Place]:
+    """The rooms that lie opposite of the one that a wish names."""
+    named = _rooms(scene, wish.beside[0])
+    ids = [each for region in named for each in rooms_opposite(scene, region.id)]
+    of_kind = {region.id for region in _rooms(scene, wish.head)}
+    kept = [each for each in ids if wish.any_room or each in of_kind]
+    return [_room_place(scene, here, scene.region_by_id[each]) for each in dict.fromkeys(kept)]
 
 
 def _area(scene: Scene, place: Place) -> float:
@@ -329,9 +341,3 @@ def _is_beside(scene: Scene, place: Place, words: tuple[str, ...]) -> bool:
         for other in others
         if other.id != item.id
     )
-
-
-def neighbours(scene: Scene, region: str) -> list[str]:
-    """The rooms that a room leads to."""
-    graph = per_scene(scene, "chat_region_graph", scene.region_graph)
-    return sorted(graph[region]) if region in graph else []

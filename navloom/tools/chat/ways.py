@@ -13,6 +13,7 @@ from navloom.scenes.scene import Scene, distance_3d
 from navloom.tools.chat.meant import resolve
 from navloom.tools.chat.places import Place, floor_number, room_name
 from navloom.tools.chat.robot import Now, side_of
+from navloom.tools.chat.wishes import NUMBERS
 
 DIRECTIONS = ("ahead", "left", "right", "behind", "upstairs", "downstairs")
 MOST_METRES = 50.0
@@ -22,6 +23,7 @@ _SAME = {
     "back": "behind", "backwards": "behind", "backward": "behind", "around": "behind",
     "up": "upstairs", "down": "downstairs",
 }  # fmt: skip
+_WHICH_DOOR = ("other", *NUMBERS)
 _WIDE = math.radians(50)
 """How far from a direction a way may lie to count as that direction."""
 _STRAIGHT = math.radians(40)
@@ -46,7 +48,8 @@ def way_on(
 
     Args:
         now: the robot.
-        direction: one of ``DIRECTIONS``; empty with ``through_door`` for any door.
+        direction: one of ``DIRECTIONS``; with ``through_door`` also empty for any door, or with a
+            number or ``other``, for one that it did not come by: ``second left``.
         through_door: into the next room on that side, not one step.
         metres: how far to go on straight; one step where it is 0.
 
@@ -54,8 +57,10 @@ def way_on(
         A place with a way to it, or ``{"error": ...}`` (``{"which": ...}`` for doors).
     """
     side = _SAME.get(direction.casefold().strip(), direction.casefold().strip())
-    if through_door and side in ("", *_TURNS):
-        return _through_door(now, side)
+    nth, _, at = side.rpartition(" ")
+    nth, at = (at, "") if at in _WHICH_DOOR else (nth, at)
+    if through_door and at in ("", *_TURNS) and nth in ("", *_WHICH_DOOR):
+        return _through_door(now, at, nth)
     if side not in DIRECTIONS:
         hint = did_you_mean(side[:40], DIRECTIONS)
         return {"error": f"That is no direction: expected {', '.join(DIRECTIONS)}.{hint}"}
@@ -120,25 +125,42 @@ def _storey(now: Now, *, up: bool) -> Place | dict[str, Any]:
     return Place("spot", viewpoint, name, region, viewpoint, metres)
 
 
-def _through_door(now: Now, side: str) -> Place | dict[str, Any]:
+def _through_door(now: Now, side: str, nth: str) -> Place | dict[str, Any]:
     doors = _doors(now)
     if not doors:
         return {"error": f"I know of no door of the {room_name(now.scene, now.room)}."}
-    listed = ", ".join(f"to the {door.name} ({at})" for at, door in doors)
-    chosen = [door for at, door in doors if side in ("", at)]
+    listed = ", ".join(f"to the {door.name} ({at})" for at, _, door in doors)
+    chosen = [door for at, _, door in doors if side in ("", at)]
+    if nth and not chosen:
+        # "The first door on the left" may lie ahead.
+        chosen = [door for _, turn, door in doors if (turn < 0) == (side == "left")]
     if not chosen:
         return {"error": f"There is no door {_to(side)}. There are doors: {listed}."}
+    if nth == "other":
+        left = [door for door in chosen if door.region != _came_from(now)]
+        chosen = left or chosen
+    elif nth:
+        if len(chosen) <= NUMBERS[nth]:
+            return {"error": f"There are {len(chosen)} such doors. There are doors: {listed}."}
+        return chosen[NUMBERS[nth]]
     if len(chosen) > 1 and not side:
         which = [
             {"place": door.id, "name": door.name, "about": f"to the {door.name}, {at}"}
-            for at, door in doors
+            for at, _, door in doors
+            if door in chosen
         ]
         return {"which": which, "question": f"Which door? There are doors {listed}."}
     return chosen[0]
 
 
-def _doors(now: Now) -> list[tuple[str, Place]]:
-    """The ways out of its room: on which side each lies, and the room behind; nearest first."""
+def _came_from(now: Now) -> str | None:
+    """The room that it was in before this one."""
+    rooms = [now.scene.viewpoint_by_id[each].region for each in now.trail]
+    return next((room for room in reversed(rooms) if room != now.room), None)
+
+
+def _doors(now: Now) -> list[tuple[str, float, Place]]:
+    """The ways out of its room, nearest first: side, turn to it in radians, the room behind."""
     found = []
     at = now.scene.viewpoint_by_id[now.viewpoint].position
     for link in now.scene.links:
@@ -148,9 +170,12 @@ def _doors(now: Now) -> list[tuple[str, Place]]:
         place = resolve(now, beyond)
         if isinstance(place, Place):
             point = link.point or now.scene.region_by_id[beyond].center
-            found.append((distance_3d(at, point), side_of(now, heading_to(at, point)), place))
+            found.append((distance_3d(at, point), heading_to(at, point), place))
     ordered = sorted(found, key=lambda each: (each[0], each[2].id))
-    return [(side, _just_inside(now, place)) for _, side, place in ordered]
+    return [
+        (side_of(now, way), turn_between(now.heading, way), _just_inside(now, place))
+        for _, way, place in ordered
+    ]
 
 
 def _just_inside(now: Now, place: Place) -> Place:

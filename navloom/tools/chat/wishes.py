@@ -85,6 +85,7 @@ class Wish:
         near: it only has to be near what it is said to be next to.
         beyond: the way there leads through what it is said to be next to.
         said: it was "it", "there" or the like: what was talked of last.
+        opposite: it lies across from what it is said to be next to.
     """
 
     head: tuple[str, ...]
@@ -99,6 +100,7 @@ class Wish:
     near: bool = False
     beyond: bool = False
     said: bool = False
+    opposite: bool = False
 
     @property
     def any_room(self) -> bool:
@@ -175,6 +177,7 @@ def read_wish(text: str) -> Wish:
         storey=storey,  # type: ignore[arg-type]
         floor=floor,
         beyond=bool(beside and {"behind", "beyond", "past", "after"} & set(words)),
+        opposite=bool(beside and {"opposite", "across"} & set(words)),
         near=bool(beside and (_NEAR | _NEAREST) & set(words)),
         said=not (named or beside or inside or asked & told or storey or floor)
         and bool(_IT & set(words)),

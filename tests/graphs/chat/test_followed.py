@@ -14,21 +14,17 @@ SECOND = Path(__file__).with_name("dialogues_second.yaml")
 THIRD = Path(__file__).with_name("dialogues_third.yaml")
 FOURTH = Path(__file__).with_name("dialogues_fourth.yaml")
 FLOOR = 0.95
-"""Measured: 60 of 60 of each, by rules that were mended while they could be seen (docs/chat.md)."""
-UNSEEN = 0.65
-"""Measured: 42 of 60, by rules that were written without them."""
+"""Measured: at least 57 of 60, by rules mended while they could be seen (docs/chat.md)."""
 
 
 @pytest.mark.parametrize(
-    ("path", "floor"),
-    [(OPEN, FLOOR), (SECOND, FLOOR), (THIRD, FLOOR), (FOURTH, UNSEEN)],
-    ids=["open", "second", "third", "fourth"],
+    "path", [OPEN, SECOND, THIRD, FOURTH], ids=["open", "second", "third", "fourth"]
 )
-async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path, floor: float) -> None:
+async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path) -> None:
     verdicts = [await follow(each) for each in read_dialogues(path)]
     followed, of = shares(verdicts)["total"]
     lost = [f"{v.dialogue.id}, turn {v.turn}: {v.why}" for v in verdicts if not v.followed]
-    assert followed >= floor * of, lost
+    assert followed >= FLOOR * of, lost
 
 
 async def test_a_model_that_takes_no_notice_follows_few() -> None:
