@@ -91,10 +91,6 @@ class WalkGrid:
         self.open = left
         return True
 
-    def reachable(self, rect: Rect) -> bool:
-        """Whether a person can come to stand with the middle in a rectangle."""
-        return bool(self._mask(rect) & self.open)
-
     def _one_arc(self, columns: range, rows: range) -> bool:
         """Whether the open cells around a rectangle of cells hang together along its edge.
 
