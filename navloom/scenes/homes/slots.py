@@ -15,7 +15,7 @@ from navloom.scenes.homes.frame import Bay, Frame, snap
 from navloom.scenes.homes.rectilinear import Rect, rect_of
 from navloom.scenes.homes.units import Unit
 
-_TRIES, _GOOD, _POOR = 12, 0.7, 60.0
+_TRIES, _GOOD, _POOR = 7, 0.7, 60.0
 _NOT = 100.0
 _REACH = 1300
 """So much of a unit lies along the spine at least, in mm: a door and its jambs."""
