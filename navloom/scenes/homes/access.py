@@ -85,11 +85,10 @@ _LOOPS: Mapping[frozenset[str], float] = {
 
 @dataclass(frozen=True)
 class Way:
-    """Two cells that open onto each other, and why: as part of the tree, or as a round way."""
+    """Two cells that open onto each other; in a tree the first is nearer to where one comes in."""
 
     a: int
     b: int
-    round: bool = False
 
 
 def cost(through: str, to: str, own: bool) -> float:
@@ -158,7 +157,7 @@ def rounds(
             if a > b or frozenset((a, b)) in have or own[a] or own[b]:
                 continue
             if dice.chance(_LOOPS.get(frozenset((kinds[a], kinds[b])), 0.0)):
-                found.append(Way(a, b, True))
+                found.append(Way(a, b))
     return dice.shuffled(found)[:_MOST_ROUNDS]
 
 

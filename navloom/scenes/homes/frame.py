@@ -163,14 +163,16 @@ def _straight(dice: Dice, area: float, parts: int, largest: float) -> Frame | No
         return None
     cut = [0, 0]
     if south and dice.chance(0.4) and long > 6500:
-        cut[dice.whole(0, 1)] = snap(dice.between(1400, min(3200, long - 4500)))
+        side = dice.whole(0, 1)
+        # Between two wings people leave a court, not a slit.
+        least = 2800 if any(end.side == "WE"[side] for end in ends) else 1400
+        cut[side] = snap(dice.between(least, max(least, min(3600, long - 4500))))
     long += snap(sum(cut) * south / high)
     bays = [Bay(0, "N", north, 0, long, north, (0, long))]
     if south:
         lo, hi = cut[0], long - cut[1]
         bays.append(Bay(1, "S", north + hall, lo, hi, south, (lo, hi)))
     bays += [replace(end, base=long if end.side == "E" else 0) for end in ends]
-    # Beside a cut the outer wall would leave a slit between bay and end.
     spine = ((0, north, long, north + hall),)
     return Frame(spine, tuple(bays))
 

@@ -60,11 +60,11 @@ def _wall(drawn: DrawnStorey, doorway: Doorway, cell: int, other: int) -> Stretc
         wall
         for wall in drawn.walls
         if {wall.minus, wall.plus} == {cell, other}
-        and covers_line(wall.rect(wall.lo, wall.hi, 0, 0), box)
+        and _lies_on(wall.rect(wall.lo, wall.hi, 0, 0), box)
     )
 
 
-def covers_line(line: Rect, part: Rect) -> bool:
+def _lies_on(line: Rect, part: Rect) -> bool:
     """Whether a straight line has another as its part."""
     return line[0] <= part[0] and line[1] <= part[1] and part[2] <= line[2] and part[3] <= line[3]
 

@@ -92,10 +92,9 @@ class Wanted:
 
 @dataclass(frozen=True)
 class StoreyWishes:
-    """What a storey is to hold besides its halls and stairs, which take ``area`` all together."""
+    """What a storey is to hold besides its halls, stairs and lifts."""
 
     floor: int
-    area: float
     rooms: tuple[Wanted, ...]
     outdoors: tuple[Wanted, ...]
     halls: int
@@ -113,9 +112,8 @@ class Extent:
 
 @dataclass(frozen=True)
 class Programme:
-    """What is to be built; numbers not given to rooms here are for halls, stairs and lifts."""
+    """What is to be built, storey by storey."""
 
-    extent: Extent
     storeys: tuple[StoreyWishes, ...]
     elevator: bool
 
@@ -161,7 +159,7 @@ def draw_programme(dice: Dice, extent: Extent) -> Programme:
     elevator = floors > 1 and rooms >= 12 and dice.chance(0.12)
     spare = rooms - sum(halls) - (floors - 1) - floors * elevator
     kinds = _kinds(dice, spare, rooms)
-    return Programme(extent, _storeys(dice, kinds, floors, extent.area, halls), elevator)
+    return Programme(_storeys(dice, kinds, floors, extent.area, halls), elevator)
 
 
 def _possible(spec: HomeSpec) -> None:
@@ -264,7 +262,7 @@ def _storeys(
         outdoors = tuple(
             Wanted("balcony", dice.between(4, 16)) for _ in range(len(storey) - len(inside))
         )
-        found.append(StoreyWishes(i + 1, areas[i], rooms, outdoors, halls[i]))
+        found.append(StoreyWishes(i + 1, rooms, outdoors, halls[i]))
     return tuple(found)
 
 

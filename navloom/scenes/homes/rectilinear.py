@@ -73,11 +73,6 @@ def corners(rect: Rect) -> Outline:
     return (x0, z0), (x1, z0), (x1, z1), (x0, z1)
 
 
-def grown(rect: Rect, by: int) -> Rect:
-    """A rectangle drawn out on all sides; in, where ``by`` is less than 0."""
-    return rect[0] - by, rect[1] - by, rect[2] + by, rect[3] + by
-
-
 def overlap(a: Rect, b: Rect) -> bool:
     """Whether two rectangles share more than an edge."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
