@@ -163,10 +163,10 @@ def _straight(dice: Dice, area: float, parts: int, largest: float) -> Frame | No
         return None
     cut = [0, 0]
     if south and dice.chance(0.4) and long > 6500:
-        side = dice.whole(0, 1)
+        at = dice.whole(0, 1)
         # Between two wings people leave a court, not a slit.
-        least = 2800 if any(end.side == "WE"[side] for end in ends) else 1400
-        cut[side] = snap(dice.between(least, max(least, min(3600, long - 4500))))
+        least = 2800 if any(end.side == "WE"[at] for end in ends) else 1400
+        cut[at] = snap(dice.between(least, max(least, min(3600, long - 4500))))
     long += snap(sum(cut) * south / high)
     bays = [Bay(0, "N", north, 0, long, north, (0, long))]
     if south:

@@ -251,11 +251,8 @@ def _whole(site: _Site) -> Floorplan:
 
 
 def _flights(site: _Site, number: Mapping[tuple[int, int], int]) -> Iterator[Flight]:
-    for floor, drawn in enumerate(site.storeys, start=1):
-        for ramp in drawn.ramps:
-            ends = number[floor, ramp.lower], number[floor, ramp.upper]
-            yield replace(ramp, lower=ends[0], upper=ends[1])
-    for shaft in site.shafts:
+    """Stairs first, from the lowest up, then lifts and ramps."""
+    for shaft in sorted(site.shafts, key=lambda shaft: shaft.stairs is None):
         for floor in range(shaft.lower, shaft.upper):
             below, above = site.storeys[floor - 1], site.storeys[floor]
             foot = number[floor, _cell(below, shaft)]
@@ -266,6 +263,10 @@ def _flights(site: _Site, number: Mapping[tuple[int, int], int]) -> Iterator[Fli
                 head = number[floor + 1, _cell(above, shaft)]
                 way = lift_flight(shaft, below.storey.height, site.rise)
                 yield replace(way, lower=foot, upper=head)
+    for floor, drawn in enumerate(site.storeys, start=1):
+        for ramp in drawn.ramps:
+            ends = number[floor, ramp.lower], number[floor, ramp.upper]
+            yield replace(ramp, lower=ends[0], upper=ends[1])
 
 
 def _turned(dice: Dice, plan: Floorplan) -> Floorplan:
