@@ -13,18 +13,23 @@ OPEN = Path(__file__).with_name("dialogues_open.yaml")
 SECOND = Path(__file__).with_name("dialogues_second.yaml")
 THIRD = Path(__file__).with_name("dialogues_third.yaml")
 FOURTH = Path(__file__).with_name("dialogues_fourth.yaml")
+FIFTH = Path(__file__).with_name("dialogues_fifth.yaml")
 FLOOR = 0.95
 """Measured: at least 57 of 60, by rules mended while they could be seen (docs/chat.md)."""
+UNSEEN = 0.7
+"""Measured: 45 of 60, by rules that were written without them."""
 
 
 @pytest.mark.parametrize(
-    "path", [OPEN, SECOND, THIRD, FOURTH], ids=["open", "second", "third", "fourth"]
+    ("path", "floor"),
+    [(OPEN, FLOOR), (SECOND, FLOOR), (THIRD, FLOOR), (FOURTH, FLOOR), (FIFTH, UNSEEN)],
+    ids=["open", "second", "third", "fourth", "fifth"],
 )
-async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path) -> None:
+async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path, floor: float) -> None:
     verdicts = [await follow(each) for each in read_dialogues(path)]
     followed, of = shares(verdicts)["total"]
     lost = [f"{v.dialogue.id}, turn {v.turn}: {v.why}" for v in verdicts if not v.followed]
-    assert followed >= FLOOR * of, lost
+    assert followed >= floor * of, lost
 
 
 async def test_a_model_that_takes_no_notice_follows_few() -> None:
