@@ -45,10 +45,7 @@ _TYPE = re.compile(r"Type-A[12]")
 _KIND = re.compile(r"^- ([^:\n]+)", re.MULTILINE)
 _PATTERNS = {"object": _THING, "room": _KIND, "end": _THING, "handoff": _THING, "type": _TYPE}
 _HELPERS = re.compile(r"^robot_2 may start in: (.+)\.$", re.MULTILINE)
-_SHOWN = re.compile(
-    r"^(?P<handoff>.+ in .+) with (?P<type>Type-A[12])(?:, robot_2 from (?P<robot_2>\w+))?:",
-    re.MULTILINE,
-)
+_SHOWN = re.compile(r"^(?P<handoff>.+ in .+) with (?P<type>Type-A[12]):", re.MULTILINE)
 _ASKED_TYPE = re.compile(r"^Asked of this relay:.*the type is (Type-A[12])", re.MULTILINE)
 _STARTS = re.compile(r"robot_2 could start in: (.+)\.$")
 _PLACES = re.compile(r"Handoffs that do: (.+)\.$")
@@ -368,8 +365,8 @@ def _chosen(request: Request, pick: Callable[[list[Any]], Any], *, from_list: bo
     if from_list and "handoff" in choice:
         lines = [match.groupdict() for match in _SHOWN.finditer(request.first_human)]
         if shown := [line for line in lines if line["handoff"] in enums["handoff"]]:
-            # A line is taken whole; a blind one names no helper.
-            choice |= {name: value for name, value in pick(shown).items() if value}
+            # A line is taken whole.
+            choice |= pick(shown)
     return request.answer(choice)
 
 

@@ -1,6 +1,10 @@
-"""A relay in small choices: where robot_2 starts, where the object is handed over, and the type.
+"""A relay in small choices: one of the ways that the tool ranks, or each part of it by name.
 
-See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench 3.1.3.
+Of the ranked list a model reads numbers and robot_1's metres alone and answers with a number: a
+small model that reads places, helpers and times beside them takes a line by its words, not the
+shortest (docs/small-models.md has the figures). Otherwise it names where robot_2 starts, where the
+object is handed over, and the type. See :mod:`navloom.graphs.navcraft.choices`; source: CoNavBench
+3.1.3.
 """
 
 from __future__ import annotations
@@ -36,6 +40,8 @@ from navloom.tools.navcraft.wish import NOT_AS_ASKED, Wish, starts_instead
 
 MOST_PLACES = 6
 """Handoffs that are shown."""
+_LONGEST_NUMBER = 20
+"""Characters that are read of a number that a model answers with."""
 
 
 class Handoff(NamedTuple):
@@ -46,27 +52,15 @@ class Handoff(NamedTuple):
         kind: ``"Type-A1"`` or ``"Type-A2"``.
         metres: what robot_1 walks then.
         helper: where robot_2 best starts; empty where none is named.
-        seconds: until the object lies where it belongs, both robots at 1 m/s, with that helper.
     """
 
     place: Thing
     kind: str
     metres: float
     helper: str = ""
-    seconds: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.place} with {self.kind}"
-
-    @property
-    def told(self) -> str:
-        """The line that a model reads."""
-        if not self.helper:
-            return f"{self}: {self.metres:.0f} m"
-        return (
-            f"{self}, robot_2 from {self.helper}: robot_1 walks {self.metres:.0f} m, "
-            f"done after {self.seconds:.0f} s"
-        )
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,6 @@ class Offer:
                     relay.collab_type,
                     relay.alpha * solo,
                     relay.robot_2_start_region,
-                    relay.g_rate * solo,
                 )
             if len(found) == MOST_PLACES:
                 break
@@ -146,19 +139,25 @@ class Offer:
         ordered = [found[key] for key in sorted(found)]
         return random.Random(self.seed).sample(ordered, min(MOST_PLACES, len(ordered)))
 
+    @cached_property
+    def ways(self) -> dict[str, Handoff]:
+        """What is chosen from by number, the shortest for robot_1 first; empty: names are asked."""
+        numbered = self.settings.choices == "ranked" and self.settings.show_adjacency
+        return {str(n): each for n, each in enumerate(self.handoffs, 1)} if numbered else {}
+
     def facts(self) -> str:
-        """What is asked, who may start where, and some handoffs."""
+        """What is asked, who may start where, and some handoffs; or the ways and their metres."""
         task = self.task
+        if self.ways:
+            shown = [f"{number}: {way.metres:.1f} m" for number, way in self.ways.items()]
+            # Its first is the optimum of what is asked for: the ranking is the planner's.
+            return "\n".join([*shown, *(["A good choice: 1."] if self.settings.recommend else [])])
         facts = [f"Alone robot_1 walks {task.solo_metres or 0:.0f} m.", self.wish.told(task)]
         if self.settings.show_adjacency:
-            heading = {
-                "ranked": "The best handoffs, the first is the best:",
-                "blind": "Some handoffs, and what robot_1 walks then:",
-            }
             facts += [
                 f"robot_2 may start in: {', '.join(self.helpers) or 'nowhere'}.",
-                heading[self.settings.choices],
-                *(each.told for each in self.handoffs),
+                "Some handoffs, and what robot_1 walks then:",
+                *(f"{each}: {each.metres:.0f} m" for each in self.handoffs),
             ]
         if self.settings.recommend and self.kept.any():
             ranking = self.relays.ranking("alpha")
@@ -170,8 +169,14 @@ class Offer:
         return "\n".join(filter(None, facts))
 
     def schema(self) -> dict[str, Any]:
-        """The schema of the choices of a relay."""
+        """The schema of a way's number, or of the choices of a relay."""
         constrain, scene = self.settings.lists_names, self.task.scene
+        if self.ways:
+            numbers: dict[str, Any] = {"enum": [*map(int, self.ways)]} if constrain else {}
+            return {
+                "title": "relay_choice",
+                **closed_object({"way": {"type": "integer", **numbers}}),
+            }
         barred = self.task.target_region if self.wish.elsewhere else None
         rooms = [region.id for region in scene.regions if region.id != barred]
         kinds = [self.wish.type] if self.wish.type else [*COLLAB_TYPES]
@@ -187,10 +192,15 @@ def relay_question(
     state: Mapping[str, Any], offer: Offer, errand: Errand
 ) -> tuple[Rendered, dict[str, Any]]:
     """The opening of a relay's conversation, and the schema of what is asked."""
+    settings = offer.settings
+    # A way's line says all that its choice needs.
+    hidden = offer.ways and not settings.whole_scene
     rendered = load_prompt("navcraft_collab_choices").render(
-        scene=shown_scene(offer.task.scene, offer.settings),
+        scene="" if hidden else shown_scene(offer.task.scene, settings),
         errand=f"{errand.instruction} It starts in {errand.start}.",
         facts=offer.facts(),
+        ways=bool(offer.ways),
+        type=offer.wish.type,
         seed=state["seed"],
     )
     return rendered, without_refused(offer.schema(), state)
@@ -201,6 +211,13 @@ def chosen_relay(
 ) -> tuple[RelayChoice | None, Update]:
     """The relay where the tool finds it efficient and it is as asked, else why it is not."""
     task, settings = offer.task, offer.settings
+    if offer.ways:
+        number = str(answer.get("way")).strip()[:_LONGEST_NUMBER]
+        if number not in offer.ways:
+            fault = f"There is no way {number}. Answer with one of: {listed([*offer.ways])}."
+            return None, refuse(number, "way_not_there", fault, state, settings)
+        way = offer.ways[number]
+        answer = {"robot_2": way.helper, "handoff": str(way.place), "type": way.kind}
     named, kind = answer.get("handoff"), str(answer.get("type"))
     place = read_thing(named, task.scene, "asset")
     if isinstance(place, str):

@@ -23,6 +23,7 @@ OBJECT = {"object": "cup in Study_4"}
 ROOM = {"room": "Hall_2"}
 END = {"end": "kitchen_counter in Hall_2"}
 START = {"start": "Attic_6"}
+WAY = {"way": 1}
 RELAY = {"robot_2": "Bedroom_1", "handoff": "coffee_table in Living_room_3", "type": "Type-A2"}
 
 
@@ -153,20 +154,60 @@ def test_settings_change_what_is_shown() -> None:
     assert "A good choice: kitchen_counter in Hall_2." in model.calls[2].messages[-1].content
 
 
-def test_relay_choice_becomes_the_papers_answer() -> None:
-    with ScriptedChatModel([RELAY]) as model:
+def test_a_ways_number_becomes_the_papers_answer() -> None:
+    with ScriptedChatModel([WAY]) as model:
         end = collab(model)
     assert end["result"]["phase_2"] == phase_2()["phase_2"]
-    human = model.calls[0].messages[1].content
+    record = end["result"]["navloom"]
+    assert record["prompt_collab"]["name"] == "navcraft_collab_choices"
+    assert record["regret_asked"] == pytest.approx(0)
+    human = str(model.calls[0].messages[1].content)
+    # By hand: 8 + 1 m to the cup, 1 + 4 + 2 m to the table. Type-A1 would be 23 m, no gain.
+    assert "the metres that robot_1 walks:\n1: 16.0 m\nWhich way is the shortest" in human
+    assert "robot_1 fetches the object, robot_2 takes it to the end." in human
+    assert "robot_2 fetches" not in human
+    # A line of the list names no place, no helper and no time.
+    assert not {"coffee_table", "Bedroom_1 ", "Random seed"} & {*human.split()}
+
+
+@pytest.mark.parametrize("wrong", [9, 0, "Kitchen", None, True, "1" * 5000])
+@pytest.mark.parametrize("held", [True, False])
+def test_a_way_that_is_not_there_is_told_once(wrong: Any, held: bool) -> None:
+    with ScriptedChatModel([{"way": wrong}, {"way": " 1 "}]) as model:
+        end = collab(model, constrain=held)
+    assert (end["status"], end["violations"]) == ("ok", ["way_not_there"])
+    told = str(model.calls[1].messages[-1].content)
+    assert f"There is no way {str(wrong)[:20]}. Answer with one of: 1." in told
+    assert len(told) < 200
+    assert end["result"]["phase_2"] == phase_2()["phase_2"]
+
+
+def test_a_model_that_reads_well_gets_the_best_and_one_that_does_not_its_regret() -> None:
+    def regret(way: int) -> float:
+        with ScriptedChatModel([{"way": way}]) as model:
+            context = navcraft_collab.Context(scene="demo:house", model=model, compact=True)
+            errand = navcraft_single.Context(
+                scene="demo:house", model="builtin/heuristic", compact=True
+            )
+            given = run(navcraft_single.graph, {"seed": 3}, context=errand)["result"]["phase_1"]
+            end = run(navcraft_collab.graph, {"seed": 3, "phase_1": given}, context=context)
+        assert end["status"] == "ok"
+        return float(end["result"]["navloom"]["regret_asked"])
+
+    best, *others = [regret(way) for way in (1, 2, 3)]
+    assert best < 0.02
+    assert others == sorted(others)
+    assert others[-1] > 0.05
+
+
+def test_a_blind_relay_choice_becomes_the_papers_answer() -> None:
+    with ScriptedChatModel([RELAY]) as model:
+        end = collab(model, choices="blind")
+    assert end["result"]["phase_2"] == phase_2()["phase_2"]
+    human = str(model.calls[0].messages[1].content)
     assert "Alone robot_1 walks 21 m." in human
     assert "robot_2 may start in: Bedroom_1, Hall_2, Living_room_3." in human
-    # By hand: 8 + 1 m to the cup, 1 + 4 + 2 m to the table. Type-A1 would be 23 m, no gain.
-    shown = "coffee_table in Living_room_3 with Type-A2"
-    assert f"{shown}, robot_2 from Bedroom_1: robot_1 walks 16 m, done after 25 s" in human
-    assert "with Type-A1" not in human
-    with ScriptedChatModel([RELAY]) as model:
-        collab(model, choices="blind")
-    assert f"{shown}: 16 m" in model.calls[0].messages[1].content
+    assert "\ncoffee_table in Living_room_3 with Type-A2: 16 m\nRandom seed: 7\n" in human
 
 
 def test_relay_without_gain_is_sent_back_with_the_reason() -> None:
@@ -174,7 +215,7 @@ def test_relay_without_gain_is_sent_back_with_the_reason() -> None:
     nowhere = {**RELAY, "handoff": "sofa in Hall_2"}
     beside = {**RELAY, "robot_2": "Pantry_5"}
     with ScriptedChatModel([worse, nowhere, beside, RELAY]) as model:
-        end = collab(model)
+        end = collab(model, choices="blind")
     assert end["status"] == "ok"
     told = [str(call.messages[-1].content) for call in model.calls[1:]]
     assert "robot_1 walks 23 m, alone 21 m: no gain" in told[0]
@@ -185,13 +226,13 @@ def test_relay_without_gain_is_sent_back_with_the_reason() -> None:
 def test_a_choice_that_is_not_as_asked_is_sent_back_and_its_start_not_offered_again() -> None:
     in_room = {**RELAY, "robot_2": "Study_4"}
     with ScriptedChatModel([in_room, RELAY]) as model:
-        end = collab(model, hold_names=False)
+        end = collab(model, choices="blind", hold_names=False)
     assert end["violations"] == ["not_as_asked"]
     told = str(model.calls[1].messages[-1].content)
     assert "robot_2 may not start in Study_4, where the object is." in told
     assert "Choose one of: Bedroom_1, Hall_2, Living_room_3." in told
     with ScriptedChatModel([RELAY]) as model:
-        collab(model)
+        collab(model, choices="blind")
     held = model.calls[0].response_format["properties"]
     assert "Study_4" not in held["robot_2"]["enum"]
 
@@ -211,8 +252,11 @@ def test_an_end_that_holds_nothing_is_sent_back(compact: bool) -> None:
 
 
 def test_recommendation_is_the_optimum() -> None:
-    with ScriptedChatModel([RELAY]) as model:
+    with ScriptedChatModel([WAY]) as model:
         collab(model, recommend=True)
+    assert "A good choice: 1." in model.calls[0].messages[1].content
+    with ScriptedChatModel([RELAY]) as model:
+        collab(model, choices="blind", recommend=True)
     assert "handoff coffee_table in Living_room_3, Type-A2." in model.calls[0].messages[1].content
 
 
@@ -220,7 +264,10 @@ def test_recommendation_is_the_optimum() -> None:
 def test_baselines_choose_too(model: str) -> None:
     done = []
     for seed in range(12):
-        context = navcraft_collab.Context(scene="demo:house", model=model, compact=True)
+        # Of the ranked list whatever is picked is a relay.
+        context = navcraft_collab.Context(
+            scene="demo:house", model=model, compact=True, choices="blind"
+        )
         done.append(run(navcraft_collab.graph, {"seed": seed, "phase_1": None}, context=context))
     relays = sum(bool(end.get("result", {}).get("phase_2")) for end in done)
     assert relays == 12 if model == "builtin/heuristic" else relays < 12
@@ -243,7 +290,7 @@ def test_the_control_takes_the_first_of_every_list(choices: Any) -> None:
 
 
 def test_the_control_goes_on_to_the_second_where_the_first_was_refused() -> None:
-    shown = "Some:\nsofa in Hall_2 with Type-A1, robot_2 from Attic_6: robot_1 walks 3 m"
+    shown = "Some:\nsofa in Hall_2 with Type-A1: 3 m"
     lines = f"{shown}\ndesk in Pantry_5 with Type-A2: 4 m"
     names = {"handoff": ["desk in Pantry_5"], "type": ["Type-A1", "Type-A2"], "robot_2": ["A_1"]}
     schema = {"properties": {name: {"enum": held} for name, held in names.items()}}

@@ -15,8 +15,9 @@ from navloom.scenes.scene import Edge, Scene
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
+from navloom.tools.navcraft.relay import RelayChoice, check_collab_path_efficient
 from navloom.tools.navcraft.task import RelayTask
-from navloom.tools.navcraft.wish import Wish
+from navloom.tools.navcraft.wish import Wish, drawn, settled
 from tests.tools.navcraft.worlds import item, row_house
 
 BLIND = Context(scene="demo:flat", compact=True, choices="blind")
@@ -62,22 +63,36 @@ def test_handoffs_are_those_that_spare_robot_1_a_part_of_its_way() -> None:
     assert "kitchen_counter in Hall_2 with Type-A2: 17 m" in facts
 
 
-def test_ranked_handoffs_are_the_tools_best_first_with_metres_and_time() -> None:
+def test_ranked_ways_are_the_tools_best_first_by_number_and_metres_alone() -> None:
     task = errand(row_house(SHELF))
-    # By hand: from Pantry_5 robot_2 has the cup after 4 + 1 m and is at the table after 1 + 4 + 2
-    # more, where robot_1 has been since 2 m, and on it goes for 2 + 8 + 1. From Bedroom_1 it is at
-    # the table before robot_1 is: 8 + 2 m against 12.
-    assert offer(task).facts().splitlines()[2:] == [
-        "The best handoffs, the first is the best:",
-        "coffee_table in Living_room_3 with Type-A2, robot_2 from Bedroom_1: robot_1 walks 12 m, "
-        "done after 23 s",
-        "coffee_table in Living_room_3 with Type-A1, robot_2 from Pantry_5: robot_1 walks 13 m, "
-        "done after 23 s",
-        "kitchen_counter in Hall_2 with Type-A1, robot_2 from Pantry_5: robot_1 walks 15 m, "
-        "done after 25 s",
-        "kitchen_counter in Hall_2 with Type-A2, robot_2 from Bedroom_1: robot_1 walks 17 m, "
-        "done after 25 s",
-    ]
+    # Over the table robot_1 brings the cup 12 m or takes it on for 13 m, over the counter 15 or 17.
+    assert offer(task).facts().splitlines() == ["1: 12.0 m", "2: 13.0 m", "3: 15.0 m", "4: 17.0 m"]
+    ways = {number: (str(way), way.helper) for number, way in offer(task).ways.items()}
+    assert ways["1"] == ("coffee_table in Living_room_3 with Type-A2", "Bedroom_1")
+    assert ways["4"] == ("kitchen_counter in Hall_2 with Type-A2", "Bedroom_1")
+    held = offer(task).schema()["properties"]
+    assert held == {"way": {"type": "integer", "enum": [1, 2, 3, 4]}}
+    assert offer(task, BLIND).ways == offer(task, BARE).ways == {}
+
+
+@pytest.mark.parametrize("name", ["house", "villa"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_every_way_is_a_relay_that_the_tool_confirms_and_as_asked(name: str, strict: bool) -> None:
+    scene, seen = load_scene(f"demo:{name}"), 0
+    for seed, (start, target, end) in enumerate([*admissible_triples(scene)][::40]):
+        thing, asset = (item_names(scene, r, k)[0] for r, k in ((target, "object"), (end, "asset")))
+        task = RelayTask(scene, start, target, thing, end, asset)
+        relays = all_relays(task, strict=strict)
+        wish = settled(relays, drawn(seed), types="balanced")
+        for way in Offer(relays, wish, RANKED, seed).ways.values() if wish else ():
+            choice = RelayChoice(way.helper, way.place.region, way.place.name, way.kind)
+            told = check_collab_path_efficient(task, *choice, strict=strict)
+            assert told["efficient"]
+            assert told["r1_rate"] * (task.solo_metres or 0) == pytest.approx(way.metres)
+            assert wish is not None
+            assert wish.why_not(task, choice, told["r1_rate"], told["g_rate"]) is None
+            seen += 1
+    assert seen > 20
 
 
 @pytest.mark.parametrize("name", ["house", "villa", "flat"])
@@ -193,6 +208,7 @@ def test_a_list_keeps_to_what_is_asked() -> None:
     # Of 19 m robot_1 is spared a quarter over the table alone, and no helper makes it sooner.
     asked = offer(task, type="Type-A1", min_gain=0.25)
     assert [str(each) for each in asked.handoffs] == ["coffee_table in Living_room_3 with Type-A1"]
+    asked = offer(task, BLIND, type="Type-A1", min_gain=0.25)
     assert asked.schema()["properties"]["type"]["enum"] == ["Type-A1"]
     assert (
         "Asked of this relay: the type is Type-A1; robot_1 walks at most 14.2 m." in asked.facts()
