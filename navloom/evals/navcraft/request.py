@@ -110,9 +110,9 @@ class SynthRequest(Request):
     choices: Annotated[
         Literal["ranked", "blind"],
         Opt(
-            "With --compact: handoffs as the tool ranks them, or a blind list. Ranked, each has"
-            " robot_1's metres and the time it takes, the best first; a blind list has some that"
-            " will do in the order of the seed, and no times."
+            "With --compact: handoffs as the tool ranks them, or a blind list. Ranked, a model"
+            " chooses by number from robot_1's metres alone, the shortest first; a blind list names"
+            " some that will do in the order of the seed."
         ),
     ] = "ranked"
     hold_names: bool = True

@@ -65,8 +65,8 @@ class ChoiceSettings(TurnLimits):
     show_adjacency: bool = True
     """With ``compact``: say what is next to what, what is far enough, and how far places are."""
     choices: Literal["ranked", "blind"] = "ranked"
-    """With ``compact``: handoffs as the tool recommends them, the best first with metres and time,
-    or a blind list: some that will do, in the seed's order."""
+    """With ``compact``: ways as the tool ranks them, numbers with robot_1's metres, the shortest
+    first; or a blind list: some handoffs that will do, by name, in the seed's order."""
     weigh: bool = True
     """With ``compact``: of each piece of furniture ask whether the object goes on or in it, before
     one is chosen; up to six small calls an errand."""
