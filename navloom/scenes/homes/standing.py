@@ -16,9 +16,14 @@ from navloom.scenes.homes.walk_grid import grown
 _TRIES = 3
 """Spans of wall that are tried for one thing."""
 _SPOTS = 10
+"""Places in the middle of a room that are tried for one thing."""
 _SIGHT = 5000
 """mm from a sofa's wall to the one that it looks at, beyond which another wall is better."""
-"""Places in the middle of a room that are tried for one thing."""
+_NEAR, _NO_OUTLOOK = 2600, 3.0
+_SCREEN = (1000, 450, 500)
+"""mm: how wide and deep what carries a screen is, and what stays free before it."""
+_ASKANCE = 900
+"""mm: how far aside of what faces it a screen's wall may end."""
 _ASKEW = [tilt for tilt in TILTS if tilt]
 
 
@@ -66,10 +71,18 @@ def _along(
         if corner:
             spans = [s for s in spans if s[1] == s[0].low or s[2] == s[0].high]
         scored = [(_rank(room, prefer, span, need), i) for i, span in enumerate(spans)]
+        looks: dict[int, int | None] = {}
+        if entry.shape == "sofa" and prefer == "centre":
+            outlooks = [_outlook(room, span, need) for span in spans]
+            scored = [(rank + outlooks[i][0], i) for rank, i in scored]
+            looks = {i: best for i, (_, best) in enumerate(outlooks)}
+        if at is not None:
+            aside = ((max(low - at, at - high, 0), i) for i, (_, low, high) in enumerate(spans))
+            scored = [(float(off), i) for off, i in aside if off < _ASKANCE]
         scored.sort()
         for _, i in scored[:_TRIES]:
             side, low, high_end = spans[i]
-            for start in _starts(room, prefer, side, low, high_end, need, at, corner):
+            for start in _starts(room, prefer, side, low, high_end, need, looks.get(i, at), corner):
                 left = entry.sides if margins == 2 or (margins and start != low) else 0
                 thing = _back_to(room, entry, size, side, start + left)
                 if thing is not None:
@@ -85,12 +98,36 @@ def _rank(room: Setting, prefer: str, span: tuple[Side, int, int], need: int) ->
     slack = min((high - low - need) / 4000, 1.0)
     noise = room.dice.unit()
     if prefer == "centre":
-        # A sofa looks at something: not at a wall across a hall of a room.
-        x0, z0, x1, z1 = room.ground.bounds
-        across = z1 - z0 if side.along_x else x1 - x0
-        return noise - slack + max(0, across - _SIGHT) / 3000
+        return noise - slack
     whole = 0.3 * (low == side.low) + 0.3 * (high == side.high)
     return noise + 0.3 * slack - whole
+
+
+def _outlook(room: Setting, span: tuple[Side, int, int], wide: int) -> tuple[float, int | None]:
+    """What a sofa looks at: 0 a wall in sight with room for a screen, more what is worse.
+
+    Returns:
+        That, and where along its wall the sofa best stands to look there.
+    """
+    side, low, high = span
+    least, most = low + wide // 2, high - wide // 2
+    best: tuple[float, int | None] = (_NO_OUTLOOK, None)
+    for other in room.ground.sides:
+        far = abs(other.at - side.at)
+        if other.quarter != (side.quarter + 2) % 4 or far < _NEAR:
+            continue
+        across, deep, before = _SCREEN
+        for start, end in room.ground.spans(other, deep, 0, before, before):
+            if end - start >= across:
+                first, last = max(least, start + across // 2), min(most, end - across // 2)
+                askance = max(0, first - last)
+                at = min(max((first + last) // 2, least), most)
+                best = min(best, ((askance + max(0, far - _SIGHT)) / 1000, at), key=_worth)
+    return best
+
+
+def _worth(outlook: tuple[float, int | None]) -> float:
+    return outlook[0]
 
 
 def _starts(
@@ -205,15 +242,18 @@ def _front(room: Setting, entry: Entry, size: Size) -> Placed | None:
 def _facing(room: Setting, entry: Entry, size: Size) -> Placed | None:
     """Against the wall that it looks at, before its middle."""
     for anchor in room.all_of(entry.to):
-        opposite = [s for s in room.ground.sides if s.quarter == (anchor.quarter + 2) % 4]
         x, z = anchor.place(0, -anchor.size[2] // 2)
-        for side in opposite:
-            at = x if side.along_x else z
-            if side.low <= at <= side.high:
-                thing = _along(room, entry, size, [side], "centre", at=at)
-                if thing is not None:
-                    thing.anchor = anchor
-                    return thing
+        opposite = []
+        for i, side in enumerate(room.ground.sides):
+            at, far = (x, abs(side.at - z)) if side.along_x else (z, abs(side.at - x))
+            askance = max(side.low - at, at - side.high, 0)
+            if side.quarter == (anchor.quarter + 2) % 4 and askance < _ASKANCE:
+                opposite.append((askance + max(0, far - _SIGHT), i, at))
+        for _, i, at in sorted(opposite):
+            thing = _along(room, entry, size, [room.ground.sides[i]], "centre", at=at)
+            if thing is not None:
+                thing.anchor = anchor
+                return thing
     return None
 
 
@@ -230,15 +270,20 @@ def _at(room: Setting, entry: Entry, size: Size) -> Placed | None:
 def _around(room: Setting, entry: Entry, size: Size) -> Placed | None:
     """At one more of the places around a table, turned to it: first at its long sides."""
     for anchor in room.all_of(entry.to):
+        if anchor.entry.seat:
+            continue  # one sits beside a sofa, not around it
         wide, deep = anchor.size[0], anchor.size[2]
         pitch = size[0] + 60
         # At a sofa's table one sits at the ends, not between the sofa and what it looks at.
         ends = ((1, 3), deep, 1)
         for edges, length, most in (ends,) if anchor.anchor else (((0, 2), wide, 9), ends):
-            n = min(length // pitch, most)
+            n = max(min(length // pitch, most), anchor.anchor is not None)
             for i in range(n):
                 along = (2 * i + 1 - n) * length // (2 * n)
                 for edge in edges:
+                    if anchor.anchor:  # a wide seat starts where the sofa ends
+                        shift = max(0, size[0] // 2 - deep // 2 - anchor.entry.gap)
+                        along = -shift if edge == 1 else shift
                     thing = _drawn_up(room, entry, size, anchor, edge, along)
                     if thing is not None:
                         return thing
