@@ -229,7 +229,7 @@ def _kinds(dice: Dice, spare: int, rooms: int) -> list[str]:
             if have[name] >= kind.limit or rooms < kind.rooms or not kind.share:
                 continue
             weights[name] = max(kind.share * rooms * 1.15 - have[name], kind.share * 0.3)
-        if have["bathroom"] > have["bedroom"]:
+        if have["bathroom"] >= have["bedroom"]:
             weights.pop("bathroom", None)
         if have["closet"] + have["dressing room"] > have["bedroom"]:
             weights.pop("closet", None)
@@ -293,6 +293,28 @@ def _balance(where: list[list[str]]) -> None:
             if giver.count("bathroom") > 1:
                 giver.remove("bathroom")
                 storey.append("bathroom")
+    if not {"toilet", "bathroom"} & set(where[0]):
+        _toilet_below(where)
+
+
+def _toilet_below(where: list[list[str]]) -> None:
+    """A toilet where guests are: from upstairs, else in place of the least room that can go."""
+    for storey in where[1:]:
+        if "toilet" in storey:
+            storey.remove("toilet")
+            where[0].append("toilet")
+            return
+    for spare in ("closet", "storage", "pantry", "office", "library", "laundry"):
+        if spare in where[0]:
+            where[0].remove(spare)
+            where[0].append("toilet")
+            return
+    for spare in ("bathroom", "closet", "dressing room", "office", "bedroom"):
+        giver = max(where[1:], key=lambda storey: storey.count(spare))
+        if giver.count(spare) > (spare in ("bathroom", "bedroom")):
+            giver.remove(spare)
+            where[0].append("toilet")
+            return
 
 
 def _sized(dice: Dice, kinds: list[str], area: float) -> list[float]:
