@@ -34,6 +34,8 @@ _BESIDE_LANE = 50
 _BEFORE_WINDOW = 250
 """mm before a window where nothing stands that is higher than its sill."""
 _STAIR_LANE = 900
+_TABLE = "kitchen table"
+"""Where a home without a dining room eats."""
 _TRIES = 6
 """How often a room is begun anew."""
 _QUARTER_TURN = 1.570796
@@ -89,18 +91,27 @@ def furnish(
     mess = _MESS[untidy]
     full = dice.split("owners").pick(_OWNERS) * _FULL[mess] * dressing.full
     household = Household(dressing, full, mess)
+    settings = _furnished(plan, dice, household)
     namer = _Namer()
     items: list[Item] = []
     relations: list[Relation] = []
-    for room in plan.rooms:
-        keys = room_keys(room.kind)
-        if not keys:
-            continue
-        setting = _best(plan, room, keys, dice, household)
+    for room, setting in settings:
         made = namer.items(room, setting.placed, dressing)
         items += made
         relations += relations_of(setting.placed, [item.id for item in made])
     return Furnishing(tuple(items), tuple(relations), dressing.name, untidy)
+
+
+def _furnished(plan: Floorplan, dice: Dice, household: Household) -> list[tuple[Room, Setting]]:
+    """Every room that is furnished, in the plan's order; one of them has the table to eat at."""
+    rooms = [(room, keys) for room in plan.rooms if (keys := room_keys(room.kind))]
+    eats = not any("dining" in keys for _, keys in rooms)
+    made: dict[int, Setting] = {}
+    for room, keys in sorted(rooms, key=lambda each: "kitchen" not in each[1]):
+        setting = _best(plan, room, keys, dice, household._replace(eats=eats))
+        eats = eats and _TABLE not in setting.by_name
+        made[room.number] = setting
+    return [(room, made[room.number]) for room, _ in rooms]
 
 
 def _best(
@@ -210,11 +221,11 @@ def _furnish_room(room: Setting) -> int:
             groups.add(entry.group)
             missed += not _stand_one_of(room, [e for e in ordered if e.group == entry.group])
             continue
-        for _ in range(_wanted(room, entry)):
+        for n in range(_wanted(room, entry)):
             if entry.turn > 3 and _is_full(room) and entry.place in STANDING:
                 break
             if _stand(room, entry) is None:
-                missed += entry.turn == 0
+                missed += entry.turn == 0 and n == 0
                 break
     return missed
 
@@ -242,6 +253,8 @@ def _is_full(room: Setting) -> bool:
 
 def _wanted(room: Setting, entry: Entry) -> int:
     """How many of a kind a room shall have."""
+    if entry.name == _TABLE and not room.household.eats:
+        return 0
     likes = room.dressing.likes(entry.name)
     if entry.turn > 2 and not entry.seat:
         likes *= room.rich
@@ -259,7 +272,8 @@ def _wanted(room: Setting, entry: Entry) -> int:
             wanted = max(wanted, min(share.most, n))
         else:
             wanted = max(wanted, room.dice.whole(1, share.most))
-    return wanted
+    # At a table one sits over against another.
+    return wanted + wanted % 2 if entry.place == "around" and entry.carried else wanted
 
 
 def _stand(room: Setting, entry: Entry) -> Placed | None:

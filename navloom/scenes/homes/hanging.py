@@ -9,12 +9,17 @@ from collections.abc import Callable
 
 from navloom.scenes.homes.catalogue import Entry, Place
 from navloom.scenes.homes.placed import Placed, Setting, Size
+from navloom.scenes.homes.rectilinear import overlap
 from navloom.scenes.homes.room_floor import Side
 
 FLAT = 60
 """mm: what is no deeper hangs in nobody's way."""
 _OVER = 100
 """mm between a thing and what hangs above it."""
+_NOT_ON_RUGS = frozenset(
+    {"appliance", "bathtub", "cabinet", "counter", "shelf", "shower", "toilet"}
+)
+"""Shapes that stand beside a rug, never half on it."""
 
 
 def _hung(room: Setting, entry: Entry, size: Size) -> Placed | None:
@@ -171,11 +176,16 @@ def _lay(
     anchor: Placed | None,
 ) -> Placed | None:
     rugs = [thing.rect for thing in room.placed if thing.entry.shape == "rug"]
+    stood = [
+        thing.rect
+        for thing in room.placed
+        if thing.entry.shape in _NOT_ON_RUGS and not thing.hung
+        and thing.on is None and (anchor is None or thing.anchor is not anchor)
+    ]  # fmt: skip
     for share in (10, 8, 6):
         fitted = (size[0] * share // 20 * 2, size[1], size[2] * share // 20 * 2)
         thing = Placed(0, entry, fitted, *spot, 0, quarter)
-        x0, z0, x1, z1 = thing.rect
-        apart = all(x0 >= b1 or b0 >= x1 or z0 >= d1 or d0 >= z1 for b0, d0, b1, d1 in rugs)
+        apart = not any(overlap(thing.rect, other) for other in (*rugs, *stood))
         if fitted[0] >= entry.size[0][0] * 6 // 10 and apart and room.ground.lies(thing.rect):
             return room.put(entry, fitted, spot, 0, quarter, anchor=anchor)
     return None

@@ -60,8 +60,17 @@ def build_run(room: Setting, entries: tuple[Entry, ...]) -> int:
         units = [*units, *missed]
         budget -= length
         taken.append(side)
-    # What the run has no room for stands by itself.
-    return sum(not PLACES["wall"](room, entry, size) for entry, size in units)
+    return sum(not _near(room, entry, size) for entry, size in units)
+
+
+def _near(room: Setting, entry: Entry, size: Size) -> bool:
+    """Put what a run has no room for at an end of it; by itself only what a kitchen must have."""
+    names = tuple(dict.fromkeys(t.entry.name for t in room.placed if t.entry.place == "run"))
+    at_end = entry.model_copy(update={"to": names, "gap": 2})
+    for fitted in dict.fromkeys((size, _cut(room.draw_size(entry, least=True)))):
+        if PLACES["beside"](room, at_end, fitted):
+            return True
+    return entry.turn > 0 or PLACES["wall"](room, entry, size) is not None
 
 
 def _cut(size: Size) -> Size:

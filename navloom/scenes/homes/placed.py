@@ -142,6 +142,8 @@ class Household(NamedTuple):
     """Factor on the number of objects."""
     mess: int
     """How untidy they are: 0 tidy, 1 lived-in, 2 cluttered."""
+    eats: bool = False
+    """Whether the home still needs a table to eat at."""
 
 
 class Setting:

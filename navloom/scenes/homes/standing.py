@@ -24,6 +24,9 @@ _SCREEN = (1000, 450, 500)
 """mm: how wide and deep what carries a screen is, and what stays free before it."""
 _ASKANCE = 900
 """mm: how far aside of what faces it a screen's wall may end."""
+_NOT_AT_WINDOWS = frozenset({"bed", "cabinet", "shelf"})
+_OVER_SILLS = 1500
+"""mm: no window's sill is as high, but for a bathroom's."""
 _ASKEW = [tilt for tilt in TILTS if tilt]
 
 
@@ -31,7 +34,12 @@ _ASKEW = [tilt for tilt in TILTS if tilt]
 
 
 def _wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
-    return _along(room, entry, size, room.ground.sides, entry.prefer)
+    sides = room.ground.sides
+    if entry.shape in _NOT_AT_WINDOWS and room.windows:
+        found = _along(room, entry, size, sides, entry.prefer, over=_OVER_SILLS)
+        if found is not None:
+            return found
+    return _along(room, entry, size, sides, entry.prefer)
 
 
 def _corner(room: Setting, entry: Entry, size: Size) -> Placed | None:
@@ -54,8 +62,12 @@ def _along(
     *,
     corner: bool = False,
     at: int | None = None,
+    over: int = 0,
 ) -> Placed | None:
-    """With its back to one of these walls; ``at``: as near as can be to this place along it."""
+    """With its back to one of these walls; ``at``: as near as can be to this place along it.
+
+    ``over``: mm of wall above the floor that are free of windows as well.
+    """
     wide, high, deep = size
     ground = room.ground
     # A bed wants both its sides free, then one; other things have none to be kept.
@@ -65,7 +77,7 @@ def _along(
             (side, low, low_end)
             for side in sides
             if side.high - side.low >= need
-            for low, low_end in ground.spans(side, deep, 0, high, entry.clear)
+            for low, low_end in ground.spans(side, deep, 0, max(high, over), entry.clear)
             if low_end - low >= need
         ]
         if corner:
