@@ -42,6 +42,10 @@ _QUARTER_TURN = 1.570796
 _DEGREE = 0.01745329
 _FULLEST = {0: 40, 1: 50, 2: 60}
 """Percent of a room's floor under things, by how untidy the home is."""
+_LOOSE = frozenset({"ball", "basket", "box", "shoe", "toy"})
+_STORES: frozenset[RoomKey] = frozenset(
+    {"closet", "dressing", "garage", "laundry", "nursery", "pantry"}
+)
 _MESS: dict[Clutter, int] = {"tidy": 0, "lived-in": 1, "cluttered": 2}
 _HOW_UNTIDY: dict[Clutter, float] = {"tidy": 0.25, "lived-in": 0.5, "cluttered": 0.25}
 _FULL = {0: 0.6, 1: 1.0, 2: 1.6}
@@ -224,6 +228,8 @@ def _furnish_room(room: Setting) -> int:
         for n in range(_wanted(room, entry)):
             if entry.turn > 3 and _is_full(room) and entry.place in STANDING:
                 break
+            if _enough_lies_about(room, entry):
+                break
             if _stand(room, entry) is None:
                 missed += entry.turn == 0 and n == 0
                 break
@@ -249,6 +255,18 @@ def _stand_one_of(room: Setting, entries: list[Entry]) -> bool:
 
 def _is_full(room: Setting) -> bool:
     return room.ground.covered * 100 > room.ground.area * _FULLEST[room.mess]
+
+
+def _enough_lies_about(room: Setting, entry: Entry) -> bool:
+    """Whether another loose thing on the floor would be one too many, where nothing is stored."""
+    if entry.shape not in _LOOSE or entry.kind != "object" or not _STORES.isdisjoint(room.keys):
+        return False
+    lying = sum(
+        thing.entry.shape in _LOOSE and thing.entry.kind == "object"
+        for thing in room.placed
+        if thing.on is None and not thing.hung
+    )
+    return lying > room.mess
 
 
 def _wanted(room: Setting, entry: Entry) -> int:

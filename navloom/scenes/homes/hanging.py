@@ -57,10 +57,12 @@ def _on_wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
         spans = [(low, end - wide) for low, end in found if end - low >= wide]
         if not spans:
             continue
-        low, last = room.dice.pick(spans)
-        start = (low + last) // 2 if room.dice.chance(0.4) else room.dice.whole(low, last)
         if watched is not None:
             middle = watched.x if side.along_x else watched.z
+            spans.sort(key=lambda span: max(span[0] - middle, middle - span[1] - wide, 0))
+        low, last = room.dice.pick(spans if watched is None else spans[:1])
+        start = (low + last) // 2 if room.dice.chance(0.4) else room.dice.whole(low, last)
+        if watched is not None:
             start = min(max(middle - wide // 2, low), last)
         thing = _hang(room, entry, size, side, start, bottom, None)
         if thing is not None:
@@ -135,7 +137,9 @@ def _curtain(room: Setting, entry: Entry, size: Size) -> Placed | None:
         if spot in taken or room.ground.hit(rect, bottom, top):
             continue
         fitted = (wide, (top - bottom) // 2 * 2, size[2])
-        return room.put(entry, fitted, spot, bottom, side.quarter, hung=True, walked=False)
+        thing = room.put(entry, fitted, spot, bottom, side.quarter, hung=True)
+        if thing is not None:
+            return thing
     return None
 
 

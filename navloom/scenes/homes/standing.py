@@ -27,6 +27,7 @@ _ASKANCE = 900
 _NOT_AT_WINDOWS = frozenset({"bed", "cabinet", "shelf"})
 _OVER_SILLS = 1500
 """mm: no window's sill is as high, but for a bathroom's."""
+_ASIDE = 2000
 _ASKEW = [tilt for tilt in TILTS if tilt]
 
 
@@ -34,6 +35,8 @@ _ASKEW = [tilt for tilt in TILTS if tilt]
 
 
 def _wall(room: Setting, entry: Entry, size: Size) -> Placed | None:
+    if entry.place == "facing":
+        return _askance(room, entry, size)
     sides = room.ground.sides
     if entry.shape in _NOT_AT_WINDOWS and room.windows:
         found = _along(room, entry, size, sides, entry.prefer, over=_OVER_SILLS)
@@ -265,6 +268,22 @@ def _facing(room: Setting, entry: Entry, size: Size) -> Placed | None:
             thing = _along(room, entry, size, [room.ground.sides[i]], "centre", at=at)
             if thing is not None:
                 thing.anchor = anchor
+                return thing
+    return None
+
+
+def _askance(room: Setting, entry: Entry, size: Size) -> Placed | None:
+    """Against a wall at the side of what would face it, a little before that; never beside it."""
+    for anchor in room.all_of(entry.to):
+        x, z = anchor.place(0, -_ASIDE)
+        beside = [
+            (abs(side.at - z), i, x) if side.along_x else (abs(side.at - x), i, z)
+            for i, side in enumerate(room.ground.sides)
+            if side.quarter % 2 != anchor.quarter % 2
+        ]
+        for _, i, at in sorted(beside):
+            thing = _along(room, entry, size, [room.ground.sides[i]], "centre", at=at)
+            if thing is not None:
                 return thing
     return None
 
