@@ -225,6 +225,28 @@ def test_nothing_tall_stands_before_a_window(name: str, seed: int) -> None:
                 assert before.intersection(body(item)).area < TINY, (window, item)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bedrooms_have_a_wardrobe_and_no_bed_has_its_head_at_a_window(seed: int) -> None:
+    plan, made = furnished("drawn", seed)
+    for room, items in by_room(plan, made):
+        if room.kind != "bedroom":
+            continue
+        assert "wardrobe" in {item.name for item in items}, room
+        walls = outline(room).exterior
+        for bed in items:
+            if bed.name != "bed" or bed.size is None:
+                continue
+            x, _, z = bed.position
+            back = bed.size[2] / 2
+            head = Point(x - back * math.sin(bed.yaw), z + back * math.cos(bed.yaw))
+            assert walls.distance(head) < 0.1, bed
+            for window in (each for each in plan.windows if each.room == room.number):
+                (x0, z0), (x1, z1) = ((x / 1000, z / 1000) for x, z in window.jambs)
+                hole = box(min(x0, x1), min(z0, z1), max(x0, x1), max(z0, z1))
+                reach = window.thickness / 2000 + TINY
+                assert hole.distance(head) > reach, (window, bed)
+
+
 USED = ("toilet", "stove", "stovetop", "refrigerator", "fridge", "wardrobe", "washing machine")
 
 
