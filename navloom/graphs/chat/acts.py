@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from navloom.graphs.chat.asked import Before, Intent
+from navloom.graphs.chat.asked import Before, Intent, counted_within
 from navloom.graphs.chat.wordings import Said, closed_off, mentioned, wordings
 from navloom.scenes.lexicon import room_types
 
@@ -280,6 +280,9 @@ def _count(heard: _Heard) -> list[Intent]:
     thing = heard.slots["thing"]
     if thing in ("of them", "of those", "of these", "them") and heard.before.thing:
         thing = heard.before.thing
+    of, within = counted_within(heard.text, thing)
+    if within and not room_types(named := finding(of).args["thing"]):
+        return [Intent("find", {"thing": f"{named} in {within}"}, "count")]
     counted = _findings(thing + where, "count")
     if storey := _ON_STOREY.match(counted[0].args["thing"]):
         return [Intent("rooms", words=storey["storey"])]

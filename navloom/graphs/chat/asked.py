@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+_COUNTED_AT = re.compile(
+    r"(?: (?:are|is|there|do you see|can you see|do we have|stand))*"
+    r" (?:(?:at|around|by|in|on) (?:it|that|there|that (?:room|table|one))"
+    r"|(?P<here>(?:in |at |out )?here|in this (?:room|place)))$"
+)
+"""In this room, or in that of what was talked of; "there" alone may be the whole home."""
 
 
 @dataclass(frozen=True)
@@ -49,3 +57,14 @@ class Before:
         """The last question's tool; empty where the last thing was an order."""
         tool = self.calls[-1][0] if self.calls else ""
         return tool if tool in ("find", "describe") else ""
+
+
+def counted_within(text: str, thing: str) -> tuple[str, str]:
+    """A thing that is counted, and where: ``this room``, ``it``, or empty for the whole home.
+
+    Args:
+        text: the clause.
+        thing: what is counted, in its words.
+    """
+    at = _COUNTED_AT.search(text)
+    return (_COUNTED_AT.sub("", thing), "this room" if at["here"] else "it") if at else (thing, "")

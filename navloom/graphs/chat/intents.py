@@ -59,7 +59,7 @@ _APPOSED = re.compile(
 _VERBS = re.compile(
     r"\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|why|how|when|who|what|where"
     r"|which|whose|i|you|me|we|he|she|they|have|has|had|be|been|if|because|not|want|like|please"
-    r"|tell|say|think|know|make|made|let|give|need|love|hate)\b"
+    r"|tell|say|think|know|make|made|let|give|need|love|hate|lives|lived|works|sleeps)\b"
 )
 _NAMED = re.compile(r"^(?:the|my|your|that|this|our|to|into|in)\b")
 _DONE_TO = re.compile(r"^(?P<do>[a-z]+) (?:the|my|your|our|some)\b")
@@ -261,7 +261,9 @@ def _asked_for(
     clause = without_denied(clause)
     ended = closed_off(clause)
     if purpose := _purpose_of(ended):
-        return goings(f"the nearest {purpose}")
+        # Who says that they are tired orders nothing.
+        told = _TELLS.match(ended)
+        return [finding(purpose, OFFERED)] if told else goings(f"the nearest {purpose}")
     said, text = _act_of(clause, ended)
     within = _GO_WITHIN.search(ended)
     if said is not None and not (said.act in _TALK and (corrected or within)):

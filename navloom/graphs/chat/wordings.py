@@ -7,7 +7,7 @@ they ask of the robot is for :mod:`navloom.graphs.chat.intents`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -160,6 +160,12 @@ def _mended(token: str) -> str:
     known = token in table.words or token in table.spelled or is_plain(token)
     # Of short words too many are some English word: "rom" is a room.
     known |= len(token) > _SHORT and is_english(token)
+    # A thing with two letters swapped is left for those who know whether the home has one.
+    known |= (
+        len(token) > _SHORT
+        and _is_swapped(token, known_words())
+        and not _is_swapped(token, (*table.frequent, *table.words))
+    )
     if known or not token.isalpha() or {token, canon(token)} & known_words():
         return token
     frequent = table.frequent
@@ -175,6 +181,13 @@ def _mended(token: str) -> str:
         return meant
     # "Stdy" is as near to "stay" as to a study.
     return meant if wrong_letters(token, meant) < wrong_letters(token, str(thing)) else token
+
+
+def _is_swapped(token: str, words: Iterable[str]) -> bool:
+    """Whether two letters side by side changed places in one of the words."""
+    letters = sorted(token)
+    near = (word for word in words if len(word) == len(token) and sorted(word) == letters)
+    return any(wrong_letters(token, word) == 1 for word in near)
 
 
 def told_apart(clause: str) -> Said | None:

@@ -89,10 +89,23 @@ def resolve(now: Now, words: str) -> Place | dict[str, Any]:
     reached = [place for place in left if place.viewpoint is not None]
     if not reached:
         return {"error": f"No way leads from here to the {left[0].name}."}
+    if len(reached) == 1 and (thing := _stand_by(now, reached[0], wish)):
+        return thing
     one = len(reached) == 1 or wish.nearest or wish.farthest or reached[0].kind != "room"
     if not one:
         return _question(now.scene, now.viewpoint, reached)
     return reached[-1] if wish.farthest else reached[0]
+
+
+def _stand_by(now: Now, room: Place, wish: Wish) -> Place | None:
+    """What "the study, next to the desk" means: the thing, where the room was plain by its name."""
+    if room.kind != "room" or wish.any_room or len(wish.beside) != 1 or wish.opposite:
+        return None
+    if len(places_named(now.scene, now.viewpoint, Wish(wish.head))) != 1:
+        return None
+    near = places_named(now.scene, now.viewpoint, Wish(wish.beside[0]))
+    inside = [place for place in near if place.kind == "thing" and place.region == room.id]
+    return inside[0] if inside else None
 
 
 def _spot(now: Now, viewpoint: str) -> Place:

@@ -6,9 +6,17 @@ import re
 from typing import Any
 
 from navloom.scenes.scene import Region
-from navloom.tools.chat.places import Place, floor_number, place_again, places_named
+from navloom.tools.chat.places import (
+    Place,
+    floor_area,
+    floor_number,
+    place_again,
+    places_named,
+    room_name,
+    stairs_end,
+)
 from navloom.tools.chat.robot import Now
-from navloom.tools.chat.wishes import NUMBERS, read_wish
+from navloom.tools.chat.wishes import MOST_READ, NUMBERS, read_wish
 
 _COUNT = rf"(?P<nth>{'|'.join(NUMBERS)})"
 _NTH = re.compile(
@@ -16,6 +24,21 @@ _NTH = re.compile(
 )
 _NTH_ROOM = re.compile(rf"^(?:the )?{_COUNT} room(?P<at> .+)?$")
 _NTH_NEAREST = re.compile(rf"^(?:the )?{_COUNT} (?:nearest|closest) (?P<of>.+)$")
+_NTH_SAID = re.compile(
+    rf"^(?:the )?{_COUNT} (?P<kind>[a-z]+) of (?:the (?P<orders>orders)|those mentioned)$"
+)
+_STAIRS_END = re.compile(
+    r"^(?:to |at |the |very )*(?P<end>top|head|upper end|bottom|foot|base|lower end) of "
+    r"(?:the |my )?(?:stairs|staircase|stairway|stairwell|steps)$"
+)
+_TOP = ("top", "head", "upper end")
+_THAT_ONE = re.compile(
+    r"^(?:to |the )?(?:that|this|that one|this one|it|there|that (?:room|place))$"
+)
+_COMPARES = re.compile(r"\b(?:(?:near|clos)(?:er|est)|(?P<far>(?:farth|furth)(?:er|est)))\b")
+_SIZED = re.compile(
+    r"^(?:the )?(?P<how>bigger|larger|smaller)(?: one| room)?(?: of (?:them|the two))?$"
+)
 _UNSEEN = re.compile(r"^(?:a |the |any )?(?:nearest )?room not seen$")
 _ELSEWHERE = re.compile(r"^elsewhere than (?P<of>.+)$")
 _CLOSER = re.compile(r"^(?P<a>.*?) ?\b(?:the )?closer of them\b ?(?P<b>.*)$")
@@ -33,7 +56,51 @@ def picked(now: Now, words: str) -> list[Place] | dict[str, Any]:
         return _rooms_but(now, seen) or {"error": "I have been in every room that I can reach."}
     if elsewhere := _ELSEWHERE.match(words):
         return _rooms_but(now, {place.region for place in _all_of(now, elsewhere["of"])})
+    if nth := _NTH_SAID.match(words):
+        rooms = nth["kind"] == "room"
+        said = _ordered(now) if nth["orders"] else _mentioned(now, rooms=rooms)
+        return _at(said, NUMBERS[nth["nth"]]) or {"error": "You have named no place yet."}
+    if end := _STAIRS_END.match(words):
+        return stairs_end(now.scene, now.viewpoint, top=end["end"] in _TOP)
+    if _THAT_ONE.match(words) and (named := _compared(now)):
+        return named
+    if (sized := _SIZED.match(words)) and now.past:
+        told = [place for place in named_in_a_row(now) if place.kind == "room"]
+        chosen = min if sized["how"] == "smaller" else max
+        rooms_of = now.scene.region_by_id
+        return [chosen(told, key=lambda p: floor_area(rooms_of[p.id]))] if len(told) > 1 else []
     return _closer(now, words) or _counted(now, words) or _nth_of_all(now, words)
+
+
+def _mentioned(now: Now, *, rooms: bool = False) -> list[Place]:
+    """What the conversation was about, one place each, the earliest first."""
+    told = [each for each in now.past if each.get("main", True)]
+    places = [place_again(now.scene, now.viewpoint, each) for each in told]
+    named = {p.id: p for p in places if p and (p.kind == "room" or not rooms)}
+    return [*named.values()]
+
+
+def _ordered(now: Now) -> list[Place]:
+    """Where it was sent and came to, the earliest first."""
+    places = {(p.name, room_name(now.scene, p.region)): p for p in reversed(_mentioned(now))}
+    arrived = [
+        places.get((str(told.get("place")), str(told.get("room"))))
+        for _, calls in now.turns
+        for tool, _, told in calls
+        if tool in ("go_to", "go_on") and told.get("arrived")
+    ]
+    return [*{place.id: place for place in arrived if place}.values()]
+
+
+def _compared(now: Now) -> list[Place]:
+    """The one that was said to be nearer, or farther, where the last question compared two."""
+    said, calls = next((turn for turn in reversed(now.turns[:-1]) if turn[1]), ("", ()))
+    by = _COMPARES.search(said[:MOST_READ].casefold())
+    told = [*last_told(now).values()] if by and now.past else []
+    if len(told) < 2 or [tool for tool, _, _ in calls].count("find") < 2:
+        return []
+    found = sorted(told, key=lambda place: place.metres)
+    return found[-1:] if by and by["far"] else found[:1]
 
 
 def last_told(now: Now) -> dict[str, Place]:

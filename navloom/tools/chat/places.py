@@ -197,6 +197,19 @@ def _stairs(scene: Scene, here: str, head: tuple[str, ...]) -> list[Place]:
     return found
 
 
+def stairs_end(scene: Scene, here: str, *, top: bool) -> list[Place]:
+    """Where stairs end above, or begin below; the nearest first."""
+    found = []
+    for link in scene.links:
+        if link.kind == "stairs" and link.point is not None:
+            ends = sorted((link.a, link.b), key=lambda each: scene.region_by_id[each].floor)
+            region = ends[-1 if top else 0]
+            stands = scene.viewpoints_by_region.get(region, ())
+            viewpoint, metres = _nearest_reached(scene, here, stands, link.point)
+            found.append(Place("thing", f"{link.a}-{link.b}", "stairs", region, viewpoint, metres))
+    return sorted(found, key=lambda place: (place.metres, place.id))
+
+
 def places_named(scene: Scene, here: str, wish: Wish) -> list[Place]:
     """Every room, else every thing, that a wish names; the nearest first.
 

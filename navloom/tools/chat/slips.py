@@ -59,9 +59,16 @@ def respell(said: str, words: Iterable[str], *, preferred: Iterable[str] = ()) -
         far = wrong > most or (wrong > 1 and word[0] != said[0])
         if far or (short and not _is_close(said, word)):
             continue
-        # Who mistypes a word rarely does so in its first letter.
+        # Who mistypes a word swaps letters more often than one is wrong, and rarely the first one.
         near.append(
-            (wrong, word not in first, word[0] != said[0], abs(len(word) - len(said)), word)
+            (
+                wrong,
+                word not in first,
+                sorted(word) != sorted(said),
+                word[0] != said[0],
+                abs(len(word) - len(said)),
+                word,
+            )
         )
     return min(near)[-1] if near else None
 

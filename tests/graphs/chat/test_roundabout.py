@@ -45,12 +45,42 @@ def test_what_is_said_of_the_past_moves_nothing(words: str) -> None:
     assert not moving & {intent.tool for intent in intents_of(words)}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "can you do several rooms in one go?", "are you able to visit more than one room?",
+        "can you carry things?", "can you see?", "what else can you do", "can you climb stairs?",
+        "I'm a bit tired today", "i am so hungry", "nice place", "it's cold here", "what a day",
+        "my feet hurt", "the weather is lovely today", "don't turn, just stay like that",
+        "don't go to the kitchen, just tell me what is in it",
+    ],
+)  # fmt: skip
+def test_what_tells_nothing_to_do_never_walks(words: str) -> None:
+    chat = Chat("c5")
+    assert "not understand" not in chat.say(words)
+    assert chat.at == "c5"
+
+
+def test_a_place_is_meant_by_the_order_it_was_named_in_and_by_the_end_of_stairs() -> None:
+    chat = Chat("c5")
+    chat.say("go to the kitchen")
+    chat.say("go to the top of the stairs")
+    assert chat.at == "a"
+    chat.say("go to the foot of the stairs")
+    assert chat.at == "c3"
+    chat.say("go back to the first place i sent you")
+    assert chat.at == "k"
+    chat.say("which is nearer, the attic or the hallway?")
+    chat.say("take me to that one")
+    assert chat.at.startswith("c")
+
+
 def test_words_that_may_be_no_order_are_asked_about() -> None:
     chat = Chat()
     assert chat.say("i have my breakfast in the kitchen") == "Shall I go to the kitchen?"
     chat.say("yes please")
     assert chat.at == "k"
-    assert chat.say("my friend lives up in the attic") == "Shall I go to the attic?"
+    assert chat.say("my friend lives in the hallway") == "Shall I go to the hallway?"
     chat.say("no")
     assert chat.at == "k"
 
