@@ -53,12 +53,16 @@ def refuse_other_homes(said: Mapping[str, Any], run: Path | str) -> None:
 
 def _homes_in(asked: Any) -> Iterator[str]:
     """What of a request names homes made from seeds."""
-    if isinstance(asked, str):
-        yield from [asked] if asked.startswith("home:") else []
-    elif isinstance(asked, Mapping):
-        yield from _homes_in(list(asked.values()))
-    elif isinstance(asked, Sequence):
-        yield from (name for each in asked for name in _homes_in(each))
+    # A queue: the file is untrusted, and may be nested deeper than calls can be.
+    left = [asked]
+    while left:
+        one = left.pop(0)
+        if isinstance(one, str):
+            yield from [one] if one.startswith("home:") else []
+        elif isinstance(one, Mapping):
+            left += one.values()
+        elif isinstance(one, Sequence):
+            left += one
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:
