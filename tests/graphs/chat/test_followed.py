@@ -14,14 +14,24 @@ SECOND = Path(__file__).with_name("dialogues_second.yaml")
 THIRD = Path(__file__).with_name("dialogues_third.yaml")
 FOURTH = Path(__file__).with_name("dialogues_fourth.yaml")
 FIFTH = Path(__file__).with_name("dialogues_fifth.yaml")
+SIXTH = Path(__file__).with_name("dialogues_sixth.yaml")
 FLOOR = 0.95
 """Measured: at least 57 of 60, by rules mended while they could be seen (docs/chat.md)."""
+UNSEEN = 0.85
+"""Measured: 54 of 60, by rules that were written without them."""
 
 
 @pytest.mark.parametrize(
     ("path", "floor"),
-    [(OPEN, FLOOR), (SECOND, FLOOR), (THIRD, FLOOR), (FOURTH, FLOOR), (FIFTH, FLOOR)],
-    ids=["open", "second", "third", "fourth", "fifth"],
+    [
+        (OPEN, FLOOR),
+        (SECOND, FLOOR),
+        (THIRD, FLOOR),
+        (FOURTH, FLOOR),
+        (FIFTH, FLOOR),
+        (SIXTH, UNSEEN),
+    ],
+    ids=["open", "second", "third", "fourth", "fifth", "sixth"],
 )
 async def test_the_rules_follow_as_many_dialogues_as_they_did(path: Path, floor: float) -> None:
     verdicts = [await follow(each) for each in read_dialogues(path)]
