@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, product
 
 import pytest
 from shapely import Point, Polygon, STRtree, box, unary_union
+from shapely.geometry.base import BaseGeometry
 
 from navloom.errors import SceneError
 from navloom.scenes.homes.catalogue import catalogue
@@ -117,17 +119,22 @@ def test_doors_swing_and_the_floor_before_them_is_free(name: str, seed: int) -> 
                     assert zone.intersection(body(item)).area < TINY, (door, item)
 
 
+def floor_of_a_person(room: Room, items: Sequence[Item]) -> BaseGeometry:
+    """Where the middle of a person of 0.2 m radius may be, among what stands in a room."""
+    things = [
+        body(item).buffer(0.199, cap_style="square", join_style="mitre")
+        for item in items
+        if heights(item)[0] < room.level / 1000 + 1.8
+        and heights(item)[1] > room.level / 1000 + 0.05
+    ]
+    return outline(room).buffer(-0.199, join_style="mitre").difference(unary_union(things))
+
+
 @pytest.mark.parametrize(("name", "seed"), CASES)
 def test_a_person_walks_from_every_door_to_every_other(name: str, seed: int) -> None:
     plan, made = furnished(name, seed)
     for room, items in by_room(plan, made):
-        things = [
-            body(item).buffer(0.199, cap_style="square", join_style="mitre")
-            for item in items
-            if heights(item)[0] < room.level / 1000 + 1.8
-            and heights(item)[1] > room.level / 1000 + 0.05
-        ]
-        free = outline(room).buffer(-0.199, join_style="mitre").difference(unary_union(things))
+        free = floor_of_a_person(room, items)
         parts = list(getattr(free, "geoms", [free]))
         seen = set()
         for door in plan.doorways:
@@ -313,13 +320,7 @@ def test_a_person_can_come_to_all_furniture(name: str, seed: int) -> None:
         ]
         if not doors or not stand:
             continue
-        things = [
-            body(item).buffer(0.199, cap_style="square", join_style="mitre")
-            for item in items
-            if heights(item)[0] < room.level / 1000 + 1.8
-            and heights(item)[1] > room.level / 1000 + 0.05
-        ]
-        free = outline(room).buffer(-0.199, join_style="mitre").difference(unary_union(things))
+        free = floor_of_a_person(room, items)
         (x0, z0), (x1, z1) = doors[0].jambs
         at = Point((x0 + x1) / 2000, (z0 + z1) / 2000)
         walked = min(getattr(free, "geoms", [free]), key=lambda part: part.distance(at))
