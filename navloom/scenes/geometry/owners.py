@@ -1,0 +1,68 @@
+"""Whose a triangle is: the numbers that frames of ids hold, and what they mean.
+
+0          nothing was hit
+1 ... n    scene.items[number - 1]
+below 0    what is no item: walls, floors, doors; see the constants
+"""
+
+from __future__ import annotations
+
+from navloom.scenes.scene import Scene
+
+NOTHING = 0
+WALL = -1
+FLOOR = -2
+CEILING = -3
+STAIRS = -4
+GROUND = -5
+"""The earth around a home."""
+SHELL = -6
+"""A mesh that does not say what its parts are."""
+_DOORS = 1_000
+_OPENINGS = 100_000
+
+
+def door_owner(index: int) -> int:
+    """The number of the door of ``scene.links[index]``: its leaf, frame and sill."""
+    return -_DOORS - index
+
+
+def opening_owner(index: int) -> int:
+    """The number of ``scene.openings[index]``: a window, or a door that leads out."""
+    return -_OPENINGS - index
+
+
+def item_owner(index: int) -> int:
+    """The number of ``scene.items[index]``."""
+    return index + 1
+
+
+def owner_name(scene: Scene, owner: int) -> str:
+    """What a number means: an item's id, ``wall``, ``door Hall_1 <-> Kitchen_2``, ``window``.
+
+    Args:
+        scene: the scene whose frames they are.
+        owner: a number out of a frame of ids.
+
+    Returns:
+        A name; ``""`` for 0, and for a number that this scene does not have.
+    """
+    if 0 < owner <= len(scene.items):
+        return scene.items[owner - 1].id
+    plain = {
+        WALL: "wall",
+        FLOOR: "floor",
+        CEILING: "ceiling",
+        STAIRS: "stairs",
+        GROUND: "ground",
+        SHELL: "mesh",
+    }
+    if owner in plain:
+        return plain[owner]
+    if 0 <= -owner - _OPENINGS < len(scene.openings):
+        opening = scene.openings[-owner - _OPENINGS]
+        return f"{opening.kind} of {opening.region}"
+    if 0 <= -owner - _DOORS < len(scene.links):
+        link = scene.links[-owner - _DOORS]
+        return f"{link.kind} {link.a} <-> {link.b}"
+    return ""

@@ -1,0 +1,108 @@
+"""What rays meet first: Embree on a triangle mesh, with what it leaves undone put right.
+
+Embree's single precision distances are kept; a ray that met nothing has an infinite distance and
+face -1, whatever Embree wrote there. Fastest in batches of about 65,000 rays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import SimulatorError
+
+BATCH = 65_536
+"""Rays that Embree is given at once."""
+NOWHERE = np.float32(np.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What rays met, one row a ray.
+
+    Attributes:
+        distance: (n,) float32, in lengths of the ray's direction (metres where that is of length
+            1); infinite where nothing was met.
+        face: (n,) int32, the face met, or -1.
+        u: (n,) float32, weight of the face's second corner; 0 where nothing was met.
+        v: (n,) float32, weight of its third corner.
+    """
+
+    distance: NDArray[np.float32]
+    face: NDArray[np.int32]
+    u: NDArray[np.float32]
+    v: NDArray[np.float32]
+
+
+class RayCaster:
+    """Rays on one mesh.
+
+    Args:
+        vertices: (n, 3) metres.
+        faces: (m, 3) rows of ``vertices``; at least one.
+
+    Raises:
+        SimulatorError: embreex is not installed, or there is no face.
+    """
+
+    def __init__(self, vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> None:
+        try:
+            from embreex.mesh_construction import TriangleMesh
+            from embreex.rtcore_scene import EmbreeScene
+        except ImportError as error:
+            raise SimulatorError(
+                "Pictures need embreex, which is not installed: 'pip install embreex' (it has "
+                "wheels for Linux on x86-64, macOS and Windows); elsewhere use --backend graph or "
+                "panorama."
+            ) from error
+        if not len(faces):
+            raise SimulatorError("There is no triangle to cast rays at: expected at least one.")
+        self._scene = EmbreeScene()
+        TriangleMesh(
+            self._scene,
+            np.ascontiguousarray(vertices, dtype=np.float32),
+            np.ascontiguousarray(faces, dtype=np.int32),
+        )
+
+    def cast(self, origins: NDArray[np.float32], directions: NDArray[np.float32]) -> Hits:
+        """What rays meet first, from whichever side.
+
+        Args:
+            origins: (n, 3), or (3,) for all of them.
+            directions: (n, 3), of any length but 0.
+        """
+        count = len(directions)
+        distance = np.full(count, NOWHERE, dtype=np.float32)
+        face = np.full(count, -1, dtype=np.int32)
+        u, v = np.zeros(count, dtype=np.float32), np.zeros(count, dtype=np.float32)
+        starts = np.broadcast_to(np.asarray(origins, dtype=np.float32), (count, 3))
+        for first in range(0, count, BATCH):
+            part = slice(first, first + BATCH)
+            found = self._scene.run(
+                np.ascontiguousarray(starts[part]),
+                np.ascontiguousarray(directions[part], dtype=np.float32),
+                output=True,
+            )
+            hit = found["primID"] >= 0
+            face[part] = np.where(hit, found["primID"], -1)
+            distance[part] = np.where(hit, found["tfar"], NOWHERE)
+            u[part] = np.where(hit, found["u"], 0)
+            v[part] = np.where(hit, found["v"], 0)
+        return Hits(distance, face, u, v)
+
+    def blocked(
+        self,
+        origins: NDArray[np.float32],
+        directions: NDArray[np.float32],
+        most: NDArray[np.float32],
+    ) -> NDArray[np.bool_]:
+        """Whether each ray meets anything within so many lengths of its direction.
+
+        Args:
+            origins: (n, 3), or (3,) for all of them.
+            directions: (n, 3).
+            most: (n,) lengths.
+        """
+        return self.cast(origins, directions).distance < most
