@@ -67,7 +67,8 @@ def _noise(seed: str, across: float, along: float | None = None) -> Grey:
     wave *= np.exp(-4 * (fu * fu + fv * fv))
     wave[0, 0] = 0
     soft = np.fft.irfft2(wave, s=(_SIZE, _SIZE))
-    return soft / soft.std()
+    soft /= soft.std()
+    return soft
 
 
 def _at() -> tuple[Grey, Grey]:
@@ -81,7 +82,8 @@ def _at() -> tuple[Grey, Grey]:
 def _rgb(tone: Grey, light: tuple[float, ...], dark: tuple[float, ...]) -> Grey:
     """A tone of 0 to 1 as a colour between two."""
     share = np.clip(tone, 0, 1)[:, :, None]
-    return share * np.array(light) + (1 - share) * np.array(dark)
+    colour: Grey = share * np.array(light) + (1 - share) * np.array(dark)
+    return colour
 
 
 def _cells(
@@ -165,11 +167,13 @@ def _brick() -> Grey:
 def _fieldstone() -> Grey:
     """Stones of all sizes: each pixel goes to the nearest of some points."""
     dice = np.random.default_rng(23)
-    stones = cKDTree(dice.random((36, 2)), boxsize=1.0)
+    points = dice.random((36, 2))
     u, v = _at()
     at = np.stack([u + 0.02 * _noise("su", 0.1), v + 0.02 * _noise("sv", 0.1)], axis=2) % 1
-    near, which = stones.query(at, k=2)
-    tone = 0.85 + 0.3 * (dice.random(36)[which[:, :, 0]] - 0.5) + 0.04 * _noise("st", 0.03)
+    # The same points all around, so that it repeats.
+    around = [points + np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    near, which = (np.asarray(each) for each in cKDTree(np.concatenate(around)).query(at, k=2))
+    tone = 0.85 + 0.3 * (dice.random(36)[which[:, :, 0] % 36] - 0.5) + 0.04 * _noise("st", 0.03)
     return np.where(near[:, :, 1] - near[:, :, 0] < 0.016, 0.42, tone)
 
 
@@ -201,8 +205,9 @@ def _plaster() -> Grey:
 def _marble() -> Grey:
     veins = np.abs(_noise("marble", 0.22) + 0.25 * _noise("marble2", 0.05))
     fine = np.abs(_noise("vein", 0.13) + 0.3 * _noise("vein2", 0.03))
-    tone = 0.97 - 0.26 * np.exp(-14 * veins) - 0.13 * np.exp(-16 * fine)
-    return tone + 0.015 * _noise("cloud", 0.3)
+    tone: Grey = 0.97 - 0.26 * np.exp(-14 * veins) - 0.13 * np.exp(-16 * fine)
+    tone += 0.015 * _noise("cloud", 0.3)
+    return tone
 
 
 def _granite() -> Grey:
@@ -299,7 +304,8 @@ def _patterned() -> Grey:
     colours = np.array(
         [[0.72, 0.26, 0.20], [0.93, 0.84, 0.66], [0.20, 0.36, 0.42], [0.85, 0.60, 0.22]]
     )
-    return colours[ring] * _soft()
+    picture: Grey = colours[ring] * _soft()
+    return picture
 
 
 def _multicoloured() -> Grey:
@@ -315,7 +321,8 @@ def _multicoloured() -> Grey:
             [0.52, 0.36, 0.56],
         ]
     )
-    return colours[field] * _soft()
+    picture: Grey = colours[field] * _soft()
+    return picture
 
 
 def _roof() -> Grey:
