@@ -15,7 +15,8 @@ import shapely
 from shapely import LineString, Polygon
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.freespace import BODY, FLAT, HEAD, place_viewpoints
+from navloom.scenes.floor_graph import BODY
+from navloom.scenes.freespace import FLAT, HEAD, place_viewpoints
 from navloom.scenes.homes.catalogue import catalogue
 from navloom.scenes.parts import Box, Item, Link, Point2, Region, prompt_name
 from navloom.scenes.scene import Scene

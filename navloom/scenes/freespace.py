@@ -8,7 +8,8 @@ Where furniture hides two parts of a room from each other, viewpoints are added 
 the shortest way between them goes round. So a person who stands at one viewpoint of a region can
 walk to all others of it; a region in which that cannot be is refused.
 
-Where boxes are all that is known of rooms, there is :mod:`navloom.scenes.gridgraph`.
+Where boxes are all that is known of rooms, there is :mod:`navloom.scenes.box_graph`;
+the maker of all of them is :mod:`navloom.scenes.floor_graph`.
 """
 
 from __future__ import annotations
@@ -16,51 +17,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 
-import networkx as nx
 import numpy as np
 import shapely
 from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from navloom.errors import SceneError
-from navloom.scenes.parts import (
-    Box,
-    Edge,
-    Item,
-    Link,
-    Point2,
-    Point3,
-    Region,
-    Stairs,
-    Viewpoint,
-    distance_2d,
-)
-from navloom.scenes.sightlines import see_each_other
+from navloom.scenes.floor_graph import BODY, BlockedError, FreeFloor, fill, flat, in_reach
+from navloom.scenes.parts import Box, Edge, Item, Link, Point2, Point3, Region, Stairs, Viewpoint
 
-BODY = 0.2
-"""Radius in metres of the person whose ways these are."""
 HEAD = 1.8
 """Metres: what hangs higher above the floor is walked under."""
 FLAT = 0.05
 """Metres: what is no higher (a rug) is walked over."""
-SPACING = 2.0
-"""About how far viewpoints stand apart, in metres."""
-LONGEST = 3.0
-"""The longest edge in metres, but for stairs."""
 _BEFORE = (0.45, 0.35, 0.25, 0.6, 0.8, 0.15, 0.0)
 """How far into a region its viewpoint before a doorway stands, in metres: the first free place."""
-_LATTICE = 0.25
-"""Metres between the places that are tried for a viewpoint."""
-
-
-class BlockedError(SceneError):
-    """A region that a person cannot walk all of: ``region`` says which."""
-
-    def __init__(self, region: str, reason: str) -> None:
-        super().__init__(f"{region}: {reason}")
-        self.region = region
 
 
 @dataclass(frozen=True)
@@ -95,22 +67,10 @@ class _Gate:
 
 
 @dataclass
-class _Room:
-    """A region while it is filled."""
+class _Room(FreeFloor):
+    """The floor of a region, with the ways into it."""
 
-    region: Region
-    shape: Polygon
     gates: list[_Gate] = field(default_factory=list)
-    free: BaseGeometry = field(default_factory=Polygon)
-    stands: list[Viewpoint] = field(default_factory=list)
-
-    def stand(self, place: Point2, height: float | None = None) -> Viewpoint:
-        """A new viewpoint."""
-        y = self.region.center[1] if height is None else height
-        name = f"{self.region.number}_{len(self.stands)}"
-        at: Point3 = (round(place[0], 3), y, round(place[1], 3))
-        self.stands.append(Viewpoint(id=name, position=at, region=self.region.id))
-        return self.stands[-1]
 
 
 def place_viewpoints(
@@ -137,7 +97,14 @@ def place_viewpoints(
             in which one cannot walk from each doorway to each other.
     """
     rooms = {
-        r.id: _Room(r, Polygon(r.outline or ((r.center[0], r.center[2]),) * 3)) for r in regions
+        r.id: _Room(
+            name=r.id,
+            number=r.number,
+            height=r.center[1],
+            shape=Polygon(r.outline or ((r.center[0], r.center[2]),) * 3),
+            region=r.id,
+        )
+        for r in regions
     }
     doors = [_door(link, link.jambs, rooms) for link in links if link.jambs is not None]
     ends = [_ends(flight, rooms) for flight in stairs]
@@ -145,7 +112,7 @@ def place_viewpoints(
     edges = [_walk_through(a, b, first, second) for (a, first), (b, second) in doors]
     for flight, ((a, first), (b, second)) in zip(stairs, ends, strict=True):
         edges += _climb(flight, (a, first), (b, second))
-    inner = [edge for room in rooms.values() for edge in _fill(room)]
+    inner = [edge for room in rooms.values() for edge in fill(room)]
     through = [edge for (a, first), (b, _) in doors for edge in _see_through(a, b, first)]
     walked = {frozenset((edge.a, edge.b)): edge for edge in [*edges, *inner, *through]}
     return tuple(v for room in rooms.values() for v in room.stands), tuple(walked.values())
@@ -213,7 +180,7 @@ def _clear_floors(rooms: dict[str, _Room], items: Sequence[Item], stairs: Sequen
 def _in_way(item: Item, rooms: dict[str, _Room]) -> Box | None:
     if item.size is None or item.region is None:
         return None
-    floor = rooms[item.region].region.center[1]
+    floor = rooms[item.region].height
     box = Box.model_construct(center=item.position, size=item.size, yaw=item.yaw)
     return box if box.top > floor + FLAT and box.bottom < floor + HEAD else None
 
@@ -253,9 +220,9 @@ def _stand_before(room: _Room, gate: _Gate) -> Viewpoint:
         clear = shapely.covers(room.free, ways)
         places = [place for place, each in zip(places, clear, strict=True) if each]
     for place in places:
-        known = next((v for v in room.stands if _flat(v) == place), None)
+        known = next((v for v in room.stands if flat(v) == place), None)
         return known or room.stand(place)
-    raise BlockedError(room.region.id, f"the way in at {gate.at} is blocked.")
+    raise BlockedError(room.name, f"the way in at {gate.at} is blocked.")
 
 
 def _climb(flight: Stairs, foot: _Side, head: _Side) -> Iterator[Edge]:
@@ -267,7 +234,8 @@ def _climb(flight: Stairs, foot: _Side, head: _Side) -> Iterator[Edge]:
         if not _straight_on(before, here, after)
     ]
     for a, b in pairwise([low, *turns, high]):
-        yield Edge(a=a.id, b=b.id)
+        if a.id != b.id:
+            yield Edge(a=a.id, b=b.id)
 
 
 def _straight_on(a: Point3, b: Point3, c: Point3) -> bool:
@@ -275,130 +243,13 @@ def _straight_on(a: Point3, b: Point3, c: Point3) -> bool:
     return abs((b[0] - a[0]) * (c[2] - b[2]) - (b[2] - a[2]) * (c[0] - b[0])) < 1e-6
 
 
-def _fill(room: _Room) -> list[Edge]:
-    """Viewpoints all over a room's free floor, as far as one can walk from its gates, joined."""
-    floor = _walked_part(room)
-    level = _level(room)
-    for place in _places(room.shape, floor, [_flat(v) for v in level]):
-        level.append(room.stand(place))
-    if not level:
-        spot = shapely.point_on_surface(floor)
-        level.append(room.stand((spot.x, spot.y)))
-    edges = _straight_ways(level, floor)
-    return edges if len(_parts(level, edges)) == 1 else _go_round(room, floor, level)
-
-
-def _level(room: _Room) -> list[Viewpoint]:
-    """A room's viewpoints, without those on stairs."""
-    return [v for v in room.stands if v.position[1] == room.region.center[1]]
-
-
-def _flat(viewpoint: Viewpoint) -> Point2:
-    return viewpoint.position[0], viewpoint.position[2]
-
-
-def _walked_part(room: _Room) -> Polygon:
-    """The part of a room's free floor that its gates lead to; the largest where it has none."""
-    parts: list[Polygon] = [p for p in shapely.get_parts(room.free) if p.area > 0]
-    if not parts:
-        raise BlockedError(room.region.id, "there is no free floor.")
-    at = [_flat(v) for v in _level(room)]
-    held = [part for part in parts if at and bool(shapely.intersects_xy(part, *at[0]))]
-    part = held[0] if held else max(parts, key=lambda each: each.area)
-    shapely.prepare(part)
-    if at and not all(shapely.intersects_xy(part, [x for x, _ in at], [z for _, z in at])):
-        raise BlockedError(room.region.id, "one cannot walk from each way in to each other.")
-    return part
-
-
-def _places(shape: Polygon, floor: Polygon, taken: list[Point2]) -> Iterator[Point2]:
-    """Of each cell, the free place nearest to its middle that is not near another viewpoint."""
-    left, near, right, far = shape.bounds
-    xs = np.round(np.arange(left + BODY, right - BODY + 1e-6, _LATTICE), 3)
-    zs = np.round(np.arange(near + BODY, far - BODY + 1e-6, _LATTICE), 3)
-    x, z = (each.ravel() for each in np.meshgrid(xs, zs))
-    free = shapely.intersects_xy(floor, x, z)
-    x, z = x[free], z[free]
-    for point in taken:
-        x, z = _away(x, z, point)
-    across, along = max(1, round((right - left) / SPACING)), max(1, round((far - near) / SPACING))
-    wide, deep = (right - left) / across, (far - near) / along
-    for i in range(across):
-        for j in range(along):
-            du, dw = x - (left + (i + 0.5) * wide), z - (near + (j + 0.5) * deep)
-            metres = np.where(
-                (np.abs(du) <= wide / 2) & (np.abs(dw) <= deep / 2), du * du + dw * dw, np.inf
-            )
-            if metres.size == 0 or np.isinf(metres.min()):
-                continue
-            # The first of those that are as near, whatever the last bits say.
-            best = int(np.argmin(np.round(metres, 6)))
-            point = float(x[best]), float(z[best])
-            x, z = _away(x, z, point)
-            yield point
-
-
-def _away(x: np.ndarray, z: np.ndarray, point: Point2) -> tuple[np.ndarray, np.ndarray]:
-    """The places that are not near a point."""
-    keep = (x - point[0]) ** 2 + (z - point[1]) ** 2 >= (0.6 * SPACING) ** 2
-    return x[keep], z[keep]
-
-
-def _straight_ways(stands: Sequence[Viewpoint], floor: Polygon) -> list[Edge]:
-    pairs = [(a, b) for a, b in combinations(stands, 2) if _near(a, b)]
-    if not pairs:
-        return []
-    ways = shapely.linestrings([(_flat(a), _flat(b)) for a, b in pairs])
-    clear = shapely.covers(floor, ways)
-    return [Edge(a=a.id, b=b.id) for (a, b), each in zip(pairs, clear, strict=True) if each]
-
-
-def _near(a: Viewpoint, b: Viewpoint) -> bool:
-    return 0 < distance_2d(a.position, b.position) <= LONGEST
-
-
-def _go_round(room: _Room, floor: Polygon, level: list[Viewpoint]) -> list[Edge]:
-    """Join the parts of a room that furniture hides from each other; all its edges then.
-
-    The shortest way between two places of a polygon turns at corners of it alone.
-    """
-    roomy, sight = see_each_other(floor, [_flat(v) for v in level])
-    at = {_flat(v): v for v in level}
-    ways: list[Edge] = []
-    while True:
-        edges = [*_straight_ways(level, roomy), *ways]
-        parts = _parts(level, edges)
-        if len(parts) == 1:
-            return edges
-        beyond = [point for point, v in at.items() if v.id not in parts[0]]
-        here = [point for point, v in at.items() if v.id in parts[0]]
-        metres = nx.multi_source_dijkstra_path_length(sight, here, weight="metres")
-        reached = [point for point in beyond if point in metres]
-        if not reached:
-            raise BlockedError(room.region.id, "one cannot walk from each part to each other.")
-        nearest = min(reached, key=lambda point: round(metres[point], 6))
-        way = nx.multi_source_dijkstra_path(sight, here, weight="metres")[nearest]
-        for corner in way:
-            if corner not in at:
-                at[corner] = room.stand(corner)
-                level.append(at[corner])
-        ways += [Edge(a=at[a].id, b=at[b].id) for a, b in pairwise(way)]
-
-
-def _parts(level: Sequence[Viewpoint], edges: Sequence[Edge]) -> list[set[str]]:
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(v.id for v in level)
-    graph.add_edges_from((edge.a, edge.b) for edge in edges)
-    return list(nx.connected_components(graph))
-
-
 def _see_through(a: _Room, b: _Room, gate: _Gate) -> list[Edge]:
     """Edges between all that see each other through a doorway."""
     (x, z), (u, w) = gate.at, gate.into
     half = max(gate.half - BODY, 0.01)
     gap = LineString([(x - w * half, z + u * half), (x + w * half, z - u * half)])
-    pairs = [(v, o) for v in _level(a) for o in _level(b) if _near(v, o)]
-    ways = [LineString((_flat(v), _flat(o))) for v, o in pairs]
+    pairs = [(v, o) for v in a.level for o in b.level if in_reach(v, o)]
+    ways = [LineString((flat(v), flat(o))) for v, o in pairs]
     on = shapely.intersects(gap, ways)
     through = [(p, w) for p, w, each in zip(pairs, ways, on, strict=True) if each]
     if not through:

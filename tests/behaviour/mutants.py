@@ -58,7 +58,7 @@ RULES = {
     " submission subset",
     "judges": "fence traversability verdict",
     "models": "binding call failure usage",
-    "scenes": "annotate bodies distances edit freespace gridgraph sightlines",
+    "scenes": "annotate bodies distances edit floor_graph box_graph freespace sightlines",
     "sim": "words",
 }
 """Folders of the package, and globs of the modules in them where something is decided."""

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely import LineString, Point, Polygon, box, unary_union
 
-from navloom.scenes.freespace import BODY, LONGEST, BlockedError, place_viewpoints
+from navloom.scenes.floor_graph import BODY, LONGEST, BlockedError
+from navloom.scenes.freespace import place_viewpoints
 from navloom.scenes.parts import Box, Edge, Item, Link, Point2, Region, Stairs, Viewpoint
 
 NEAR_ENOUGH = 0.003

@@ -1,7 +1,7 @@
 """What of a home is compared with other homes: counts of its rooms, things, tasks and bodies.
 
 Real homes come as boxes, so a room's area is that of its box, or of the box around its outline, and
-metres are walked as they are there: on a grid of the boxes, from one to the next where they are
+metres are walked as they are there: within the boxes, from one to the next where they are
 nearest, through walls and furniture. On a home's true floor ways are longer.
 ``structure`` is left out everywhere: what a source counts as a thing differs most there. A label
 that fits several of the paper's room types (``kitchen/living room``) counts as a part of each.
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from navloom.scenes.bodies import from_geometry
+from navloom.scenes.box_graph import place_in_boxes
 from navloom.scenes.distances import hop_table
 from navloom.scenes.formats.hm3d import crossing
-from navloom.scenes.gridgraph import build_viewpoints
 from navloom.scenes.lexicon import listed_name, room_types
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Box, Region, Scene
@@ -134,7 +134,7 @@ def _on_boxes(scene: Scene) -> Scene:
         link.model_copy(update={"point": crossing(boxes[link.a], boxes[link.b])})
         for link in scene.links
     ]
-    viewpoints, edges = build_viewpoints(rooms, links)
+    viewpoints, edges = place_in_boxes(rooms, links)
     return scene.replace(viewpoints=viewpoints, edges=edges)
 
 

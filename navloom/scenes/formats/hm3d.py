@@ -1,9 +1,8 @@
 """HM3D homes as rooms, connections and objects: one JSON file a home (``docs/formats/hm3d.md``).
 
 The file has no navigation graph, no geometry for a connection and no sizes of objects. What is
-made up for them is said in the scene's ``notes``: a grid of viewpoints
-(:mod:`navloom.scenes.gridgraph`), and for each connection the point half-way between the nearest
-points of its two rooms' boxes.
+made up for them is said in the scene's ``notes``: viewpoints (:mod:`navloom.scenes.box_graph`), and
+for each connection the point half-way between the nearest points of its two rooms' boxes.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
+from navloom.scenes.box_graph import place_in_boxes
 from navloom.scenes.checked_files import checked_id, ids_in, read_json
-from navloom.scenes.gridgraph import build_viewpoints
 from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.scene import (
     UNKNOWN,
@@ -176,7 +175,7 @@ def _scene(home: Home, path: Path) -> Scene:
     )
     boxes = [(room.region, room.box) for room in home.rooms]
     links = _links(home)
-    viewpoints, edges = build_viewpoints(regions, links)
+    viewpoints, edges = place_in_boxes(regions, links)
     return Scene(
         id=home.scene,
         source="hm3d",
@@ -259,8 +258,8 @@ def _room_of(position: Point3, boxes: list[tuple[str, Box]]) -> str:
 
 def _notes(home: Home, links: tuple[Link, ...]) -> Iterable[str]:
     yield (
-        "The navigation graph is approximate: it was built from the rooms' boxes and links, as a "
-        "grid of about 1.5 m."
+        "The navigation graph is approximate: it was built from the rooms' boxes and links, "
+        "without walls or furniture."
     )
     yield "Sizes of items, widths of links and states of doors are not known."
     graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)

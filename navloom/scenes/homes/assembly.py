@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from navloom.scenes.freespace import BlockedError, place_viewpoints
+from navloom.scenes.floor_graph import BlockedError
+from navloom.scenes.freespace import place_viewpoints
 from navloom.scenes.homes.floorplan import Doorway, Flight, Floorplan, Outline, Room, Spot
 from navloom.scenes.homes.furnishing_checks import furnishing_faults
 from navloom.scenes.scene import (

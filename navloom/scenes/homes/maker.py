@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from navloom.errors import SceneError
-from navloom.scenes.freespace import BlockedError
+from navloom.scenes.floor_graph import BlockedError
 from navloom.scenes.homes.assembly import assemble
 from navloom.scenes.homes.dice import Dice
 from navloom.scenes.homes.furnisher import Furnishing, furnish

@@ -1,6 +1,6 @@
 """Walls and a navigation graph from true geometry: rooms, furniture and the doors between rooms.
 
-Where :mod:`navloom.scenes.gridgraph` knows rooms alone, here a viewpoint stands on free floor and
+Where :mod:`navloom.scenes.box_graph` knows boxes alone, here a viewpoint stands on free floor and
 an edge is a straight way over free floor. A viewpoint stands on either side of every door, at the
 foot and the head of stairs, and on a grid in what is left.
 """

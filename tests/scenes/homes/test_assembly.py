@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 
-from navloom.scenes.freespace import BlockedError
+from navloom.scenes.floor_graph import BlockedError
 from navloom.scenes.homes.assembly import assemble
 from navloom.scenes.homes.floorplan import (
     Doorway,

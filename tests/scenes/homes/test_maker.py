@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navloom.errors import SceneError
-from navloom.scenes.freespace import BlockedError
+from navloom.scenes.floor_graph import BlockedError
 from navloom.scenes.homes import maker
 from navloom.scenes.homes.home_spec import VERSION, HomeSpec
 from navloom.scenes.homes.maker import make_home
