@@ -63,6 +63,25 @@ def loaded(uris: Iterable[str]) -> Iterator[Scene]:
             say(f"navloom: skipped {uri}: {error}")
 
 
+def save_picture(data: bytes, path: Path) -> None:
+    """Write a PNG file, its folder too.
+
+    Raises:
+        UsageError: it cannot be written there, or the name says another form.
+    """
+    from navloom.errors import UsageError
+    from navloom.files import replace_file
+
+    if path.suffix.casefold() != ".png":
+        raise UsageError(f"cannot draw to {path}: expected a name that ends in .png")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+    except OSError as error:
+        raise UsageError(f"cannot draw to {path}: {error}") from error
+    say(f"drew {path}")
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a picture, its folder too.
 

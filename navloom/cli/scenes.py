@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from navloom.cli.common import counted, loaded, print_json, print_table, save_figure
+from navloom.cli.common import counted, loaded, print_json, print_table, save_figure, save_picture
 from navloom.cli.compare import compare
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, SceneUri, takes
+from navloom.cli.tour import tour
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
 from navloom.terminal import say, tell_wrapped
@@ -60,21 +61,38 @@ def show(
     prompt: Annotated[
         bool, Opt("Print the JSON that a model reads, and nothing else.", env="")
     ] = False,
-    picture: Annotated[
+    out: Annotated[
         Path | None, Opt("Draw the floors to this file (.png, .svg, .pdf).", metavar="FILE", env="")
     ] = None,
+    view: Annotated[
+        str | None,
+        Opt(
+            "Draw what is seen from a viewpoint, its ways on numbered, or from x,z,heading in "
+            "metres and degrees; to --out, a .png.",
+            metavar="PLACE",
+            env="",
+        ),
+    ] = None,
+    top_down: Annotated[
+        bool, Opt("Draw the floors as they look from above, their ceilings off.", env="")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show a home: its rooms, what they lead to, and what is in them."""
+    """Show a home: its rooms, what they lead to, and what is in them; or how it looks."""
+    from navloom.errors import UsageError
     from navloom.files import check_place
     from navloom.scenes.prompt import scene_prompt
     from navloom.scenes.uri import load_scene
 
-    if picture is not None:
-        check_place(picture, folder=False)
+    if out is None and (view or top_down):
+        raise UsageError("say where the picture goes with --out FILE")
+    if out is not None:
+        check_place(out, folder=False)
     scene = load_scene(uri)
-    if picture is not None:
-        _draw(scene, picture)
+    if out is not None:
+        _draw(scene, out, view, top_down)
+        if view or top_down:
+            return
     if prompt:
         print_json(scene_prompt(scene))
     elif as_json:
@@ -220,6 +238,7 @@ def annotate(
 
 
 app.command()(compare)
+app.command()(tour)
 
 
 @importer.command("hm3d")
@@ -299,10 +318,20 @@ def _print_rooms(scene: Scene) -> None:
         tell_wrapped(f"note: {note}")
 
 
-def _draw(scene: Scene, path: Path) -> None:
+def _draw(scene: Scene, path: Path, view: str | None, top_down: bool) -> None:
     from navloom.scenes.plan import draw_plan
 
-    save_figure(draw_plan(scene, title=scene.uri, items=True), path)
+    if view is not None:
+        from navloom.sim.embedded.lookout import look_from
+
+        save_picture(look_from(scene, view), path)
+        return
+    above = None
+    if top_down:
+        from navloom.sim.embedded.from_above import floors_from_above
+
+        above = floors_from_above(scene)
+    save_figure(draw_plan(scene, title=scene.uri, items=True, above=above), path)
 
 
 def _check_out(out: Path, spec: str, uris: list[str]) -> None:

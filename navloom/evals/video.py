@@ -1,17 +1,20 @@
-"""Frames of a video, evenly spaced: what a model is shown of a tour through a scene.
+"""Videos of tours: written frame by frame, and read as a few frames that a model is shown.
 
-PyAV (the ``video`` extra) decodes; a video is a stranger's file, so its length, the size of its
-frames and what is made of them are bounded.
+PyAV (the ``video`` extra) encodes and decodes; a video to be read is a stranger's file,
+so its length, the size of its frames and what is made of them are bounded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import file_digest
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from navloom.errors import DataError, UsageError
 
@@ -47,6 +50,46 @@ def check_video() -> None:
         UsageError: PyAV is not installed; one line that names the extra.
     """
     _av()
+
+
+def write_video(path: Path, frames: Iterable[NDArray[np.uint8]], rate: int) -> int:
+    """Write an MP4 file (H.264), whole or not at all.
+
+    Args:
+        path: where to; its folder is made.
+        frames: (height, width, 3) uint8 each, all of one size; height and width even.
+        rate: frames a second.
+
+    Returns:
+        How many frames it has.
+
+    Raises:
+        UsageError: PyAV is not installed, or the file cannot be written.
+        DataError: there is no frame.
+    """
+    av, count = _av(), 0
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with av.open(str(part), "w", format="mp4") as container:
+            stream = container.add_stream("libx264", rate=rate)
+            stream.options = {"crf": "23", "preset": "veryfast"}
+            stream.pix_fmt = "yuv420p"
+            for pixels in frames:
+                if not count:
+                    stream.height, stream.width = pixels.shape[:2]
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+                count += 1
+            if not count:
+                raise DataError(f"{path}: there is no frame to write")
+            container.mux(stream.encode())
+        part.replace(path)
+    except (OSError, av.error.FFmpegError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise UsageError(f"{path}: cannot be written: {said}") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return count
 
 
 def sample_frames(path: Path | str, n: int, *, longest_side: int = LONGEST_SIDE) -> list[bytes]:

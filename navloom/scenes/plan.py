@@ -13,7 +13,7 @@ Matplotlib's object-oriented API alone is used, so drawing changes no global sta
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from navloom.scenes.plan_building import draw_building
+from navloom.scenes.plan_building import FromAbove, draw_building
 from navloom.scenes.plan_data import PlanData, PlanFloor, plan_data
 from navloom.scenes.plan_labels import Word, place_labels, place_words
 from navloom.scenes.plan_legend import Rect, draw_legend, legend_handles, legend_height
@@ -42,6 +42,7 @@ _MARGIN = 0.5
 class _Panel:
     data: PlanFloor
     bounds: tuple[float, float, float, float]
+    above: FromAbove | None = None
 
     @property
     def floor(self) -> int:
@@ -67,6 +68,7 @@ def draw_plan(
     legend: bool = True,
     graph: bool = False,
     labels: bool = True,
+    above: Mapping[int, FromAbove] | None = None,
     width: float = 10.0,
     height: float = 7.0,
 ) -> Figure:
@@ -82,13 +84,14 @@ def draw_plan(
         legend: say below the plan what lines and marks mean.
         graph: also draw viewpoints and edges.
         labels: whether names and colours tell what rooms are for; else rooms are numbers.
+        above: floors that are shown as they look from above, each by its id.
         width: inches the figure may be wide.
         height: inches the figure may be high.
 
     Returns:
         A figure no larger than asked, cut to the plan's own proportions.
     """
-    panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks)
+    panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks, above)
     around = (_TITLE if title else 0.0) + _FOOT
     around += legend_height(len(legend_handles(routes, marks)), width) if legend else 0.0
     layout = _arrange(panels, width, height - around)
@@ -211,7 +214,12 @@ def _arrange(panels: Sequence[_Panel], width: float, height: float) -> _Layout:
     return best
 
 
-def _panels(plan: PlanData, routes: Sequence[Route], marks: Sequence[Mark]) -> list[_Panel]:
+def _panels(
+    plan: PlanData,
+    routes: Sequence[Route],
+    marks: Sequence[Mark],
+    above: Mapping[int, FromAbove] | None = None,
+) -> list[_Panel]:
     panels = []
     for data in plan.floors:
         spots = [(x, -z) for route in routes for at, x, z in route.points if at == data.id]
@@ -222,7 +230,7 @@ def _panels(plan: PlanData, routes: Sequence[Route], marks: Sequence[Mark]) -> l
         low_x, low_y = min(b[0] for b in boxes), min(b[1] for b in boxes)
         high_x, high_y = max(b[2] for b in boxes), max(b[3] for b in boxes)
         bounds = (low_x - _MARGIN, low_y - _MARGIN, high_x + _MARGIN, high_y + _MARGIN)
-        panels.append(_Panel(data, bounds))
+        panels.append(_Panel(data, bounds, (above or {}).get(data.id)))
     return panels or [_Panel(PlanFloor(1), (-1.0, -1.0, 1.0, 1.0))]
 
 
@@ -244,7 +252,7 @@ def _draw_panel(
     items: bool,
     graph: bool,
 ) -> None:
-    draw_building(axes, panel.data, items=items, graph=graph)
+    draw_building(axes, panel.data, items=items, graph=graph, above=panel.above)
     here = [mark for mark in marks if mark.floor == panel.floor]
     spots = draw_marks(axes, here)
     lines, taken = draw_routes(axes, panel.floor, routes, spots)

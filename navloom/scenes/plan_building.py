@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
+from numpy.typing import NDArray
 
 from navloom.scenes.plan_data import PlanDoor, PlanFloor, PlanItem, PlanLink, PlanRoom, PlanStairs
 from navloom.scenes.plan_symbols import Stroke
@@ -16,7 +19,22 @@ from navloom.scenes.plan_symbols import Stroke
 _WALL, _LEAF, _LOCKED = "#4a4a4a", "#5b5b5b", "#b3261e"
 
 
-def draw_building(axes: Axes, floor: PlanFloor, *, items: bool, graph: bool) -> None:
+@dataclass(frozen=True, eq=False)
+class FromAbove:
+    """A picture of a floor from straight above, to be laid under its routes and names.
+
+    Attributes:
+        pixels: (height, width, 3) uint8, -z up.
+        bounds: the least x, the least y = -z, the greatest x and the greatest y it shows, metres.
+    """
+
+    pixels: NDArray[np.uint8]
+    bounds: tuple[float, float, float, float]
+
+
+def draw_building(
+    axes: Axes, floor: PlanFloor, *, items: bool, graph: bool, above: FromAbove | None = None
+) -> None:
     """Draw a floor without its words.
 
     Args:
@@ -24,7 +42,16 @@ def draw_building(axes: Axes, floor: PlanFloor, *, items: bool, graph: bool) -> 
         floor: what to draw.
         items: things, too.
         graph: viewpoints and edges, too.
+        above: how it looks from above, in the place of rooms, walls, doors and things.
     """
+    if above is not None:
+        left, low, right, high = above.bounds
+        limits = axes.get_xlim(), axes.get_ylim()
+        axes.imshow(above.pixels, extent=(left, right, low, high), interpolation="antialiased")
+        axes.set(xlim=limits[0], ylim=limits[1])
+        if graph:
+            _draw_graph(axes, floor)
+        return
     # Small rooms lie on top of large ones: boxes overlap in real homes.
     for room in sorted(floor.rooms, key=lambda r: -floor.shapes[r.id].area):
         _draw_room(axes, room)

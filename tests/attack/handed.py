@@ -273,7 +273,7 @@ HANDED: tuple[Handed, ...] = (
         ),
         (
             "synth single {file} --n 1 --out out/s --display none",
-            "scenes show {file} --picture out/p.svg",
+            "scenes show {file} --out out/p.svg",
             f"eval scene {{file}} --n 1 --out out/w {_WALK}",
         ),
     ),

@@ -48,7 +48,7 @@ COMMANDS = (
     "scenes show home:{}", "scenes edit {} --remove x --out q.json",
     "scenes edit demo:flat --move {}@x --close {} --out q.json",
     "scenes edit demo:flat --move keys@{} --out q.json",
-    "scenes import hm3d {} --out q", "scenes show demo:flat --picture {}/x.png",
+    "scenes import hm3d {} --out q", "scenes show demo:flat --out {}/x.png",
     "synth single demo:flat --n 1 --out q --profile {}", "synth single {} --n 1 --out q",
     "synth single demo:flat --n 1 --out q --run-config {}", "synth collab {} --n 1 --out q",
     "synth capnav {} --questions 1 --out q", "eval r2r --data {} --limit 1 --out q",
@@ -172,7 +172,7 @@ def _number_wrong(folder: Path, dice: random.Random, tries: int) -> Iterator[str
     file = folder / "home.json"
     for path, new in dice.sample(every, min(tries, len(every))):
         file.write_text(json.dumps(_changed(home, path, new)))
-        show = ["scenes", "show", str(file), "--picture", str(folder / "home.png")]
+        show = ["scenes", "show", str(file), "--out", str(folder / "home.png")]
         wrong = _wrong(show)
         yield wrong and f"{path} = {new!r}: {wrong}"
 

@@ -166,13 +166,13 @@ CASES: dict[str, str] = {
         scenes list hm3d:$DATA/hm3d
         scenes list mp3d:$DATA/mp3d
         scenes list capnav:$DATA/capnav --json
-        scenes show demo:villa --picture villa.svg
+        scenes show demo:villa --out villa.svg
         scenes show demo:flat --json
         scenes show hm3d:$DATA/hm3d/00022-gmuS7Wgsbrx
         scenes show mp3d:$DATA/mp3d/2azQ1b91cZZ
         scenes show demo:house --prompt
         scenes show hm3d:$DATA/hm3d/00006-HkseAnWCgqk --prompt
-        scenes show mp3d:$DATA/mp3d/gZ6f7yhEvPG --prompt --picture plan.png
+        scenes show mp3d:$DATA/mp3d/gZ6f7yhEvPG --prompt --out plan.png
         scenes show capnav:$DATA/capnav/HM3D00010 --prompt
         scenes export demo:house --out house.json
         scenes show home:7

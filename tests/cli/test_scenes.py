@@ -76,11 +76,11 @@ def test_rooms_keep_to_eighty_columns_where_nobody_looks(
 
 def test_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     uri, plan = small_file(tmp_path), tmp_path / "plan.png"
-    assert main(["scenes", "show", uri, "--picture", str(plan)]) == 0
+    assert main(["scenes", "show", uri, "--out", str(plan)]) == 0
     assert plan.read_bytes().startswith(b"\x89PNG")
     for bad, said in (("plan.docx", "cannot draw to "), ("small.json/plan.png", "lies in one")):
         capsys.readouterr()
-        assert main(["scenes", "show", uri, "--picture", str(tmp_path / bad)]) == 1
+        assert main(["scenes", "show", uri, "--out", str(tmp_path / bad)]) == 1
         assert said in capsys.readouterr().err
 
 

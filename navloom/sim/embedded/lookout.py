@@ -1,0 +1,105 @@
+"""What is seen from a place that a person names: a viewpoint, or a point and a heading."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import partial
+
+from shapely import Point, Polygon
+
+from navloom.errors import SimulatorError
+from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.checked_files import short
+from navloom.scenes.distances import per_scene, wrapped
+from navloom.scenes.geometry import scene_mesh
+from navloom.scenes.hints import viewpoint_hint
+from navloom.scenes.scene import Scene
+from navloom.sim.embedded.camera import Camera
+from navloom.sim.embedded.embedded import EYE_M
+from navloom.sim.embedded.renderer import Renderer
+from navloom.sim.protocol import Observation, Pose, RenderedView
+from navloom.sim.registry import get_simulator
+from navloom.sim.views import strip
+
+_SIZE = 512
+_NUMBER = r"\s*[-+]?\d+(?:\.\d+)?\s*"
+_PLACE = re.compile(rf"{_NUMBER}(?:,{_NUMBER}){{1,3}}")
+
+
+def look_from(scene: Scene, place: str) -> bytes:
+    """The panorama from a place: Left, Front, Right and Back in a row.
+
+    Args:
+        scene: with geometry.
+        place: a viewpoint's id, whose ways on are marked by numbers, ``ID,heading``, or
+            ``x,z``, ``x,z,heading`` or ``x,y,z,heading`` in metres and degrees clockwise from -z.
+            Where y is not said, the lowest floor under x and z is meant.
+
+    Returns:
+        A PNG file.
+
+    Raises:
+        SimulatorError: the scene has no such viewpoint, nobody can read the place, or there is no
+            geometry.
+    """
+    name, _, turn = place.rpartition(",")
+    if place in scene.viewpoint_by_id or name in scene.viewpoint_by_id:
+        there = place in scene.viewpoint_by_id
+        return _from_viewpoint(scene, place if there else name, 0.0 if there else _degrees(turn))
+    if not _PLACE.fullmatch(place):
+        raise SimulatorError(
+            f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, or "
+            f"x,z,heading in metres and degrees.{viewpoint_hint(scene, place)}"
+        )
+    return _from_point(scene, [float(each) for each in place.split(",")])
+
+
+def _degrees(words: str) -> float:
+    try:
+        return wrapped(math.radians(float(words)))
+    except (ValueError, OverflowError) as error:
+        raise SimulatorError(
+            f"{short(words)} is no heading: expected degrees clockwise from -z."
+        ) from error
+
+
+def _from_viewpoint(scene: Scene, viewpoint: str, heading: float) -> bytes:
+    simulator = get_simulator("embedded", scene)
+    try:
+        pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
+        seen = simulator.reset({"eye": (pose, DEFAULT_BODY)})["eye"]
+        return strip(seen, heading, 4, markers=True)[0]
+    finally:
+        simulator.close()
+
+
+def _from_point(scene: Scene, numbers: list[float]) -> bytes:
+    x, z = numbers[0], numbers[-2 if len(numbers) > 2 else -1]
+    y = numbers[1] if len(numbers) == 4 else _floor_at(scene, x, z)
+    heading = numbers[-1] if len(numbers) > 2 else 0.0
+    heading = wrapped(math.radians(heading))
+    views = []
+    for k in range(4):
+        camera = Camera(
+            (x, y + EYE_M, z), wrapped(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
+        )
+        frame = renderer_of(scene).frame(camera)
+        views.append(RenderedView(camera.heading, 0.0, camera.fov, partial(frame.read, "rgb")))
+    seen = Observation(Pose((x, y, z), heading), images={"rgb": tuple(views)})
+    return strip(seen, heading, 4)[0]
+
+
+def _floor_at(scene: Scene, x: float, z: float) -> float:
+    heights = {floor.id: floor.height for floor in scene.floors}
+    under = [
+        heights[region.floor]
+        for region in scene.regions
+        if region.outline and Polygon(region.outline).covers(Point(x, z))
+    ]
+    return min(under) if under else min(heights.values())
+
+
+def renderer_of(scene: Scene) -> Renderer:
+    """The renderer of a scene as it stands, made once per scene."""
+    return per_scene(scene, "renderer", lambda: Renderer(scene_mesh(scene)))

@@ -1,0 +1,175 @@
+"""A tour through a home: a camera that walks to every region and looks about in each.
+
+The way is timed: it walks, turns and looks about at speeds that people can follow. Frames are taken
+from it at any rate: one a second is what models are shown, 10 a second is a film for people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import networkx as nx
+
+from navloom.errors import SimulatorError
+from navloom.scenes.distances import heading_to, metre_table, turn_between, wrapped
+from navloom.scenes.scene import Scene
+from navloom.sim.graph import floor_of
+from navloom.sim.protocol import Pose
+
+WALK = 1.0
+"""Metres a second."""
+TURN = math.radians(90)
+"""Radians a second while it walks on."""
+LOOK = math.radians(60)
+"""Radians a second while it looks about: a full turn takes 6 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One instant of a tour.
+
+    Attributes:
+        second: since its beginning.
+        pose: where the body is and where it looks; ``viewpoint`` is the one reached last.
+        region: the region of that viewpoint, where it has one.
+    """
+
+    second: float
+    pose: Pose
+    region: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    seconds: float
+    before: Pose
+    after: Pose
+    turn: float
+    """From the one heading to the other, radians, clockwise positive; a full turn is 2 pi."""
+
+
+@dataclass(frozen=True)
+class Tour:
+    """A timed way through a scene.
+
+    Attributes:
+        scene: where it leads.
+        left_out: regions that no way leads to from its start.
+    """
+
+    scene: Scene
+    left_out: tuple[str, ...]
+    _legs: tuple[_Leg, ...]
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return sum(leg.seconds for leg in self._legs)
+
+    def moments(self, rate: float) -> Iterator[Moment]:
+        """Its instants at a rate, the first at 0 s.
+
+        Args:
+            rate: a second, more than 0.
+        """
+        begin, count = 0.0, 0
+        for leg in self._legs:
+            while count / rate < begin + leg.seconds:
+                yield self._at(leg, count / rate - begin, count / rate)
+                count += 1
+            begin += leg.seconds
+
+    def _at(self, leg: _Leg, since: float, second: float) -> Moment:
+        part = since / leg.seconds
+        a, b = leg.before, leg.after
+        x, y, z = (p + (q - p) * part for p, q in zip(a.position, b.position, strict=True))
+        pose = Pose((x, y, z), wrapped(a.heading + leg.turn * part), 0.0, a.viewpoint)
+        return Moment(second, pose, self.scene.viewpoint_by_id[a.viewpoint or ""].region)
+
+
+def plan_tour(scene: Scene) -> Tour:
+    """A tour of every region that can be reached from the largest part of the graph.
+
+    The regions are visited in the order of a short round through one viewpoint of each; on the way
+    it passes along the graph's edges, and in each it turns about once.
+
+    Raises:
+        SimulatorError: the scene has no navigation graph.
+    """
+    if not scene.viewpoints:
+        raise SimulatorError(f"{scene.uri} has no navigation graph: no viewpoint to tour.")
+    graph = scene.navigation_graph()
+    part = max(nx.connected_components(graph), key=lambda each: (len(each), min(each)))
+    stops = _stops(scene, part)
+    order = _order(scene, stops)
+    seen = {scene.viewpoint_by_id[stop].region for stop in stops}
+    left_out = tuple(r.id for r in scene.regions if r.id not in seen)
+    return Tour(scene, left_out, tuple(_legs(scene, order, set(stops))))
+
+
+def _stops(scene: Scene, part: set[str]) -> list[str]:
+    """The viewpoint of each region that is nearest to all others of it; all where none has one."""
+    groups: dict[str, list[str]] = {}
+    for each in scene.viewpoints:
+        if each.id in part and each.region is not None:
+            groups.setdefault(each.region, []).append(each.id)
+    if not groups:
+        return sorted(part)
+    table = metre_table(scene, "3d")
+    return [
+        min(group, key=lambda one: (sum(table.distance(one, other) for other in group), one))
+        for group in groups.values()
+    ]
+
+
+def _order(scene: Scene, stops: Sequence[str]) -> list[str]:
+    """The stops in the order of a short way; always the nearest next, then uncrossed (2-opt)."""
+    table = metre_table(scene, "3d")
+    left, order = list(stops[1:]), [stops[0]]
+    while left:
+        nearest = min(left, key=lambda each: (table.distance(order[-1], each), each))
+        left.remove(nearest)
+        order.append(nearest)
+    better = True
+    while better:
+        better = False
+        for i in range(1, len(order) - 1):
+            for j in range(i + 1, len(order)):
+                turned = [*order[:i], *reversed(order[i : j + 1]), *order[j + 1 :]]
+                if _metres(scene, turned) < _metres(scene, order) - 1e-6:
+                    order, better = turned, True
+    return order
+
+
+def _metres(scene: Scene, order: Sequence[str]) -> float:
+    table = metre_table(scene, "3d")
+    return sum(table.distance(a, b) for a, b in pairwise(order))
+
+
+def _legs(scene: Scene, order: Sequence[str], stops: set[str]) -> Iterator[_Leg]:
+    table, places = metre_table(scene, "3d"), scene.viewpoint_by_id
+    way = [order[0]]
+    for a, b in pairwise(order):
+        way += (table.path(a, b) or [b])[1:]
+    heading = 0.0
+    if len(way) > 1:
+        heading = heading_to(places[way[0]].position, places[way[1]].position)
+    for here, there in pairwise([*way, ""]):
+        at = floor_of(places[here])
+        pose = Pose(at, heading, 0.0, here)
+        if here in stops:
+            stops.discard(here)
+            yield _Leg(2 * math.pi / LOOK, pose, pose, 2 * math.pi)
+        if not there:
+            return
+        onward = heading_to(places[here].position, places[there].position)
+        turn = turn_between(heading, onward)
+        if abs(turn) > 1e-3:
+            yield _Leg(abs(turn) / TURN, pose, Pose(at, onward, 0.0, here), turn)
+        goal = floor_of(places[there])
+        walked = Pose(at, onward, 0.0, here)
+        yield _Leg(math.dist(at, goal) / WALK, walked, Pose(goal, onward, 0.0, there), 0.0)
+        heading = onward
