@@ -5,18 +5,23 @@ Colour, depth and ids of one camera share one cast of rays, and each is made whe
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.rays import Hits
+from navloom.sim.embedded.atlas import Light, baked
 from navloom.sim.embedded.camera import Camera
+from navloom.sim.embedded.facets import facets_of
+from navloom.sim.embedded.shading import Table, shaded, table_of
 
-_SKY = (0.72, 0.83, 0.95)
+Lighting = Literal["baked", "unbaked"]
 
 
 class Renderer:
@@ -24,33 +29,40 @@ class Renderer:
 
     Args:
         mesh: what there is to see.
+        light: ``baked`` is worked out with rays at the first picture, ``unbaked`` needs no time.
 
     Raises:
         SimulatorError: embreex is not installed, or the mesh is empty.
     """
 
-    def __init__(self, mesh: SceneMesh) -> None:
+    def __init__(self, mesh: SceneMesh, *, light: Lighting = "baked") -> None:
         self.mesh = mesh
         self.caster = mesh.caster
+        self.lighting = light
+        self._facets = facets_of(mesh)
+
+    @cached_property
+    def light(self) -> Light | None:
+        """The light on the mesh, None where it is unbaked."""
+        return baked(self._facets) if self.lighting == "baked" else None
+
+    @cached_property
+    def _table(self) -> Table:
+        return table_of(self._facets, self.light)
 
     def frame(self, camera: Camera) -> Frame:
         """What a camera sees; nothing is rendered before it is read."""
         return Frame(self, camera)
 
+    def frames(self, cameras: Sequence[Camera]) -> list[Frame]:
+        """What several cameras see."""
+        return [self.frame(camera) for camera in cameras]
+
     def shade(self, camera: Camera, hits: Hits) -> NDArray[np.uint8]:
         """The colours of what a camera's rays met, (height, width, 3) sRGB."""
-        mesh = self.mesh
-        corners = mesh.vertices[mesh.faces]
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-        colours = np.array([each.rgb for each in mesh.surfaces], dtype=np.float32)
-        hit = hits.face >= 0
-        face = hits.face[hit]
-        tone = 0.6 + 0.4 * np.abs(normals[face] @ np.array([0.3, 0.9, 0.4], dtype=np.float32))
-        picture = np.empty((len(hit), 3), dtype=np.float32)
-        picture[:] = _SKY
-        picture[hit] = colours[mesh.surface[face]] * tone[:, None]
-        pixels = np.clip(picture * 255, 0, 255).astype(np.uint8)
+        _, ways = camera.rays()
+        pixel = 2 * math.tan(camera.fov / 2) / camera.width
+        pixels = shaded(self._facets, self._table, self.light, hits, ways, pixel)
         return pixels.reshape(camera.height, camera.width, 3)
 
 

@@ -1,0 +1,160 @@
+"""The light on every face as one picture, fine enough to be read without blending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.geometry.owners import FLOOR
+from navloom.scenes.geometry.solids import Floats
+from navloom.sim.embedded.charts import Layout, layout_of
+from navloom.sim.embedded.facets import Facets
+from navloom.sim.embedded.lightmap import spot_light
+
+FINE = 4
+"""Texels of the picture across one of the layout: 3 cm."""
+UNIT = 16_384
+"""What stands for a light of 1."""
+_CORNER = 3
+"""Texels along the sides of a small round face."""
+
+
+@dataclass(frozen=True, eq=False)
+class Light:
+    """Light as shading reads it.
+
+    Attributes:
+        texels: (rows * wide, 3) uint16, linear; ``UNIT`` is a light of 1.
+        wide: texels in a row.
+        place: (m, 6) float32: across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5, and the
+            texel's row is the whole part of down times ``wide`` and that of across.
+    """
+
+    texels: NDArray[np.uint16]
+    wide: int
+    place: Floats
+
+
+def baked(facets: Facets) -> Light:
+    """The light of a mesh, worked out; seconds."""
+    layout = layout_of(facets)
+    light, open_ = spot_light(facets, layout)
+    light = _exposed(facets, layout, light, open_)
+    fine = _finer(_filled(layout, light, open_))
+    wide = layout.wide * FINE
+    blocks, place = _small(facets, layout, light, len(fine), wide)
+    texels = np.concatenate([fine, blocks]).reshape(-1, 3)
+    return Light(np.clip(texels * UNIT, 0, 65_535).astype(np.uint16), wide, place)
+
+
+def _exposed(
+    facets: Facets, layout: Layout, light: Floats, open_: NDArray[np.bool_]
+) -> Floats:
+    """Light as a photograph would take it: rooms bright, what is far brighter held back."""
+    tone = light @ np.array([0.3, 0.55, 0.15], dtype=np.float32)
+    inside = open_ & (facets.mesh.owners[layout.face] == FLOOR)
+    if inside.sum() < 50:
+        inside = open_
+    usual = float(np.median(tone[inside])) if inside.any() else 1.0
+    scaled = tone * np.float32(0.82 / max(usual, 1e-3))
+    bent = np.where(scaled > 1, 1 + 0.55 * np.log(np.maximum(scaled, 1)), scaled**0.85)
+    return np.asarray(light * (bent / np.maximum(tone, 1e-4))[:, None], dtype=np.float32)
+
+
+def _filled(layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
+    """The texels' light as a picture; what lies within walls takes that of its neighbours."""
+    image = np.zeros((layout.high, layout.wide, 3), dtype=np.float32)
+    known = np.zeros((layout.high, layout.wide), dtype=np.bool_)
+    texel = layout.spot >= 0
+    image[texel] = light[: layout.texels]
+    known[texel] = open_[: layout.texels]
+    chart = layout.chart
+    for _ in range(12):
+        total = np.zeros_like(image)
+        count = np.zeros(known.shape, dtype=np.float32)
+        for axis in (0, 1):
+            for step in (1, -1):
+                take = np.roll(known, step, axis) & (np.roll(chart, step, axis) == chart)
+                take &= ~known & (chart >= 0)
+                total[take] += np.roll(image, step, axis)[take]
+                count[take] += 1
+        found = count > 0
+        if not found.any():
+            break
+        image[found] = total[found] / count[found][:, None]
+        known |= found
+    return image
+
+
+def _finer(image: Floats) -> Floats:
+    """A picture ``FINE`` times as wide and high, without steps: twice averaged over a texel."""
+    fine = image
+    for axis in (0, 1):
+        fine = np.repeat(fine, FINE, axis=axis)
+        for _ in range(2):
+            fine = _averaged(fine, axis)
+    return fine
+
+
+def _averaged(image: Floats, axis: int) -> Floats:
+    """Over FINE texels along one axis, those at the ends counting half."""
+    half = FINE // 2
+    total = (np.roll(image, half, axis) + np.roll(image, -half, axis)) * np.float32(0.5)
+    for step in range(1 - half, half):
+        total += np.roll(image, step, axis)
+    return np.asarray(total / np.float32(FINE))
+
+
+def _small(
+    facets: Facets, layout: Layout, light: Floats, top: int, wide: int
+) -> tuple[Floats, Floats]:
+    """Small faces' light: a texel for each cluster, blocks of nine for round faces.
+
+    Returns:
+        Rows to be put below ``top`` rows, and all faces' places.
+    """
+    place = layout.place * np.float32(FINE)
+    of_cluster = light[layout.texels :]
+    lone = np.flatnonzero((layout.cluster >= 0) & ~facets.mesh.smooth)
+    rows = -(-max(1, len(of_cluster)) // wide)
+    flat = np.zeros((rows * wide, 3), dtype=np.float32)
+    flat[: len(of_cluster)] = of_cluster
+    cluster = layout.cluster[lone]
+    place[lone, 0] = cluster % wide + np.float32(0.5)
+    place[lone, 3] = top + cluster // wide + np.float32(0.5)
+    round_ = np.flatnonzero((layout.cluster >= 0) & facets.mesh.smooth)
+    blocks = _round_blocks(facets, of_cluster, layout, round_)
+    across = wide // _CORNER
+    down = -(-len(round_) // across)
+    image = np.zeros((down * across, _CORNER, _CORNER, 3), dtype=np.float32)
+    image[: len(round_)] = blocks
+    image = image.reshape(down, across, _CORNER, _CORNER, 3).transpose(0, 2, 1, 3, 4)
+    lower = np.zeros((down * _CORNER, wide, 3), dtype=np.float32)
+    lower[:, : across * _CORNER] = image.reshape(down * _CORNER, across * _CORNER, 3)
+    order = np.arange(len(round_))
+    place[round_, 0] = order % across * _CORNER
+    place[round_, 1] = _CORNER - 0.01
+    place[round_, 3] = top + rows + order // across * _CORNER
+    place[round_, 5] = _CORNER - 0.01
+    return np.concatenate([flat.reshape(rows, wide, 3), lower]), place
+
+
+def _round_blocks(facets: Facets, of_cluster: Floats, layout: Layout, faces: NDArray[np.int64]) -> Floats:
+    """(n, 3 down, 3 across, 3): the light between a round face's corners."""
+    corners = facets.mesh.faces[faces]
+    own = of_cluster[layout.cluster[faces]]
+    size = facets.area[faces] + 1e-9
+    count = len(facets.mesh.vertices)
+    weight = sum(np.bincount(corners[:, k], size, count) for k in range(3))
+    at = np.zeros((count, 3), dtype=np.float32)
+    for channel in range(3):
+        total = sum(np.bincount(corners[:, k], size * own[:, channel], count) for k in range(3))
+        at[:, channel] = total / np.maximum(weight, 1e-12)
+    step = (np.arange(_CORNER, dtype=np.float32) + 0.5) / _CORNER
+    u, v = np.meshgrid(step, step)
+    over = np.maximum(u + v, 1)
+    u, v = (u / over)[None, ..., None], (v / over)[None, ..., None]
+    a, b, c = (at[corners[:, k]][:, None, None] for k in range(3))
+    return np.asarray(a * (1 - u - v) + b * u + c * v, dtype=np.float32)

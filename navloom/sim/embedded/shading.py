@@ -1,0 +1,176 @@
+"""How what rays met looks: texture, light, gloss and sky, in numpy.
+
+Every step is one of float32 in a fixed order, so that :mod:`navloom.sim.embedded.compiled` comes to
+the same picture within one of 255.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.geometry.rays import Hits
+from navloom.scenes.geometry.solids import Floats
+from navloom.sim.embedded.atlas import UNIT, Light
+from navloom.sim.embedded.facets import Facets
+from navloom.sim.embedded.sky import sky
+from navloom.sim.embedded.texels import LEVELS, LINEAR, encoded
+
+_STEPS = 8_192
+_BRIGHTEST = 4.0
+"""Light above is as white as paper can be drawn."""
+
+
+def _curve() -> NDArray[np.uint8]:
+    """Light to sRGB: straight up to a shoulder, which bends so that windows are not burnt out."""
+    light = np.linspace(0, 1, _STEPS) ** 2 * _BRIGHTEST
+    start = 0.62
+    over = np.maximum(light - start, 0) / (1 - start)
+    bent = np.where(light < start, light, start + (1 - start) * (1 - np.exp(-over * 0.9)))
+    return encoded(bent.astype(np.float32))
+
+
+CURVE = _curve()
+"""(steps,) uint8: what the root of light, in steps up to the root of the brightest, is drawn as."""
+TO_STEPS = np.float32((_STEPS - 1) / np.sqrt(_BRIGHTEST))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """All that one face adds to a pixel, in one row of ``rows``.
+
+    Attributes:
+        rows: (m, 20) float32: six of the place in the light, six of that on the texture, the colour
+            (3), the density, the normal (3), and the glow.
+        texture: (m,) int32.
+        gloss: (m,) float32.
+    """
+
+    rows: Floats
+    texture: NDArray[np.int32]
+    gloss: Floats
+
+
+def table_of(facets: Facets, light: Light | None) -> Table:
+    """Put together what shading reads of each face."""
+    place = np.zeros_like(facets.place) if light is None else light.place
+    rows = np.column_stack(
+        [
+            place,
+            facets.place,
+            facets.colour,
+            facets.density,
+            facets.normal,
+            facets.glow,
+        ]
+    )
+    rows = np.ascontiguousarray(rows, dtype=np.float32)
+    return Table(rows, facets.texture, facets.gloss)
+
+
+def shaded(
+    facets: Facets,
+    table: Table,
+    light: Light | None,
+    hits: Hits,
+    ways: Floats,
+    pixel: float,
+) -> NDArray[np.uint8]:
+    """The colours of what rays met.
+
+    Args:
+        facets: the faces.
+        table: their rows.
+        light: on them; None is the light of a bright day from all around.
+        hits: what was met.
+        ways: (n, 3) the rays' directions.
+        pixel: how wide a pixel is at a distance of 1.
+
+    Returns:
+        (n, 3) uint8 sRGB.
+    """
+    colour = np.empty((len(ways), 3), dtype=np.float32)
+    lost = np.flatnonzero(hits.face < 0)
+    if len(lost) < len(ways):
+        face = np.maximum(hits.face, 0)
+        rows = table.rows.take(face, axis=0)
+        colour = _albedo(facets, table, rows, face, hits, pixel, ways)
+        tone = _soft(rows, ways) if light is None else _baked(light, rows, hits)
+        colour *= tone + rows[:, 19:20]
+        glossy = np.flatnonzero(table.gloss[face] > 0.02)
+        if len(glossy):
+            gloss = table.gloss[face[glossy]]
+            colour[glossy] = _glossy(
+                colour[glossy], tone[glossy], rows[glossy, 16:19], ways[glossy], gloss
+            )
+    if len(lost):
+        up = ways[lost, 1] / np.linalg.norm(ways[lost], axis=1)
+        colour[lost] = sky(up)
+    return drawn(colour)
+
+
+def drawn(colour: Floats) -> NDArray[np.uint8]:
+    """Light as sRGB bytes, by the curve."""
+    steps = np.sqrt(np.maximum(colour, 0)) * TO_STEPS
+    return CURVE.take(np.minimum(steps, _STEPS - 1).astype(np.int32))
+
+
+def _albedo(
+    facets: Facets,
+    table: Table,
+    rows: Floats,
+    face: NDArray[np.int32],
+    hits: Hits,
+    pixel: float,
+    ways: Floats,
+) -> Floats:
+    texels = facets.texels
+    if len(texels.mean) == 1:
+        return rows[:, 12:15].copy()
+    u, v = hits.u, hits.v
+    across = rows[:, 6] + u * rows[:, 7] + v * rows[:, 8]
+    down = rows[:, 9] + u * rows[:, 10] + v * rows[:, 11]
+    far = np.where(hits.face >= 0, hits.distance, np.float32(0))
+    facing = np.abs(np.einsum("ni,ni->n", rows[:, 16:19], ways))
+    # Seen aslant a texture is pressed together one way only: half way between the two.
+    wide = far * rows[:, 15] * np.float32(pixel) / np.sqrt(np.maximum(facing, np.float32(0.05)))
+    level = (np.maximum(wide * np.float32(1.4142), 1).view(np.int32) >> 23) - 127
+    size = table.texture.take(face) * LEVELS + np.minimum(level, LEVELS - 1)
+    wide_, high_ = texels.wide.take(size), texels.high.take(size)
+    x = np.floor(across * wide_).astype(np.int32) & (wide_ - 1)
+    y = np.floor(down * high_).astype(np.int32) & (high_ - 1)
+    found = texels.pixels.take(texels.first.take(size) + y * wide_ + x, axis=0)
+    return np.asarray(LINEAR.take(found) * rows[:, 12:15])
+
+
+def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:
+    across = rows[:, 0] + hits.u * rows[:, 1] + hits.v * rows[:, 2]
+    down = rows[:, 3] + hits.u * rows[:, 4] + hits.v * rows[:, 5]
+    index = down.astype(np.int32) * light.wide + across.astype(np.int32)
+    return light.texels.take(index, axis=0, mode="clip") * np.float32(1 / UNIT)
+
+
+_SIDES = np.array([0.10, 0.16, -0.06], dtype=np.float32)
+
+
+def _soft(rows: Floats, ways: Floats) -> Floats:
+    """Light without rays: more from above, a little from one side; faces turned to the viewer."""
+    normal = rows[:, 16:19]
+    toward = np.where(np.einsum("ni,ni->n", normal, ways) > 0, np.float32(-1), np.float32(1))
+    tone = np.float32(0.78) + toward * (normal @ _SIDES)
+    return np.repeat(tone[:, None], 3, axis=1)
+
+
+def _glossy(
+    colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: Floats
+) -> Floats:
+    """What shines back of a room that is bright above and dim below."""
+    length = np.sqrt(np.einsum("ni,ni->n", ways, ways))
+    facing = np.einsum("ni,ni->n", normal, ways) / length
+    rise = ways[:, 1] / length - 2 * facing * normal[:, 1]
+    part = gloss * (np.float32(0.05) + np.float32(0.6) * (1 - np.abs(facing)) ** 5)
+    above = np.clip(rise * np.float32(0.7) + np.float32(0.5), np.float32(0.15), 1)
+    around = (above * tone.mean(axis=1))[:, None]
+    return np.asarray(colour + (around - colour * np.float32(0.5)) * part[:, None])
