@@ -49,9 +49,7 @@ def baked(facets: Facets) -> Light:
     return Light(np.clip(texels * UNIT, 0, 65_535).astype(np.uint16), wide, place)
 
 
-def _exposed(
-    facets: Facets, layout: Layout, light: Floats, open_: NDArray[np.bool_]
-) -> Floats:
+def _exposed(facets: Facets, layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
     """Light as a photograph would take it: rooms bright, what is far brighter held back."""
     tone = light @ np.array([0.3, 0.55, 0.15], dtype=np.float32)
     inside = open_ & (facets.mesh.owners[layout.face] == FLOOR)
@@ -141,7 +139,9 @@ def _small(
     return np.concatenate([flat.reshape(rows, wide, 3), lower]), place
 
 
-def _round_blocks(facets: Facets, of_cluster: Floats, layout: Layout, faces: NDArray[np.int64]) -> Floats:
+def _round_blocks(
+    facets: Facets, of_cluster: Floats, layout: Layout, faces: NDArray[np.int64]
+) -> Floats:
     """(n, 3 down, 3 across, 3): the light between a round face's corners."""
     corners = facets.mesh.faces[faces]
     own = of_cluster[layout.cluster[faces]]

@@ -1,4 +1,4 @@
-"""Light worked out beforehand with rays: from the sky, the sun, ceilings and lamps, and its bounces.
+"""Light worked out beforehand with rays: of sky, sun, ceilings and lamps, and its bounces.
 
 Light is relative: 1 on white paper is a bright photograph's white paper. Each spot of the layout
 gathers what comes from the half of the world before it; what it gives back is gathered by others.
@@ -57,7 +57,7 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
     caster = facets.mesh.caster
     turned = _turned(caster, layout)
     layout_normal = layout.normal * turned[:, None]
-    gathered = _gathered(facets, layout, caster, layout_normal)
+    gathered = _gathered(layout, caster, layout_normal)
     open_ = gathered.room >= _BURIED_M
     albedo = np.minimum(facets.albedo[layout.face], 0.85)
     shine = (facets.glow[:, None] * facets.albedo)[layout.face]
@@ -72,7 +72,7 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
         light = np.zeros_like(gathered.direct)
         for row in gathered.met:
             light += sent[row]
-        light = gathered.direct + light / RAYS
+        light = gathered.direct + light / np.float32(RAYS)
         light += _AMBIENT * (0.25 + 0.75 * gathered.room[:, None])
         light = smoothed(layout, light, open_)
     return light, open_
@@ -98,9 +98,7 @@ def _turned(caster: RayCaster, layout: Layout) -> Floats:
     return np.where(back, -1, 1).astype(np.float32)[layout.group]
 
 
-def _gathered(
-    facets: Facets, layout: Layout, caster: RayCaster, normal: Floats
-) -> Gathered:
+def _gathered(layout: Layout, caster: RayCaster, normal: Floats) -> Gathered:
     count = len(normal)
     across, down = tangents(normal)
     start = layout.where + normal * np.float32(_OFF_M)
@@ -122,7 +120,7 @@ def _gathered(
     lit = np.flatnonzero(facing > 0)
     seen = caster.cast(start[lit], np.broadcast_to(SUN, (len(lit), 3))).face < 0
     direct[lit[seen]] += facing[lit[seen]][:, None] * SUNLIGHT
-    return Gathered(met, direct, room / RAYS)
+    return Gathered(met, direct, room / np.float32(RAYS))
 
 
 def _spots_met(layout: Layout, face: Ints, u: Floats, v: Floats) -> Ints:

@@ -57,26 +57,14 @@ def table_of(facets: Facets, light: Light | None) -> Table:
     """Put together what shading reads of each face."""
     place = np.zeros_like(facets.place) if light is None else light.place
     rows = np.column_stack(
-        [
-            place,
-            facets.place,
-            facets.colour,
-            facets.density,
-            facets.normal,
-            facets.glow,
-        ]
+        [place, facets.place, facets.colour, facets.density, facets.normal, facets.glow]
     )
     rows = np.ascontiguousarray(rows, dtype=np.float32)
     return Table(rows, facets.texture, facets.gloss)
 
 
 def shaded(
-    facets: Facets,
-    table: Table,
-    light: Light | None,
-    hits: Hits,
-    ways: Floats,
-    pixel: float,
+    facets: Facets, table: Table, light: Light | None, hits: Hits, ways: Floats, pixel: float
 ) -> NDArray[np.uint8]:
     """The colours of what rays met.
 
@@ -114,7 +102,8 @@ def shaded(
 def drawn(colour: Floats) -> NDArray[np.uint8]:
     """Light as sRGB bytes, by the curve."""
     steps = np.sqrt(np.maximum(colour, 0)) * TO_STEPS
-    return CURVE.take(np.minimum(steps, _STEPS - 1).astype(np.int32))
+    found: NDArray[np.uint8] = CURVE.take(np.minimum(steps, _STEPS - 1).astype(np.int32))
+    return found
 
 
 def _albedo(
@@ -128,7 +117,7 @@ def _albedo(
 ) -> Floats:
     texels = facets.texels
     if len(texels.mean) == 1:
-        return rows[:, 12:15].copy()
+        return np.array(rows[:, 12:15])
     u, v = hits.u, hits.v
     across = rows[:, 6] + u * rows[:, 7] + v * rows[:, 8]
     down = rows[:, 9] + u * rows[:, 10] + v * rows[:, 11]
@@ -149,7 +138,8 @@ def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:
     across = rows[:, 0] + hits.u * rows[:, 1] + hits.v * rows[:, 2]
     down = rows[:, 3] + hits.u * rows[:, 4] + hits.v * rows[:, 5]
     index = down.astype(np.int32) * light.wide + across.astype(np.int32)
-    return light.texels.take(index, axis=0, mode="clip") * np.float32(1 / UNIT)
+    found: Floats = light.texels.take(index, axis=0, mode="clip") * np.float32(1 / UNIT)
+    return found
 
 
 _SIDES = np.array([0.10, 0.16, -0.06], dtype=np.float32)
@@ -163,9 +153,7 @@ def _soft(rows: Floats, ways: Floats) -> Floats:
     return np.repeat(tone[:, None], 3, axis=1)
 
 
-def _glossy(
-    colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: Floats
-) -> Floats:
+def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: Floats) -> Floats:
     """What shines back of a room that is bright above and dim below."""
     length = np.sqrt(np.einsum("ni,ni->n", ways, ways))
     facing = np.einsum("ni,ni->n", normal, ways) / length

@@ -24,7 +24,7 @@ LINEAR: Floats = np.where(
 """How much light each of the 256 values of sRGB stands for, 0 to 1."""
 
 
-def encoded(light: Floats) -> NDArray[np.uint8]:
+def encoded(light: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Linear light, clipped to 0 to 1, as sRGB bytes."""
     clipped = np.clip(light, 0, 1)
     bent = np.where(
@@ -82,8 +82,14 @@ def texels_of(surfaces: Sequence[Surface]) -> Texels:
             wide.append(size.shape[1])
             high.append(size.shape[0])
         mean.append(LINEAR[sizes[-1]].reshape(-1, 3).mean(axis=0))
-    whole = [np.array(each, dtype=np.int32) for each in (first, wide, high)]
-    return Texels(np.concatenate(pixels), *whole, np.array(mean, dtype=np.float32), of_surface)
+    return Texels(
+        np.concatenate(pixels),
+        np.array(first, dtype=np.int32),
+        np.array(wide, dtype=np.int32),
+        np.array(high, dtype=np.int32),
+        np.array(mean, dtype=np.float32),
+        of_surface,
+    )
 
 
 @lru_cache(maxsize=128)
@@ -99,7 +105,7 @@ def _sizes(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], ...]:
     if pixels.shape[:2] != (high, wide):
         image = Image.fromarray(np.ascontiguousarray(pixels[..., :3]))
         pixels = np.asarray(image.resize((wide, high), Image.Resampling.BOX))
-    light = LINEAR[pixels]
+    light: NDArray[np.floating] = LINEAR[pixels]
     sizes = [np.ascontiguousarray(pixels)]
     while light.shape[0] > 1 or light.shape[1] > 1:
         if light.shape[0] > 1:
