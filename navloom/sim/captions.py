@@ -2,7 +2,10 @@
 
     matterport   the observations of a Matterport3D scan
                  (:mod:`navloom.scenes.formats.mp3d_observations`)
-    composed     regions, links and items of any scene, put into words (:mod:`navloom.sim.words`)
+    seen         what is in sight, put into words, where a scene has geometry and embreex is
+                 installed (:mod:`navloom.sim.seen`)
+    composed     regions, links and items of any scene, put into words
+                 (:mod:`navloom.sim.composer`)
     cache        captions that a model wrote, kept in one JSON file a scene
 
 A cache looks so; what it does not say is asked of the source under it:
@@ -30,6 +33,7 @@ from navloom.scenes.distances import elevation_to, heading_to, per_scene, sector
 from navloom.scenes.formats.mp3d_observations import Seen, read_observations
 from navloom.scenes.scene import UNKNOWN, Name, Scene
 from navloom.scenes.uri import DATA_VARIABLE
+from navloom.sim.composer import composed
 from navloom.sim.protocol import (
     MOST_CAPTION,
     MOST_DESCRIPTION,
@@ -40,7 +44,9 @@ from navloom.sim.protocol import (
     CaptionSource,
     SeenObject,
 )
-from navloom.sim.words import briefly, composed, label_words, one_line
+from navloom.sim.seen import seen
+from navloom.sim.sight import can_see
+from navloom.sim.words import briefly, label_words, one_line
 
 
 def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource:
@@ -52,14 +58,15 @@ def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource
 
     Returns:
         Matterport's observations where ``DIR/observations`` has the scan (for ``mp3d:SCAN``, and
-        for a scene.json of a scan, ``$NAVLOOM_DATA/mp3d``); else captions composed from regions
-        and items. Made once per scene.
+        for a scene.json of a scan, ``$NAVLOOM_DATA/mp3d``); else what is in sight, where there is
+        geometry to look at and embreex is installed; else captions composed from regions and
+        items. Made once per scene.
 
     Raises:
         SceneError: a file of observations is broken.
         SimulatorError: the cache is missing, broken or another scene's.
     """
-    source = _matterport(scene) or composed(scene)
+    source = _matterport(scene) or (seen(scene) if can_see(scene) else composed(scene))
     return source if cache is None else CaptionCache.read(Path(cache), scene, source)
 
 

@@ -40,7 +40,6 @@ from navloom.sim.protocol import (
     Stop,
     Turn,
 )
-from navloom.sim.words import composed
 
 _STANDING_M = 0.1
 """A pose without a viewpoint stands on the one whose floor is this near."""
@@ -123,7 +122,7 @@ class GraphSimulator:
 
     Args:
         scene: it must have viewpoints; its graph may be in parts.
-        captions: where words come from; by default they are composed from regions and items.
+        captions: where words come from; by default :func:`navloom.sim.captions.captions_for`.
 
     Raises:
         SimulatorError: the scene has no viewpoints.
@@ -135,7 +134,7 @@ class GraphSimulator:
         if not scene.viewpoints:
             raise SimulatorError(f"{scene.uri} has no navigation graph: no viewpoint to stand on.")
         self.scene = scene
-        self._words = composed(scene) if captions is None else captions
+        self._words = captions_for(scene) if captions is None else captions
         self._ways = candidates_of(scene)
         self._agents: dict[str, _Agent] = {}
         self._seen: dict[str, tuple[Captions, tuple[Candidate, ...]]] = {}

@@ -15,17 +15,11 @@ from navloom.errors import SceneError, SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Item, Link, Scene
 from navloom.sim.captions import CaptionCache, MatterportCaptions, captions_for
+from navloom.sim.composer import ComposedCaptions, composed
 from navloom.sim.conformance.bench import made_scene
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import CaptionSource
-from navloom.sim.words import (
-    ComposedCaptions,
-    briefly,
-    composed,
-    enumerated,
-    one_line,
-    with_article,
-)
+from navloom.sim.words import briefly, enumerated, one_line, with_article
 from tests.scenes.formats.test_mp3d import join, panorama, write
 from tests.sim.test_graph import on
 from tests.tools.navcraft.worlds import item, row_house
@@ -231,15 +225,15 @@ def test_a_cache_wins_where_it_says_something(tmp_path: Path) -> None:
     cache.put("north", sectors=["a wall", *[""] * 7])
     cache.save(path)
     assert json.loads(path.read_text())["made_by"] == "scripted/one"
-    source = captions_for(scene, path)
+    source, under = captions_for(scene, path), captions_for(scene)
     assert source.at("hub").summary == "A round hall."
-    assert source.at("hub").sectors == composed(scene).at("hub").sectors
+    assert source.at("hub").sectors == under.at("hub").sectors
     assert source.at("north").sectors[0] == "a wall"
-    assert source.at("north").sectors[1:] == composed(scene).at("north").sectors[1:]
-    assert source.at("south") == composed(scene).at("south")
+    assert source.at("north").sectors[1:] == under.at("north").sectors[1:]
+    assert source.at("south") == under.at("south")
     ways = GraphSimulator(scene, source).reset({"a": on("hub")})["a"].candidates  # type: ignore[dict-item]
     assert [way.description for way in ways][:2] == ["A lamp; leads on.", "A bench."]
-    assert ways[2].description == composed(scene).towards("hub", "south")
+    assert ways[2].description == under.towards("hub", "south")
     assert isinstance(source, CaptionCache)
     assert source.has("hub")
     assert not source.has("south")

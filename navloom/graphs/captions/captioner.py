@@ -54,6 +54,7 @@ from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import UNKNOWN, Scene, prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.captions import CaptionCache
+from navloom.sim.composer import composed
 from navloom.sim.graph import floor_of
 from navloom.sim.protocol import (
     MOST_CAPTION,
@@ -67,7 +68,6 @@ from navloom.sim.protocol import (
 from navloom.sim.registry import get_simulator
 from navloom.sim.views import strip
 from navloom.sim.walker import Walker
-from navloom.sim.words import composed
 from navloom.tools.forms import closed_object, paragraph
 
 Job = Literal["markers", "summary"]

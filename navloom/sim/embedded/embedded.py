@@ -24,9 +24,7 @@ from navloom.sim.embedded.renderer import Renderer
 from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
-
-EYE_M = 1.5
-"""How high the camera is above the floor where a viewpoint does not say it, in metres."""
+from navloom.sim.sight import EYE_M
 
 
 def make(

@@ -24,9 +24,9 @@ from navloom.models.scripted import ScriptedChatModel
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import CaptionCache, captions_for
+from navloom.sim.composer import composed
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import Observation, Pose, View
-from navloom.sim.words import composed
 from tests.graphs.states import run
 from tests.tools.navcraft.rooms_in_a_row import CORNER, HALL, ISLAND, KITCHEN, STAIRS, home
 

@@ -1,0 +1,288 @@
+"""Words about a viewpoint put together from what is around it; no model is asked.
+
+``Composer`` writes the sentences. What is around it is told by whoever extends it:
+``ComposedCaptions`` goes by the map, and :class:`navloom.sim.seen.SeenCaptions` by what is in
+sight.
+
+By the map one is told, from a viewpoint, of what is in its own region, and of the openings, doors
+and stairs that lead out of it. What stands in other regions is told of the way that leads there.
+Positions are compared on the ground plane, since heights are not always known; what belongs to no
+region is told of where it is within 3 m on the same storey. Structure (walls, beams) is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from navloom.scenes.distances import elevation_to, heading_to, per_scene, sector_of, up_or_down
+from navloom.scenes.scene import Item, Link, Point3, Scene, Viewpoint, distance_2d, distance_3d
+from navloom.sim.protocol import (
+    MOST_CAPTION,
+    MOST_DESCRIPTION,
+    MOST_SUMMARY,
+    NEAR_M,
+    Captions,
+    SeenObject,
+)
+from navloom.sim.words import enumerated, label_words, one_line, unique, with_article
+
+SECTOR_M = 8.0
+"""How far a sector's caption reaches by the map; a home's rooms are smaller."""
+_STOREY_M = 2.0
+_AT_LINK_M = 1.0
+"""A viewpoint so near a door is the way to that door."""
+_STEP_M = 0.5
+_NOTHING = "nothing of note"
+_MOST_THINGS, _MOST_WAYS, _MOST_BEYOND = 5, 3, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something around a viewpoint.
+
+    Attributes:
+        id: the item's, or another name that nothing else around has.
+        name: in words.
+        kind: ``asset``, ``object``, or ``opening`` for a window or a door that leads out.
+        heading: where it lies, radians.
+        metres: to its centre on the ground plane.
+        position: that centre.
+        region: where it is, where it is in one.
+        told: whether captions of sectors and ways tell of it; else it is only listed as near.
+        through: the way out of the viewpoint's region that it is seen through, where it is in
+            another one.
+    """
+
+    id: str
+    name: str
+    kind: str
+    heading: float
+    metres: float
+    position: Point3
+    region: str | None
+    told: bool = True
+    through: Link | None = None
+
+
+class Composer(ABC):
+    """See the module's docstring; what was composed once is kept.
+
+    Args:
+        scene: whose viewpoints are put into words.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._links: dict[str, list[Link]] = {}
+        for link in scene.links:
+            self._links.setdefault(link.a, []).append(link)
+            self._links.setdefault(link.b, []).append(link)
+        self._at: dict[str, Captions] = {}
+        self._towards: dict[tuple[str, str], str] = {}
+
+    def at(self, viewpoint: str) -> Captions:
+        """What lies around a viewpoint of the scene."""
+        if viewpoint not in self._at:
+            here = self._scene.viewpoint_by_id[viewpoint]
+            things = self._around(here)
+            near = [t for t in things if t.kind != "opening" and t.metres <= NEAR_M]
+            self._at[viewpoint] = Captions(
+                summary=one_line(self._summary(here, things), MOST_SUMMARY),
+                sectors=self._sectors(here, things),
+                objects=tuple(
+                    SeenObject(each.name, each.heading, each.metres)
+                    for each in sorted(near, key=lambda each: (each.metres, each.id))
+                ),
+                region=here.region,
+            )
+        return self._at[viewpoint]
+
+    def towards(self, viewpoint: str, neighbour: str) -> str:
+        """Where a way leads: the region or the door one gets to, and what is there."""
+        key = viewpoint, neighbour
+        if key not in self._towards:
+            places = self._scene.viewpoint_by_id
+            text = self._way(places[viewpoint], places[neighbour])
+            self._towards[key] = one_line(text, MOST_DESCRIPTION)
+        return self._towards[key]
+
+    @abstractmethod
+    def _around(self, here: Viewpoint) -> Sequence[Thing]:
+        """What is around a viewpoint, in the order in which a sector tells of it."""
+
+    @abstractmethod
+    def _foremost(self, things: Sequence[Thing]) -> Iterable[Thing]:
+        """The things of one's own region, in the order in which a summary tells of them."""
+
+    @abstractmethod
+    def _ways_out(self, here: Viewpoint) -> Sequence[Link]:
+        """The links of the viewpoint's region that are told."""
+
+    @abstractmethod
+    def _landmarks(self, here: Viewpoint, there: Viewpoint) -> Sequence[str]:
+        """What marks the end of a way, at most three names."""
+
+    def _sectors(self, here: Viewpoint, around: Sequence[Thing]) -> tuple[str, ...]:
+        things: list[list[str]] = [[] for _ in range(8)]
+        ways: list[list[str]] = [[] for _ in range(8)]
+        beyond: dict[Link | None, list[Thing]] = {}
+        for each in around:
+            if not each.told:
+                continue
+            if _is_here(each, here):
+                things[sector_of(each.heading)].append(with_article(each.name))
+            else:
+                beyond.setdefault(each.through, []).append(each)
+        for link in self._ways_out(here):
+            other = link.b if link.a == here.region else link.a
+            point = self._scene.region_by_id[other].center if link.point is None else link.point
+            ways[sector_of(heading_to(here.position, point))].append(
+                self._link_words(link, here.region) + _beyond_it(beyond.get(link, ()))
+            )
+        return tuple(
+            one_line(
+                "; ".join(
+                    [*([", ".join(unique(t, _MOST_THINGS))] if t else []), *unique(w, _MOST_WAYS)]
+                )
+                or _NOTHING,
+                MOST_CAPTION,
+            )
+            for t, w in zip(things, ways, strict=True)
+        )
+
+    def _summary(self, here: Viewpoint, around: Sequence[Thing]) -> str:
+        place = label_words(self._scene.region_by_id[here.region]) if here.region else "place"
+        own = [t for t in around if _is_here(t, here) and t.kind != "opening"]
+        things = unique((with_article(each.name) for each in self._foremost(own)), _MOST_THINGS)
+        text = with_article(place) + (f" with {enumerated(things)}" if things else "")
+        links = self._ways_out(here)
+        beyond = unique((f"the {self._beyond(link, here.region)}" for link in links), 6)
+        on = f"; from here one gets to {enumerated(beyond)}" if beyond else ""
+        return f"{text[0].upper()}{text[1:]}{on}."
+
+    def _way(self, here: Viewpoint, there: Viewpoint) -> str:
+        things = ", ".join(self._landmarks(here, there))
+        return self._lead(here, there) + (f"; {things}" if things else "")
+
+    def _lead(self, here: Viewpoint, there: Viewpoint) -> str:
+        """The region or the door that a way leads to."""
+        steep = up_or_down(elevation_to(here.position, there.position))
+        steep = f" {steep}" if steep else ""
+        if there.region is None:
+            return f"leads{steep or ' on'}"
+        room = label_words(self._scene.region_by_id[there.region])
+        if there.region != here.region:
+            return f"leads{steep} to {'another' if room == 'room' else 'the'} {room}"
+        near = [
+            (distance_3d(_floor(there), link.point), link)
+            for link in self._links.get(there.region, ())
+            if link.point is not None
+        ]
+        metres, door = min(near, key=lambda each: each[0], default=(math.inf, None))
+        if door is not None and metres <= _AT_LINK_M:
+            return f"leads{steep} to {with_article(self._link_words(door, there.region))}"
+        return f"further{steep} in the {room}"
+
+    def _link_words(self, link: Link, region: str | None) -> str:
+        """``door to the hallway``, ``closed door to the study``, ``stairs up to the landing``."""
+        kind: str = link.kind
+        if link.kind == "door" and link.door in ("closed", "locked"):
+            kind = f"{link.door} door"
+        if link.kind == "stairs":
+            rise = link.step
+            if rise is None:
+                regions = self._scene.region_by_id
+                rise = regions[link.b].center[1] - regions[link.a].center[1]
+            rise = rise if link.a == region else -rise
+            kind += " up" if rise > _STEP_M else " down" if rise < -_STEP_M else ""
+        return f"{kind} to the {self._beyond(link, region)}"
+
+    def _beyond(self, link: Link, region: str | None) -> str:
+        return label_words(self._scene.region_by_id[link.b if link.a == region else link.a])
+
+
+class ComposedCaptions(Composer):
+    """What is around, by the map: see the module's docstring.
+
+    Args:
+        scene: whose viewpoints are put into words.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._homeless = [i for i in scene.items if i.region is None and i.kind != "structure"]
+
+    def _around(self, here: Viewpoint) -> Sequence[Thing]:
+        """The items of its region, and what is near and of none, nearest first."""
+        own = self._scene.items_in(here.region) if here.region is not None else ()
+        floor = _floor(here)[1]
+        near = [
+            item
+            for item in self._homeless
+            if distance_2d(here.position, item.position) <= NEAR_M
+            and (not item.height_known or -0.5 <= item.position[1] - floor <= _STOREY_M + 0.5)
+        ]
+        found = [_thing(here, item) for item in [*own, *near] if item.kind != "structure"]
+        return sorted(found, key=lambda each: (each.metres, each.id))
+
+    def _foremost(self, things: Sequence[Thing]) -> Iterable[Thing]:
+        assets = [each for each in things if each.kind == "asset"]
+        return [*assets, *(each for each in things if each.kind == "object")]
+
+    def _ways_out(self, here: Viewpoint) -> Sequence[Link]:
+        return self._links.get(here.region or "", ())
+
+    def _landmarks(self, here: Viewpoint, there: Viewpoint) -> Sequence[str]:
+        """The assets and objects nearest to the end, one of a name.
+
+        Within a region that is what lies nearer to the end than to the start; elsewhere anything.
+        """
+        chosen: dict[str, Thing] = {}
+        for each in self._around(there):
+            if there.region != here.region or each.metres < distance_2d(
+                here.position, each.position
+            ):
+                chosen.setdefault(each.name, each)
+        return [each.name for each in self._foremost([*chosen.values()])][:3]
+
+
+def composed(scene: Scene) -> ComposedCaptions:
+    """The words that the map alone gives, made once per scene."""
+    return per_scene(scene, "composed_captions", lambda: ComposedCaptions(scene))
+
+
+def item_words(item: Item) -> str:
+    """An item's name in words, bounded."""
+    return item.prompt_name.replace("_", " ")[:60]
+
+
+def _thing(here: Viewpoint, item: Item) -> Thing:
+    metres = distance_2d(here.position, item.position)
+    return Thing(
+        id=item.id,
+        name=item_words(item),
+        kind=item.kind,
+        heading=heading_to(here.position, item.position),
+        metres=metres,
+        position=item.position,
+        region=item.region,
+        told=metres <= SECTOR_M,
+    )
+
+
+def _is_here(thing: Thing, here: Viewpoint) -> bool:
+    return thing.region is None or here.region is None or thing.region == here.region
+
+
+def _beyond_it(things: Sequence[Thing]) -> str:
+    """``, beyond it a fridge and an oven``."""
+    said = unique((with_article(each.name) for each in things), _MOST_BEYOND)
+    return f", beyond it {enumerated(said)}" if said else ""
+
+
+def _floor(viewpoint: Viewpoint) -> Point3:
+    x, y, z = viewpoint.position
+    return x, y - viewpoint.eye_height, z
