@@ -75,7 +75,7 @@ class Composer(ABC):
     """
 
     def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+        self.scene = scene
         self._links: dict[str, list[Link]] = {}
         for link in scene.links:
             self._links.setdefault(link.a, []).append(link)
@@ -86,7 +86,7 @@ class Composer(ABC):
     def at(self, viewpoint: str) -> Captions:
         """What lies around a viewpoint of the scene."""
         if viewpoint not in self._at:
-            here = self._scene.viewpoint_by_id[viewpoint]
+            here = self.scene.viewpoint_by_id[viewpoint]
             things = self._around(here)
             near = [t for t in things if t.kind != "opening" and t.metres <= NEAR_M]
             self._at[viewpoint] = Captions(
@@ -104,7 +104,7 @@ class Composer(ABC):
         """Where a way leads: the region or the door one gets to, and what is there."""
         key = viewpoint, neighbour
         if key not in self._towards:
-            places = self._scene.viewpoint_by_id
+            places = self.scene.viewpoint_by_id
             text = self._way(places[viewpoint], places[neighbour])
             self._towards[key] = one_line(text, MOST_DESCRIPTION)
         return self._towards[key]
@@ -138,7 +138,7 @@ class Composer(ABC):
                 beyond.setdefault(each.through, []).append(each)
         for link in self._ways_out(here):
             other = link.b if link.a == here.region else link.a
-            point = self._scene.region_by_id[other].center if link.point is None else link.point
+            point = self.scene.region_by_id[other].center if link.point is None else link.point
             ways[sector_of(heading_to(here.position, point))].append(
                 self._link_words(link, here.region) + _beyond_it(beyond.get(link, ()))
             )
@@ -154,7 +154,7 @@ class Composer(ABC):
         )
 
     def _summary(self, here: Viewpoint, around: Sequence[Thing]) -> str:
-        place = label_words(self._scene.region_by_id[here.region]) if here.region else "place"
+        place = label_words(self.scene.region_by_id[here.region]) if here.region else "place"
         own = [t for t in around if _is_here(t, here) and t.kind != "opening"]
         things = unique((with_article(each.name) for each in self._foremost(own)), _MOST_THINGS)
         text = with_article(place) + (f" with {enumerated(things)}" if things else "")
@@ -173,7 +173,7 @@ class Composer(ABC):
         steep = f" {steep}" if steep else ""
         if there.region is None:
             return f"leads{steep or ' on'}"
-        room = label_words(self._scene.region_by_id[there.region])
+        room = label_words(self.scene.region_by_id[there.region])
         if there.region != here.region:
             return f"leads{steep} to {'another' if room == 'room' else 'the'} {room}"
         near = [
@@ -194,14 +194,14 @@ class Composer(ABC):
         if link.kind == "stairs":
             rise = link.step
             if rise is None:
-                regions = self._scene.region_by_id
+                regions = self.scene.region_by_id
                 rise = regions[link.b].center[1] - regions[link.a].center[1]
             rise = rise if link.a == region else -rise
             kind += " up" if rise > _STEP_M else " down" if rise < -_STEP_M else ""
         return f"{kind} to the {self._beyond(link, region)}"
 
     def _beyond(self, link: Link, region: str | None) -> str:
-        return label_words(self._scene.region_by_id[link.b if link.a == region else link.a])
+        return label_words(self.scene.region_by_id[link.b if link.a == region else link.a])
 
 
 class ComposedCaptions(Composer):
@@ -217,7 +217,7 @@ class ComposedCaptions(Composer):
 
     def _around(self, here: Viewpoint) -> Sequence[Thing]:
         """The items of its region, and what is near and of none, nearest first."""
-        own = self._scene.items_in(here.region) if here.region is not None else ()
+        own = self.scene.items_in(here.region) if here.region is not None else ()
         floor = _floor(here)[1]
         near = [
             item

@@ -31,9 +31,28 @@ _WIDE_M = 0.4
 _SHUT = ("closed", "locked")
 
 
+_SCENES_KEPT = 4
+_kept: list[SeenCaptions] = []
+
+
 def seen(scene: Scene) -> SeenCaptions:
-    """The words from what is in sight, made once per scene."""
-    return per_scene(scene, "seen_captions", lambda: SeenCaptions(scene))
+    """The words from what is in sight, made once per scene.
+
+    A scene that is loaded again is the same scene: the last few are known by what is in them.
+    """
+    return per_scene(scene, "seen_captions", lambda: _again(scene))
+
+
+def _again(scene: Scene) -> SeenCaptions:
+    for words in _kept:
+        if words.scene == scene:
+            _kept.remove(words)
+            break
+    else:
+        words = SeenCaptions(scene)
+    _kept.insert(0, words)
+    del _kept[_SCENES_KEPT:]
+    return words
 
 
 class SeenCaptions(Composer):
@@ -64,12 +83,12 @@ class SeenCaptions(Composer):
 
     def _around(self, here: Viewpoint) -> Sequence[Thing]:
         if here.id not in self._things:
-            found = (self._thing(here, each) for each in sight_of(self._scene, here.id).seen)
+            found = (self._thing(here, each) for each in sight_of(self.scene, here.id).seen)
             self._things[here.id] = tuple(each for each in found if each is not None)
         return self._things[here.id]
 
     def _thing(self, here: Viewpoint, sighting: Sighting) -> Thing | None:
-        scene = self._scene
+        scene = self.scene
         if 0 < sighting.owner <= len(scene.items):
             item = scene.items[sighting.owner - 1]
             if item.kind == "structure":
@@ -129,7 +148,7 @@ class SeenCaptions(Composer):
 
     def _ways_out(self, here: Viewpoint) -> Sequence[Link]:
         """Doors and openings in sight; stairs and lifts fill the region that they lead out of."""
-        in_sight = {id(self._scene.links[k]) for k in sight_of(self._scene, here.id).links}
+        in_sight = {id(self.scene.links[k]) for k in sight_of(self.scene, here.id).links}
         return [
             link
             for link in self._links.get(here.region or "", ())
@@ -160,7 +179,7 @@ class SeenCaptions(Composer):
 
         A way that no thing is left for shares those of others that lie its way.
         """
-        places = self._scene.viewpoint_by_id
+        places = self.scene.viewpoint_by_id
         ends = [places[each] for each in sorted(set(self._next.get(here.id, ())))]
         told = [each for each in self._around(here) if each.told]
         own: dict[str, list[Thing]] = {each.id: [] for each in ends}
@@ -179,7 +198,7 @@ class SeenCaptions(Composer):
 
     def _apart(self, viewpoint: str, said: dict[str, str]) -> dict[str, str]:
         """The words of each way; those in the same words say how far or whereto they go."""
-        here = self._scene.viewpoint_by_id[viewpoint]
+        here = self.scene.viewpoint_by_id[viewpoint]
         alike: dict[str, list[str]] = {}
         for each, text in said.items():
             alike.setdefault(text, []).append(each)
@@ -187,7 +206,7 @@ class SeenCaptions(Composer):
         for text, ways in alike.items():
             if len(ways) == 1:
                 continue
-            ends = [self._scene.viewpoint_by_id[each] for each in ways]
+            ends = [self.scene.viewpoint_by_id[each] for each in ways]
             metres = [f"{math.dist(here.position, e.position):.1f} m on" for e in ends]
             degrees = [
                 f"at {math.degrees(heading_to(here.position, e.position)):.0f} degrees of the map"

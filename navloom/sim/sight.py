@@ -29,6 +29,7 @@ _FREE_M = 0.25
 _SIZELESS_M = 12.0
 _SIZELESS_SIDE_M = 0.4
 """A thing whose size nobody says is looked for within so many metres, as if it were so large."""
+_FRAME_SR = 0.003
 _AT_HAND_M = 1.0
 """Whoever is so near a way through knows of it."""
 _HEIGHTS = (0.3, 1.0, 1.7)
@@ -115,7 +116,11 @@ def _look(scene: Scene, viewpoint: str) -> Sight:
     owners = np.where(hits.face >= 0, mesh.owners[hits.face], NOTHING)
     met = owners[:RAYS] != NOTHING
     seen = _sightings(eye, rays[:RAYS][met], hits.distance[:RAYS][met], owners[:RAYS][met])
-    links, first = set(), RAYS
+    # A frame or a leaf that is seen is a door that is seen.
+    links = {door_owner(0) - each.owner for each in seen if each.steradians >= _FRAME_SR} & {
+        door_owner(0) - owner for owner, _ in aims
+    }
+    first = RAYS
     for owner, points in aims:
         part = slice(first, first + len(points))
         first = part.stop
@@ -127,7 +132,7 @@ def _look(scene: Scene, viewpoint: str) -> Sight:
         elif owner < 0:
             beside = math.hypot(*np.mean(rays[part], axis=0)[[0, 2]]) <= _AT_HAND_M
             if free or beside or bool(np.any(owners[part] == owner)):
-                links.add(-(owner - door_owner(0)))
+                links.add(door_owner(0) - owner)
     seen.sort(key=lambda each: (-each.steradians, -each.owner))
     return Sight(tuple(seen), frozenset(links))
 
