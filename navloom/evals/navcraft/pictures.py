@@ -15,6 +15,8 @@ from navloom.scenes.plan_legend import draw_legend, legend_handles, legend_strip
 from navloom.scenes.plan_lines import Mark, MarkKind, Route
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene, Viewpoint
+from navloom.sim.embedded.from_above import floors_from_above
+from navloom.sim.embedded.lookout import can_look
 from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
 from navloom.tools.navcraft.worth import SENSIBLE
 
@@ -23,6 +25,8 @@ Spot = tuple[int, float, float]
 _COLUMNS = 2
 _CELL, _STORY = (8.6, 5.8), 0.9
 """Inches of one cell of the sheet (wide, high), and of the sentences under its plan."""
+_A_METRE = 50
+"""Pixels of a floor's picture."""
 _HEAD, _KEY = 0.6, 0.4
 """Inches above and below the cells of a sheet, for its title and its legend."""
 
@@ -146,6 +150,16 @@ def _worth(rest: Mapping[str, Any]) -> str:
     )
 
 
+def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The things that a task is about, in its order: what each is, and its id."""
+    one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
+    things = [(f"the object: {readable(one['Target object'])}", rest["object_id"])]
+    if two is not None:
+        place = f"the handoff: {readable(rest['transfer_asset'])}"
+        things.append((place, rest["transfer_asset_id"]))
+    return [*things, (f"the goal: {readable(rest['end_asset'])}", rest["end_asset_id"])]
+
+
 def task_picture(
     scene: Scene, row: Mapping[str, Any], *, legend: bool = True, width: float = 5.4
 ) -> Figure:
@@ -161,12 +175,14 @@ def task_picture(
         SceneError: as :func:`task_routes`.
     """
     routes, marks = task_routes(scene, row)
+    floors = _floors(routes, marks)
     return draw_plan(
         scene,
         routes=routes,
         marks=marks,
         items=_has_sizes(scene),
-        floors=_floors(routes, marks),
+        floors=floors,
+        above=floors_from_above(scene, floors, a_metre=_A_METRE) if can_look(scene) else None,
         legend=legend,
         width=width,
         height=5.6,

@@ -25,6 +25,7 @@ from navloom.evals.navcraft.pictures import (
     pick_tasks,
     task_picture,
     task_story,
+    task_things,
     tasks_legend,
 )
 from navloom.evals.navcraft.scores import RunScore, score_run
@@ -36,6 +37,7 @@ from navloom.evals.report.document import (
     data_uri,
     drawn_or_why,
     named_apart,
+    photo_uri,
     png,
 )
 from navloom.evals.report.intervals import Floats, Spread
@@ -43,6 +45,8 @@ from navloom.evals.run_folder import read_run
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames
+from navloom.sim.embedded.lookout import can_look
+from navloom.sim.embedded.portrait import portrait
 
 SHOWN = 10
 """Tasks that are shown with their plans."""
@@ -158,7 +162,7 @@ def html(report: Report) -> str:
     return document(report).html(
         "navcraft/report.html",
         pictures={"Table 4": shown} if spreads else {},
-        tasks=[(task, *_task_image(task)) for task in report.shown],
+        tasks=[(task, *_task_image(task), _sights(task)) for task in report.shown],
         legend=data_uri(tasks_legend([task.row for task in report.shown])),
     )
 
@@ -169,6 +173,17 @@ def _task_image(task: ShownTask) -> tuple[str | None, str | None]:
     if scene is None:
         return None, task.problem
     return drawn_or_why(lambda: task_picture(scene, task.row, legend=False))
+
+
+def _sights(task: ShownTask) -> list[tuple[str, str]]:
+    """What a task is about as robots see it: words and a data URI each; none without geometry."""
+    if task.scene is None or not can_look(task.scene):
+        return []
+    return [
+        (words, photo_uri(seen.pixels))
+        for words, item in task_things(task.row)
+        if (seen := portrait(task.scene, item)) is not None
+    ]
 
 
 def _spreads_picture(scores: Sequence[RunScore]) -> Figure | None:

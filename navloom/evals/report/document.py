@@ -21,7 +21,9 @@ from navloom.files import make_folder, write_whole
 from navloom.terminal import harmless
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 _WIDTH, _ROWS = 80, 18
 """Columns and rows of what is told in a terminal."""
@@ -198,6 +200,15 @@ def png(figure: Figure, dpi: int = 110) -> bytes:
 def data_uri(figure: Figure) -> str:
     """A figure as a page carries it, sharp on a screen of twice the dots too."""
     return "data:image/png;base64," + base64.b64encode(png(figure, dpi=150)).decode()
+
+
+def photo_uri(pixels: NDArray[np.uint8]) -> str:
+    """A rendered picture, (height, width, 3) uint8, as a page carries it: small, not exact."""
+    from PIL import Image
+
+    held = BytesIO()
+    Image.fromarray(pixels).save(held, "JPEG", quality=80)
+    return "data:image/jpeg;base64," + base64.b64encode(held.getvalue()).decode()
 
 
 def drawn_or_why(draw: Callable[[], Figure]) -> tuple[str | None, str | None]:

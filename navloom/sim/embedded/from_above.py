@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +56,25 @@ def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbov
     return FromAbove(pixels, (low_x, -high_z, high_x, -low_z))
 
 
-def floors_from_above(scene: Scene) -> dict[int, FromAbove]:
-    """Every floor from above; made once per scene."""
-    return per_scene(
-        scene,
-        "floors_from_above",
-        lambda: {floor.id: from_above(scene, floor.id) for floor in scene.floors},
-    )
+def floors_from_above(
+    scene: Scene, floors: Iterable[int] | None = None, *, a_metre: int = _A_METRE
+) -> dict[int, FromAbove]:
+    """Floors from above, each made once per scene.
+
+    Args:
+        scene: with geometry.
+        floors: these; all by default.
+        a_metre: pixels a metre.
+    """
+    wanted = [f.id for f in scene.floors] if floors is None else list(floors)
+    return {
+        floor: per_scene(
+            scene,
+            f"from_above:{floor}:{a_metre}",
+            partial(from_above, scene, floor, a_metre=a_metre),
+        )
+        for floor in wanted
+    }
 
 
 def _storey(scene: Scene, floor: int) -> tuple[float, float]:

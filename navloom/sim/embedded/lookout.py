@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from functools import partial
+from importlib.util import find_spec
 
 from shapely import Point, Polygon
 
@@ -12,7 +13,7 @@ from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import per_scene, wrapped
-from navloom.scenes.geometry import scene_mesh
+from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
 from navloom.sim.embedded.camera import Camera
@@ -103,3 +104,8 @@ def _floor_at(scene: Scene, x: float, z: float) -> float:
 def renderer_of(scene: Scene) -> Renderer:
     """The renderer of a scene as it stands, made once per scene."""
     return per_scene(scene, "renderer", lambda: Renderer(scene_mesh(scene)))
+
+
+def can_look(scene: Scene) -> bool:
+    """Whether pictures of a scene can be made here: it has geometry, and embreex is installed."""
+    return has_geometry(scene) and find_spec("embreex") is not None
