@@ -94,8 +94,8 @@ def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uin
     from rich.progress import track
 
     from navloom.sim.embedded.camera import Camera
-    from navloom.sim.embedded.embedded import EYE_M
     from navloom.sim.embedded.lookout import renderer_of
+    from navloom.sim.sight import EYE_M
 
     renderer = renderer_of(planned.scene)
     total = int(planned.seconds * rate) + 1

@@ -17,10 +17,10 @@ from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
 from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.embedded import EYE_M
 from navloom.sim.embedded.renderer import Renderer
 from navloom.sim.protocol import Observation, Pose, RenderedView
 from navloom.sim.registry import get_simulator
+from navloom.sim.sight import EYE_M
 from navloom.sim.views import strip
 
 _SIZE = 512
