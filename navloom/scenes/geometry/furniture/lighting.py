@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 
+from navloom.scenes.geometry.furniture.making import Builder, has, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRASS,
     CREAM,
     STEEL,
     WOOD,
-    Builder,
     arc,
     ball,
     fitted,
-    has,
     look,
     pick,
     ring,
     roll,
-    size_of,
     spun,
     tube,
 )

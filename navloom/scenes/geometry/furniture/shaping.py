@@ -7,7 +7,7 @@ to the size that the thing has.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 from zlib import crc32
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from navloom.scenes.geometry.colours import rgb_of, surface_of
+from navloom.scenes.geometry.furniture.making import shade
 from navloom.scenes.geometry.solids import (
     RGB,
     Floats,
@@ -29,7 +30,6 @@ from navloom.scenes.geometry.solids import (
 )
 from navloom.scenes.scene import Item
 
-Builder = Callable[[Item], list[Part]]
 Point = Sequence[float]
 T = TypeVar("T")
 
@@ -74,11 +74,6 @@ MUTED: tuple[RGB, ...] = (
 CLAY: tuple[RGB, ...] = ((0.90, 0.88, 0.84), (0.30, 0.42, 0.52), (0.62, 0.32, 0.22))
 
 
-def size_of(item: Item) -> tuple[float, float, float]:
-    """Its width, height and depth in metres; a builder is asked only where they are known."""
-    return item.size or (0.1, 0.1, 0.1)
-
-
 def roll(item: Item, salt: str = "", sides: int = 1_000_000) -> int:
     """A die of so many sides, from 0; the same for the same thing and salt."""
     return crc32(f"{salt}/{item.id}/{item.name}".encode()) % sides
@@ -107,20 +102,9 @@ def look(item: Item, *otherwise: RGB, plain: bool = False, gloss: float | None =
     return found if gloss is None else replace(found, gloss=gloss)
 
 
-def tinted(surface: Surface, by: float) -> Surface:
-    """The same look, darker (below 1) or lighter (above 1)."""
-    r, g, b = (min(1.0, max(0.0, each * by)) for each in surface.rgb)
-    return replace(surface, rgb=(r, g, b))
-
-
 def painted(word: str) -> Surface:
     """A plain look by the word of its colour."""
     return Surface(rgb_of(word))
-
-
-def has(item: Item, state: str) -> bool:
-    """Whether it is in this state."""
-    return state in item.states
 
 
 def fitted(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) -> list[Part]:
@@ -327,7 +311,7 @@ def open_box(
 ) -> list[Part]:
     """A box without a lid, with thick walls."""
     (a, b, c), (d, e, f) = low, high
-    inner = inside or tinted(surface, 0.7)
+    inner = inside or shade(surface, 0.7)
     rim = [
         box((a, e - 1e-4, c), (d, e, c + wall), surface, sides="u"),
         box((a, e - 1e-4, f - wall), (d, e, f), surface, sides="u"),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
@@ -17,17 +18,13 @@ from navloom.scenes.geometry.furniture.shaping import (
     RED,
     STEEL,
     WHITE,
-    Builder,
     arc,
     ball,
     fitted,
-    has,
     look,
     pick,
     ring,
     roll,
-    size_of,
-    tinted,
     tube,
 )
 from navloom.scenes.geometry.solids import Part, Surface, box, cylinder, lathe
@@ -136,7 +133,7 @@ def _plate(item: Item) -> list[Part]:
     clay = look(item, (0.93, 0.92, 0.88), (0.82, 0.86, 0.88), gloss=0.4)
     profile = [(0, 0), (0.55, 0), (0.62, 0.2), (1, 0.9), (1, 1), (0.64, 0.42), (0.6, 0.3), (0, 0.3)]
     parts = [lathe(profile, clay, sides=20)]
-    parts.append(ring((0, 0.93, 0), 0.93, 0.03, tinted(clay, 0.72), sides=20))
+    parts.append(ring((0, 0.93, 0), 0.93, 0.03, shade(clay, 0.72), sides=20))
     if has(item, "full"):
         parts += [ball((0.2, 0.5, 0.1), (0.28, 0.5, 0.25), Surface((0.55, 0.32, 0.16)))]
         parts += [ball((-0.22, 0.4, 0.15), (0.25, 0.45, 0.2), Surface((0.3, 0.52, 0.2)))]
@@ -159,7 +156,7 @@ def _tray(item: Item) -> list[Part]:
     wood = look(item, (0.48, 0.32, 0.18))
     thin = h * 0.25
     edge = min(w, d) * 0.03
-    parts = [box((-w / 2, 0, -d / 2), (w / 2, thin, d / 2), tinted(wood, 0.85))]
+    parts = [box((-w / 2, 0, -d / 2), (w / 2, thin, d / 2), shade(wood, 0.85))]
     for s in (-1, 1):
         at = s * (w / 2 - edge / 2)
         parts.append(box((at - edge / 2, 0, -d / 2), (at + edge / 2, h, d / 2), wood))
@@ -186,7 +183,7 @@ def _pot(item: Item) -> list[Part]:
     steel = look(item, (0.70, 0.71, 0.73), (0.72, 0.16, 0.14), (0.18, 0.20, 0.24), gloss=0.5)
     parts = [hollow([(0.96, 0), (1, 0.05), (1, 0.8), (1.04, 0.82)], steel, wall=0.05, sides=18)]
     if has(item, "full") or has(item, "empty"):
-        soup = Surface((0.78, 0.42, 0.16)) if has(item, "full") else tinted(steel, 0.6)
+        soup = Surface((0.78, 0.42, 0.16)) if has(item, "full") else shade(steel, 0.6)
         parts.append(_contents(0.96, 0.6 if has(item, "full") else 0.08, soup))
     else:
         parts.append(lathe([(1.02, 0.81), (0.95, 0.86), (0.4, 0.92), (0, 0.93)], steel, sides=18))
@@ -255,7 +252,7 @@ def _vase(item: Item) -> list[Part]:
     clay = look(item, *CLAY, *BRIGHT[1:4], gloss=0.5)
     parts = [hollow(vase_profile(item), clay, wall=0.08, sides=16)]
     if roll(item, "band", 3) == 0:
-        parts.append(ring((0, 0.42, 0), 0.92, 0.06, tinted(clay, 0.6)))
+        parts.append(ring((0, 0.42, 0), 0.92, 0.06, shade(clay, 0.6)))
     return fitted(parts, size_of(item))
 
 
@@ -274,8 +271,8 @@ def _jar(item: Item) -> list[Part]:
 def _cookie_jar(item: Item) -> list[Part]:
     clay = look(item, *CLAY, gloss=0.4)
     body = lathe([(0, 0), (0.75, 0), (1, 0.25), (1, 0.5), (0.8, 0.74)], clay)
-    lid = lathe([(0.86, 0.74), (0.86, 0.78), (0.5, 0.9), (0, 0.92)], tinted(clay, 0.8))
-    knob = ball((0, 0.95, 0), (0.14, 0.06, 0.14), tinted(clay, 0.8), sides=8, rings=4)
+    lid = lathe([(0.86, 0.74), (0.86, 0.78), (0.5, 0.9), (0, 0.92)], shade(clay, 0.8))
+    knob = ball((0, 0.95, 0), (0.14, 0.06, 0.14), shade(clay, 0.8), sides=8, rings=4)
     biscuit = cylinder(0.3, 0, 0.05, Surface((0.72, 0.48, 0.25)), sides=12)
     front = biscuit.tilted(math.pi / 2).scaled(1, 0.4, 1).moved(0, 0.4, -1)
     return fitted([body, lid, knob, front], size_of(item))
