@@ -12,7 +12,7 @@ from navloom.scenes.geometry.furniture.easel import Canvas, Mask, Motif, Tones
 
 
 def _ridge(c: Canvas, dice: Random, level: float, rough: float, waves: int = 4) -> Mask:
-    line = np.full_like(c.x, level)
+    line: Mask = np.full_like(c.x, level)
     for k in range(1, waves + 1):
         line += rough / k * np.sin(c.x * k * (2.3 + dice.random() * 3) + dice.random() * 7)
     return line

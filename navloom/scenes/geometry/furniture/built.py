@@ -10,11 +10,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from navloom.scenes.geometry.colours import surface_of
+from navloom.scenes.geometry.furniture import portable
 from navloom.scenes.geometry.furniture.making import Builder, size_of
 from navloom.scenes.geometry.solids import Part, box
 from navloom.scenes.scene import Item
 
-_FILES: tuple[tuple[dict[str, Builder], dict[str, Builder]], ...] = ()
+_FILES: tuple[tuple[dict[str, Builder], dict[str, Builder]], ...] = (
+    (portable.BY_NAME, portable.BY_SHAPE),
+)
 """The tables of every file of builders; of two builders for one key the first is taken."""
 BY_NAME: dict[str, Builder] = {k: b for names, _ in reversed(_FILES) for k, b in names.items()}
 BY_SHAPE: dict[str, Builder] = {k: b for _, shapes in reversed(_FILES) for k, b in shapes.items()}

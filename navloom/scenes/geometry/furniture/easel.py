@@ -41,7 +41,8 @@ class Canvas:
 
     def inside(self, distance: Mask) -> Mask:
         """1 where a distance is below 0, with a soft edge of a pixel."""
-        return np.clip(0.5 - distance / self.soft, 0, 1)
+        cover: Mask = np.clip(0.5 - distance / self.soft, 0, 1)
+        return cover
 
     def oval(self, x: float, y: float, rx: float, ry: float, colour: RGB) -> None:
         """An oval around a point."""
