@@ -42,6 +42,12 @@ def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("state")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _light_apart(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Light worked out by tests is kept for tests alone, also by fixtures of whole modules."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(autouse=True)
 def _apart(monkeypatch: pytest.MonkeyPatch, _state_folder: Path) -> None:
     """No test reads what another test, or the person at this machine, paid for or allowed."""

@@ -34,6 +34,8 @@ FORMAT = 1
 """Of the entries and of their keys: raised when either changes its meaning."""
 _MARK = "navloom-cache.json"
 _REPLIES = "replies"
+LIGHT = "light"
+"""What else lies in the user's cache folder: the light of homes, which pictures are drawn by."""
 _MOST_BYTES = 16 * 1024 * 1024
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json(\.[\w-]+\.tmp)?")
 _EMPTY: dict[str, Any] = {
@@ -225,7 +227,8 @@ class ResponseCache:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not mark.exists():
-                others = [p.name for p in self.folder.iterdir() if p.name not in (_MARK, _REPLIES)]
+                ours = (_MARK, _REPLIES, LIGHT)
+                others = [p.name for p in self.folder.iterdir() if p.name not in ours]
                 if [name for name in others if not name.endswith(".tmp")]:
                     raise ModelError(
                         f"{self.folder} holds other files ({min(others)}) and is no cache:"

@@ -74,22 +74,28 @@ class RayCaster:
             directions: (n, 3), of any length but 0.
         """
         count = len(directions)
-        distance = np.full(count, NOWHERE, dtype=np.float32)
-        face = np.full(count, -1, dtype=np.int32)
-        u, v = np.zeros(count, dtype=np.float32), np.zeros(count, dtype=np.float32)
         starts = np.broadcast_to(np.asarray(origins, dtype=np.float32), (count, 3))
-        for first in range(0, count, BATCH):
-            part = slice(first, first + BATCH)
-            found = self._scene.run(
-                np.ascontiguousarray(starts[part]),
-                np.ascontiguousarray(directions[part], dtype=np.float32),
-                output=True,
-            )
-            hit = found["primID"] >= 0
-            face[part] = np.where(hit, found["primID"], -1)
-            distance[part] = np.where(hit, found["tfar"], NOWHERE)
-            u[part] = np.where(hit, found["u"], 0)
-            v[part] = np.where(hit, found["v"], 0)
+        found = [
+            self._some(starts[first : first + BATCH], directions[first : first + BATCH])
+            for first in range(0, max(count, 1), BATCH)
+        ]
+        if len(found) == 1:
+            return found[0]
+        return Hits(
+            np.concatenate([each.distance for each in found]),
+            np.concatenate([each.face for each in found]),
+            np.concatenate([each.u for each in found]),
+            np.concatenate([each.v for each in found]),
+        )
+
+    def _some(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> Hits:
+        found = self._scene.run(
+            np.ascontiguousarray(starts), np.ascontiguousarray(ways, dtype=np.float32), output=True
+        )
+        distance, face, u, v = (found[name] for name in ("tfar", "primID", "u", "v"))
+        missed = face < 0
+        if missed.any():
+            distance[missed], face[missed], u[missed], v[missed] = NOWHERE, -1, 0, 0
         return Hits(distance, face, u, v)
 
     def blocked(

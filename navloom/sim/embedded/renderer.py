@@ -5,23 +5,29 @@ Colour, depth and ids of one camera share one cast of rays, and each is made whe
 
 from __future__ import annotations
 
-import math
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.geometry.mesh import SceneMesh
-from navloom.scenes.geometry.rays import Hits
+from navloom.scenes.geometry.rays import BATCH, Hits
+from navloom.scenes.geometry.solids import Ints
 from navloom.sim.embedded.atlas import Light, baked
 from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.facets import facets_of
+from navloom.sim.embedded.edges import edge_codes, edges
+from navloom.sim.embedded.facets import Facets, facets_of
+from navloom.sim.embedded.light_cache import kept
 from navloom.sim.embedded.shading import Table, shaded, table_of
 
 Lighting = Literal["baked", "unbaked"]
+LIGHTINGS: tuple[Lighting, ...] = ("baked", "unbaked")
+_FRAMES = 8
+"""Frames that are remembered, so that pictures of one place share their rays."""
 
 
 class Renderer:
@@ -29,49 +35,98 @@ class Renderer:
 
     Args:
         mesh: what there is to see.
-        light: ``baked`` is worked out with rays at the first picture, ``unbaked`` needs no time.
+        light: ``baked`` is worked out with rays for the first picture and kept on disk;
+            ``unbaked`` is daylight from all around, and takes no time.
 
     Raises:
-        SimulatorError: embreex is not installed, or the mesh is empty.
+        SimulatorError: embreex is not installed, the mesh is empty, or there is no such light.
     """
 
     def __init__(self, mesh: SceneMesh, *, light: Lighting = "baked") -> None:
+        if light not in LIGHTINGS:
+            raise SimulatorError(
+                f"There is no light '{light}': expected baked or unbaked."
+                f"{did_you_mean(light, LIGHTINGS)}"
+            )
         self.mesh = mesh
         self.caster = mesh.caster
         self.lighting = light
-        self._facets = facets_of(mesh)
+        self._recent: OrderedDict[Camera, Frame] = OrderedDict()
+
+    @cached_property
+    def facets(self) -> Facets:
+        """The faces as shading takes them."""
+        return facets_of(self.mesh)
 
     @cached_property
     def light(self) -> Light | None:
         """The light on the mesh, None where it is unbaked."""
-        return baked(self._facets) if self.lighting == "baked" else None
+        if self.lighting == "unbaked":
+            return None
+        return kept(self.facets, lambda: baked(self.facets))
+
+    @cached_property
+    def edge_codes(self) -> Ints:
+        """(m,) which faces a pixel may lie between without an edge."""
+        return edge_codes(self.facets)
 
     @cached_property
     def _table(self) -> Table:
-        return table_of(self._facets, self.light)
+        return table_of(self.facets, self.light)
 
     def frame(self, camera: Camera) -> Frame:
         """What a camera sees; nothing is rendered before it is read."""
-        return Frame(self, camera)
+        return self.frames([camera])[0]
 
     def frames(self, cameras: Sequence[Camera]) -> list[Frame]:
-        """What several cameras see."""
-        return [self.frame(camera) for camera in cameras]
+        """What several cameras see; the rays of small pictures are cast together.
 
-    def shade(self, camera: Camera, hits: Hits) -> NDArray[np.uint8]:
-        """The colours of what a camera's rays met, (height, width, 3) sRGB."""
-        _, ways = camera.rays()
-        pixel = 2 * math.tan(camera.fov / 2) / camera.width
-        pixels = shaded(self._facets, self._table, self.light, hits, ways, pixel)
-        return pixels.reshape(camera.height, camera.width, 3)
+        Args:
+            cameras: in any order; one that was asked for a moment ago has its frame again.
+        """
+        found: list[Frame] = []
+        batch: list[Frame] = []
+        rays = 0
+        for camera in cameras:
+            known = self._recent.pop(camera, None)
+            if known is None:
+                size = camera.width * camera.height
+                if rays + size > BATCH:
+                    batch, rays = [], 0
+                known = Frame(self, camera, batch)
+                batch.append(known)
+                rays += size
+            self._recent[camera] = known
+            found.append(known)
+        while len(self._recent) > _FRAMES:
+            self._recent.popitem(last=False)
+        return found
+
+    def shade(self, hits: Hits, ways: NDArray[np.float32], pixel: float) -> NDArray[np.uint8]:
+        """The colours of what rays met, (n, 3) sRGB.
+
+        Args:
+            hits: what was met.
+            ways: (n, 3) the rays' directions.
+            pixel: how wide a pixel is at a distance of 1.
+        """
+        return shaded(self.facets, self._table, self.light, hits, ways, pixel)
 
 
-@dataclass(frozen=True)
 class Frame:
-    """What one camera sees, each kind of picture made when it is first read."""
+    """What one camera sees, each kind of picture made when it is first read.
 
-    renderer: Renderer
-    camera: Camera
+    Args:
+        renderer: of the mesh.
+        camera: where from.
+        batch: frames whose rays are cast at once, this one among them or to come.
+    """
+
+    def __init__(self, renderer: Renderer, camera: Camera, batch: list[Frame]) -> None:
+        self.renderer = renderer
+        self.camera = camera
+        self._batch = batch
+        self._hits: Hits | None = None
 
     def read(self, sensor: str) -> NDArray[Any]:
         """One kind of picture.
@@ -83,10 +138,10 @@ class Frame:
             return self.rgb
         return self.depth if sensor == "depth" else self.ids
 
-    @cached_property
+    @property
     def hits(self) -> Hits:
         """What each pixel's ray met, row by row."""
-        return self.renderer.caster.cast(*self.camera.rays())
+        return self._cast() if self._hits is None else self._hits
 
     @cached_property
     def depth(self) -> NDArray[np.float32]:
@@ -97,11 +152,49 @@ class Frame:
     @cached_property
     def ids(self) -> NDArray[np.int32]:
         """(height, width) whose each pixel is; see :mod:`navloom.scenes.geometry.owners`."""
-        owners = self.renderer.mesh.owners
-        found = np.where(self.hits.face >= 0, owners[self.hits.face], 0).astype(np.int32)
+        found = self.renderer.mesh.owners.take(self.hits.face, mode="clip")
+        found[self.hits.face < 0] = 0
         return found.reshape(self.camera.height, self.camera.width)
 
     @cached_property
     def rgb(self) -> NDArray[np.uint8]:
         """(height, width, 3) sRGB."""
-        return self.renderer.shade(self.camera, self.hits)
+        camera, renderer = self.camera, self.renderer
+        _, ways = camera.rays()
+        pixels = renderer.shade(self.hits, ways, camera.pixel())
+        if camera.samples > 1:
+            self._soften(pixels)
+        return pixels.reshape(camera.height, camera.width, 3)
+
+    def _cast(self) -> Hits:
+        waiting = [frame for frame in self._batch if frame._hits is None]
+        rays = [frame.camera.rays() for frame in waiting]
+        caster = self.renderer.caster
+        if len(waiting) == 1:
+            self._hits = caster.cast(*rays[0])
+            return self._hits
+        starts = [np.broadcast_to(start, ways.shape) for start, ways in rays]
+        whole = caster.cast(np.concatenate(starts), np.concatenate([ways for _, ways in rays]))
+        first = 0
+        for frame, (_, ways) in zip(waiting, rays, strict=True):
+            part = slice(first, first + len(ways))
+            frame._hits = Hits(whole.distance[part], whole.face[part], whole.u[part], whole.v[part])
+            first += len(ways)
+        return self.hits
+
+    def _soften(self, pixels: NDArray[np.uint8]) -> None:
+        """Pixels at edges are drawn anew, each as the mean of several rays."""
+        camera, renderer = self.camera, self.renderer
+        at = edges(camera, self.hits, renderer.edge_codes)
+        if not len(at):
+            return
+        steps = (np.arange(camera.samples) + 0.5) / camera.samples - 0.5
+        total = np.zeros((len(at), 3), dtype=np.uint16)
+        for down in steps:
+            for across in steps:
+                starts, ways = camera.rays((float(across), float(down)))
+                starts, ways = (starts if starts.ndim == 1 else starts[at]), ways[at]
+                hits = renderer.caster.cast(starts, ways)
+                total += renderer.shade(hits, ways, camera.pixel() / camera.samples)
+        count = camera.samples**2
+        pixels[at] = (total + count // 2) // count
