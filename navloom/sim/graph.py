@@ -128,11 +128,10 @@ class GraphSimulator:
         SimulatorError: the scene has no viewpoints.
     """
 
-    capabilities = frozenset({"hop", "discrete", "captions"})
+    capabilities: frozenset[str] = frozenset({"hop", "discrete", "captions", "change"})
 
     def __init__(self, scene: Scene, captions: CaptionSource | None = None) -> None:
-        if not scene.viewpoints:
-            raise SimulatorError(f"{scene.uri} has no navigation graph: no viewpoint to stand on.")
+        self._check(scene)
         self.scene = scene
         self._words = captions_for(scene) if captions is None else captions
         self._ways = candidates_of(scene)
@@ -183,9 +182,35 @@ class GraphSimulator:
         points = tuple(floor_of(self.scene.viewpoint_by_id[each]) for each in through)
         return Path(points, table.distance(here, nearest), tuple(through))
 
+    def change(self, scene: Scene) -> Mapping[str, Observation]:
+        """A changed copy in the place of the scene; its words are made anew, of the copy.
+
+        See :meth:`navloom.sim.protocol.ChangingSimulator.change`.
+        """
+        self._check_entered("change")
+        self._check(scene)
+        for name, agent in self._agents.items():
+            if agent.pose.viewpoint not in scene.viewpoint_by_id:
+                raise SimulatorError(
+                    f"{scene.uri} has no viewpoint {short(agent.pose.viewpoint)}, on which "
+                    f"{short(name)} stands: expected every one that is stood on."
+                )
+        words, ways = captions_for(scene), candidates_of(scene)
+        self.scene, self._words, self._ways, self._seen = scene, words, ways, {}
+        self._agents = {
+            name: replace(agent, pose=self._standing(agent.pose))
+            for name, agent in self._agents.items()
+        }
+        return self._observations()
+
     def close(self) -> None:
         """Nobody is in the scene any more."""
         self._agents = {}
+
+    def _check(self, scene: Scene) -> None:
+        """Refuse a scene that one cannot stand in."""
+        if not scene.viewpoints:
+            raise SimulatorError(f"{scene.uri} has no navigation graph: no viewpoint to stand on.")
 
     def _observations(self) -> dict[str, Observation]:
         return {name: self._observe(agent.pose) for name, agent in self._agents.items()}

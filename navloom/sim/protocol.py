@@ -11,7 +11,7 @@ A backend claims what it can do by names in ``capabilities``:
     discrete    Forward, Turn, Look
     continuous  Velocity
     captions    Observation.captions
-    rgb depth ids   Observation.images under that sensor's name
+    rgb depth ids lidar   Observation.images under that sensor's name
     change      change(): doors open and close, things move (:class:`ChangingSimulator`)
     collide     Observation.contacts mean something
 """
@@ -38,7 +38,8 @@ NEAR_M = 3.0
 
 
 CAPABILITIES = frozenset(
-    {"hop", "discrete", "continuous", "captions", "rgb", "depth", "ids", "collide", "change"}
+    {"hop", "discrete", "continuous", "captions", "rgb", "depth", "ids", "lidar", "collide"}
+    | {"change"}
 )
 FORWARD_M = 0.25
 TURN_RAD = math.radians(30)
@@ -168,6 +169,8 @@ class Candidate:
         distance: metres, in space.
         description: one line about what lies that way; untrusted.
         region: the region it is in, where that is known.
+        hidden: whether something stands between the camera and the place
+            (:func:`navloom.sim.views.hidden_ways`); None leaves that to the depth pictures.
     """
 
     viewpoint: str
@@ -176,6 +179,7 @@ class Candidate:
     distance: float
     description: str = ""
     region: str | None = None
+    hidden: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +206,20 @@ class View:
         elevation: of its centre, radians.
         fov: horizontal field of view, radians.
         image: (height, width, 3) uint8 for ``rgb``; (height, width) float32 metres along the view's
-            middle, 0 where nothing was hit, for ``depth``; (height, width) int32 as
-            :mod:`navloom.scenes.geometry.owners` has it for ``ids``.
+            middle, 0 where nothing was hit, for ``depth`` (the range where it is no pinhole);
+            (height, width) int32 as :mod:`navloom.scenes.geometry.owners` has it for ``ids``;
+            (beams, columns) float32 metres of range, the highest beam first, 0 where nothing was
+            hit, for ``lidar``.
+        position: where the camera is, in metres; None where nobody knows.
+        projection: ``pinhole``, or what else it is: ``equirect``, ``lidar``.
     """
 
     heading: float
     elevation: float
     fov: float
     image: NDArray[Any]
+    position: Point3 | None = None
+    projection: str = "pinhole"
 
 
 class RenderedView(View):
@@ -220,26 +230,43 @@ class RenderedView(View):
         elevation: as a view's.
         fov: as a view's.
         render: makes the image; called at most once.
+        position: as a view's.
+        projection: as a view's.
     """
 
     __slots__ = ("_made", "_render")
     _made: NDArray[Any] | None
-    _render: Callable[[], NDArray[Any]]
+    _render: Callable[[], NDArray[Any]] | None
 
     def __init__(
-        self, heading: float, elevation: float, fov: float, render: Callable[[], NDArray[Any]]
+        self,
+        heading: float,
+        elevation: float,
+        fov: float,
+        render: Callable[[], NDArray[Any]],
+        position: Point3 | None = None,
+        projection: str = "pinhole",
     ) -> None:
-        told = {"heading": heading, "elevation": elevation, "fov": fov}
-        for name, value in {**told, "_render": render, "_made": None}.items():
+        told: dict[str, Any] = {"heading": heading, "elevation": elevation, "fov": fov}
+        told |= {"position": position, "projection": projection}
+        told |= {"_render": render, "_made": None}
+        for name, value in told.items():
             object.__setattr__(self, name, value)
 
     @property
     def image(self) -> NDArray[Any]:
         """The picture."""
-        if self._made is None:
+        if self._render is not None:
             object.__setattr__(self, "_made", self._render())
+            # What it was made from may be large.
+            object.__setattr__(self, "_render", None)
         assert self._made is not None  # noqa: S101
         return self._made
+
+    @property
+    def made(self) -> bool:
+        """Whether somebody has looked."""
+        return self._made is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +277,7 @@ class Observation:
         pose: where it is now.
         candidates: viewpoints one hop away, sorted by global heading; empty off the graph.
         captions: None where the backend has none.
-        images: views by sensor (``rgb``, ``depth``, ``ids``), in the order they were taken.
+        images: views by sensor (``rgb``, ``depth``, ``ids``, ``lidar``), in the rig's order.
         contacts: what it touched during the last action.
     """
 

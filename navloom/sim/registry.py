@@ -23,6 +23,7 @@ from navloom.sim.protocol import Simulator
 
 GROUP = "navloom.simulators"
 BACKENDS: dict[str, str] = {
+    "auto": "navloom.sim.auto:make",
     "graph": "navloom.sim.graph:make",
     "embedded": "navloom.sim.embedded:make",
 }
@@ -40,7 +41,8 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
     Args:
         name: a backend's name; our own win over those of other packages.
         scene: a scene, or its URI, which is then loaded.
-        options: the backend's own; those of ``graph`` are in :func:`navloom.sim.graph.make`.
+        options: the backend's own: see :func:`navloom.sim.graph.make`,
+            :func:`navloom.sim.embedded.make`, :func:`navloom.sim.auto.make`.
 
     Raises:
         SimulatorError: there is no such backend or option, it cannot be imported, or it cannot
@@ -66,6 +68,34 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
             f"The simulator '{name}' gave a {type(made).__name__}: expected a Simulator."
         )
     return made
+
+
+def takes(name: str, option: str) -> bool:
+    """Whether a backend has an option.
+
+    Args:
+        name: the backend's.
+        option: the option's.
+
+    Raises:
+        SimulatorError: there is no such backend.
+    """
+    known = _options(_maker(name))
+    return known is None or option in known
+
+
+def simulator_name(name: str, scene: Scene) -> str:
+    """The backend that a name means in a scene: ``auto`` is another's.
+
+    Args:
+        name: a backend's.
+        scene: where it is to be.
+    """
+    if name != "auto":
+        return name
+    from navloom.sim.auto import backend_of
+
+    return backend_of(scene)
 
 
 def _plugins() -> dict[str, EntryPoint]:
@@ -102,14 +132,21 @@ def _maker(name: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any]) -> None:
+def _options(make: Callable[..., Any]) -> list[str] | None:
+    """The names of a maker's options; None where it takes any, or nobody knows."""
     try:
         parameters = signature(make).parameters
     except (TypeError, ValueError):
-        return
+        return None
     if any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
+        return None
+    return [each for each in parameters if each != "scene"]
+
+
+def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any]) -> None:
+    known = _options(make)
+    if known is None:
         return
-    known = [each for each in parameters if each != "scene"]
     for option in options:
         if option not in known:
             raise SimulatorError(

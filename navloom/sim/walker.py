@@ -40,6 +40,7 @@ _DEALT_BY = b"options 47"
 
 @dataclass
 class _Kept:
+    scene: Scene
     hops: int
     pose: dict[str, Any]
     observation: Observation
@@ -141,6 +142,9 @@ class Walker:
         kept = _in(self.simulator).get(self.agent)
         if kept is None or kept.hops != len(state["trajectory"]) - 1:
             return None
+        if kept.scene is not self.simulator.scene:
+            # Changed since: a door was opened, a thing moved.
+            return None
         return kept if kept.pose == state["pose"] else None
 
     def _restored(self, state: Mapping[str, Any]) -> Observation:
@@ -211,7 +215,9 @@ def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
     observation = replace(seen, candidates=tuple(dealt))
     with suppress(TypeError):
         kept = _KEPT.setdefault(walker.simulator, {})
-        kept[walker.agent] = _Kept(hops, pose_record(observation.pose), observation)
+        kept[walker.agent] = _Kept(
+            walker.simulator.scene, hops, pose_record(observation.pose), observation
+        )
     return observation
 
 

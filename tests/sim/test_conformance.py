@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from runpy import run_module
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,9 @@ from navloom.sim import (
     View,
 )
 from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
-from navloom.sim.graph import GraphSimulator
+from navloom.sim.embedded import EmbeddedSimulator, Sensor
+from navloom.sim.graph import GraphSimulator, candidates_of
+from navloom.sim.protocol import RenderedView
 
 FLAT = load_scene("demo:flat")
 
@@ -42,6 +45,11 @@ class Painted(GraphSimulator):
     """Pictures of one colour each: four views, three sensors."""
 
     capabilities = GraphSimulator.capabilities | {"rgb", "depth", "ids"}
+
+    def _check(self, scene: Scene) -> None:
+        super()._check(scene)
+        if scene.source == "conformance":
+            raise SimulatorError("what is known there is not painted")
 
     def _observe(self, pose: Pose) -> Observation:
         return replace(super()._observe(pose), images=self.paint(pose))
@@ -56,6 +64,20 @@ class Painted(GraphSimulator):
             sensor: tuple(View(k * math.pi / 2, 0.0, math.pi / 2, image) for k in range(4))
             for sensor, image in kinds.items()
         }
+
+
+SMALL = tuple(
+    Sensor(sensor, heading=k * math.pi / 2, width=48, height=48, follows="compass")
+    for sensor in ("rgb", "depth", "ids")
+    for k in range(4)
+)
+
+
+class Seeing(EmbeddedSimulator):
+    """The embedded backend with small pictures."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene, None, SMALL)
 
 
 class Gliding(GraphSimulator):
@@ -119,6 +141,21 @@ def test_the_graph_backend_passes(name: str, uri: str) -> None:
     assert result.status == "passed", result.detail
 
 
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("uri", ["demo:flat", "compass"])
+def test_the_embedded_backend_passes(name: str, uri: str) -> None:
+    scene = made_scene() if uri == "compass" else FLAT
+    result = run_check(name, Seeing, scene)
+    if result.status == "skipped":
+        pytest.skip(result.detail)
+    assert result.status == "passed", result.detail
+
+
+def test_of_the_embedded_backend_nothing_is_skipped_that_it_claims() -> None:
+    skipped = {r.name for r in check(Seeing, FLAT) if r.status == "skipped"}
+    assert skipped == {"velocity", "collision", "no-captions"}
+
+
 @pytest.mark.parametrize("backend", [Painted, Gliding])
 def test_sound_backends_of_other_kinds_pass(backend: type[GraphSimulator]) -> None:
     results = check(backend, FLAT)
@@ -137,6 +174,10 @@ def test_what_is_not_claimed_is_skipped_and_told() -> None:
         "no-captions": "'captions' is claimed",
         "images": "no sensor is claimed, and there are no pictures",
         "views-agree": "fewer than two sensors are claimed",
+        "depth-known": "not claimed: depth",
+        "ids-known": "not claimed: ids",
+        "seams": "not claimed: depth",
+        "lazy": "no picture is a RenderedView: all are there at once",
         "collision": "not claimed: collide",
     }
 
@@ -148,7 +189,7 @@ def test_a_backend_that_takes_no_made_scene_says_so() -> None:
         return GraphSimulator(scene)
 
     skipped = {r.name for r in check(make, FLAT) if "no made scene: only homes" in r.detail}
-    assert skipped == {"compass", "forward", "geodesic-known", "unreachable"}
+    assert skipped == {"compass", "forward", "geodesic-known", "unreachable", "change"}
 
 
 def seeing(
@@ -379,6 +420,84 @@ def first_view(**changes: Any) -> type[Painted]:
     return painting(change)
 
 
+def seeing_wrong(sensor: str, change: Callable[[View], View]) -> type[Seeing]:
+    """Pictures of one sensor changed, still made when they are read."""
+
+    def images(self: Seeing, *given: Any) -> Mapping[str, tuple[View, ...]]:
+        found = dict(Seeing._images(self, *given))
+        found[sensor] = tuple(map(change, found[sensor]))
+        return found
+
+    return type("Broken", (Seeing,), {"_images": images})
+
+
+def repainted(change: Callable[[Any], Any], turn: Callable[[float], float] = wrapped) -> Any:
+    return lambda view: RenderedView(
+        turn(view.heading),
+        view.elevation,
+        view.fov,
+        lambda: change(view.image),
+        view.position,
+        view.projection,
+    )
+
+
+def as_ranges(depth: Any) -> Any:
+    """Metres along each ray, where metres along the view's middle are meant."""
+    columns = depth.shape[1]
+    across = (np.arange(columns) + 0.5) / columns * 2 - 1
+    return (depth * np.sqrt(1 + across**2)).astype(np.float32)
+
+
+class Hasty(Seeing):
+    """Renders all that it might be asked for."""
+
+    def _images(self, *given: Any) -> Mapping[str, tuple[View, ...]]:
+        found = super()._images(*given)
+        assert all(view.image.size for views in found.values() for view in views)
+        return found
+
+
+class Late(Seeing):
+    """Renders the scene as it is when somebody looks, not as it was."""
+
+    def _images(self, *given: Any) -> Mapping[str, tuple[View, ...]]:
+        found = super()._images(*given)
+
+        def anew(sensor: str, number: int) -> Any:
+            return lambda: super(Late, self)._images(*given)[sensor][number].image
+
+        return {
+            sensor: tuple(
+                RenderedView(v.heading, v.elevation, v.fov, anew(sensor, number))
+                for number, v in enumerate(views)
+            )
+            for sensor, views in found.items()
+        }
+
+
+class Unchanging(GraphSimulator):
+    """Says that it changed."""
+
+    def change(self, scene: Scene) -> Mapping[str, Observation]:
+        super().change(scene)
+        self._ways = candidates_of(made_scene())
+        self._seen = {}
+        return self._observations()
+
+
+class Careless(GraphSimulator):
+    """Takes a copy without the ground under its agents."""
+
+    def change(self, scene: Scene) -> Mapping[str, Observation]:
+        try:
+            return super().change(scene)
+        except SimulatorError:
+            self._ways = candidates_of(scene) | {"hub": ()}
+            self._seen = {}
+            raise
+
+
 BROKEN: list[tuple[str, type[GraphSimulator]]] = [
     ("protocol", claims(more=["telepathy"])),
     ("reset", acting(lambda action: action, Remembering)),
@@ -449,7 +568,25 @@ BROKEN: list[tuple[str, type[GraphSimulator]]] = [
     ("images", first_view(heading=-0.5)),
     ("images", first_view(fov=90.0)),
     ("views-agree", first_view(heading=1.0)),
-    ("views-agree", first_view(image=np.zeros((6, 9, 3), np.uint8))),
+    (
+        "views-agree",
+        painting(
+            lambda images: images
+            | {"ids": tuple(replace(v, image=v.image[:, 1:]) for v in images["ids"])}
+        ),
+    ),
+    ("views-agree", first_view(position=(1.0, 2.0, 3.0))),
+    ("depth-known", seeing_wrong("depth", repainted(as_ranges))),
+    ("depth-known", seeing_wrong("depth", repainted(lambda depth: depth * np.float32(1.1)))),
+    ("depth-known", seeing_wrong("depth", repainted(lambda each: each, lambda h: wrapped(-h)))),
+    ("ids-known", seeing_wrong("ids", repainted(lambda ids: ids + 1))),
+    ("ids-known", seeing_wrong("ids", repainted(lambda ids: ids[:, ::-1]))),
+    ("ids-known", seeing_wrong("ids", repainted(lambda ids: ids[::-1]))),
+    ("seams", seeing_wrong("depth", repainted(lambda each: each, lambda h: wrapped(-h)))),
+    ("lazy", Hasty),
+    ("change", Unchanging),
+    ("change", Careless),
+    ("change", Late),
     ("collision", type("Broken", (Gliding,), {"wall": None})),
     ("collision", type("Broken", (Gliding,), {"drive": through_the_wall})),
     ("collision", claims(more=["collide"])),
@@ -480,9 +617,19 @@ def test_mistakes_in_asking() -> None:
         check(GraphSimulator, FLAT.replace(viewpoints=(), edges=()))
 
 
+def test_it_runs_as_the_docs_say(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["conformance", "graph", "demo:flat"])
+    with pytest.raises(SystemExit) as ended:
+        run_module("navloom.sim.conformance", run_name="__main__")
+    assert ended.value.code == 0
+    assert "0 failed" in capsys.readouterr().out
+
+
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["graph", "demo:flat"]) == 0
-    assert "23 passed, 0 failed, 5 skipped" in capsys.readouterr().out
+    assert "24 passed, 0 failed, 9 skipped" in capsys.readouterr().out
     assert main(["grahp", "demo:flat"]) == 1
     assert "Did you mean 'graph'" in capsys.readouterr().err
     assert main([]) == 1

@@ -47,7 +47,7 @@ def plug(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
 
 def test_a_backend_of_another_package(monkeypatch: pytest.MonkeyPatch) -> None:
     plug(monkeypatch, f"{__name__}:mine")
-    assert registry.known_simulators() == ("graph", "mine")
+    assert registry.known_simulators() == (*registry.BACKENDS, "mine")
     assert get_simulator("mine", "demo:flat").scene.id == "flat"
     with pytest.raises(SimulatorError, match="cannot be made for demo:flat: ValueError: no such"):
         get_simulator("mine", "demo:flat", broken=True)

@@ -29,6 +29,7 @@ from typing import Literal
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
 from navloom.scenes.scene import Scene
 from navloom.sim.conformance import moving as moves
+from navloom.sim.conformance import pictures_known as known
 from navloom.sim.conformance import senses
 from navloom.sim.conformance.bench import Bench, CheckError, Make, SkippedError, made_scene
 
@@ -102,6 +103,11 @@ CHECKS: dict[str, Check] = {
     "no-captions": _of(senses.no_captions),
     "images": _of(senses.images),
     "views-agree": _of(senses.frames_agree),
+    "depth-known": _of(known.depth_known, "depth"),
+    "ids-known": _of(known.ids_known, "ids"),
+    "seams": _of(known.seams, "depth"),
+    "lazy": _of(known.lazy),
+    "change": _of(known.change, "change"),
     "collision": _of(senses.collision, "collide"),
     "no-contacts": _of(senses.no_contacts),
 }
@@ -179,7 +185,3 @@ def main(arguments: Sequence[str]) -> int:
     skipped = sum(result.status == "skipped" for result in results)
     print(f"{len(results) - failed - skipped} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

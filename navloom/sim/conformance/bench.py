@@ -198,8 +198,8 @@ def made_scene() -> Scene:
         west  (-1.5, 0, 0)  hub (0, 0, 0)  east (3, 0, 0)
         south (0, 0, 4)                     shed, shed_end (20, 0, 0) and (21, 0, 0)
 
-    A wall stands at x = -3, from z = -4 to 4. hub to east is 3 m, east to upper 2.5 m (1.5 up and 2
-    ahead), so hub to upper is 5.5 m.
+    A wall stands at x = -3, from z = -4 to 4, and a lamp of 0.3 x 1 x 0.3 m at (0.6, -1.8). hub to
+    east is 3 m, east to upper 2.5 m (1.5 up and 2 ahead), so hub to upper is 5.5 m.
     """
     floors = {
         "hub": (0.0, 0.0, 0.0),
@@ -221,7 +221,14 @@ def made_scene() -> Scene:
             _region("Shed_2", "shed", (20.5, 0.0, 0.0), (5.0, 3.0, 5.0)),
         ),
         items=(
-            Item(id="lamp", name="lamp", kind="object", region="Hall_1", position=(0.6, 0.5, -1.8)),
+            Item(
+                id="lamp",
+                name="lamp",
+                kind="object",
+                region="Hall_1",
+                position=(0.6, 0.5, -1.8),
+                size=(0.3, 1.0, 0.3),
+            ),
             Item(id="bench", name="bench", kind="asset", region="Hall_1", position=(3.5, 0.3, 1.0)),
         ),
         viewpoints=tuple(

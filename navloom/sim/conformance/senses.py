@@ -26,6 +26,7 @@ _SENSORS: dict[str, tuple[int, type[np.generic]]] = {
     "rgb": (3, np.uint8),
     "depth": (2, np.float32),
     "ids": (2, np.int32),
+    "lidar": (2, np.float32),
 }
 _WALL_X = -3.0
 
@@ -74,17 +75,23 @@ def images(bench: Bench) -> None:
 
 
 def frames_agree(bench: Bench) -> None:
-    """The sensors of one observation look the same ways, with pictures of one size."""
+    """Where rgb, depth and ids are as many, they look the same ways from the same places."""
     with bench.simulator() as simulator:
         seen = put(simulator, bench.start).images
+        seen = {sensor: views for sensor, views in seen.items() if sensor != "lidar"}
         if len(seen) < 2:
             raise SkippedError("fewer than two sensors are claimed")
         looks = {
-            sensor: [(v.heading, v.elevation, v.fov, v.image.shape[:2]) for v in views]
+            sensor: [(v.heading, v.elevation, v.fov, v.position, v.projection) for v in views]
             for sensor, views in seen.items()
         }
         first = next(iter(looks.values()))
+        if any(len(each) != len(first) for each in looks.values()):
+            raise SkippedError("some sensors take more pictures than others")
         expect(all(each == first for each in looks.values()), f"they look elsewhere: {looks}")
+        if bench.capabilities >= {"depth", "ids"}:
+            sizes = [[v.image.shape for v in seen[sensor]] for sensor in ("depth", "ids")]
+            expect(sizes[0] == sizes[1], f"depth and ids are of two sizes: {sizes}")
 
 
 def no_contacts(bench: Bench) -> None:
@@ -150,9 +157,12 @@ def _check_view(sensor: str, view: View) -> None:
     expect(fits, f"{sensor}: expected {dimensions} dimensions of {kind.__name__}: {shape} {dtype}")
     if sensor == "rgb":
         expect(shape[2] == 3, f"rgb: expected (height, width, 3), found {shape}")
-    if sensor == "depth":
+    if sensor in ("depth", "lidar"):
         far = view.image
-        expect(bool(np.all(far[np.isfinite(far)] >= 0)), "depth: expected metres, found below 0")
-    expect(0 < view.fov < math.pi, f"{sensor}: fov in radians: {view.fov}")
+        expect(
+            bool(np.all(far[np.isfinite(far)] >= 0)), f"{sensor}: expected metres, found below 0"
+        )
+    widest = math.pi if view.projection == "pinhole" else 2 * math.pi + 1e-6
+    expect(0 < view.fov < widest, f"{sensor}: fov in radians: {view.fov}")
     expect(0 <= view.heading < 2 * math.pi, f"{sensor}: heading in [0, 2 pi): {view.heading}")
     expect(abs(view.elevation) <= math.pi / 2, f"{sensor}: elevation: {view.elevation}")

@@ -1,41 +1,51 @@
 """The ``embedded`` backend: an agent on the navigation graph that sees pictures of the scene.
 
 It moves as on the ``graph`` backend. Pictures are rendered when they are read, so that an agent
-without eyes pays for none.
+without eyes pays for none: not even the mesh is made before. Colour, depth and ids of one camera
+share their rays. What was seen before a change of the scene still shows what was.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
-from navloom.scenes.distances import per_scene
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.geometry import has_geometry, scene_mesh
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Point3, Scene
 from navloom.sim.captions import captions_for
 from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.renderer import Renderer
+from navloom.sim.embedded.renderer import Frame, Renderer
 from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
 from navloom.sim.sight import EYE_M
 
+_LEVEL = math.pi / 2
+
 
 def make(
-    scene: Scene, *, captions: CaptionSource | Path | str | None = None, rig: str | Rig = "vln-mme"
+    scene: Scene,
+    *,
+    captions: CaptionSource | Path | str | None = None,
+    rig: str | Path | Rig = "vln-mme",
 ) -> EmbeddedSimulator:
     """The backend as the registry makes it.
 
     Args:
         scene: the scene; it must have geometry.
         captions: a source of captions, or the file of a caption cache; None takes what there is.
-        rig: which pictures are taken, by name or as sensors.
+        rig: which pictures are taken: names, a file, or sensors
+            (:mod:`navloom.sim.embedded.sensors`).
 
     Raises:
         SimulatorError: the scene has no geometry or no viewpoints, there is no such rig, or the
@@ -64,38 +74,123 @@ class EmbeddedSimulator(GraphSimulator):
         self, scene: Scene, captions: CaptionSource | None = None, rig: Rig | None = None
     ) -> None:
         super().__init__(scene, captions)
+        self._check(scene)
+        self._rig = rig_of("vln-mme") if rig is None else rig
+        self.capabilities = GraphSimulator.capabilities | {each.modality for each in self._rig}
+        self._heights: dict[str, float] = {}
+
+    def _check(self, scene: Scene) -> None:
+        super()._check(scene)
         if not has_geometry(scene):
             raise SimulatorError(
                 f"{scene.uri} has no geometry to see: neither walls nor a mesh. "
                 "Use --backend graph."
             )
-        self._rig = rig_of("vln-mme") if rig is None else rig
 
-    def _observe(self, pose: Pose) -> Observation:
-        return replace(super()._observe(pose), images=self._images(pose))
+    def reset(
+        self, agents: Mapping[str, tuple[Pose, Embodiment]], *, seed: int = 0
+    ) -> Mapping[str, Observation]:
+        """Put agents on viewpoints; an eye is never above its body."""
+        self._heights = {name: body.height for name, (_, body) in agents.items()}
+        return super().reset(agents, seed=seed)
 
-    def _images(self, pose: Pose) -> Mapping[str, tuple[View, ...]]:
+    def _observations(self) -> dict[str, Observation]:
+        seen = super()._observations()
+        return {
+            name: replace(each, images=self._images(each.pose, self._heights.get(name)))
+            for name, each in seen.items()
+        }
+
+    def _images(self, pose: Pose, height: float | None) -> Mapping[str, tuple[View, ...]]:
         views: dict[str, list[View]] = {}
+        shots: dict[Camera, _Shot] = {}
+        most = DEFAULT_BODY.height if height is None else height
         for sensor in self._rig:
-            views.setdefault(sensor.modality, []).append(self._view(pose, sensor))
+            camera = camera_of(self.scene, pose, sensor, most)
+            shot = shots.setdefault(camera, _Shot(self.scene, camera))
+            views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}
 
-    def _view(self, pose: Pose, sensor: Sensor) -> View:
-        x, y, z = pose.position
-        viewpoint = self.scene.viewpoint_by_id[pose.viewpoint or ""]
-        heading = sensor.heading if sensor.compass else sensor.heading + pose.heading
-        camera = Camera(
-            (x, y + (viewpoint.eye_height or EYE_M), z),
-            heading,
-            sensor.elevation,
-            sensor.width,
-            sensor.height,
-            sensor.fov,
-        )
-        render = partial(_read, self.scene, camera, sensor.modality)
-        return RenderedView(camera.heading, camera.elevation, camera.fov, render)
+
+def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
+    """Where a sensor's camera is and looks.
+
+    Args:
+        scene: where it is.
+        pose: the agent's, on a viewpoint or on the floor.
+        sensor: the sensor.
+        height: the body's, in metres; no eye is higher.
+    """
+    viewpoint = scene.viewpoint_by_id.get(pose.viewpoint or "")
+    own = viewpoint.eye_height if viewpoint else 0.0
+    right, up, ahead = sensor.position
+    up = min(up if up is not None else own or EYE_M, height)
+    turned = 0.0 if sensor.follows == "compass" else pose.heading
+    tilt = pose.elevation if sensor.follows == "head" else 0.0
+    sin, cos = math.sin(turned), math.cos(turned)
+    x, y, z = pose.position
+    place: Point3 = (x + right * cos + ahead * sin, y + up, z + right * sin - ahead * cos)
+    return Camera(
+        place,
+        wrapped(turned + sensor.heading),
+        max(-_LEVEL, min(_LEVEL, sensor.elevation + tilt)),
+        sensor.width,
+        sensor.height,
+        sensor.fov,
+        "equirect" if sensor.projection == "equirect" else "pinhole",
+    )
 
 
-def _read(scene: Scene, camera: Camera, modality: str) -> NDArray[Any]:
-    renderer = per_scene(scene, "renderer", lambda: Renderer(scene_mesh(scene)))
-    return renderer.frame(camera).read(modality)
+@dataclass(frozen=True)
+class _Shot:
+    """What one camera sees, rendered when it is first read."""
+
+    scene: Scene
+    camera: Camera
+
+    @cached_property
+    def frame(self) -> Frame:
+        return _renderer(self.scene).frame(self.camera)
+
+
+def _renderer(scene: Scene) -> Renderer:
+    return per_scene(scene, "renderer", lambda: Renderer(scene_mesh(scene)))
+
+
+def _view(sensor: Sensor, shot: _Shot) -> View:
+    camera = shot.camera
+    return RenderedView(
+        camera.heading,
+        camera.elevation,
+        camera.fov,
+        lambda: _read(sensor, shot),
+        camera.position,
+        sensor.projection,
+    )
+
+
+def _read(sensor: Sensor, shot: _Shot) -> NDArray[Any]:
+    if sensor.modality == "lidar":
+        return _ranges(sensor, shot)
+    image: NDArray[Any] = shot.frame.read(sensor.modality)
+    if sensor.modality == "depth" and sensor.far is not None:
+        image = np.minimum(image, np.float32(sensor.far))
+    return image
+
+
+def _ranges(sensor: Sensor, shot: _Shot) -> NDArray[np.float32]:
+    """Metres of range, (beams, columns): the highest beam first, clockwise from the left edge."""
+    right, up, ahead = shot.camera.axes
+    turn = ((np.arange(sensor.width) + 0.5) / sensor.width - 0.5) * sensor.fov
+    tilt = np.linspace(sensor.vertical / 2, -sensor.vertical / 2, sensor.height)
+    turns, tilts = np.meshgrid(turn, tilt if sensor.height > 1 else np.zeros(1))
+    level = np.cos(tilts)
+    local = (level * np.sin(turns), np.sin(tilts), level * np.cos(turns))
+    rays = np.stack([each.ravel() for each in local], axis=1) @ np.stack([right, up, ahead])
+    place = np.asarray(shot.camera.position, dtype=np.float32)
+    hits = scene_mesh(shot.scene).caster.cast(place, rays.astype(np.float32))
+    metres = np.where(hits.face >= 0, hits.distance, np.float32(0))
+    if sensor.far is not None:
+        metres = np.minimum(metres, np.float32(sensor.far))
+    ranges: NDArray[np.float32] = metres.astype(np.float32).reshape(sensor.height, sensor.width)
+    return ranges

@@ -1,0 +1,49 @@
+"""The ``auto`` backend: the one that a scene can have, ``embedded`` where there is geometry.
+
+Where a scene has none, or embreex has no wheel for this machine, it is ``graph``.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from navloom.scenes.scene import Scene
+from navloom.sim.protocol import CaptionSource, Simulator
+
+
+def backend_of(scene: Scene) -> str:
+    """Which backend ``auto`` is in a scene: ``embedded`` or ``graph``."""
+    if find_spec("embreex") is None:
+        return "graph"
+    from navloom.scenes.geometry import has_geometry
+
+    return "embedded" if scene.viewpoints and has_geometry(scene) else "graph"
+
+
+def make(
+    scene: Scene, *, captions: CaptionSource | Path | str | None = None, rig: str | None = None
+) -> Simulator:
+    """The backend as the registry makes it.
+
+    Args:
+        scene: any scene with viewpoints.
+        captions: a source of captions, or the file of a caption cache; None takes what there is.
+        rig: which pictures are taken where there are any; None is the backend's own.
+
+    Raises:
+        SimulatorError: the scene has no viewpoints, there is no such rig, or the cache is broken.
+        SceneError: a file of observations is broken.
+    """
+    if rig is not None:
+        from navloom.sim.embedded.sensors import rig_of
+
+        # A wrong name is wrong wherever it is said.
+        rig_of(rig)
+    if backend_of(scene) == "graph":
+        from navloom.sim import graph
+
+        return graph.make(scene, captions=captions)
+    from navloom.sim import embedded
+
+    return embedded.make(scene, captions=captions, rig=rig or "vln-mme")

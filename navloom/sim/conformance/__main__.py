@@ -1,0 +1,8 @@
+"""``python -m navloom.sim.conformance BACKEND SCENE``: the suite's table; see the package."""
+
+import sys
+
+from navloom.sim.conformance import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

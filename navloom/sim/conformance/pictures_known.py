@@ -1,0 +1,166 @@
+"""Checks of the conformance suite: what pictures show is there, and what a change changes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.scenes.distances import turn_between
+from navloom.scenes.geometry.owners import item_owner
+from navloom.scenes.scene import Scene, Wall
+from navloom.sim.conformance.bench import (
+    Bench,
+    SkippedError,
+    close_to,
+    expect,
+    made_scene,
+    needs,
+    put,
+    refuses,
+    same_angle,
+)
+from navloom.sim.protocol import ChangingSimulator, Observation, RenderedView, Simulator, View
+
+_WALL_X = -3.0
+_NEW_WALL_X = 1.5
+_WITHIN_M = 0.12
+"""A wall is so thick, or so thin."""
+_LAMP = (0.6, -1.0, 1.8)
+"""The lamp of the made scene from the eye on its hub, looking along -z: right, up, ahead."""
+
+
+def depth_known(bench: Bench) -> None:
+    """Depth is metres along the view's middle, of the wall that is there and in that direction."""
+    with bench.made() as simulator:
+        needs(simulator, "depth")
+        seen = put(simulator, "hub", math.radians(270))
+        view = _level(seen, "depth", 270)
+        rows, columns = view.image.shape
+        for part in (0.25, 0.5, 0.75):
+            found = float(view.image[rows // 2, int(columns * part)])
+            close_to(f"the wall to the west, {part:.0%} across", found, -_WALL_X, _WITHIN_M)
+        east = _middle(_level(put(simulator, "hub", math.radians(90)), "depth", 90))
+        expect(east == 0 or east > 3.5, f"to the east nothing is near: expected over 3.5, {east}")
+
+
+def ids_known(bench: Bench) -> None:
+    """An item's number in ``ids`` is where the item is, and at its depth."""
+    scene = made_scene()
+    lamp = item_owner([item.id for item in scene.items].index("lamp"))
+    with bench.made() as simulator:
+        needs(simulator, "ids")
+        seen = put(simulator, "hub", 0.0)
+        view = _level(seen, "ids", 0)
+        where = view.image == lamp
+        expect(bool(where.any()), f"looking north: expected the lamp, {lamp}, in ids")
+        right, up, ahead = _LAMP
+        rows, columns = np.nonzero(where)
+        height, width = view.image.shape
+        half = math.tan(view.fov / 2)
+        across = float(columns.mean() + 0.5) / width * 2 - 1
+        down = float(rows.mean() + 0.5) / height * 2 - 1
+        close_to("the lamp across the view", across * half, right / ahead, 0.1)
+        close_to("the lamp down the view", down * half * height / width, -up / ahead, 0.3)
+        if "depth" in simulator.capabilities:
+            depth = _level(seen, "depth", 0).image
+            if depth.shape == view.image.shape:
+                close_to("how far the lamp is", float(np.median(depth[where])), ahead, 0.3)
+
+
+def seams(bench: Bench) -> None:
+    """Four level views of 90 degrees meet: what leaves one at its right edge begins the next."""
+    with bench.simulator() as simulator:
+        seen = put(simulator, bench.start).images.get("depth", ())
+        around = sorted(_square(seen), key=lambda view: view.heading)
+        if len(around) != 4:
+            raise SkippedError("no four level depth views of 90 degrees are taken")
+        shares = []
+        for one, two in zip(around, [*around[1:], around[0]], strict=True):
+            left, right = one.image[:, -3:], two.image[:, :3]
+            # The middles of two pixels lie a pixel apart, on walls that run towards the eye too.
+            slack = 0.04 * np.maximum(left.max(axis=1), right.max(axis=1))
+            below = left.min(axis=1) - slack <= right.max(axis=1)
+            shares.append(float((below & (right.min(axis=1) - slack <= left.max(axis=1))).mean()))
+        found = ", ".join(f"{share:.0%}" for share in shares)
+        # Where something ends right at a seam its rows differ.
+        expect(sum(shares) / 4 >= 0.8, f"depth at the four edges: rows that agree: {found}")
+
+
+def lazy(bench: Bench) -> None:
+    """A picture is made when it is first read, once, and moving makes none."""
+    with bench.simulator() as simulator:
+        seen = put(simulator, bench.start)
+        views = [view for each in seen.images.values() for view in each]
+        made = [view for view in views if isinstance(view, RenderedView)]
+        if not made:
+            raise SkippedError("no picture is a RenderedView: all are there at once")
+        simulator.step({})
+        early = sum(view.made for view in made)
+        expect(not early, f"{early} of {len(made)} pictures were made before anybody looked")
+        expect(made[0].image is made[0].image, "a picture read twice was made twice")
+
+
+def change(bench: Bench) -> None:
+    """A changed copy takes the scene's place; agents stay, and what was seen shows what was."""
+    with bench.made() as simulator:
+        needs(simulator, "change")
+        expect(isinstance(simulator, ChangingSimulator), "'change' is claimed: expected change()")
+        assert isinstance(simulator, ChangingSimulator)  # noqa: S101  as was just seen
+        refuses("a change before reset", lambda: simulator.change(_changed()))
+        before = put(simulator, "hub", math.radians(90))
+        after = simulator.change(_changed())["robot"]
+        expect(simulator.scene == _changed(), "scene: expected the copy")
+        expect(after.pose.viewpoint == "hub", f"it stood on the hub, now {after.pose.viewpoint}")
+        same_angle("its heading after the change", after.pose.heading, math.radians(90))
+        _without_south(simulator, after)
+        without_hub = _changed().replace(
+            viewpoints=tuple(v for v in _changed().viewpoints if v.id != "hub"), edges=()
+        )
+        refuses("a copy without the viewpoint one is on", lambda: simulator.change(without_hub))
+        _without_south(simulator, simulator.step({})["robot"])
+        if "depth" in simulator.capabilities:
+            was, now = (_middle(_level(seen, "depth", 90)) for seen in (before, after))
+            close_to("the new wall to the east", now, _NEW_WALL_X, _WITHIN_M)
+            apart = abs(was - now) > 1
+            expect(apart, f"what was seen before the change shows the new wall, at {was:.2f} m")
+
+
+def _without_south(simulator: Simulator, seen: Observation) -> None:
+    if "hop" in simulator.capabilities:
+        found = {way.viewpoint for way in seen.candidates}
+        expect(found == {"north", "east", "west"}, f"ways in the copy: found {sorted(found)}")
+
+
+def _changed() -> Scene:
+    """The made scene without the way south, and with a wall to the east of the hub."""
+    scene = made_scene()
+    wall = Wall(a=(_NEW_WALL_X, -3.0), b=(_NEW_WALL_X, 3.0), bottom=0.0, height=2.5)
+    edges = tuple(each for each in scene.edges if "south" not in (each.a, each.b))
+    return scene.replace(edges=edges, walls=(*scene.walls, wall))
+
+
+def _square(views: tuple[View, ...]) -> list[View]:
+    quarter = math.pi / 2
+    return [
+        view
+        for view in views
+        if view.projection == "pinhole"
+        and view.elevation == 0
+        and abs(view.fov - quarter) < 1e-6
+        and abs(turn_between(round(view.heading / quarter) * quarter, view.heading)) < 1e-6
+    ]
+
+
+def _level(seen: Observation, sensor: str, degrees: float) -> View:
+    for view in seen.images.get(sensor, ()):
+        turn = turn_between(math.radians(degrees), view.heading)
+        if view.projection == "pinhole" and abs(turn) < 0.01 and abs(view.elevation) < 0.01:
+            return view
+    raise SkippedError(f"no level view of {sensor} looks {degrees:.0f} degrees")
+
+
+def _middle(view: View) -> float:
+    image: NDArray[np.float32] = view.image
+    return float(image[image.shape[0] // 2, image.shape[1] // 2])
