@@ -77,7 +77,7 @@ class Seeing(EmbeddedSimulator):
     """The embedded backend with small pictures."""
 
     def __init__(self, scene: Scene) -> None:
-        super().__init__(scene, None, SMALL)
+        super().__init__(scene, None, SMALL, "unbaked")
 
 
 class Gliding(GraphSimulator):

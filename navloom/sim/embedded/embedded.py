@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.captions import captions_for
 from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.renderer import Frame, Renderer
+from navloom.sim.embedded.renderer import Frame, Lighting, Renderer
 from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
@@ -38,6 +38,7 @@ def make(
     *,
     captions: CaptionSource | Path | str | None = None,
     rig: str | Path | Rig = "vln-mme",
+    light: Lighting = "baked",
 ) -> EmbeddedSimulator:
     """The backend as the registry makes it.
 
@@ -46,6 +47,7 @@ def make(
         captions: a source of captions, or the file of a caption cache; None takes what there is.
         rig: which pictures are taken: names, a file, or sensors
             (:mod:`navloom.sim.embedded.sensors`).
+        light: ``baked``, worked out with rays once a home, or ``unbaked``, which needs no time.
 
     Raises:
         SimulatorError: the scene has no geometry or no viewpoints, there is no such rig, or the
@@ -53,7 +55,9 @@ def make(
     """
     if captions is None or isinstance(captions, (str, Path)):
         captions = captions_for(scene, captions)
-    return EmbeddedSimulator(scene, captions, rig_of(rig))
+    if light not in get_args(Lighting):
+        raise SimulatorError(f"The light is '{light}': expected {' or '.join(get_args(Lighting))}.")
+    return EmbeddedSimulator(scene, captions, rig_of(rig), light)
 
 
 class EmbeddedSimulator(GraphSimulator):
@@ -63,6 +67,7 @@ class EmbeddedSimulator(GraphSimulator):
         scene: with geometry and viewpoints.
         captions: where words come from.
         rig: which pictures are taken.
+        light: as :func:`make` has it.
 
     Raises:
         SimulatorError: the scene has no geometry or no viewpoints.
@@ -71,12 +76,17 @@ class EmbeddedSimulator(GraphSimulator):
     capabilities = GraphSimulator.capabilities | {"rgb", "depth", "ids"}
 
     def __init__(
-        self, scene: Scene, captions: CaptionSource | None = None, rig: Rig | None = None
+        self,
+        scene: Scene,
+        captions: CaptionSource | None = None,
+        rig: Rig | None = None,
+        light: Lighting = "baked",
     ) -> None:
         super().__init__(scene, captions)
         self._check(scene)
         self._rig = rig_of("vln-mme") if rig is None else rig
         self.capabilities = GraphSimulator.capabilities | {each.modality for each in self._rig}
+        self._light: Lighting = light
         self._heights: dict[str, float] = {}
 
     def _check(self, scene: Scene) -> None:
@@ -107,7 +117,7 @@ class EmbeddedSimulator(GraphSimulator):
         most = DEFAULT_BODY.height if height is None else height
         for sensor in self._rig:
             camera = camera_of(self.scene, pose, sensor, most)
-            shot = shots.setdefault(camera, _Shot(self.scene, camera))
+            shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light))
             views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}
 
@@ -147,14 +157,16 @@ class _Shot:
 
     scene: Scene
     camera: Camera
+    light: Lighting
 
     @cached_property
     def frame(self) -> Frame:
-        return _renderer(self.scene).frame(self.camera)
+        return _renderer(self.scene, self.light).frame(self.camera)
 
 
-def _renderer(scene: Scene) -> Renderer:
-    return per_scene(scene, "renderer", lambda: Renderer(scene_mesh(scene)))
+def _renderer(scene: Scene, light: Lighting) -> Renderer:
+    name = "renderer" if light == "baked" else f"renderer {light}"
+    return per_scene(scene, name, lambda: Renderer(scene_mesh(scene), light=light))
 
 
 def _view(sensor: Sensor, shot: _Shot) -> View:
