@@ -13,8 +13,8 @@ from navloom.scenes.distances import elevation_to, heading_to
 from navloom.scenes.geometry.owners import item_owner
 from navloom.scenes.scene import Item, Point3, Scene, distance_3d
 from navloom.sim.embedded.camera import Camera
-from navloom.sim.embedded.embedded import EYE_M
 from navloom.sim.embedded.lookout import renderer_of
+from navloom.sim.sight import EYE_M
 
 _HALF = math.tan(math.radians(35))
 """Of the picture's width, a metre before the eye."""
