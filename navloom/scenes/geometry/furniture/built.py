@@ -10,12 +10,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture import portable
-from navloom.scenes.geometry.furniture.making import Builder, size_of
-from navloom.scenes.geometry.solids import Part, box
+from navloom.scenes.geometry.furniture import fixed, portable
+from navloom.scenes.geometry.furniture.making import Builder, size_of, within
+from navloom.scenes.geometry.furniture.turnery import rounded
+from navloom.scenes.geometry.solids import Part
 from navloom.scenes.scene import Item
 
 _FILES: tuple[tuple[dict[str, Builder], dict[str, Builder]], ...] = (
+    (fixed.BY_NAME, fixed.BY_SHAPE),
     (portable.BY_NAME, portable.BY_SHAPE),
 )
 """The tables of every file of builders; of two builders for one key the first is taken."""
@@ -31,7 +33,8 @@ def item_parts(item: Item) -> list[Part]:
     """
     if item.size is None:
         return []
-    return (builder_of(item.prompt_name, item.shape) or plain)(item)
+    builder = builder_of(item.prompt_name, item.shape) or plain
+    return within(builder(item), item)
 
 
 @lru_cache(maxsize=4096)
@@ -58,4 +61,5 @@ def builder_of(name: str, shape: str | None = None) -> Builder | None:
 def plain(item: Item) -> list[Part]:
     """What stands for a thing that nobody knows how to build: a body of its size and colour."""
     w, h, d = size_of(item)
-    return [box((-w / 2, 0, -d / 2), (w / 2, h, d / 2), surface_of(item))]
+    low, high = (-w / 2, 0.0, -d / 2), (w / 2, h, d / 2)
+    return [rounded(low, high, min(0.02, min(w, h, d) * 0.2), surface_of(item), steps=1)]

@@ -1,0 +1,40 @@
+"""The builders of what stays where it stands: furniture, appliances, baths and kitchens."""
+
+from __future__ import annotations
+
+from navloom.scenes.geometry.furniture import (
+    appliances,
+    bathroom,
+    beds,
+    cases,
+    chairs,
+    cupboards,
+    kitchen,
+    machines,
+    ovens,
+    showers,
+    sofas,
+    tables,
+    worktops,
+)
+from navloom.scenes.geometry.furniture.making import Builder
+
+_FILES = (
+    appliances,
+    bathroom,
+    beds,
+    cases,
+    chairs,
+    cupboards,
+    kitchen,
+    machines,
+    ovens,
+    showers,
+    sofas,
+    tables,
+    worktops,
+)
+BY_NAME: dict[str, Builder] = {name: make for file in _FILES for name, make in file.BY_NAME.items()}
+BY_SHAPE: dict[str, Builder] = {
+    word: make for file in _FILES for word, make in file.BY_SHAPE.items()
+}
