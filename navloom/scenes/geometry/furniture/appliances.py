@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import ball, ring, rounded, slab, wheel
 from navloom.scenes.geometry.furniture.joinery import bar_handle, carcass, legs
 from navloom.scenes.geometry.furniture.making import (
     BLACK,
@@ -23,6 +22,7 @@ from navloom.scenes.geometry.furniture.making import (
     size_of,
     vivid,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, ring, rounded, slab, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder
 from navloom.scenes.scene import Item
 

@@ -5,16 +5,8 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import (
-    Oval,
-    egg,
-    loft,
-    prism,
-    ring_plate,
-    rounded,
-    wheel,
-)
 from navloom.scenes.geometry.furniture.joinery import basin, door, framed_hole, plinth, tap
+from navloom.scenes.geometry.furniture.kitchen import kitchen_sink
 from navloom.scenes.geometry.furniture.making import (
     BLACK,
     CERAMIC,
@@ -25,6 +17,15 @@ from navloom.scenes.geometry.furniture.making import (
     set_off,
     shade,
     size_of,
+)
+from navloom.scenes.geometry.furniture.turnery import (
+    Oval,
+    egg,
+    loft,
+    prism,
+    ring_plate,
+    rounded,
+    wheel,
 )
 from navloom.scenes.geometry.solids import Part, Surface, box, lathe
 from navloom.scenes.scene import Item
@@ -120,7 +121,7 @@ def sink(item: Item) -> list[Part]:
     """A basin on a column, with its tap; of a wooden body, over a cupboard."""
     w, h, d = size_of(item)
     if item.material == "stainless steel":
-        return _steel_sink(item)
+        return kitchen_sink(item)
     look = surface_of(item)
     far = d / 2
     top = h
@@ -166,12 +167,6 @@ def _basin_top(
 def _tap_on(top: float, z: float) -> list[Part]:
     """A low mixer on a basin's rim; it stands above the rim, as taps do."""
     return tap(0, top, z, high=0.14, reach=0.12)
-
-
-def _steel_sink(item: Item) -> list[Part]:
-    from navloom.scenes.geometry.furniture.kitchen import kitchen_sink
-
-    return kitchen_sink(item)
 
 
 def sink_cabinet(item: Item) -> list[Part]:

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import prism, rounded, sheet, slab
 from navloom.scenes.geometry.furniture.joinery import legs
 from navloom.scenes.geometry.furniture.making import (
     LINEN,
@@ -19,6 +18,7 @@ from navloom.scenes.geometry.furniture.making import (
     size_of,
     vivid,
 )
+from navloom.scenes.geometry.furniture.turnery import prism, rounded, sheet, slab
 from navloom.scenes.geometry.solids import Part, Surface, beam, box
 from navloom.scenes.scene import Item
 

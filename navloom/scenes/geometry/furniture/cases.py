@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import ball, prism, rounded, slab, wheel
 from navloom.scenes.geometry.furniture.contents import china, clothes_on_rail
 from navloom.scenes.geometry.furniture.joinery import (
     AJAR,
@@ -30,6 +29,7 @@ from navloom.scenes.geometry.furniture.making import (
     shade,
     size_of,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, rounded, slab, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, lathe
 from navloom.scenes.scene import Item
 

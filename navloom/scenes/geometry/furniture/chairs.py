@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import rounded, slab, tube, wheel
 from navloom.scenes.geometry.furniture.joinery import cushion, legs
 from navloom.scenes.geometry.furniture.making import (
     BLACK,
@@ -20,6 +19,7 @@ from navloom.scenes.geometry.furniture.making import (
     shade,
     size_of,
 )
+from navloom.scenes.geometry.furniture.turnery import rounded, slab, tube, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder
 from navloom.scenes.scene import Item
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from navloom.scenes.geometry.furniture.turnery import prism, rounded, slab, wheel
 from navloom.scenes.geometry.furniture.making import CERAMIC, CHROME, IRON, dice_of, vivid
+from navloom.scenes.geometry.furniture.turnery import prism, rounded, slab, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 

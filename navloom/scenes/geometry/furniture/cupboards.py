@@ -6,7 +6,6 @@ import itertools
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import slab
 from navloom.scenes.geometry.furniture.contents import clothes_on_rail, folded, goods
 from navloom.scenes.geometry.furniture.joinery import (
     AJAR,
@@ -30,6 +29,7 @@ from navloom.scenes.geometry.furniture.making import (
     size_of,
     vivid,
 )
+from navloom.scenes.geometry.furniture.turnery import slab
 from navloom.scenes.geometry.solids import Part, Surface, box
 from navloom.scenes.scene import Item
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from navloom.scenes.geometry.furniture.turnery import ball, rounded, slab, tube, wheel
 from navloom.scenes.geometry.furniture.making import CHROME, IRON, STEEL, lightness, set_off, shade
+from navloom.scenes.geometry.furniture.turnery import ball, rounded, slab, tube, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 
 GAP = 0.004

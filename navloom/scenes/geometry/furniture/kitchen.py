@@ -6,7 +6,6 @@ import itertools
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import rounded, slab
 from navloom.scenes.geometry.furniture.contents import goods
 from navloom.scenes.geometry.furniture.joinery import (
     basin,
@@ -29,6 +28,7 @@ from navloom.scenes.geometry.furniture.making import (
     shade,
     size_of,
 )
+from navloom.scenes.geometry.furniture.turnery import rounded, slab
 from navloom.scenes.geometry.solids import Part, Surface, box
 from navloom.scenes.scene import Item
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import ring, rounded, slab, tube, wheel
 from navloom.scenes.geometry.furniture.joinery import bar_handle, legs
 from navloom.scenes.geometry.furniture.making import (
     BLACK,
@@ -21,6 +20,7 @@ from navloom.scenes.geometry.furniture.making import (
     shade,
     size_of,
 )
+from navloom.scenes.geometry.furniture.turnery import ring, rounded, slab, tube, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import ring, slab, tube, wheel
 from navloom.scenes.geometry.furniture.joinery import basin, door, drawer, plinth, tap
 from navloom.scenes.geometry.furniture.kitchen import FRONTS, PLINTH
 from navloom.scenes.geometry.furniture.making import (
@@ -22,6 +21,7 @@ from navloom.scenes.geometry.furniture.making import (
     size_of,
     vivid,
 )
+from navloom.scenes.geometry.furniture.turnery import ring, slab, tube, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 

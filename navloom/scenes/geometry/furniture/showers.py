@@ -5,16 +5,6 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import (
-    Oval,
-    ball,
-    loft,
-    prism,
-    ring_plate,
-    slab,
-    tube,
-    wheel,
-)
 from navloom.scenes.geometry.furniture.joinery import framed_hole
 from navloom.scenes.geometry.furniture.making import (
     BLACK,
@@ -26,6 +16,16 @@ from navloom.scenes.geometry.furniture.making import (
     has,
     shade,
     size_of,
+)
+from navloom.scenes.geometry.furniture.turnery import (
+    Oval,
+    ball,
+    loft,
+    prism,
+    ring_plate,
+    slab,
+    tube,
+    wheel,
 )
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder
 from navloom.scenes.scene import Item

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import ball, prism, rounded, slab, wheel
 from navloom.scenes.geometry.furniture.joinery import cushion, legs
 from navloom.scenes.geometry.furniture.making import (
     DARK_WOOD,
@@ -21,6 +20,7 @@ from navloom.scenes.geometry.furniture.making import (
     shade,
     size_of,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, rounded, slab, wheel
 from navloom.scenes.geometry.solids import Part, Surface, box, lathe
 from navloom.scenes.scene import Item
 

@@ -6,7 +6,6 @@ import itertools
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import prism, ring, slab, tube, wheel
 from navloom.scenes.geometry.furniture.joinery import drawer, legs
 from navloom.scenes.geometry.furniture.making import (
     MIRROR,
@@ -17,6 +16,7 @@ from navloom.scenes.geometry.furniture.making import (
     shade,
     size_of,
 )
+from navloom.scenes.geometry.furniture.turnery import prism, ring, slab, tube, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture.turnery import ball, prism, rounded, slab, tube, wheel
 from navloom.scenes.geometry.furniture.joinery import castors, cushion, drawer, framed_hole, legs
 from navloom.scenes.geometry.furniture.making import (
     BLACK,
@@ -20,6 +19,7 @@ from navloom.scenes.geometry.furniture.making import (
     shade,
     size_of,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, rounded, slab, tube, wheel
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder
 from navloom.scenes.scene import Item
 
