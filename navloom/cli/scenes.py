@@ -12,6 +12,7 @@ from navloom.cli.common import counted, loaded, print_json, print_table, save_fi
 from navloom.cli.compare import compare
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, SceneUri, takes
+from navloom.cli.render import render
 from navloom.cli.tour import tour
 from navloom.evals.option import Opt
 from navloom.evals.request import HEURISTIC, Model, Seed, Spec
@@ -238,6 +239,7 @@ def annotate(
 
 
 app.command()(compare)
+app.command()(render)
 app.command()(tour)
 
 

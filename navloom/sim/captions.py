@@ -71,7 +71,7 @@ def captions_for(scene: Scene, cache: Path | str | None = None) -> CaptionSource
 
 
 def _matterport(scene: Scene) -> MatterportCaptions | None:
-    folder = _folder(scene.origin) if scene.source == "mp3d" else None
+    folder = matterport_folder(scene.origin) if scene.source == "mp3d" else None
     if folder is None:
         return None
 
@@ -82,7 +82,7 @@ def _matterport(scene: Scene) -> MatterportCaptions | None:
     return per_scene(scene, f"matterport_captions:{folder}", make)
 
 
-def _folder(uri: str) -> Path | None:
+def matterport_folder(uri: str) -> Path | None:
     """The folder that an mp3d scene's URI means; the general one for any other URI."""
     scheme, colon, rest = uri.partition(":")
     if colon and scheme == "mp3d" and rest:

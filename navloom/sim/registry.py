@@ -26,6 +26,7 @@ BACKENDS: dict[str, str] = {
     "auto": "navloom.sim.auto:make",
     "graph": "navloom.sim.graph:make",
     "embedded": "navloom.sim.embedded:make",
+    "panorama": "navloom.sim.panorama:make",
 }
 """Name -> ``module:function``."""
 

@@ -112,6 +112,27 @@ def load(folder: Path, scene_id: str) -> Scene:
         return _build(folder, scan)
 
 
+def read_poses(folder: Path, scene_id: str) -> dict[str, list[float]]:
+    """How the cameras of a scan are turned, which a scene does not keep.
+
+    Args:
+        folder: as for :func:`load`.
+        scene_id: the scan.
+
+    Returns:
+        Viewpoint -> the 16 numbers of its pose, row by row, as the file has them: z up, of the
+        included ones.
+
+    Raises:
+        FileNotFoundError: the folder has no connectivity file of this scan.
+        SceneError: the file is broken.
+    """
+    path = find_in(folder, "connectivity", f"{checked_id(scene_id, what='mp3d')}{_ENDING}")
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return {each.image_id: each.pose for each in read_json(path, _PANORAMAS) if each.included}
+
+
 def _build(folder: Path, scan: str) -> Scene:
     walk = _read_walk(find_in(folder, "connectivity", f"{scan}{_ENDING}"))
     house_file = find_in(folder, "house", f"{scan}.house")

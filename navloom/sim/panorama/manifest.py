@@ -1,0 +1,242 @@
+"""How rendered panoramas lie on disk, and the file that says so.
+
+    DIR/home-7/manifest.json       what there is: sensors, files, their hashes
+    DIR/home-7/scene.json          the scene itself, as ``navloom scenes export`` writes it
+    DIR/home-7/words.json          captions and ways on of each viewpoint
+    DIR/home-7/views/0004/rgb-2.png    the picture of the fifth viewpoint's third sensor
+    DIR/home-7/rendered.jsonl      while it is being made: what is finished
+
+A manifest is written last, when all it names is there. It is untrusted: a name in it is a plain
+path below its own folder, and no link is followed there.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from navloom.errors import SceneError, SimulatorError
+from navloom.scenes.checked_files import checked, parse_json, read_bytes, short
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import Name, Scene
+from navloom.sim.protocol import Candidate, Captions
+
+VERSION = "navloom.panoramas/1"
+MANIFEST, SCENE, WORDS, JOURNAL = "manifest.json", "scene.json", "words.json", "rendered.jsonl"
+MOST_PIXELS = 4096
+"""A picture is at most so many pixels wide and high."""
+_MOST_BYTES = 128_000_000
+
+Modality = Literal["rgb", "depth", "ids"]
+Format = Literal["png", "jpg"]
+_PLAIN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,5}$"
+_FROZEN = ConfigDict(extra="forbid", frozen=True)
+
+
+class Shot(BaseModel):
+    """One sensor: which way its pictures look and how large they are.
+
+    Attributes:
+        modality: what they show.
+        heading: of the middle, radians in the scene's frame.
+        elevation: of the middle, radians.
+        fov: horizontal field of view, radians.
+        width: pixels.
+        height: pixels.
+    """
+
+    model_config = _FROZEN
+
+    modality: Modality
+    heading: Annotated[float, Field(ge=0, lt=6.2832, allow_inf_nan=False)]
+    elevation: Annotated[float, Field(ge=-1.5708, le=1.5708, allow_inf_nan=False)]
+    fov: Annotated[float, Field(gt=0, lt=3.1415, allow_inf_nan=False)]
+    width: Annotated[int, Field(ge=1, le=MOST_PIXELS)]
+    height: Annotated[int, Field(ge=1, le=MOST_PIXELS)]
+
+
+class NamedFile(BaseModel):
+    """A file below the manifest's folder, and the SHA-256 of what it holds."""
+
+    model_config = _FROZEN
+
+    file: Annotated[str, Field(pattern=_PLAIN, max_length=300)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Asked(BaseModel):
+    """What ``navloom scenes render`` was asked for; each cache is of one such.
+
+    Attributes:
+        backend: the simulator whose pictures are kept.
+        views: a viewpoint: 4, 12, 24 or 36.
+        size: pixels that a view is wide and high.
+        format: of pictures of colour; depth and ids are PNG.
+        depth: whether depth is kept.
+        ids: whether ids are kept.
+    """
+
+    model_config = _FROZEN
+
+    backend: Annotated[str, Field(min_length=1, max_length=100)] = "embedded"
+    views: Literal[4, 12, 24, 36] = 4
+    size: Annotated[int, Field(ge=16, le=MOST_PIXELS)] = 512
+    format: Format = "png"
+    depth: bool = False
+    ids: bool = False
+
+    @property
+    def modalities(self) -> tuple[Modality, ...]:
+        """What is kept of each view."""
+        more: tuple[tuple[Modality, bool], ...] = (("depth", self.depth), ("ids", self.ids))
+        return ("rgb", *(name for name, kept in more if kept))
+
+    def __str__(self) -> str:
+        kinds = ", ".join(self.modalities)
+        return f"{self.views} views of {self.size} pixels ({kinds}; {self.format}, {self.backend})"
+
+
+class Manifest(BaseModel):
+    """The whole of ``manifest.json``.
+
+    Attributes:
+        version: of this form.
+        scene: the scene's portable name.
+        scene_sha256: of all that the scene holds; see :func:`scene_hash`.
+        asked: what was asked for.
+        renderer: a hash of what rendered them.
+        sensors: what stands under each viewpoint, in this order.
+        scene_file: the scene itself.
+        words: captions and candidates.
+        viewpoints: a file for each sensor.
+    """
+
+    model_config = _FROZEN
+
+    version: Literal["navloom.panoramas/1"] = "navloom.panoramas/1"
+    scene: Name
+    scene_sha256: str
+    asked: Asked
+    renderer: Annotated[str, Field(max_length=100)]
+    sensors: Annotated[tuple[Shot, ...], Field(min_length=1, max_length=1000)]
+    scene_file: NamedFile
+    words: NamedFile
+    viewpoints: dict[Name, tuple[NamedFile, ...]]
+
+
+class SaidHere(BaseModel):
+    """What is said of a viewpoint, and its ways on."""
+
+    model_config = _FROZEN
+
+    captions: Captions
+    candidates: tuple[Candidate, ...]
+
+
+class WordsFile(BaseModel):
+    """The whole of ``words.json``."""
+
+    model_config = _FROZEN
+
+    version: Literal["navloom.panorama-words/1"] = "navloom.panorama-words/1"
+    scene: Name
+    viewpoints: dict[Name, SaidHere]
+
+
+_WORDS = TypeAdapter(WordsFile)
+
+
+def folder_name(uri: str) -> str:
+    """What the folder of a scene is called: ``home:7`` is ``home-7``."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", uri).strip(".-")[:150] or "scene"
+
+
+def scene_hash(scene: Scene) -> str:
+    """A hash of all that a scene holds; once per scene."""
+    return per_scene(
+        scene, "scene_hash", lambda: sha256(scene.model_dump_json().encode()).hexdigest()
+    )
+
+
+def render_command(uri: str, root: Path) -> str:
+    """What to type to have a scene's panoramas made, or mended."""
+    return f"`navloom scenes render {uri} --out {root}`"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of one scene's folder.
+
+    Raises:
+        SimulatorError: it is missing, broken, or of another version.
+    """
+    path = folder / MANIFEST
+    try:
+        raw = read_bytes(path, most=_MOST_BYTES)
+        content = parse_json(raw, path)
+        version = content.get("version") if isinstance(content, dict) else None
+        if version != VERSION:
+            raise SimulatorError(
+                f"{path}: version: this cache is of version {short(version)}, and this Navloom "
+                f"reads {VERSION!r}: render it again into another folder."
+            )
+        with checked(path):
+            manifest = Manifest.model_validate_json(raw)
+    except SceneError as error:
+        raise SimulatorError(str(error)) from error
+    for viewpoint, files in manifest.viewpoints.items():
+        if len(files) != len(manifest.sensors):
+            raise SimulatorError(
+                f"{path}: viewpoints.{short(viewpoint)}: expected {len(manifest.sensors)} "
+                f"pictures, one a sensor, found {len(files)}."
+            )
+    return manifest
+
+
+def read_words(path: Path, raw: bytes, scene: Scene) -> WordsFile:
+    """The words of a cache.
+
+    Args:
+        path: the file, for messages.
+        raw: what it holds.
+        scene: whose words they must be.
+
+    Raises:
+        SimulatorError: the file is broken or another scene's.
+    """
+    try:
+        parse_json(raw, path)
+        with checked(path):
+            words = _WORDS.validate_json(raw)
+    except SceneError as error:
+        raise SimulatorError(str(error)) from error
+    if words.scene != scene.uri or set(words.viewpoints) != set(scene.viewpoint_by_id):
+        raise SimulatorError(
+            f"{path}: expected words of every viewpoint of {scene.uri}, and of no other."
+        )
+    return words
+
+
+def checked_place(folder: Path, name: str) -> Path:
+    """Where a file of a manifest lies.
+
+    Args:
+        folder: the manifest's.
+        name: as the manifest has it.
+
+    Raises:
+        SimulatorError: it would lie outside, or a link leads there.
+    """
+    if not re.fullmatch(_PLAIN[1:-1], name):
+        raise SimulatorError(f"{folder / MANIFEST}: {short(name)} is no plain path below it.")
+    place = folder
+    for part in name.split("/"):
+        place = place / part
+        if place.is_symlink():
+            raise SimulatorError(
+                f"{place} is a link: a cache is read from its own folder alone. Put the file there."
+            )
+    return place

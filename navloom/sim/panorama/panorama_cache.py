@@ -1,0 +1,197 @@
+"""One scene's rendered panoramas, read from disk when they are looked at.
+
+Every file is held against the hash that the manifest has of it before it is decoded. Of pictures
+that were read the last few stay in memory, over all scenes at most ``MOST_HELD`` bytes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from navloom.errors import SimulatorError, did_you_mean
+from navloom.scenes.checked_files import short
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import Scene
+from navloom.sim.panorama.manifest import (
+    MANIFEST,
+    Manifest,
+    NamedFile,
+    Shot,
+    WordsFile,
+    checked_place,
+    folder_name,
+    read_manifest,
+    read_words,
+    render_command,
+    scene_hash,
+)
+from navloom.sim.panorama.picture_files import decoded, read_picture
+
+MOST_HELD = 32_000_000
+"""Bytes of pictures in memory, over all caches of the process."""
+
+
+class LastPictures:
+    """The pictures that were read last.
+
+    Args:
+        most: the most bytes they may have together.
+    """
+
+    def __init__(self, most: int = MOST_HELD) -> None:
+        self.most = most
+        self.held = 0
+        self._kept: OrderedDict[Hashable, NDArray[Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, read: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """A picture that is kept, else the one that is read now; nobody may write into it."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        picture = read()
+        picture.flags.writeable = False
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = picture
+                self.held += picture.nbytes
+            while self.held > self.most and len(self._kept) > 1:
+                self.held -= self._kept.popitem(last=False)[1].nbytes
+        return picture
+
+
+LAST = LastPictures()
+
+
+class PanoramaCache:
+    """See the module's docstring.
+
+    Args:
+        root: the folder that ``navloom scenes render`` was given.
+        folder: the scene's own, below it.
+        manifest: of the scene.
+        words: captions and ways on.
+    """
+
+    def __init__(self, root: Path, folder: Path, manifest: Manifest, words: WordsFile) -> None:
+        self.root, self.folder, self.manifest, self.words = root, folder, manifest, words
+
+    @property
+    def sensors(self) -> tuple[Shot, ...]:
+        """What there are pictures of at each viewpoint."""
+        return self.manifest.sensors
+
+    def read(self, viewpoint: str, number: int) -> NDArray[Any]:
+        """The picture of one sensor at one viewpoint.
+
+        Args:
+            viewpoint: one of the scene.
+            number: of the sensor.
+
+        Raises:
+            SimulatorError: the file is missing, was changed, or is no such picture; the message
+                names the viewpoint and how to make it again.
+        """
+        named = self.manifest.viewpoints[viewpoint][number]
+        key = (str(self.folder), named.file, named.sha256)
+        return LAST.get(key, lambda: self._read(viewpoint, number, named))
+
+    def _read(self, viewpoint: str, number: int, named: NamedFile) -> NDArray[Any]:
+        shot = self.sensors[number]
+        path = checked_place(self.folder, named.file)
+        data = self._checked(path, named, f"the {shot.modality} picture of viewpoint {viewpoint}")
+        where = f"{path} (viewpoint {viewpoint})"
+        return decoded(shot.modality, data, shot.width, shot.height, where)
+
+    def _checked(self, path: Path, named: NamedFile, what: str) -> bytes:
+        command = render_command(self.manifest.scene, self.root)
+        try:
+            data = read_picture(path)
+        except FileNotFoundError as error:
+            raise SimulatorError(f"{path}: {what} is missing: {command} makes it again.") from error
+        if sha256(data).hexdigest() != named.sha256:
+            raise SimulatorError(
+                f"{path}: {what} was changed: its checksum is not the manifest's. "
+                f"{command} makes it again."
+            )
+        return data
+
+
+def open_cache(root: Path, scene: Scene) -> PanoramaCache:
+    """The rendered panoramas of a scene; once per scene and folder.
+
+    Args:
+        root: what ``navloom scenes render --out`` was given, or the scene's folder in it.
+        scene: whose they must be.
+
+    Raises:
+        SimulatorError: there is no such folder, or nothing of the scene in it; a manifest that is
+            broken, of another version, or of another scene or another make of it; a picture that is
+            missing.
+    """
+    return per_scene(scene, f"panoramas:{root}", lambda: _opened(root, scene))
+
+
+def find_cache(root: Path, uri: str) -> Path | None:
+    """The folder with a scene's manifest in a cache; None where it has none."""
+    for folder in (root / folder_name(uri), root):
+        if (folder / MANIFEST).is_file():
+            return folder
+    return None
+
+
+def _opened(root: Path, scene: Scene) -> PanoramaCache:
+    folder = find_cache(root, scene.uri)
+    command = render_command(scene.origin, root)
+    if folder is None:
+        if not root.is_dir():
+            raise SimulatorError(f"{root}: there is no such folder of panoramas: {command}.")
+        there = sorted(each.parent.name for each in root.glob(f"*/{MANIFEST}"))
+        raise SimulatorError(
+            f"{root} holds no panoramas of {scene.uri}: {command} makes them."
+            + did_you_mean(folder_name(scene.uri), there)
+        )
+    manifest = read_manifest(folder)
+    _check_scene(folder, manifest, scene, command)
+    for viewpoint, files in manifest.viewpoints.items():
+        for shot, named in zip(manifest.sensors, files, strict=True):
+            path = checked_place(folder, named.file)
+            if not path.is_file():
+                raise SimulatorError(
+                    f"{path}: the {shot.modality} picture of viewpoint {viewpoint} is missing: "
+                    f"{command} makes it again."
+                )
+    empty = WordsFile(scene=scene.uri, viewpoints={})
+    cache = PanoramaCache(folder if folder == root else root, folder, manifest, empty)
+    path = checked_place(folder, manifest.words.file)
+    raw = cache._checked(path, manifest.words, "the file of words")
+    cache.words = read_words(path, raw, scene)
+    return cache
+
+
+def _check_scene(folder: Path, manifest: Manifest, scene: Scene, command: str) -> None:
+    path = folder / MANIFEST
+    if manifest.scene != scene.uri:
+        raise SimulatorError(
+            f"{path}: these are panoramas of {manifest.scene}, and the scene is {scene.uri}: "
+            f"{command} makes its own."
+        )
+    if manifest.scene_sha256 != scene_hash(scene):
+        raise SimulatorError(
+            f"{path}: these are panoramas of another make of {scene.uri} (its hash is another): "
+            f"load {folder / manifest.scene_file.file}, or {command} into another folder."
+        )
+    for each in (*scene.viewpoint_by_id, *manifest.viewpoints):
+        if (each in manifest.viewpoints) != (each in scene.viewpoint_by_id):
+            raise SimulatorError(
+                f"{path}: viewpoint {short(each)} of {scene.uri}: expected pictures of every "
+                f"viewpoint and of no other. {command} makes them again."
+            )

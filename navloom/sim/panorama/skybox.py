@@ -1,0 +1,240 @@
+"""Matterport3D's own panoramas: six faces a viewpoint, seen in any direction.
+
+    DIR/SCAN/matterport_skybox_images/VP_skybox0_sami.jpg ... VP_skybox5_sami.jpg
+    DIR/SCAN/matterport_skybox_images/VP_skybox_small.jpg    six faces side by side
+    DIR/SCAN/matterport_skybox_images/VP_skybox_depth_small.png    depth, where all have it
+
+``DIR`` may have ``v1/scans`` above the scans, the folder of pictures may be a zip file, as it is
+downloaded; ``DIR`` itself may be a zip file of scans. How the faces are turned is in
+:mod:`navloom.sim.panorama.cube`.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from io import BytesIO
+from math import pi, radians
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from navloom.errors import SceneError, SimulatorError
+from navloom.scenes.distances import per_scene
+from navloom.scenes.formats.mp3d import read_poses
+from navloom.scenes.scene import Scene
+from navloom.sim.captions import matterport_folder
+from navloom.sim.panorama.cube import Floats, pose_turn, resampled, resampled_depth, view_rays
+from navloom.sim.panorama.manifest import MOST_PIXELS, Shot
+from navloom.sim.panorama.panorama_cache import LAST
+from navloom.sim.panorama.picture_files import MOST_BYTES, read_picture
+from navloom.sim.views import FORMS
+
+_FOLDER = "matterport_skybox_images"
+_SMALL, _DEPTH = "{}_skybox_small.jpg", "{}_skybox_depth_small.png"
+_FACE = "{}_skybox{}_sami.jpg"
+
+
+class SkyboxFiles:
+    """The files of one scan's skyboxes, in a folder or a zip file.
+
+    Args:
+        place: a folder, or a zip file.
+        scan: whose they are; in a zip file its folder may have others beside it.
+    """
+
+    def __init__(self, place: Path, scan: str) -> None:
+        self.place = place
+        self._zip: zipfile.ZipFile | None = None
+        if place.is_dir():
+            self.names = {each.name: each.name for each in place.iterdir() if each.is_file()}
+            return
+        try:
+            self._zip = zipfile.ZipFile(place)
+            pattern = rf"(?:(?:.*/)?{re.escape(scan)}/)?(?:{_FOLDER}/)?([^/]+)"
+            found = ((re.fullmatch(pattern, name), name) for name in self._zip.namelist())
+            self.names = {match[1]: name for match, name in found if match}
+        except (OSError, zipfile.BadZipFile) as error:
+            raise SimulatorError(f"{place}: cannot be read as a zip file: {error}.") from error
+
+    def read(self, name: str) -> bytes:
+        """What a file holds.
+
+        Raises:
+            SimulatorError: it is missing, a link, too large, or broken.
+        """
+        try:
+            if self._zip is None:
+                return read_picture(self.place / name)
+            info = self._zip.getinfo(self.names[name])
+            if info.file_size > MOST_BYTES:
+                raise SimulatorError(
+                    f"{self.place}: {name}: expected at most {MOST_BYTES:,} bytes."
+                )
+            return self._zip.read(info)
+        except (FileNotFoundError, KeyError) as error:
+            raise SimulatorError(f"{self.place}: {name} is missing.") from error
+        except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            raise SimulatorError(f"{self.place}: {name} cannot be read: {error}.") from error
+
+
+class Skyboxes:
+    """Views of a scan's skyboxes.
+
+    Args:
+        files: where the faces are.
+        turns: how each viewpoint's cube is turned.
+        sensors: the views that are taken.
+    """
+
+    def __init__(
+        self, files: SkyboxFiles, turns: dict[str, Floats], sensors: tuple[Shot, ...]
+    ) -> None:
+        self._files, self._turns, self._sensors = files, turns, sensors
+
+    @property
+    def sensors(self) -> tuple[Shot, ...]:
+        """What there are views of at each viewpoint."""
+        return self._sensors
+
+    def read(self, viewpoint: str, number: int) -> NDArray[Any]:
+        """One view.
+
+        Args:
+            viewpoint: one of the scan.
+            number: of the sensor.
+
+        Raises:
+            SimulatorError: a face is missing, broken or of another form.
+        """
+        shot = self._sensors[number]
+        key = (str(self._files.place), viewpoint, shot)
+        return LAST.get(key, lambda: self._view(viewpoint, shot))
+
+    def _view(self, viewpoint: str, shot: Shot) -> NDArray[Any]:
+        rays = view_rays(shot.heading, shot.elevation, shot.fov, shot.width, shot.height)
+        key = (str(self._files.place), viewpoint, shot.modality, shot.width)
+        if shot.modality == "depth":
+            cube = LAST.get(key, lambda: self._depth_faces(viewpoint))
+            return resampled_depth(cube, rays, self._turns[viewpoint])
+        cube = LAST.get(key, lambda: self._faces(viewpoint, shot.width))
+        return resampled(cube, rays, self._turns[viewpoint])
+
+    def _faces(self, viewpoint: str, size: int) -> NDArray[Any]:
+        """(6, n, n, 3), no smaller than it must be."""
+        if _FACE.format(viewpoint, 0) not in self._files.names:
+            return _six(self._picture(viewpoint, _SMALL.format(viewpoint), 6))
+        faces = [self._picture(viewpoint, _FACE.format(viewpoint, k), 1, size) for k in range(6)]
+        if len({each.shape for each in faces}) > 1:
+            raise SimulatorError(
+                f"{self._files.place}: viewpoint {viewpoint}: expected six faces of one size."
+            )
+        return np.stack(faces)
+
+    def _depth_faces(self, viewpoint: str) -> NDArray[Any]:
+        return _six(self._picture(viewpoint, _DEPTH.format(viewpoint), 6).astype(np.uint16))
+
+    def _picture(self, viewpoint: str, name: str, faces: int, size: int = 0) -> NDArray[Any]:
+        """A picture of one face or six; JPEG is decoded at half or a quarter where that will do."""
+        where = f"{self._files.place / name} (viewpoint {viewpoint})"
+        data = self._files.read(name)
+        try:
+            with Image.open(BytesIO(data), formats=("JPEG", "PNG")) as picture:
+                if picture.width != faces * picture.height or picture.height > MOST_PIXELS:
+                    raise SimulatorError(
+                        f"{where}: expected {faces} square face{'s' * (faces > 1)} of at most "
+                        f"{MOST_PIXELS} pixels, found {picture.width} x {picture.height}."
+                    )
+                if size:
+                    picture.draft("RGB", (size, size))
+                deep = picture.mode.startswith("I")
+                return np.array(picture if deep else picture.convert("RGB"))
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            why = " ".join(str(error).split())[:100]
+            raise SimulatorError(f"{where}: no whole picture: {why}.") from error
+
+
+def _six(strip: NDArray[Any]) -> NDArray[Any]:
+    """Six faces of a picture that has them side by side, (6, n, n, ...)."""
+    return np.stack(np.split(strip, 6, axis=1))
+
+
+def open_skyboxes(root: Path, scene: Scene, views: int, size: int) -> Skyboxes:
+    """The skyboxes of a scan; once per scene, folder and form.
+
+    Args:
+        root: where scans lie.
+        scene: of Matterport3D.
+        views: 4, 12, 24 or 36.
+        size: pixels that a view is wide and high.
+
+    Raises:
+        SimulatorError: there are none of this scan, or a viewpoint has not all its faces; no such
+            number of views.
+        SceneError: the connectivity file is broken.
+    """
+    if views not in FORMS or not views:
+        raise SimulatorError(f"{views} views cannot be taken: expected 4, 12, 24 or 36.")
+    key = f"skyboxes:{root}:{views}:{size}"
+    return per_scene(scene, key, lambda: _opened(root, scene, views, size))
+
+
+def _opened(root: Path, scene: Scene, views: int, size: int) -> Skyboxes:
+    files = SkyboxFiles(_place(root, scene), scene.id)
+    for viewpoint in scene.viewpoint_by_id:
+        faces = [_FACE.format(viewpoint, k) for k in range(6)]
+        missing = [each for each in faces if each not in files.names]
+        if missing and _SMALL.format(viewpoint) not in files.names:
+            raise SimulatorError(
+                f"{files.place}: viewpoint {viewpoint} has no {missing[0]}, nor "
+                f"{_SMALL.format(viewpoint)}: expected one or the other of every viewpoint."
+            )
+    deep = all(_DEPTH.format(each) in files.names for each in scene.viewpoint_by_id)
+    count, elevations = FORMS[views]
+    sensors = tuple(
+        Shot(
+            modality=modality,
+            heading=2 * pi * k / count,
+            elevation=radians(elevation),
+            fov=pi / 2,
+            width=size,
+            height=size,
+        )
+        for modality in (("rgb", "depth") if deep else ("rgb",))
+        for elevation in elevations
+        for k in range(count)
+    )
+    return Skyboxes(files, _turns(root, scene), sensors)
+
+
+def _place(root: Path, scene: Scene) -> Path:
+    if root.is_file():
+        return root
+    for folder in (root / scene.id, root / "v1" / "scans" / scene.id, root):
+        for place in (folder / _FOLDER, folder / f"{_FOLDER}.zip"):
+            if place.exists() and (folder != root or root.name == scene.id):
+                return place
+    raise SimulatorError(
+        f"{root} holds no panoramas of {scene.uri}: expected {scene.id}/{_FOLDER}, or "
+        f"`navloom scenes render {scene.origin} --out {root}` where its scene has geometry."
+    )
+
+
+def _turns(root: Path, scene: Scene) -> dict[str, Floats]:
+    folders = [matterport_folder(scene.origin), root, root / scene.id]
+    for folder in [each for each in folders if each is not None and each.is_dir()]:
+        try:
+            poses = read_poses(folder, scene.id)
+        except FileNotFoundError:
+            continue
+        except SceneError as error:
+            raise SimulatorError(str(error)) from error
+        if set(scene.viewpoint_by_id) <= set(poses):
+            return {each: pose_turn(poses[each]) for each in scene.viewpoint_by_id}
+    raise SimulatorError(
+        f"{scene.uri}: skyboxes are turned as connectivity/{scene.id}_connectivity.json says, and "
+        f"there is none with all its viewpoints in {', '.join(str(e) for e in folders if e)}."
+    )
