@@ -12,7 +12,7 @@ import typer
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import SceneUri, takes
 from navloom.errors import UsageError
-from navloom.evals.navigation.request import Backend, Captions
+from navloom.evals.navigation.request import USUAL_BACKEND, Backend, Captions, Panoramas, backend_of
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
 from navloom.evals.request import HEURISTIC, Model, Seed
@@ -54,7 +54,8 @@ def chat(
         ),
     ] = 0.35,
     captions: Captions = None,
-    backend: Backend = "graph",
+    backend: Backend = USUAL_BACKEND,
+    panoramas: Panoramas = None,
     token_limit: Annotated[
         int | None,
         Opt("Tokens that this sitting may use, in and out; then the robot says so.", min=1),
@@ -80,7 +81,8 @@ def chat(
 
     shown = _display(display)
     file = thread_file(thread, threads_folder(threads)) if thread is not None else None
-    context = _context(scene, model, backend, captions)
+    made = {"folder": panoramas} if panoramas is not None else {}
+    context = _context(scene, model, backend_of(backend, panoramas), captions, made)
     how: dict[str, Any] = {
         "thread": thread or "chat",
         "seed": seed,
@@ -113,14 +115,16 @@ def _display(asked: DisplayName | None) -> DisplayName:
     return "rich" if terminal and there else "plain"
 
 
-def _context(scene: str, model: str, backend: str, captions: str | None) -> Context:
+def _context(
+    scene: str, model: str, backend: str, captions: str | None, made: dict[str, Any]
+) -> Context:
     from navloom.graphs.chat.state import Context
     from navloom.models.registry import get_model
 
-    return Context(model=get_model(model), simulator=_simulator(backend, scene, captions))
+    return Context(model=get_model(model), simulator=_simulator(backend, scene, captions, made))
 
 
-def _simulator(backend: str, uri: str, captions: str | None) -> Simulator:
+def _simulator(backend: str, uri: str, captions: str | None, made: dict[str, Any]) -> Simulator:
     """The home to walk in, with a model's captions where there are any.
 
     Raises:
@@ -130,7 +134,7 @@ def _simulator(backend: str, uri: str, captions: str | None) -> Simulator:
     from navloom.sim.registry import get_simulator
 
     if captions is None:
-        return get_simulator(backend, uri)
+        return get_simulator(backend, uri, **made)
     from navloom.evals.captions.run import caption_file
     from navloom.scenes.uri import scene_of
     from navloom.sim.captions import captions_for
@@ -142,6 +146,8 @@ def _simulator(backend: str, uri: str, captions: str | None) -> Simulator:
             f"--captions {captions} has no captions of {home.uri}: make them with"
             f" `navloom caption {uri} --out DIR`, or give a file of captions."
         )
+    if backend == "panorama":
+        return get_simulator(backend, home, captions=kept, **made)
     return get_simulator(backend, home, captions=captions_for(home, kept))
 
 

@@ -39,7 +39,34 @@ Captions = Annotated[
         kind=Path,
     ),
 ]
+Panoramas = Annotated[
+    str | None,
+    Opt(
+        "Pictures from disk: what `navloom scenes render` wrote, or Matterport's skyboxes. The"
+        " simulator is panorama then.",
+        metavar="DIR",
+        kind=Path,
+    ),
+]
 Backend = Annotated[str, Opt("The simulator; graph has captions and no pictures.", metavar="NAME")]
+
+
+USUAL_BACKEND = "graph"
+
+
+def backend_of(backend: str, panoramas: object) -> str:
+    """The simulator that is meant: the one that reads them where there are panoramas.
+
+    Raises:
+        UsageError: another was asked for besides.
+    """
+    if panoramas is None:
+        return backend
+    if backend not in (USUAL_BACKEND, "panorama"):
+        raise UsageError(
+            f"--panoramas go with --backend panorama, not {backend}: leave one of the two out"
+        )
+    return "panorama"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +74,10 @@ class EvalRequest(Request):
     """Everything the outcome of an evaluation depends on, and where its files are."""
 
     KIND: ClassVar[str] = "navigate"
-    PLACES: ClassVar[Sequence[str]] = ("data", "subset", "captions", "failures_from")
+    PLACES: ClassVar[Sequence[str]] = ("data", "subset", "captions", "panoramas", "failures_from")
     DERIVED: ClassVar[frozenset[str]] = frozenset(
         {"settings", "prompt_files", "episodes", "scenes"}
-        | {"subset_ids", "caption_files", "failure_examples"}
+        | {"subset_ids", "caption_files", "panorama_files", "failure_examples"}
     )
 
     task: str
@@ -69,8 +96,9 @@ class EvalRequest(Request):
         ),
     ] = None
     captions: Captions = None
-    backend: Backend = "graph"
+    backend: Backend = USUAL_BACKEND
     """A simulator of :mod:`navloom.sim.registry`."""
+    panoramas: Panoramas = None
     epochs: Annotated[
         int, Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000)
     ] = 1
@@ -171,6 +199,7 @@ class EvalRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "backend", backend_of(self.backend, self.panoramas))
         if bool(self.few_shot_failures) != (self.failures_from is not None):
             raise UsageError("few_shot_failures and failures_from go together: how many, of which")
         own = self.settings.oracle

@@ -179,6 +179,10 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
         SimulatorError: there is no such backend, or the caption cache is broken.
     """
     scene = scene_of(uri)
+    if request.backend == "panorama":
+        said = caption_file(request.captions, scene)
+        from_disk = {"folder": request.panoramas, "views": request.views or 4}
+        return get_simulator("panorama", scene, captions=said, **from_disk)
     if request.backend != "graph" and request.captions is None:
         return get_simulator(request.backend, scene)
     kept = request.captions and caption_file(request.captions, scene)
@@ -222,6 +226,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         "scenes": _scenes(data),
         **subset,
         **_captions(request),
+        **_panoramas(request, data),
     }
     failures = read_examples(request.failures_from) if request.failures_from else ()
     if request.failures_from:
@@ -294,6 +299,16 @@ def _captions(request: EvalRequest) -> dict[str, Any]:
             f"--captions {path} holds no captions: give a file, or a run of `navloom caption`"
         )
     return {"caption_files": {"count": len(files), "sha256": whole.hexdigest()}}
+
+
+def _panoramas(request: EvalRequest, data: TaskData) -> dict[str, Any]:
+    if request.panoramas is None:
+        return {}
+    from navloom.sim.panorama.panorama_cache import panorama_hashes
+
+    names = sorted({episode.scene for episode in data.episodes})
+    scenes = [scene_of(data.scenes[name]) for name in names]
+    return {"panorama_files": _hashed(panorama_hashes(Path(request.panoramas), scenes))}
 
 
 def _without_captions(captions: str | None, data: TaskData) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.scenes.checked_files import short
+from navloom.scenes.checked_files import read_bytes, short
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Scene
 from navloom.sim.panorama.manifest import (
@@ -34,6 +34,7 @@ from navloom.sim.panorama.manifest import (
 )
 from navloom.sim.panorama.picture_files import decoded, read_picture
 
+_MOST_NAMED = 5
 MOST_HELD = 32_000_000
 """Bytes of pictures in memory, over all caches of the process."""
 
@@ -67,8 +68,15 @@ class LastPictures:
                 self.held -= self._kept.popitem(last=False)[1].nbytes
         return picture
 
+    def forget(self) -> None:
+        """Keep none."""
+        with self._lock:
+            self._kept.clear()
+            self.held = 0
+
 
 LAST = LastPictures()
+"""Of all caches of the process."""
 
 
 class PanoramaCache:
@@ -146,6 +154,34 @@ def find_cache(root: Path, uri: str) -> Path | None:
         if (folder / MANIFEST).is_file():
             return folder
     return None
+
+
+def panorama_hashes(root: Path, scenes: Sequence[Scene]) -> list[str]:
+    """What the pictures of scenes are, by their manifests, which hold a hash of each.
+
+    Args:
+        root: the folder of a cache, or of scans.
+        scenes: what will be looked at.
+
+    Returns:
+        A hash a scene; of Matterport's own pictures, which nobody writes anew, that they are such.
+
+    Raises:
+        SimulatorError: some scenes have no pictures there.
+    """
+    found = {each.uri: find_cache(root, each.uri) for each in scenes}
+    missing = [each for each in scenes if found[each.uri] is None and each.source != "mp3d"]
+    if missing:
+        names = ", ".join(each.uri for each in missing[:_MOST_NAMED])
+        more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
+        raise SimulatorError(
+            f"{root} holds no panoramas of {names}{more}: "
+            f"{render_command(missing[0].origin, root)} makes them."
+        )
+    return [
+        f"{uri} skyboxes" if folder is None else sha256(read_bytes(folder / MANIFEST)).hexdigest()
+        for uri, folder in found.items()
+    ]
 
 
 def _opened(root: Path, scene: Scene) -> PanoramaCache:
