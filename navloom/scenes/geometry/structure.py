@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
-from navloom.scenes.geometry.owners import STAIRS, WALL
-from navloom.scenes.geometry.solids import Owned, Surface, box
+from navloom.scenes.geometry.building import building_of
+from navloom.scenes.geometry.finishes import GRASS, Finishes
+from navloom.scenes.geometry.owners import GROUND
+from navloom.scenes.geometry.painting import shell
+from navloom.scenes.geometry.solids import Owned, quad
 from navloom.scenes.scene import Scene
+
+_AROUND = 40.0
+"""Metres of ground around a home."""
 
 
 def structure_parts(scene: Scene) -> Iterator[Owned]:
@@ -16,14 +21,15 @@ def structure_parts(scene: Scene) -> Iterator[Owned]:
     Args:
         scene: its walls, regions, links (doors as they stand), openings and stairs are built.
     """
-    for wall in scene.walls:
-        (x, z), (u, w) = wall.a, wall.b
-        long, half = math.hypot(u - x, w - z), wall.thickness / 2
-        yaw = math.atan2(w - z, u - x)
-        part = box((0, 0, -half), (long, wall.height, half), Surface((0.9, 0.9, 0.88)))
-        yield WALL, part.turned(yaw).moved(x, wall.bottom, z)
-    for flight in scene.stairs:
-        for tread in [*flight.treads, *flight.landings]:
-            w, h, d = (each / 2 for each in tread.size)
-            part = box((-w, -h, -d), (w, h, d), Surface((0.6, 0.45, 0.3)))
-            yield STAIRS, part.turned(tread.yaw).moved(*tread.center)
+    if not scene.walls:
+        return
+    building = building_of(scene)
+    finishes = Finishes(scene.id)
+    parts, _panels = shell(building, finishes)
+    yield from parts
+    xs = [x for wall in scene.walls for x, _ in (wall.a, wall.b)]
+    zs = [z for wall in scene.walls for _, z in (wall.a, wall.b)]
+    left, right = min(xs) - _AROUND, max(xs) + _AROUND
+    near, far = min(zs) - _AROUND, max(zs) + _AROUND
+    y = building.ground
+    yield GROUND, quad([(left, y, far), (right, y, far), (right, y, near), (left, y, near)], GRASS)

@@ -1,0 +1,154 @@
+"""Solids with upright sides as their skin: what is seen of them, without seams or double faces.
+
+A building is cut by level planes into bands within which nothing changes; in each band the solids
+are one set of polygons. Their edges are the upright faces, and where two bands differ there are
+level ones. So walls that overlap have no faces inside each other, and no hole is left between them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
+
+GRID = 1e-4
+"""Metres to which corners are rounded, so that what touches is one."""
+_NONE = Polygon()
+
+
+@dataclass(frozen=True)
+class Prism:
+    """A body with upright sides: (x, z) outline, and from where to where it stands."""
+
+    area: BaseGeometry
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Level faces: where, how high, and whether they look up."""
+
+    area: BaseGeometry
+    y: float
+    up: bool
+
+
+@dataclass(frozen=True)
+class Skin:
+    """The faces of some solids.
+
+    Attributes:
+        edges: (n, 4) x, z of one end and of the other of upright faces; the solid lies to the left
+            of the way, where x grows to the right and z upwards on the page.
+        heights: (n, 2) from where to where each stands.
+        flats: the level faces, from below to above.
+    """
+
+    edges: NDArray[np.float64]
+    heights: NDArray[np.float64]
+    flats: tuple[Flat, ...]
+
+
+def skin(solids: Sequence[Prism], holes: Sequence[Prism] = ()) -> Skin:
+    """What is seen of solids together, less holes."""
+    solids, holes = _rounded(solids), _rounded(holes)
+    levels = sorted({round(y, 4) for each in (*solids, *holes) for y in (each.low, each.high)})
+    upright: dict[tuple[float, ...], list[tuple[float, float]]] = defaultdict(list)
+    flats: list[Flat] = []
+    below: BaseGeometry = _NONE
+    for low, high in [*pairwise(levels), (levels[-1], levels[-1])] if levels else []:
+        here = _in_band(solids, low, high) if high > low else _NONE
+        if high > low:
+            here = here.difference(_in_band(holes, low, high))
+            here = shapely.simplify(here, GRID / 10)
+        for one, other, up in ((below, here, True), (here, below, False)):
+            area = one.difference(other)
+            if area.area > GRID:
+                flats.append(Flat(area, low, up))
+        for edge in _edges(here):
+            upright[edge].append((low, high))
+        below = here
+    joined = [(edge, span) for edge, spans in upright.items() for span in _joined(spans)]
+    return Skin(
+        np.array([edge for edge, _ in joined], dtype=np.float64).reshape(-1, 4),
+        np.array([span for _, span in joined], dtype=np.float64).reshape(-1, 2),
+        tuple(flats),
+    )
+
+
+def _rounded(prisms: Sequence[Prism]) -> list[Prism]:
+    """Prisms with their corners on the grid, those of one height as one.
+
+    Sums of them need no rounding of their own then, and a band has few to add up.
+    """
+    alike: dict[tuple[float, float], list[BaseGeometry]] = defaultdict(list)
+    for each in prisms:
+        alike[round(each.low, 4), round(each.high, 4)].append(each.area)
+    return [
+        Prism(shapely.union_all(shapely.set_precision(areas, GRID)), *span)
+        for span, areas in alike.items()
+    ]
+
+
+def _in_band(prisms: Iterable[Prism], low: float, high: float) -> BaseGeometry:
+    through = [p.area for p in prisms if p.low <= low + GRID and p.high >= high - GRID]
+    return shapely.union_all(through) if through else _NONE
+
+
+def _edges(area: BaseGeometry) -> list[tuple[float, ...]]:
+    """The sides of polygons, the inside to the left."""
+    found = []
+    for polygon in polygons(area):
+        turned = shapely.geometry.polygon.orient(polygon)
+        for ring in (turned.exterior, *turned.interiors):
+            corners = np.round(shapely.get_coordinates(ring), 4)
+            found += [tuple(each) for each in np.hstack([corners[:-1], corners[1:]]).tolist()]
+    return found
+
+
+def polygons(area: BaseGeometry) -> list[Polygon]:
+    """The polygons that a shape is made of; lines and points are left out."""
+    parts = shapely.get_parts(area)
+    return [each for each in parts if each.geom_type == "Polygon" and not each.is_empty] + [
+        inner
+        for each in parts
+        if each.geom_type in ("MultiPolygon", "GeometryCollection")
+        for inner in polygons(each)
+    ]
+
+
+def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Spans that touch as one; they are in order."""
+    found = [spans[0]]
+    for low, high in spans[1:]:
+        if low == found[-1][1]:
+            found[-1] = found[-1][0], high
+        else:
+            found.append((low, high))
+    return found
+
+
+def triangles(area: BaseGeometry) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Polygons, with holes or without, as triangles.
+
+    Returns:
+        (n, 2) corners and (m, 3) rows of them.
+    """
+    corners, faces, first = [], [], 0
+    for polygon in polygons(area):
+        cut = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
+        at = shapely.get_coordinates(cut).reshape(-1, 4, 2)[:, :3].reshape(-1, 2)
+        corners.append(at)
+        faces.append(np.arange(first, first + len(at), dtype=np.int32).reshape(-1, 3))
+        first += len(at)
+    if not corners:
+        return np.zeros((0, 2)), np.zeros((0, 3), dtype=np.int32)
+    return np.concatenate(corners), np.concatenate(faces)
