@@ -17,7 +17,7 @@ from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.geometry.bands import GRID, Prism, polygons
-from navloom.scenes.geometry.ways import OUTDOORS, Way, footprint, ways_of
+from navloom.scenes.geometry.wall_holes import OUTDOORS, Way, footprint, ways_of
 from navloom.scenes.parts import Region, Wall
 from navloom.scenes.scene import Scene
 
