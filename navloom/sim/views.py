@@ -12,23 +12,32 @@ views that belong to it are taken from the observation, whatever else it holds.
     36    every 30 degrees       30 up, level, 30 down    (Matterport3DSimulator's)
 
 A panel is at most ``PANEL`` pixels wide, so that every form is small enough for every provider.
+
+A marker stands on its place, ``MARK_M`` above the floor there, where the views say where their
+camera is, else in its direction. A place is hidden where the depth pictures show something nearer
+all the way up to a person's eyes, a wall, a closed door, a wardrobe; its circle is white with a
+green rim. Markers keep off one another by a few pixels, the nearest place first.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import turn_between, wrapped
-from navloom.sim.protocol import Candidate, Observation, View
+from navloom.scenes.scene import Point3
+from navloom.sim.protocol import Candidate, Observation, Pose, View
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
 
@@ -44,6 +53,11 @@ FORMS: dict[int, tuple[int, tuple[int, ...]]] = {
 """How many headings and which elevations, in degrees, a form has; 0 shows nothing."""
 PANEL = 512
 """Pixels a panel is wide at most."""
+MARK_M = 0.3
+"""How high above its place on the floor a marker is, in metres."""
+_POST_M = (0.1, 0.5, 1.0, 1.4)
+"""Heights of a place that is hidden only if none of them is seen."""
+_SLACK_M = 0.25
 _BAND = 32
 _GREEN = (0, 150, 0)
 _QUARTER = math.pi / 2
@@ -85,22 +99,73 @@ def strip(
 
     Returns:
         PNG files: one strip of four panels, or n single views, upper ones first, clockwise from
-        the agent's heading. Every panel has its direction written above it.
+        the agent's heading. Every panel has its direction written above it. The same pictures and
+        candidates give the same bytes.
 
     Raises:
         SimulatorError: another n; the observation has pictures and lacks one the form needs; or a
             picture is not (height, width, 3) uint8.
     """
+    return [_png(picture) for picture in drawn(observation, heading, n, markers=markers)]
+
+
+def drawn(
+    observation: Observation, heading: float, n: int = 4, *, markers: bool = False
+) -> list[Image]:
+    """The same, as pictures in memory; see :func:`strip`."""
     if n not in FORMS:
         forms = ", ".join(str(each) for each in FORMS)
         raise SimulatorError(f"{n} views cannot be shown: expected one of {forms}.")
-    views = observation.images.get("rgb", ())
-    if not views or n == 0:
+    taken = observation.images.get("rgb", ())
+    if not taken or n == 0:
         return []
-    marked = tuple(enumerate(observation.candidates, start=1)) if markers else ()
+    views = [view for view in taken if view.projection == "pinhole"]
+    if not views:
+        raise SimulatorError(
+            f"{n} views cannot be cut out of a picture that is {taken[0].projection}: take a rig "
+            "such as vln-mme."
+        )
     chosen = _quarters(views, heading) if n == 4 else _sweep(views, heading, n)
-    panels = [_panel(view, label, marked) for view, label in chosen]
-    return [_png(_in_a_row(panels))] if n == 4 else [_png(panel) for panel in panels]
+    shown = [(view, label, _pixels(view)) for view, label in chosen]
+    hidden = hidden_ways(observation) if markers else frozenset()
+    ways = sorted(enumerate(observation.candidates, 1), key=lambda each: each[1].distance)
+    marked = [(number, way, way.viewpoint in hidden) for number, way in ways if markers]
+    if n == 4:
+        return [_panels(shown, observation.pose, marked)]
+    return [_panels([each], observation.pose, marked) for each in shown]
+
+
+def hidden_ways(observation: Observation) -> frozenset[str]:
+    """The candidates, by viewpoint, that one does not see from here.
+
+    What a candidate says of itself counts; else its place is looked for in the depth pictures.
+    Where there are none, nothing is hidden.
+    """
+    depth = [view for view in observation.images.get("depth", ()) if view.projection == "pinhole"]
+    return frozenset(
+        way.viewpoint
+        for way in observation.candidates
+        if (_behind(way, observation.pose, depth) if way.hidden is None else way.hidden)
+    )
+
+
+def _behind(way: Candidate, pose: Pose, depth: Sequence[View]) -> bool:
+    """Whether something is nearer than a place at each height that a picture shows."""
+    looked = False
+    for view in depth:
+        if view.position is None or not _faces(view, way):
+            continue
+        image = view.image
+        height, width = image.shape
+        for rise in _POST_M:
+            x, y, ahead = _projected(view, _place(way, pose, rise), width, height)
+            if not (0 <= x < width and 0 <= y < height and ahead > 0):
+                continue
+            looked = True
+            metres = float(image[int(y), int(x)])
+            if metres == 0 or metres >= ahead - _SLACK_M:
+                return False
+    return looked
 
 
 def _quarters(views: Sequence[View], heading: float) -> list[tuple[View, str]]:
@@ -148,8 +213,9 @@ def _nearest(views: Sequence[View], heading: float, elevation: float, within: fl
     return best
 
 
-def _panel(view: View, label: str, marked: Sequence[tuple[int, Candidate]]) -> Image:
-    from PIL import Image, ImageDraw
+def _pixels(view: View) -> NDArray[np.uint8]:
+    """A view's picture, at most ``PANEL`` wide."""
+    from PIL import Image
 
     pixels = view.image
     if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or not pixels.size:
@@ -157,67 +223,145 @@ def _panel(view: View, label: str, marked: Sequence[tuple[int, Candidate]]) -> I
             f"A picture of shape {pixels.shape} and type {pixels.dtype}: expected (height, width, "
             "3) uint8."
         )
-    picture = Image.fromarray(np.ascontiguousarray(pixels))
-    if picture.width > PANEL:
-        height = max(1, round(picture.height * PANEL / picture.width))
-        picture = picture.resize((PANEL, height))
-    for number, candidate in marked:
-        _mark(picture, view, number, candidate)
-    panel = Image.new("RGB", (picture.width, picture.height + _BAND), "white")
-    panel.paste(picture, (0, _BAND))
-    draw = ImageDraw.Draw(panel)
-    draw.text((panel.width / 2, _BAND / 2), label, fill="black", font=_font(20), anchor="mm")
-    return panel
+    if pixels.shape[1] <= PANEL:
+        return pixels
+    height = max(1, round(pixels.shape[0] * PANEL / pixels.shape[1]))
+    small = Image.fromarray(np.ascontiguousarray(pixels)).resize((PANEL, height))
+    return np.asarray(small)
 
 
-def _mark(picture: Image, view: View, number: int, candidate: Candidate) -> None:
-    from PIL import ImageDraw
+def _panels(
+    shown: Sequence[tuple[View, str, NDArray[np.uint8]]],
+    pose: Pose,
+    marked: Sequence[tuple[int, Candidate, bool]],
+) -> Image:
+    """Views in a row, each with its label above and its markers on it."""
+    from PIL import Image, ImageDraw
 
-    place = _project(view, candidate, picture.width, picture.height)
-    if place is None:
-        return
-    size = max(10, picture.width // 32)
-    x, y = place
-    draw = ImageDraw.Draw(picture)
-    draw.ellipse((x - size, y - size, x + size, y + size), fill=_GREEN, outline="white", width=2)
-    draw.text((x, y), str(number), fill="white", font=_font(size), anchor="mm")
-
-
-def _project(
-    view: View, candidate: Candidate, width: int, height: int
-) -> tuple[float, float] | None:
-    """Where a direction lies in a picture; None where the picture is turned elsewhere.
-
-    One that lies above or below the picture is marked at its edge.
-    """
-    turn = turn_between(view.heading, candidate.heading)
-    if abs(turn) > min(view.fov / 2, math.radians(80)):
-        return None
-    focal = width / 2 / math.tan(view.fov / 2)
-    level = math.cos(candidate.elevation)
-    ahead, right, up = level * math.cos(turn), level * math.sin(turn), math.sin(candidate.elevation)
-    tilt = view.elevation
-    depth = ahead * math.cos(tilt) + up * math.sin(tilt)
-    rise = up * math.cos(tilt) - ahead * math.sin(tilt)
-    if depth <= 1e-6:
-        return None
-    return (
-        min(max(width / 2 + focal * right / depth, 0.0), width - 1.0),
-        min(max(height / 2 - focal * rise / depth, 0.0), height - 1.0),
-    )
-
-
-def _in_a_row(panels: Sequence[Image]) -> Image:
-    from PIL import Image
-
-    row = Image.new("RGB", (sum(p.width for p in panels), max(p.height for p in panels)), "white")
+    sizes = [pixels.shape[:2] for _, _, pixels in shown]
+    canvas = np.full((max(h for h, _ in sizes) + _BAND, sum(w for _, w in sizes), 3), 255, np.uint8)
     left = 0
-    for panel in panels:
-        row.paste(panel, (left, 0))
-        left += panel.width
+    for (_, label, pixels), (height, width) in zip(shown, sizes, strict=True):
+        canvas[:_BAND, left : left + width] = _band(label, width)
+        canvas[_BAND : _BAND + height, left : left + width] = pixels
+        left += width
+    row = Image.fromarray(canvas)
+    draw, left = ImageDraw.Draw(row), 0
+    for (view, _, _), (height, width) in zip(shown, sizes, strict=True):
+        taken: list[tuple[float, float]] = []
+        for number, way, hidden in marked:
+            place = _marker(view, way, pose, width, height, taken)
+            if place is not None:
+                taken.append(place)
+                _mark(draw, left + place[0], _BAND + place[1], _radius(width), number, hidden)
+        left += width
     return row
 
 
+def _radius(width: int) -> int:
+    return max(10, width // 32)
+
+
+def _mark(draw: ImageDraw, x: float, y: float, size: int, number: int, hidden: bool) -> None:
+    fill, rim = ("white", _GREEN) if hidden else (_GREEN, "white")
+    around = (x - size, y - size, x + size, y + size)
+    draw.ellipse(around, fill=fill, outline=rim, width=max(2, size // 6))
+    draw.text((x, y), str(number), fill=rim, font=_font(size), anchor="mm")
+
+
+def _marker(
+    view: View,
+    way: Candidate,
+    pose: Pose,
+    width: int,
+    height: int,
+    taken: Sequence[tuple[float, float]],
+) -> tuple[float, float] | None:
+    """The middle of a place's circle in a picture; None where the picture is turned elsewhere.
+
+    The circle is whole: what lies beyond an edge, or under another circle, is moved as little as
+    it takes.
+    """
+    if not _faces(view, way):
+        return None
+    if view.position is None:
+        level = math.cos(way.elevation)
+        sin, cos = math.sin(way.heading), math.cos(way.heading)
+        towards: Point3 = (level * sin, math.sin(way.elevation), -level * cos)
+        x, y, ahead = _seen_along(view, towards, width, height)
+    else:
+        x, y, ahead = _projected(view, _place(way, pose, MARK_M), width, height)
+    if ahead <= 1e-6:
+        return None
+    size = _radius(width)
+    apart = 2 * size + 2
+
+    def inside(x: float, y: float) -> tuple[float, float]:
+        return (
+            min(max(x, float(size)), max(width - 1.0 - size, width / 2)),
+            min(max(y, float(size)), max(height - 1.0 - size, height / 2)),
+        )
+
+    x, y = inside(x, y)
+    around = [(0.0, 0.0)] + [
+        (out * math.sin(k * math.pi / 4), -out * math.cos(k * math.pi / 4))
+        for out in (apart / 2, apart, 1.5 * apart, 2 * apart)
+        for k in (0, 2, 6, 1, 7, 4, 3, 5)
+    ]
+    for right, down in around:
+        moved = inside(x + right, y + down)
+        if all(math.dist(moved, other) >= apart - 1 for other in taken):
+            return moved
+    return x, y
+
+
+def _faces(view: View, way: Candidate) -> bool:
+    """Whether a view looks to a place; of views that meet, one alone."""
+    half = round(min(view.fov / 2, math.radians(80)), 6)
+    return -half <= round(turn_between(view.heading, way.heading), 6) < half
+
+
+def _place(way: Candidate, pose: Pose, rise: float) -> Point3:
+    """A place so many metres above the floor it is on."""
+    level = way.distance * math.cos(way.elevation)
+    x, y, z = pose.position
+    return (
+        x + level * math.sin(way.heading),
+        y + way.distance * math.sin(way.elevation) + rise,
+        z - level * math.cos(way.heading),
+    )
+
+
+def _projected(view: View, place: Point3, width: int, height: int) -> tuple[float, float, float]:
+    """Column and row of a place in pixels, which may lie outside, and how far ahead it is."""
+    eye = view.position or (0.0, 0.0, 0.0)
+    offset = (place[0] - eye[0], place[1] - eye[1], place[2] - eye[2])
+    return _seen_along(view, offset, width, height)
+
+
+def _seen_along(view: View, offset: Point3, width: int, height: int) -> tuple[float, float, float]:
+    sin, cos = math.sin(view.heading), math.cos(view.heading)
+    rise, level = math.sin(view.elevation), math.cos(view.elevation)
+    x, y, z = offset
+    right, straight = x * cos + z * sin, x * sin - z * cos
+    ahead, up = straight * level + y * rise, y * level - straight * rise
+    if ahead <= 1e-6:
+        return math.nan, math.nan, ahead
+    focal = width / 2 / math.tan(view.fov / 2)
+    return width / 2 + focal * right / ahead, height / 2 - focal * up / ahead, ahead
+
+
+@lru_cache(maxsize=256)
+def _band(label: str, width: int) -> NDArray[np.uint8]:
+    from PIL import Image, ImageDraw
+
+    band = Image.new("RGB", (width, _BAND), "white")
+    draw = ImageDraw.Draw(band)
+    draw.text((width / 2, _BAND / 2), label, fill="black", font=_font(20), anchor="mm")
+    return np.asarray(band)
+
+
+@lru_cache(maxsize=16)
 def _font(size: int) -> FreeTypeFont | ImageFont:
     from PIL.ImageFont import load_default
 
@@ -226,5 +370,6 @@ def _font(size: int) -> FreeTypeFont | ImageFont:
 
 def _png(picture: Image) -> bytes:
     out = BytesIO()
-    picture.save(out, "PNG")
+    # The lowest level: half again as large as the highest, in a tenth of the time.
+    picture.save(out, "PNG", compress_level=1)
     return out.getvalue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
@@ -11,7 +12,16 @@ from PIL import Image
 
 from navloom.errors import SimulatorError
 from navloom.sim import Candidate, Observation, Pose, View
-from navloom.sim.views import DIRECTIONS, FORMS, PANEL, direction_of, quarter, strip
+from navloom.sim.views import (
+    DIRECTIONS,
+    FORMS,
+    MARK_M,
+    PANEL,
+    direction_of,
+    hidden_ways,
+    quarter,
+    strip,
+)
 
 SIZE = 64
 BAND = 32
@@ -165,3 +175,89 @@ def test_markers_rise_with_their_elevation_and_stay_in_the_picture() -> None:
 )
 def test_directions_are_those_of_the_strip(heading: int, target: int, direction: str) -> None:
     assert direction_of(math.radians(heading), math.radians(target)) == direction
+
+
+EYE = (0.0, 1.5, 0.0)
+
+
+def looking(depth: float | None = None, size: int = 256) -> Observation:
+    """Four views from 1.5 m above the floor, and depth pictures of a wall so far all around."""
+    plain = np.full((size, size, 3), 9, np.uint8)
+    far = None if depth is None else np.full((size, size), depth, np.float32)
+    images = {
+        name: tuple(View(math.radians(h), 0.0, math.pi / 2, image, EYE) for h in COLOURS)
+        for name, image in (("rgb", plain), ("depth", far))
+        if image is not None
+    }
+    return Observation(Pose((0.0, 0.0, 0.0)), images=images)
+
+
+def marks(seen: Observation) -> np.ndarray:
+    """The front panel with its markers, (height, width, 3)."""
+    picture = np.asarray(opened(strip(seen, 0.0, markers=True)[0])).astype(int)
+    size = seen.images["rgb"][0].image.shape[0]
+    return picture[BAND:, size : 2 * size]
+
+
+def rims(panel: np.ndarray) -> np.ndarray:
+    return (panel[..., 1] > 120) & (panel[..., 0] < 60) & (panel[..., 2] < 60)
+
+
+def test_a_marker_stands_on_its_place_a_hand_above_the_floor() -> None:
+    seen = replace(looking(), candidates=(Candidate("a", math.radians(20), 0.0, 3.0),))
+    rows, columns = np.nonzero(rims(marks(seen)))
+    ahead = 3.0 * math.cos(math.radians(20))
+    assert columns.mean() == pytest.approx(128 * (1 + math.tan(math.radians(20))), abs=2)
+    assert rows.mean() == pytest.approx(128 * (1 + (1.5 - MARK_M) / ahead), abs=2)
+    # Up a flight of steps it rises with the floor there.
+    up = replace(looking(), candidates=(Candidate("a", 0.0, math.atan2(1.5, 2.0), 2.5),))
+    rows, _ = np.nonzero(rims(marks(up)))
+    assert rows.mean() == pytest.approx(128 * (1 + (1.5 - 1.5 - MARK_M) / 2.0), abs=2)
+
+
+def test_what_is_behind_something_is_hidden_and_hollow() -> None:
+    near, far = Candidate("near", 0.0, 0.0, 2.0), Candidate("far", math.radians(25), 0.0, 5.0)
+    seen = replace(looking(3.0), candidates=(near, far))
+    assert hidden_ways(seen) == {"far"}
+    panel = marks(seen)
+    white = (panel > 240).all(axis=2)
+    columns = np.flatnonzero(white.any(axis=0))
+    hollow = round(128 * (1 + math.tan(math.radians(25))))
+    assert white[:, hollow - 7].sum() > 8 > white[:, 128 - 7].sum()
+    assert columns.size
+    # Nothing is hidden where no depth is known, and a backend that knows is believed.
+    assert hidden_ways(replace(looking(), candidates=(near, far))) == set()
+    told = replace(seen, candidates=(replace(near, hidden=True), replace(far, hidden=False)))
+    assert hidden_ways(told) == {"near"}
+
+
+def test_a_place_is_seen_over_what_is_lower_than_its_post() -> None:
+    seen = replace(looking(9.0), candidates=(Candidate("a", 0.0, 0.0, 4.0),))
+    low = np.full((256, 256), 9.0, np.float32)
+    low[150:] = 2.0  # a table: what is lower than 1.16 m is 2 m away
+    views = tuple(replace(view, image=low) for view in seen.images["depth"])
+    assert hidden_ways(replace(seen, images={**seen.images, "depth": views})) == set()
+    low[:] = 2.0
+    assert hidden_ways(replace(seen, images={**seen.images, "depth": views})) == {"a"}
+
+
+def test_markers_keep_off_one_another_and_the_edge() -> None:
+    ways = tuple(Candidate(str(k), math.radians(k), 0.0, 3.0) for k in range(5))
+    seen = replace(looking(), candidates=(*ways, Candidate("close", math.radians(44), 0.0, 0.4)))
+    panel = rims(marks(seen))
+    # A whole circle is 8 pixels in radius within its rim; a number takes little of it.
+    assert panel.sum() > 6 * 190
+    assert strip(seen, 0.0, markers=True) == strip(seen, 0.0, markers=True)
+
+
+def test_a_direction_between_two_views_is_marked_in_one_of_them() -> None:
+    seen = replace(looking(), candidates=(Candidate("a", math.radians(45), 0.0, 3.0),))
+    picture = np.asarray(opened(strip(seen, 0.0, markers=True)[0])).astype(int)
+    panels = [rims(picture[BAND:, k * 256 : (k + 1) * 256]).any() for k in range(4)]
+    assert panels == [False, False, True, False]
+
+
+def test_a_sphere_is_not_cut_into_views() -> None:
+    whole = View(0.0, 0.0, 2 * math.pi, np.zeros((8, 16, 3), np.uint8), EYE, "equirect")
+    with pytest.raises(SimulatorError, match="cannot be cut out of a picture that is equirect"):
+        strip(observation(whole), 0.0)
