@@ -6,6 +6,7 @@ the same picture within one of 255.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from navloom.scenes.geometry.rays import Hits
 from navloom.scenes.geometry.solids import Floats
 from navloom.sim.embedded.atlas import UNIT, Light
+from navloom.sim.embedded.compiled import compiled_kernel
 from navloom.sim.embedded.facets import Facets
-from navloom.sim.embedded.sky import sky
+from navloom.sim.embedded.sky import EARTH, HORIZON, ZENITH, sky
 from navloom.sim.embedded.texels import LEVELS, LINEAR, encoded
 
 _STEPS = 8_192
@@ -35,6 +37,7 @@ def _curve() -> NDArray[np.uint8]:
 CURVE = _curve()
 """(steps,) uint8: what the root of light, in steps up to the root of the brightest, is drawn as."""
 TO_STEPS = np.float32((_STEPS - 1) / np.sqrt(_BRIGHTEST))
+_NO_LIGHT = np.zeros((1, 3), dtype=np.uint16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,9 @@ def shaded(
     Returns:
         (n, 3) uint8 sRGB.
     """
+    compiled = compiled_kernel()
+    if compiled is not None:
+        return _by(compiled, facets, table, light, hits, ways, pixel)
     colour = np.empty((len(ways), 3), dtype=np.float32)
     lost = np.flatnonzero(hits.face < 0)
     if len(lost) < len(ways):
@@ -94,9 +100,32 @@ def shaded(
                 colour[glossy], tone[glossy], rows[glossy, 16:19], ways[glossy], gloss
             )
     if len(lost):
-        up = ways[lost, 1] / np.linalg.norm(ways[lost], axis=1)
+        up = ways[lost, 1] / np.sqrt(_dot(ways[lost], ways[lost]))
         colour[lost] = sky(up)
     return drawn(colour)
+
+
+def _by(
+    kernel: Callable[..., None],
+    facets: Facets,
+    table: Table,
+    light: Light | None,
+    hits: Hits,
+    ways: Floats,
+    pixel: float,
+) -> NDArray[np.uint8]:
+    """The same in compiled code."""
+    texels, out = facets.texels, np.empty((len(ways), 3), dtype=np.uint8)
+    kernel(
+        (hits.face, hits.u, hits.v, hits.distance, np.ascontiguousarray(ways)),
+        (table.rows, table.texture, table.gloss),
+        (texels.pixels, texels.first, texels.wide, texels.high, LINEAR),
+        (_NO_LIGHT if light is None else light.texels, 0 if light is None else light.wide),
+        (CURVE, SIDES, ZENITH, HORIZON, EARTH),
+        np.float32(pixel),
+        out,
+    )
+    return out
 
 
 def drawn(colour: Floats) -> NDArray[np.uint8]:
@@ -122,7 +151,7 @@ def _albedo(
     across = rows[:, 6] + u * rows[:, 7] + v * rows[:, 8]
     down = rows[:, 9] + u * rows[:, 10] + v * rows[:, 11]
     far = np.where(hits.face >= 0, hits.distance, np.float32(0))
-    facing = np.abs(np.einsum("ni,ni->n", rows[:, 16:19], ways))
+    facing = np.abs(_dot(rows[:, 16:19], ways))
     # Seen aslant a texture is pressed together one way only: half way between the two.
     wide = far * rows[:, 15] * np.float32(pixel) / np.sqrt(np.maximum(facing, np.float32(0.05)))
     level = (np.maximum(wide * np.float32(1.4142), 1).view(np.int32) >> 23) - 127
@@ -142,23 +171,33 @@ def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:
     return found
 
 
-_SIDES = np.array([0.10, 0.16, -0.06], dtype=np.float32)
+SIDES = np.array([0.10, 0.16, -0.06], dtype=np.float32)
+FROM_ALL = np.float32(0.78)
+"""Unbaked light: what comes from everywhere, and what more from either side."""
 
 
 def _soft(rows: Floats, ways: Floats) -> Floats:
     """Light without rays: more from above, a little from one side; faces turned to the viewer."""
     normal = rows[:, 16:19]
-    toward = np.where(np.einsum("ni,ni->n", normal, ways) > 0, np.float32(-1), np.float32(1))
-    tone = np.float32(0.78) + toward * (normal @ _SIDES)
+    toward = np.where(_dot(normal, ways) > 0, np.float32(-1), np.float32(1))
+    tone = FROM_ALL + toward * _dot(normal, SIDES[None])
     return np.repeat(tone[:, None], 3, axis=1)
 
 
 def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: Floats) -> Floats:
     """What shines back of a room that is bright above and dim below."""
-    length = np.sqrt(np.einsum("ni,ni->n", ways, ways))
-    facing = np.einsum("ni,ni->n", normal, ways) / length
-    rise = ways[:, 1] / length - 2 * facing * normal[:, 1]
-    part = gloss * (np.float32(0.05) + np.float32(0.6) * (1 - np.abs(facing)) ** 5)
-    above = np.clip(rise * np.float32(0.7) + np.float32(0.5), np.float32(0.15), 1)
-    around = (above * tone.mean(axis=1))[:, None]
-    return np.asarray(colour + (around - colour * np.float32(0.5)) * part[:, None])
+    one, half = np.float32(1), np.float32(0.5)
+    length = np.sqrt(_dot(ways, ways))
+    facing = _dot(normal, ways) / length
+    rise = ways[:, 1] / length - (facing + facing) * normal[:, 1]
+    aslant = np.maximum(one - np.abs(facing), 0)
+    twice = aslant * aslant
+    part = gloss * (np.float32(0.05) + np.float32(0.6) * (twice * twice * aslant))
+    above = np.minimum(np.maximum(rise * np.float32(0.7) + half, np.float32(0.15)), one)
+    around = above * ((tone[:, 0] + tone[:, 1] + tone[:, 2]) * np.float32(1 / 3))
+    return np.asarray(colour + (around[:, None] - colour * half) * part[:, None])
+
+
+def _dot(one: Floats, other: Floats) -> Floats:
+    """Products of rows, added from left to right, so that no library's order shows."""
+    return np.asarray(one[:, 0] * other[:, 0] + one[:, 1] * other[:, 1] + one[:, 2] * other[:, 2])

@@ -14,9 +14,9 @@ SUNLIGHT = np.array([2.4, 2.15, 1.75], dtype=np.float32)
 """What the sun gives a plane that faces it; a white plane in a lit room has about 1."""
 SKYLIGHT = np.float32(3.2)
 """How much brighter the sky shines into rooms than it is drawn: as in photographs of rooms."""
-_ZENITH = np.array([0.30, 0.52, 0.86], dtype=np.float32)
-_HORIZON = np.array([0.80, 0.88, 0.95], dtype=np.float32)
-_EARTH = np.array([0.42, 0.44, 0.38], dtype=np.float32)
+ZENITH = np.array([0.30, 0.52, 0.86], dtype=np.float32)
+HORIZON = np.array([0.80, 0.88, 0.95], dtype=np.float32)
+EARTH = np.array([0.42, 0.44, 0.38], dtype=np.float32)
 
 
 def sky(rise: NDArray[np.float32]) -> Floats:
@@ -27,5 +27,5 @@ def sky(rise: NDArray[np.float32]) -> Floats:
     """
     up = np.clip(rise, 0, 1)[:, None]
     down = np.clip(-rise * 6, 0, 1)[:, None]
-    clear = _HORIZON + (_ZENITH - _HORIZON) * np.sqrt(up)
-    return np.asarray(clear + (_EARTH - clear) * (down * down * (3 - 2 * down)), dtype=np.float32)
+    clear = HORIZON + (ZENITH - HORIZON) * np.sqrt(up)
+    return np.asarray(clear + (EARTH - clear) * (down * down * (3 - 2 * down)), dtype=np.float32)
