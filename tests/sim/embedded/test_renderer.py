@@ -9,7 +9,7 @@ import pytest
 
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.owners import CEILING, FLOOR, WALL
-from navloom.scenes.geometry.solids import Surface, box
+from navloom.scenes.geometry.solids import Picture, Surface, box
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Renderer
 
@@ -70,3 +70,39 @@ def test_the_same_mesh_has_the_same_picture(lit: Renderer) -> None:
 def test_what_is_not_baked_is_bright_at_once() -> None:
     seen = Renderer(room(), light="unbaked").frame(Camera((-1.5, 1.5, 1.5), 0.8, 0, 64, 64)).rgb
     assert 100 < seen.mean() < 250
+
+
+def test_compiled_shading_is_the_same_within_one_step(
+    lit: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    camera = Camera((-1.5, 1.5, 1.5), 0.8, -0.2, 96, 96)
+    compiled = Renderer(room()).frame(camera).rgb.astype(int)
+    monkeypatch.setattr("navloom.sim.embedded.shading.compiled_kernel", lambda: None)
+    assert np.abs(Renderer(room()).frame(camera).rgb.astype(int) - compiled).max() <= 1
+
+
+def test_small_pictures_cast_together_are_what_they_are_alone(lit: Renderer) -> None:
+    cameras = [Camera((0, 1.4, 0), k, 0, 24, 18) for k in range(5)]
+    together = lit.frames(cameras)
+    for camera, frame in zip(cameras, together, strict=True):
+        alone = Renderer(room()).frame(camera)
+        assert np.array_equal(alone.depth, frame.depth)
+        assert np.array_equal(alone.rgb, frame.rgb)
+
+
+def test_soft_edges_leave_depth_and_ids_alone(lit: Renderer) -> None:
+    hard, soft = (lit.frame(Camera((0, 1.5, 1.5), samples=n)) for n in (1, 2))
+    assert np.array_equal(hard.depth, soft.depth)
+    assert np.array_equal(hard.ids, soft.ids)
+    changed = (hard.rgb != soft.rgb).any(axis=2)
+    assert 0 < changed.mean() < 0.2
+
+
+def test_stripes_far_away_are_their_mean(lit: Renderer) -> None:
+    stripes = np.zeros((256, 256, 3), dtype=np.uint8)
+    stripes[::2] = 255
+    ground = box((-200, -0.1, -200), (200, 0, 200), Surface((1, 1, 1), Picture(stripes), 0.5))
+    far = Renderer(assembled([(FLOOR, ground)]), light="unbaked")
+    seen = far.frame(Camera((0, 9, 0), 0, -0.9, 64, 64, samples=1)).rgb.astype(int)
+    assert seen.std(axis=(0, 1)).max() < 3
