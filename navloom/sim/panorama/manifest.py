@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.checked_files import checked, parse_json, read_bytes, short
 from navloom.scenes.distances import per_scene
-from navloom.scenes.scene import Name, Scene
+from navloom.scenes.scene import Name, Point3, Scene
 from navloom.sim.protocol import Candidate, Captions
 
 VERSION = "navloom.panoramas/1"
@@ -129,12 +129,19 @@ class Manifest(BaseModel):
 
 
 class SaidHere(BaseModel):
-    """What is said of a viewpoint, and its ways on."""
+    """What is said of a viewpoint, and its ways on.
+
+    Attributes:
+        captions: of the place.
+        candidates: sorted as the simulator has them.
+        eye: where the camera stood, in metres.
+    """
 
     model_config = _FROZEN
 
     captions: Captions
     candidates: tuple[Candidate, ...]
+    eye: Point3 | None = None
 
 
 class WordsFile(BaseModel):

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import per_scene
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Point3, Scene
 from navloom.sim.captions import CaptionCache, captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.panorama.manifest import SaidHere, Shot
 from navloom.sim.panorama.panorama_cache import PanoramaCache, find_cache, open_cache
-from navloom.sim.protocol import Captions, CaptionSource, Observation, Pose, View
+from navloom.sim.protocol import Captions, CaptionSource, Observation, Pose, RenderedView, View
 
 
 class Pictures(Protocol):
@@ -107,16 +107,17 @@ class CachedWords:
         return next((each.description for each in ways if each.viewpoint == neighbour), "")
 
 
-class ViewOnDisk(View):
-    """A picture that is read whenever it is looked at; it is not kept here."""
+class ViewOnDisk(RenderedView):
+    """A picture that is read whenever it is looked at; the view itself keeps none."""
 
     __slots__ = ("_read",)
     _read: Callable[[], NDArray[Any]]
 
-    def __init__(self, shot: Shot, read: Callable[[], NDArray[Any]]) -> None:
-        told = {"heading": shot.heading, "elevation": shot.elevation, "fov": shot.fov}
-        for name, value in {**told, "_read": read}.items():
-            object.__setattr__(self, name, value)
+    def __init__(
+        self, shot: Shot, read: Callable[[], NDArray[Any]], position: Point3 | None
+    ) -> None:
+        super().__init__(shot.heading, shot.elevation, shot.fov, read, position)
+        object.__setattr__(self, "_read", read)
 
     @property
     def image(self) -> NDArray[Any]:
@@ -146,6 +147,7 @@ class PanoramaSimulator(GraphSimulator):
     ) -> None:
         super().__init__(scene, captions)
         self._pictures = pictures
+        self._eyes = {name: each.eye for name, each in (said or {}).items()}
         if said is not None:
             self._ways = {name: each.candidates for name, each in said.items()}
         kinds = {shot.modality for shot in pictures.sensors}
@@ -156,7 +158,8 @@ class PanoramaSimulator(GraphSimulator):
 
     def _images(self, viewpoint: str) -> Mapping[str, tuple[View, ...]]:
         views: dict[str, list[View]] = {}
+        eye = self._eyes.get(viewpoint, self.scene.viewpoint_by_id[viewpoint].position)
         for number, shot in enumerate(self._pictures.sensors):
             read = partial(self._pictures.read, viewpoint, number)
-            views.setdefault(shot.modality, []).append(ViewOnDisk(shot, read))
+            views.setdefault(shot.modality, []).append(ViewOnDisk(shot, read, eye))
         return {modality: tuple(each) for modality, each in views.items()}

@@ -14,9 +14,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from math import pi, radians
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,12 @@ from navloom.errors import NavloomError, RunError, SimulatorError
 from navloom.files import write_whole
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import load_scene
-from navloom.sim.embedded.sensors import Sensor
+from navloom.sim.embedded.sensors import rig_for_views, rig_of
 from navloom.sim.panorama.manifest import Asked, Modality, NamedFile, SaidHere, Shot, checked_place
 from navloom.sim.panorama.picture_files import encoded, ending
 from navloom.sim.panorama.scene_rendering import Rendered, SceneRendering, Todo
 from navloom.sim.protocol import Captions, Pose, Simulator, View
 from navloom.sim.registry import get_simulator
-from navloom.sim.views import FORMS
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CAMERA = "camera"
@@ -295,19 +293,10 @@ def _options(asked: Asked) -> dict[str, Any]:
     """Which pictures a backend is to take, where it can be told."""
     if asked.backend != "embedded":
         return {}
-    count, elevations = FORMS[asked.views]
     rig = tuple(
-        Sensor(
-            modality,
-            heading=2 * pi * k / count,
-            elevation=radians(elevation),
-            width=asked.size,
-            height=asked.size,
-            compass=True,
-        )
-        for modality in asked.modalities
-        for elevation in elevations
-        for k in range(count)
+        replace(each, width=asked.size, height=round(asked.size * each.height / each.width))
+        for each in rig_of(rig_for_views(asked.views))
+        if each.modality in asked.modalities
     )
     return {"rig": rig}
 
@@ -315,7 +304,12 @@ def _options(asked: Asked) -> dict[str, Any]:
 def _rendered(simulator: Simulator, block: Block, todo: Todo) -> Rendered:
     pose = Pose((0.0, 0.0, 0.0), viewpoint=todo.viewpoint)
     seen = simulator.reset({_CAMERA: (pose, DEFAULT_BODY)})[_CAMERA]
-    taken = [(m, view) for m in block.asked.modalities for view in seen.images.get(m, ())]
+    taken = [
+        (modality, view)
+        for modality in block.asked.modalities
+        for view in seen.images.get(modality, ())
+        if view.projection == "pinhole"
+    ]
     shots: list[Shot] = []
     files: dict[int, NamedFile] = {}
     for number, (modality, view) in enumerate(taken):
@@ -323,21 +317,20 @@ def _rendered(simulator: Simulator, block: Block, todo: Todo) -> Rendered:
         last = ending(modality, block.asked.format)
         name = f"views/{todo.number:04d}/{modality}-{of_kind}.{last}"
         wanted = todo.pictures is None or number in todo.pictures
-        shots.append(_shot(modality, view, block.asked, wanted))
+        shots.append(_shot(modality, view))
         if wanted:
             data = encoded(modality, view.image, block.asked.format)
             path = checked_place(block.folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, data)
             files[number] = NamedFile(file=name, sha256=sha256(data).hexdigest())
-    said = SaidHere(captions=seen.captions or Captions(), candidates=seen.candidates)
+    eye = taken[0][1].position if taken else None
+    said = SaidHere(captions=seen.captions or Captions(), candidates=seen.candidates, eye=eye)
     return Rendered(todo.viewpoint, tuple(shots), files, said)
 
 
-def _shot(modality: Modality, view: View, asked: Asked, wanted: bool) -> Shot:
-    # A backend that was told the size need not render a picture for it.
-    known = asked.backend == "embedded" and not wanted
-    height, width = (asked.size, asked.size) if known else view.image.shape[:2]
+def _shot(modality: Modality, view: View) -> Shot:
+    height, width = view.image.shape[:2]
     return Shot(
         modality=modality,
         heading=view.heading,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -20,7 +21,7 @@ from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.scene import Scene
 from navloom.sim import Observation, Pose, Simulator, get_simulator
 from navloom.sim.conformance import check
-from navloom.sim.embedded.sensors import Sensor
+from navloom.sim.embedded.sensors import RIGS
 from navloom.sim.panorama.panorama_cache import LAST, LastPictures
 from navloom.sim.views import strip
 from tests.sim.panorama.conftest import ASKED, HOME
@@ -38,9 +39,9 @@ def standing(simulator: Simulator, viewpoint: str, heading: float = 0.0) -> Obse
 
 def embedded(home: Scene) -> Simulator:
     rig = tuple(
-        Sensor(kind, k * np.pi / 2, width=ASKED.size, height=ASKED.size, compass=True)
-        for kind in ASKED.modalities
-        for k in range(4)
+        replace(each, width=ASKED.size, height=ASKED.size)
+        for each in RIGS["vln-mme"]
+        if each.modality in ASKED.modalities
     )
     return get_simulator("embedded", home, rig=rig)
 
@@ -54,7 +55,8 @@ def test_what_is_read_is_what_was_rendered(written: Path, home: Scene) -> None:
         for kind, most in {"rgb": 0, "ids": 0, "depth": 5.01e-4}.items():
             pairs = list(zip(one.images[kind], other.images[kind], strict=True))
             for a, b in pairs:
-                assert (a.heading, a.elevation, a.fov) == (b.heading, b.elevation, b.fov)
+                look = (a.heading, a.elevation, a.fov, a.position)
+                assert look == (b.heading, b.elevation, b.fov, b.position)
                 assert b.image.dtype == a.image.dtype
                 assert np.abs(a.image.astype(float) - b.image).max() <= most
         assert strip(other, 1.0, markers=True) == strip(one, 1.0, markers=True)
