@@ -202,12 +202,20 @@ def data_uri(figure: Figure) -> str:
     return "data:image/png;base64," + base64.b64encode(png(figure, dpi=150)).decode()
 
 
-def photo_uri(pixels: NDArray[np.uint8]) -> str:
-    """A rendered picture, (height, width, 3) uint8, as a page carries it: small, not exact."""
+def photo_uri(picture: NDArray[np.uint8] | bytes, most: int = 1024) -> str:
+    """A rendered picture as a page carries it: small, not exact.
+
+    Args:
+        picture: (height, width, 3) uint8, or an image file of our own.
+        most: pixels of its longer side.
+    """
     from PIL import Image
 
+    made = Image.open(BytesIO(picture)) if isinstance(picture, bytes) else Image.fromarray(picture)
+    made = made.convert("RGB")
+    made.thumbnail((most, most))
     held = BytesIO()
-    Image.fromarray(pixels).save(held, "JPEG", quality=80)
+    made.save(held, "JPEG", quality=80)
     return "data:image/jpeg;base64," + base64.b64encode(held.getvalue()).decode()
 
 

@@ -52,7 +52,8 @@ def from_above(scene: Scene, floor: int, *, a_metre: int = _A_METRE) -> FromAbov
         projection="orthographic",
         span=wide,
     )
-    pixels = Renderer(opened).frame(camera).rgb
+    # Daylight from above: light baked with the ceilings off would be no room's own either.
+    pixels = Renderer(opened, light="unbaked").frame(camera).rgb
     return FromAbove(pixels, (low_x, -high_z, high_x, -low_z))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
@@ -18,6 +20,7 @@ from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Renderer
+from navloom.sim.embedded.sensors import rig_of
 from navloom.sim.protocol import Observation, Pose, RenderedView
 from navloom.sim.registry import get_simulator
 from navloom.sim.sight import EYE_M
@@ -47,7 +50,7 @@ def look_from(scene: Scene, place: str) -> bytes:
     name, _, turn = place.rpartition(",")
     if place in scene.viewpoint_by_id or name in scene.viewpoint_by_id:
         there = place in scene.viewpoint_by_id
-        return _from_viewpoint(scene, place if there else name, 0.0 if there else _degrees(turn))
+        return panorama_at(scene, place if there else name, 0.0 if there else _degrees(turn))
     if not _PLACE.fullmatch(place):
         raise SimulatorError(
             f"{scene.uri} has no viewpoint {short(place)}: expected a viewpoint's id, or "
@@ -65,11 +68,39 @@ def _degrees(words: str) -> float:
         ) from error
 
 
-def _from_viewpoint(scene: Scene, viewpoint: str, heading: float) -> bytes:
-    simulator = get_simulator("embedded", scene)
+def panorama_at(
+    scene: Scene,
+    viewpoint: str,
+    heading: float,
+    options: Sequence[str] | None = None,
+    *,
+    size: int = _SIZE,
+) -> bytes:
+    """The panorama from a viewpoint with its ways on numbered.
+
+    Args:
+        scene: with geometry.
+        viewpoint: where.
+        heading: radians; it is brought to its quarter.
+        options: the viewpoints next to it in the order of their numbers; clockwise from north
+            unless given.
+        size: pixels that a view is wide and high.
+
+    Returns:
+        A PNG file: Left, Front, Right and Back in a row.
+
+    Raises:
+        SimulatorError: the scene has no such viewpoint, or no geometry.
+    """
+    rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
+    simulator = get_simulator("embedded", scene, rig=rig)
     try:
         pose = Pose((0.0, 0.0, 0.0), heading, 0.0, viewpoint)
         seen = simulator.reset({"eye": (pose, DEFAULT_BODY)})["eye"]
+        if options is not None:
+            ways = {way.viewpoint: way for way in seen.candidates}
+            shown = tuple(ways[each] for each in options if each in ways)
+            seen = replace(seen, candidates=shown)
         return strip(seen, heading, 4, markers=True)[0]
     finally:
         simulator.close()

@@ -9,15 +9,8 @@ from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, mine, read_examples
 from navloom.evals.navigation.failures import analyse, error_tables, read_tags, tally_tags
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
-from navloom.evals.navigation.report import (
-    build_nav_report,
-    case_steps,
-    document,
-    html,
-    pick_cases,
-    read_case,
-    write_nav_report,
-)
+from navloom.evals.navigation.cases import case_steps, pick_cases, read_case
+from navloom.evals.navigation.report import build_nav_report, document, html, write_nav_report
 from navloom.scenes.uri import load_scene
 from tests.evals.navigation.walks import PATH, SAID, episode, line, result, run_folder, scene
 
@@ -92,7 +85,7 @@ def test_what_was_said_is_text_and_never_markup(run):
 
 
 def test_equal_runs_make_equal_reports(run):
-    assert html(build_nav_report(run)) == html(build_nav_report(run))
+    assert html(build_nav_report(run), run) == html(build_nav_report(run), run)
 
 
 def test_tables_count_each_episode_once(run):
