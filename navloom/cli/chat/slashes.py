@@ -34,7 +34,8 @@ Ask: what do you see? · where are you? · is there a fridge near?      Correct:
 While it walks, any new line (or Ctrl-C) stops it at the next place.
 /undo             back to before your last instruction
 /map [FILE.png]   show the map, or save it as a picture
-/save [FILE]      keep the conversation (JSON) and the walk (PNG); /save! and /map! replace files
+/look [FILE.png]  save what the robot sees: left, front, right and back, its ways on numbered
+/save [FILE]      keep the conversation (JSON) and the walk (PNG); /save!, /map! and /look! replace files
 /replay [FILE]    go through this conversation, or a saved one, once more
 /model [NAME]     which model thinks, or let another one: /model openai/gpt-4o-mini
 /help             this page
@@ -128,6 +129,22 @@ async def _map(rest: str, talk: Talk, view: View, *, replace: bool = False) -> N
     view.said("note", f"The map is in {path}.")
 
 
+async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
+    from navloom.sim.embedded.lookout import can_look, panorama_at
+
+    if not can_look(talk.scene):
+        raise UsageError(
+            f"{talk.scene.uri} cannot be looked at: it has neither walls nor a mesh, or embreex is "
+            "not installed. Ask: what do you see?"
+        )
+    path = _place(rest or f"{talk.thread}-{len(talk.trail)}.png")
+    path = path if path.suffix else path.with_suffix(".png")
+    _must_be_free([path], f"/look! {rest}", replace=replace)
+    viewpoint, heading, _ = talk.trail[-1]
+    _write(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading))
+    view.said("note", f"What the robot sees is in {path}.")
+
+
 async def _save(rest: str, talk: Talk, view: View, *, replace: bool = False) -> None:
     path = _place(rest or f"{talk.thread}.json")
     path = path if path.suffix else path.with_suffix(".json")
@@ -186,6 +203,8 @@ _COMMANDS: dict[str, Callable[[str, Talk, View], Awaitable[None]]] = {
     "undo": _undo,
     "map": _map,
     "map!": partial(_map, replace=True),
+    "look": _look,
+    "look!": partial(_look, replace=True),
     "save": _save,
     "save!": partial(_save, replace=True),
     "replay": _replay,

@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from navloom.errors import NavloomError, SimulatorError
 from navloom.evals.kinds import read_run_of
 from navloom.evals.made_with import homes_of
-from navloom.evals.navigation.cases import Case, ShownStep, case_steps, pick_cases, read_case
 from navloom.evals.navigation.failure_behaviour import reference_of
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import (
@@ -30,6 +29,13 @@ from navloom.evals.navigation.pictures import (
 )
 from navloom.evals.navigation.published import published_table
 from navloom.evals.navigation.scores import read_scores
+from navloom.evals.navigation.shown_episodes import (
+    Case,
+    ShownStep,
+    case_steps,
+    pick_cases,
+    read_case,
+)
 from navloom.evals.navigation.tables import headline, request_table, run_tables, title
 from navloom.evals.report.document import (
     Document,

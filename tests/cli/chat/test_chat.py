@@ -421,3 +421,13 @@ def test_what_can_be_no_file_is_one_line(spoken: Spoken) -> None:
     assert all(len(line) < 200 for line in said)
     assert "it is a device" in said[-1]
     assert spoken.code == 0
+
+
+def test_what_the_robot_sees_is_saved(spoken, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = spoken("/look here", "go to the kitchen", "/look there", "/look here")
+    assert "What the robot sees is in here.png." in out
+    assert "! here.png is there already" in out
+    here, there = (Path(name).read_bytes() for name in ("here.png", "there.png"))
+    assert here != there
+    assert here.startswith(b"\x89PNG")

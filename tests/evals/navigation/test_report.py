@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.navigation.cases import case_steps, pick_cases, read_case
 from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, mine, read_examples
 from navloom.evals.navigation.failures import analyse, error_tables, read_tags, tally_tags
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
 from navloom.evals.navigation.report import build_nav_report, document, html, write_nav_report
+from navloom.evals.navigation.shown_episodes import case_steps, pick_cases, read_case
 from navloom.scenes.uri import load_scene
 from tests.evals.navigation.walks import PATH, SAID, episode, line, result, run_folder, scene
 
