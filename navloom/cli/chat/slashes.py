@@ -35,7 +35,8 @@ While it walks, any new line (or Ctrl-C) stops it at the next place.
 /undo             back to before your last instruction
 /map [FILE.png]   show the map, or save it as a picture
 /look [FILE.png]  save what the robot sees: left, front, right and back, its ways on numbered
-/save [FILE]      keep the conversation (JSON) and the walk (PNG); /save!, /map! and /look! replace files
+/save [FILE]      keep the conversation (JSON) and the walk (PNG)
+                  a ! replaces files that are there: /save! /map! /look!
 /replay [FILE]    go through this conversation, or a saved one, once more
 /model [NAME]     which model thinks, or let another one: /model openai/gpt-4o-mini
 /help             this page
