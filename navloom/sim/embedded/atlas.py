@@ -1,4 +1,4 @@
-"""The light on every face as one picture, fine enough to be read without blending."""
+"""The light on every face as one picture, without steps where one texel meets the next."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from navloom.sim.embedded.charts import Layout, layout_of
 from navloom.sim.embedded.facets import Facets
 from navloom.sim.embedded.lightmap import spot_light
 
-FINE = 4
-"""Texels of the picture across one of the layout: 3 cm."""
+FINE = 2
+"""Texels of the picture across one of the layout: 6 cm."""
 UNIT = 16_384
 """What stands for a light of 1."""
-_CORNER = 3
-"""Texels along the sides of a small round face."""
+_CORNER = 2
+"""Texels along the sides of a small round face: one for each corner."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,8 @@ class Light:
     Attributes:
         texels: (rows * wide, 3) uint16, linear; ``UNIT`` is a light of 1.
         wide: texels in a row.
-        place: (m, 6) float32: across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5, and the
-            texel's row is the whole part of down times ``wide`` and that of across.
+        place: (m, 6) float32: across = p0 + u * p1 + v * p2, down = p3 + u * p4 + v * p5, from the
+            middle of the first texel; what lies between four texels is blended of them.
     """
 
     texels: NDArray[np.uint16]
@@ -45,7 +45,11 @@ def baked(facets: Facets) -> Light:
     fine = _finer(_filled(layout, light, open_))
     wide = layout.wide * FINE
     blocks, place = _small(facets, layout, light, len(fine), wide)
-    texels = np.concatenate([fine, blocks]).reshape(-1, 3)
+    # The last rows are there to be read beside those above, and never seen.
+    spare = np.zeros((2, wide, 3), dtype=np.float32)
+    texels = np.concatenate([fine, blocks, spare]).reshape(-1, 3)
+    # From here on places are counted from the middles of texels.
+    place[:, 0::3] -= np.float32(0.5)
     return Light(np.clip(texels * UNIT, 0, 65_535).astype(np.uint16), wide, place)
 
 
@@ -56,7 +60,7 @@ def _exposed(facets: Facets, layout: Layout, light: Floats, open_: NDArray[np.bo
     if inside.sum() < 50:
         inside = open_
     usual = float(np.median(tone[inside])) if inside.any() else 1.0
-    scaled = tone * np.float32(0.82 / max(usual, 1e-3))
+    scaled = tone * np.float32(0.95 / max(usual, 1e-3))
     bent = np.where(scaled > 1, 1 + 0.55 * np.log(np.maximum(scaled, 1)), scaled**0.85)
     return np.asarray(light * (bent / np.maximum(tone, 1e-4))[:, None], dtype=np.float32)
 
@@ -97,18 +101,15 @@ def _finer(image: Floats) -> Floats:
 
 
 def _averaged(image: Floats, axis: int) -> Floats:
-    """Over FINE texels along one axis, those at the ends counting half."""
-    half = FINE // 2
-    total = (np.roll(image, half, axis) + np.roll(image, -half, axis)) * np.float32(0.5)
-    for step in range(1 - half, half):
-        total += np.roll(image, step, axis)
-    return np.asarray(total / np.float32(FINE))
+    """Over three texels along one axis, the middle one counting twice."""
+    total = (np.roll(image, 1, axis) + np.roll(image, -1, axis)) * np.float32(0.25)
+    return np.asarray(total + image * np.float32(0.5))
 
 
 def _small(
     facets: Facets, layout: Layout, light: Floats, top: int, wide: int
 ) -> tuple[Floats, Floats]:
-    """Small faces' light: a texel for each cluster, blocks of nine for round faces.
+    """Small faces' light: a texel for each cluster, blocks of four for round faces.
 
     Returns:
         Rows to be put below ``top`` rows, and all faces' places.
@@ -132,17 +133,18 @@ def _small(
     lower = np.zeros((down * _CORNER, wide, 3), dtype=np.float32)
     lower[:, : across * _CORNER] = image.reshape(down * _CORNER, across * _CORNER, 3)
     order = np.arange(len(round_))
-    place[round_, 0] = order % across * _CORNER
-    place[round_, 1] = _CORNER - 0.01
-    place[round_, 3] = top + rows + order // across * _CORNER
-    place[round_, 5] = _CORNER - 0.01
+    # The corners lie in the middles of the block's own corners.
+    place[round_, 0] = order % across * _CORNER + np.float32(0.5)
+    place[round_, 1] = _CORNER - 1
+    place[round_, 3] = top + rows + order // across * _CORNER + np.float32(0.5)
+    place[round_, 5] = _CORNER - 1
     return np.concatenate([flat.reshape(rows, wide, 3), lower]), place
 
 
 def _round_blocks(
     facets: Facets, of_cluster: Floats, layout: Layout, faces: NDArray[np.int64]
 ) -> Floats:
-    """(n, 3 down, 3 across, 3): the light between a round face's corners."""
+    """(n, 2 down, 2 across, 3): the light at a round face's corners."""
     corners = facets.mesh.faces[faces]
     own = of_cluster[layout.cluster[faces]]
     size = facets.area[faces] + 1e-9
@@ -152,9 +154,7 @@ def _round_blocks(
     for channel in range(3):
         total = sum(np.bincount(corners[:, k], size * own[:, channel], count) for k in range(3))
         at[:, channel] = total / np.maximum(weight, 1e-12)
-    step = (np.arange(_CORNER, dtype=np.float32) + 0.5) / _CORNER
-    u, v = np.meshgrid(step, step)
-    over = np.maximum(u + v, 1)
-    u, v = (u / over)[None, ..., None], (v / over)[None, ..., None]
-    a, b, c = (at[corners[:, k]][:, None, None] for k in range(3))
-    return np.asarray(a * (1 - u - v) + b * u + c * v, dtype=np.float32)
+    a, b, c = (at[corners[:, k]] for k in range(3))
+    # The fourth is where it makes the light between the other three even.
+    fourth = np.maximum(b + c - a, 0)
+    return np.stack([np.stack([a, b], axis=1), np.stack([c, fourth], axis=1)], axis=1)

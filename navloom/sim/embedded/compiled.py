@@ -74,10 +74,17 @@ def _kernel(
             if light_wide:
                 across = row[0] + a * row[1] + b * row[2]
                 below = row[3] + a * row[4] + b * row[5]
-                index = np.int32(below) * light_wide + np.int32(across)
-                index = min(max(index, 0), len(lit) - 1)
+                left, top = np.int32(across), np.int32(below)
+                right, low = across - _F(left), below - _F(top)
+                index = top * light_wide + left
+                index = min(max(index, 0), len(lit) - light_wide - 2)
                 for c in range(3):
-                    tone[c] = _F(lit[index, c]) * _UNIT
+                    upper = _F(lit[index, c]) * (one - right) + _F(lit[index + 1, c]) * right
+                    lower = (
+                        _F(lit[index + light_wide, c]) * (one - right)
+                        + _F(lit[index + light_wide + 1, c]) * right
+                    )
+                    tone[c] = (upper * (one - low) + lower * low) * _UNIT
             else:
                 toward = -one if facing > zero else one
                 side = nx * sides[0] + ny * sides[1] + nz * sides[2]

@@ -26,6 +26,8 @@ _OFF_M = 0.004
 """So far off its face a spot's rays begin."""
 _CEILING = np.array([0.95, 0.90, 0.82], dtype=np.float32) * np.float32(0.9)
 """What ceilings shine down with: lamps are on in every room, none is seen."""
+_ON_CEILINGS = np.array([0.42, 0.40, 0.37], dtype=np.float32)
+"""What lamps throw up at them."""
 _AMBIENT = np.array([0.10, 0.10, 0.105], dtype=np.float32)
 _BURIED_M = 0.05
 """Spots with less room before them lie within walls or under things that stand flat."""
@@ -65,6 +67,7 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
     ceiling = ((owner == CEILING) | (owner == SHELL)) & (layout_normal[:, 1] < -0.8)
     shine = shine + ceiling[:, None] * _CEILING
     light = gathered.direct
+    thrown = ceiling[:, None] * _ON_CEILINGS * gathered.room[:, None]
     for _ in range(BOUNCES):
         # Nothing shines out of walls; and no light is not a hole, but a corner.
         sent = np.where(open_[:, None], shine + albedo * light, 0)
@@ -73,7 +76,7 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
         for row in gathered.met:
             light += sent[row]
         light = gathered.direct + light / np.float32(RAYS)
-        light += _AMBIENT * (0.25 + 0.75 * gathered.room[:, None])
+        light += _AMBIENT * (0.25 + 0.75 * gathered.room[:, None]) + thrown
         light = smoothed(layout, light, open_)
     return light, open_
 

@@ -166,9 +166,24 @@ def _albedo(
 def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:
     across = rows[:, 0] + hits.u * rows[:, 1] + hits.v * rows[:, 2]
     down = rows[:, 3] + hits.u * rows[:, 4] + hits.v * rows[:, 5]
-    index = down.astype(np.int32) * light.wide + across.astype(np.int32)
-    found: Floats = light.texels.take(index, axis=0, mode="clip") * np.float32(1 / UNIT)
-    return found
+    left, top = across.astype(np.int32), down.astype(np.int32)
+    right_part, low_part = (across - left.astype(np.float32)), (down - top.astype(np.float32))
+    index = top * np.int32(light.wide) + left
+    return _blended(light.texels, index, light.wide, right_part[:, None], low_part[:, None])
+
+
+def _blended(
+    texels: NDArray[np.uint16], index: NDArray[np.int32], wide: int, x: Floats, y: Floats
+) -> Floats:
+    """What lies between four texels, the first of which is given."""
+    one = np.float32(1)
+    a, b, c, d = (
+        texels.take(index + np.int32(step), axis=0, mode="clip").astype(np.float32)
+        for step in (0, 1, wide, wide + 1)
+    )
+    upper = a * (one - x) + b * x
+    lower = c * (one - x) + d * x
+    return np.asarray((upper * (one - y) + lower * y) * np.float32(1 / UNIT))
 
 
 SIDES = np.array([0.10, 0.16, -0.06], dtype=np.float32)
