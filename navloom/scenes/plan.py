@@ -114,6 +114,7 @@ def draw_into(
     legend: bool = True,
     graph: bool = False,
     labels: bool = True,
+    above: Mapping[int, FromAbove] | None = None,
 ) -> None:
     """Draw a scene into a part of a figure; the arguments are those of :func:`draw_plan`.
 
@@ -129,8 +130,9 @@ def draw_into(
         legend: say below the plan what lines and marks mean.
         graph: also draw viewpoints and edges.
         labels: whether names and colours tell what rooms are for.
+        above: floors that are shown as they look from above, each by its id.
     """
-    panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks)
+    panels = _panels(plan_data(scene, floors=floors, labels=labels), routes, marks, above)
     _paint(figure, rect, panels, routes, marks, title, items, legend, graph)
 
 

@@ -47,7 +47,8 @@ def draw_building(
     if above is not None:
         left, low, right, high = above.bounds
         limits = axes.get_xlim(), axes.get_ylim()
-        axes.imshow(above.pixels, extent=(left, right, low, high), interpolation="antialiased")
+        # Paler than it is: what is drawn upon it is what one looks for.
+        axes.imshow(above.pixels, extent=(left, right, low, high), alpha=0.85)
         axes.set(xlim=limits[0], ylim=limits[1])
         if graph:
             _draw_graph(axes, floor)

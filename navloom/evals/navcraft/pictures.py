@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from navloom.errors import SceneError
 from navloom.scenes.plan import draw_into, draw_plan
+from navloom.scenes.plan_building import FromAbove
 from navloom.scenes.plan_legend import draw_legend, legend_handles, legend_strip
 from navloom.scenes.plan_lines import Mark, MarkKind, Route
 from navloom.scenes.plan_shapes import readable
@@ -182,7 +183,7 @@ def task_picture(
         marks=marks,
         items=_has_sizes(scene),
         floors=floors,
-        above=floors_from_above(scene, floors, a_metre=_A_METRE) if can_look(scene) else None,
+        above=_from_above(scene, floors),
         legend=legend,
         width=width,
         height=5.6,
@@ -206,6 +207,11 @@ def _all_that_occurs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Route], li
 def _has_sizes(scene: Scene) -> bool:
     """Furniture of known size helps the eye; dots for the rest only hide the routes."""
     return any(item.size is not None for item in scene.items)
+
+
+def _from_above(scene: Scene, floors: set[int]) -> dict[int, FromAbove] | None:
+    """How floors look; None where they can only be drawn."""
+    return floors_from_above(scene, floors, a_metre=_A_METRE) if can_look(scene) else None
 
 
 def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
@@ -271,7 +277,7 @@ def _cell(
     figure: Figure, corner: tuple[float, float], number: int, row: Mapping[str, Any], scene: Scene
 ) -> None:
     routes, marks = task_routes(scene, row)
-    two = row.get("phase_2")
+    floors, two = _floors(routes, marks), row.get("phase_2")
     kind = two["Collaborative type"] if two else "one robot"
     left, bottom = corner
     draw_into(
@@ -281,7 +287,8 @@ def _cell(
         routes=routes,
         marks=marks,
         items=_has_sizes(scene),
-        floors=_floors(routes, marks),
+        floors=floors,
+        above=_from_above(scene, floors),
         title=f"{number}.  {row['scene']}  ({kind})",
         legend=False,
     )
