@@ -18,7 +18,7 @@ TRIM = Surface((0.93, 0.92, 0.90), gloss=0.15)
 """Frames, skirting boards, window sills."""
 CEILING = Surface((0.95, 0.95, 0.94), "plaster", 1.5)
 ROOF = Surface((0.33, 0.31, 0.31), "roof", 2.4)
-GRASS = Surface((0.47, 0.60, 0.33), "grass", 1.6)
+GRASS = Surface((0.41, 0.48, 0.29), "grass", 1.6)
 STEEL = Surface((0.72, 0.73, 0.75), "metal", 0.5, 0.4)
 DARK_STEEL = Surface((0.25, 0.26, 0.28), "metal", 0.5, 0.3)
 STONE = Surface((0.68, 0.66, 0.62), "concrete", 2.0)

@@ -157,7 +157,7 @@ def _walls(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
 
     def put(panel: Panel, low: float, high: float, surface: Surface) -> None:
         (x0, z0), (x1, z1) = panel.a, panel.b
-        corners[surface] += [[x0, low, z0], [x1, low, z1], [x1, high, z1], [x0, high, z0]]
+        corners[surface] += [[x1, low, z1], [x0, low, z0], [x0, high, z0], [x1, high, z1]]
 
     for panel in panels:
         if panel.room is None:
@@ -208,16 +208,22 @@ def _lower(building: Building, flat: Flat) -> Iterator[Owned]:
     rest = flat.area
     for storey in building.storeys:
         if abs(storey.ceiling - flat.y) < GRID * 10:
-            yield from _flat(rest.intersection(storey.footprint), flat.y, CEILING, CEILINGS)
+            yield from _flat(rest.intersection(storey.footprint), flat.y, CEILING, CEILINGS, up=False)
             rest = rest.difference(storey.footprint)
-    yield from _flat(rest, flat.y, TRIM, WALL)
+    yield from _flat(rest, flat.y, TRIM, WALL, up=False)
 
 
-def _flat(area: BaseGeometry, y: float, surface: Surface, owner: int) -> Iterator[Owned]:
+def _flat(
+    area: BaseGeometry, y: float, surface: Surface, owner: int, *, up: bool = True
+) -> Iterator[Owned]:
     if area.area < GRID:
         return
     corners, faces = triangles(area)
     x, z = corners.T
+    (ax, az), (bx, bz), (cx, cz) = (corners[faces[:, k]].T for k in range(3))
+    # Seen from above, z comes towards one: what turns left on the page looks down.
+    wrong = ((bx - ax) * (cz - az) - (bz - az) * (cx - ax) > 0) == up
+    faces = np.where(wrong[:, None], faces[:, ::-1], faces)
     vertices = floats(np.stack([x, np.full_like(x, y), z], axis=1))
     left, near, right, far = area.bounds
     # Boards lie along a room.

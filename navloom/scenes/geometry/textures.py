@@ -199,7 +199,7 @@ def _leather() -> Grey:
 
 
 def _plaster() -> Grey:
-    return 0.965 + 0.010 * _noise("plaster", 0.25) + 0.008 * _noise("grit", 0.012)
+    return 0.975 + 0.004 * _noise("plaster", 0.25) + 0.006 * _noise("grit", 0.012)
 
 
 def _marble() -> Grey:

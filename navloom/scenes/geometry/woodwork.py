@@ -165,9 +165,9 @@ def skirting(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
         out = np.array([along[1], -along[0]]) * deep
         (x0, z0), (x1, z1) = a + out, b + out
         y0, y1 = panel.low, panel.low + high
-        corners += [[x0, y0, z0], [x1, y0, z1], [x1, y1, z1], [x0, y1, z0]]
-        corners += [[x0, y1, z0], [x1, y1, z1], [b[0], y1, b[1]], [a[0], y1, a[1]]]
-        for x, z, end in ((x0, z0, a), (x1, z1, b)):
-            corners += [[x, y0, z], [x, y1, z], [end[0], y1, end[1]], [end[0], y0, end[1]]]
+        corners += [[x1, y0, z1], [x0, y0, z0], [x0, y1, z0], [x1, y1, z1]]
+        corners += [[x1, y1, z1], [x0, y1, z0], [a[0], y1, a[1]], [b[0], y1, b[1]]]
+        corners += [[x0, y0, z0], [a[0], y0, a[1]], [a[0], y1, a[1]], [x0, y1, z0]]
+        corners += [[b[0], y0, b[1]], [x1, y0, z1], [x1, y1, z1], [b[0], y1, b[1]]]
     if corners:
         yield WALL, Part(floats(corners), quad_faces(len(corners) // 4), TRIM)
