@@ -174,6 +174,7 @@ def edit(
     open_: Annotated[
         tuple[str, ...], Opt("Open a door.", metavar="A<->B", flag="open", env="")
     ] = (),
+    ajar: Annotated[tuple[str, ...], Opt("Leave a door ajar.", metavar="A<->B", env="")] = (),
     remove: Annotated[
         tuple[str, ...],
         Opt("Take a thing away, by name or id, and what stands on it.", metavar="THING", env=""),
@@ -187,7 +188,7 @@ def edit(
         ),
     ] = (),
 ) -> None:
-    """Write a changed copy of a home: doors closed or open, things moved or gone.
+    """Write a changed copy of a home: doors closed, ajar or open, things moved or gone.
 
     Relations of what moved are dropped, and where one can no longer walk straight there is no edge.
     A closed door stays a way for those who can open it. What would leave no way is refused.
@@ -198,11 +199,11 @@ def edit(
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import load_scene
 
-    if not (close or open_ or remove or move):
-        raise UsageError("say what to change with --close, --open, --remove or --move")
+    if not (close or open_ or ajar or remove or move):
+        raise UsageError("say what to change with --close, --open, --ajar, --remove or --move")
     check_place(out, folder=False)
     copy = changes.edit(
-        load_scene(uri), out.stem, close=close, open_=open_, remove=remove, move=move
+        load_scene(uri), out.stem, close=close, open_=open_, ajar=ajar, remove=remove, move=move
     )
     say(f"wrote {save(copy, out)}: {copy.notes[-1]}")
 

@@ -378,7 +378,7 @@ def _faults(link: Link, body: Embodiment) -> list[str]:
         faults.append("cannot operate the elevator")
     if link.door == "locked":
         faults.append("the door is locked")
-    elif link.door == "closed" and not body.doors:
+    elif link.door in ("ajar", "closed") and not body.doors:
         faults.append("cannot open the door")
     if link.width is not None and link.width + _EPS < body.width:
         faults.append(f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")

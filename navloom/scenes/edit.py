@@ -35,6 +35,7 @@ def edit(
     *,
     close: Sequence[str] = (),
     open_: Sequence[str] = (),
+    ajar: Sequence[str] = (),
     remove: Sequence[str] = (),
     move: Sequence[str] = (),
 ) -> Scene:
@@ -45,6 +46,7 @@ def edit(
         name: the copy's id; its source is ``scene``, since it is no longer what its source has.
         close: doors, as ``A<->B`` with two regions, or as the number of a door (:func:`doors`).
         open_: the same.
+        ajar: the same; to be left a hand's breadth open.
         remove: things, by id or by a name that one thing alone has, and all that stands on them.
         move: ``THING@PLACE``, a place being a region's floor, or another thing to stand on.
 
@@ -56,6 +58,7 @@ def edit(
     for words, state, verb in [
         *((each, "closed", "closed") for each in close),
         *((each, "open", "opened") for each in open_),
+        *((each, "ajar", "left ajar") for each in ajar),
     ]:
         door = _door(changed, words)
         told.append(f"{verb} {door.a}<->{door.b}")

@@ -34,6 +34,8 @@ SceneId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 ItemKind = Literal["asset", "object", "structure"]
 LinkKind = Literal["opening", "door", "stairs", "elevator", "ramp"]
 Leaf = Literal["hinged", "sliding", "folding"]
+DoorState = Literal["open", "ajar", "closed", "locked"]
+"""Ajar is open by a hand's breadth: a body that cannot open doors does not get through."""
 RelationKind = Literal["on", "in", "next_to", "in_front_of", "facing", "above", "below"]
 
 UNKNOWN = "Unknown"
@@ -194,7 +196,7 @@ class Link(Frozen):
     """Clear width in metres."""
     step: Finite | None = None
     """Rise from a to b in metres."""
-    door: Literal["open", "closed", "locked"] | None = None
+    door: DoorState | None = None
     """The state of the door, where there is one and it is known."""
     leaf: Leaf | None = None
     """How the door moves."""

@@ -12,12 +12,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from shapely.geometry import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
+from navloom.scenes.parts import DoorState
 from navloom.scenes.plan_shapes import UNTOLD, readable, region_shapes, room_tints, telling_things
 from navloom.scenes.plan_symbols import Stroke, symbol
 from navloom.scenes.scene import UNKNOWN, Box, Leaf, Link, LinkKind, Opening, Point2, Scene
@@ -81,7 +82,7 @@ class PlanDoor:
     b: str | None
     jambs: tuple[Spot, Spot]
     leaf: Leaf | None
-    state: Literal["open", "closed", "locked"] | None
+    state: DoorState | None
     leaves: tuple[Stroke, ...] = ()
     arc: Stroke = ()
 
@@ -258,32 +259,36 @@ def _ends(jambs: tuple[Point2, Point2]) -> tuple[Spot, Spot]:
 def _door(link: Link) -> PlanDoor:
     assert link.jambs is not None  # noqa: S101 - the caller looked
     ends = _ends(link.jambs)
-    leaves, arc = _leaves(ends, link.leaf, link.swing, is_open=link.door == "open")
+    leaves, arc = _leaves(ends, link.leaf, link.swing, link.door)
     return PlanDoor(link.a, link.b, ends, link.leaf, link.door, leaves, arc)
 
 
 def _way_out(door: Opening) -> PlanDoor:
     ends = _ends(door.jambs)
-    leaves, arc = _leaves(ends, door.leaf, door.swing, is_open=False)
+    leaves, arc = _leaves(ends, door.leaf, door.swing, "closed")
     return PlanDoor(door.region, None, ends, door.leaf, "closed", leaves, arc)
 
 
 def _leaves(
-    jambs: tuple[Spot, Spot], leaf: Leaf | None, swing: Sequence[Point2] | None, *, is_open: bool
+    jambs: tuple[Spot, Spot],
+    leaf: Leaf | None,
+    swing: Sequence[Point2] | None,
+    state: DoorState | None,
 ) -> tuple[tuple[Stroke, ...], Stroke]:
     """A door's leaves as they stand, and the arc of a hinged one."""
+    wide = {"open": 1.0, "ajar": 0.3}.get(state or "", 0.0)
     a, b = jambs
     along = (b[0] - a[0], b[1] - a[1])
     beside = (-0.06 * along[1], 0.06 * along[0])
     if leaf == "hinged" and swing:
-        return _hinged(jambs, [(x, -z) for x, z in swing], is_open=is_open)
+        return _hinged(jambs, [(x, -z) for x, z in swing], wide)
     if leaf == "sliding":
-        start = -0.85 if is_open else 0.0
+        start = -0.85 * wide
         ends = [(a[0] + t * along[0] + beside[0], a[1] + t * along[1] + beside[1])
                 for t in (start, start + 1)]  # fmt: skip
         return (tuple(ends),), ()
     if leaf == "folding":
-        reach, folds = (0.3, 4) if is_open else (1.0, 4)
+        reach, folds = 1 - 0.7 * wide, 4
         points = [
             (
                 a[0] + reach * k / folds * along[0] + (k % 2) * 3 * beside[0],
@@ -296,7 +301,7 @@ def _leaves(
 
 
 def _hinged(
-    jambs: tuple[Spot, Spot], swing: Sequence[Spot], *, is_open: bool
+    jambs: tuple[Spot, Spot], swing: Sequence[Spot], open_: float
 ) -> tuple[tuple[Stroke, ...], Stroke]:
     hinge = min(jambs, key=lambda end: math.dist(end, swing[0]))
     (latch,) = (end for end in jambs if end is not hinge)
@@ -314,7 +319,7 @@ def _hinged(
         )
         for t in turns
     )
-    return ((hinge, arc[-1] if is_open else latch),), arc
+    return ((hinge, arc[round(open_ * _ARC)] if open_ else latch),), arc
 
 
 def _link(shapes: dict[str, BaseGeometry], link: Link) -> PlanLink | None:

@@ -191,6 +191,8 @@ class Composer(ABC):
         kind: str = link.kind
         if link.kind == "door" and link.door in ("closed", "locked"):
             kind = f"{link.door} door"
+        if link.kind == "door" and link.door == "ajar":
+            kind = "half-open door"
         if link.kind == "stairs":
             rise = link.step
             if rise is None:

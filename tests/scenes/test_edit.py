@@ -75,6 +75,9 @@ def test_a_door_is_closed_by_its_regions_or_its_number_and_opened_again(home: Sc
     assert (closed.viewpoints, closed.edges) == (home.viewpoints, home.edges)
     assert edit(home, "night", close=["1"]).links == closed.links
     assert edit(closed, "day", open_=["1"]).links == home.links
+    ajar = edit(closed, "dusk", ajar=["1"])
+    assert ajar.links[0].door == "ajar"
+    assert ajar.notes[-1].endswith("left ajar Living_room_1<->Kitchen_2.")
 
 
 def test_what_stands_on_a_moved_thing_goes_with_it(home: Scene) -> None:

@@ -208,7 +208,8 @@ def _lower(building: Building, flat: Flat) -> Iterator[Owned]:
     rest = flat.area
     for storey in building.storeys:
         if abs(storey.ceiling - flat.y) < GRID * 10:
-            yield from _flat(rest.intersection(storey.footprint), flat.y, CEILING, CEILINGS, up=False)
+            under = rest.intersection(storey.footprint)
+            yield from _flat(under, flat.y, CEILING, CEILINGS, up=False)
             rest = rest.difference(storey.footprint)
     yield from _flat(rest, flat.y, TRIM, WALL, up=False)
 
