@@ -194,7 +194,7 @@ def _find(spec: str) -> _Place:
 
 def _resolve_folder(scheme: str, known: Format, rest: str) -> _Place:
     given = Path(rest).expanduser()
-    if rest and given.is_dir():
+    if rest and given.is_dir() and not _is_beside(known.reader(), given):
         return _pick(known.reader(), given, f"{scheme}:{rest.rstrip('/') or '/'}/", None, scheme)
     if "/" not in rest and os.sep not in rest:
         return _pick(
@@ -205,6 +205,11 @@ def _resolve_folder(scheme: str, known: Format, rest: str) -> _Place:
     if not where.is_dir():
         raise SceneError(f"'{scheme}:{rest}': there is no folder {folder or '/'} to read from.")
     return _pick(known.reader(), where, f"{scheme}:{folder}/", name, scheme)
+
+
+def _is_beside(reader: Reader, given: Path) -> bool:
+    """Whether a folder holds no scenes and is called as one that lies beside it."""
+    return not reader.list_ids(given) and given.name in reader.list_ids(given.parent)
 
 
 def _data_folder(scheme: str, known: Format) -> Path:

@@ -87,7 +87,9 @@ def matterport_folder(uri: str) -> Path | None:
     scheme, colon, rest = uri.partition(":")
     if colon and scheme == "mp3d" and rest:
         given = Path(rest).expanduser()
-        if given.is_dir():
+        # A scan's own folder, with its pictures, may lie beside what says how it is connected.
+        beside = (given.parent / "connectivity").is_dir() and not (given / "connectivity").is_dir()
+        if given.is_dir() and not beside:
             return given
         if "/" in rest:
             return given.parent

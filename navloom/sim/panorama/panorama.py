@@ -151,7 +151,18 @@ class PanoramaSimulator(GraphSimulator):
         if said is not None:
             self._ways = {name: each.candidates for name, each in said.items()}
         kinds = {shot.modality for shot in pictures.sensors}
-        self.capabilities = GraphSimulator.capabilities | kinds
+        self.capabilities = (GraphSimulator.capabilities - {"change"}) | kinds
+
+    def change(self, scene: Scene) -> Mapping[str, Observation]:
+        """Refuse: the pictures show the scene as it was.
+
+        Raises:
+            SimulatorError: always.
+        """
+        raise SimulatorError(
+            f"{scene.uri}: pictures on disk show {self.scene.uri} as it was rendered: use --backend"
+            " embedded, or render the changed copy."
+        )
 
     def _observe(self, pose: Pose) -> Observation:
         return replace(super()._observe(pose), images=self._images(pose.viewpoint or ""))
