@@ -22,6 +22,8 @@ from navloom.files import open_file, replace_file
 T = TypeVar("T")
 
 MOST_BYTES = 200_000_000
+MESH_ENDINGS = (".glb", ".gltf", ".obj")
+"""What the names of meshes end in, in lower case."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 

@@ -96,6 +96,48 @@ def place_viewpoints(
         BlockedError: a region without free floor, with a doorway that cannot be walked through, or
             in which one cannot walk from each doorway to each other.
     """
+    rooms, doors, ends = _cleared(regions, links, items, stairs)
+    edges = [_walk_through(a, b, first, second) for (a, first), (b, second) in doors]
+    for flight, ((a, first), (b, second)) in zip(stairs, ends, strict=True):
+        edges += _climb(flight, (a, first), (b, second))
+    inner = [edge for room in rooms.values() for edge in fill(room)]
+    through = [edge for (a, first), (b, _) in doors for edge in _see_through(a, b, first)]
+    walked = {frozenset((edge.a, edge.b)): edge for edge in [*edges, *inner, *through]}
+    return tuple(v for room in rooms.values() for v in room.stands), tuple(walked.values())
+
+
+def free_floors(
+    regions: Sequence[Region],
+    links: Sequence[Link],
+    items: Sequence[Item],
+    stairs: Sequence[Stairs] = (),
+) -> dict[str, BaseGeometry]:
+    """Where the middle of a person's body may be, region by region.
+
+    Args:
+        regions: as :func:`place_viewpoints` takes them, and the others too.
+        links: those with ``jambs`` are doorways.
+        items: what stands in the regions.
+        stairs: ways up; their treads are no floor here.
+
+    Returns:
+        Region id -> polygons of (x, z) in metres, its part of the doorways included.
+    """
+    rooms, _, _ = _cleared(regions, links, items, stairs)
+    return {name: room.free for name, room in rooms.items()}
+
+
+_Side = tuple[_Room, _Gate]
+_Sides = list[tuple[_Side, _Side]]
+
+
+def _cleared(
+    regions: Sequence[Region],
+    links: Sequence[Link],
+    items: Sequence[Item],
+    stairs: Sequence[Stairs],
+) -> tuple[dict[str, _Room], _Sides, _Sides]:
+    """The rooms with their free floor, and both sides of every doorway and of all stairs."""
     rooms = {
         r.id: _Room(
             name=r.id,
@@ -109,16 +151,7 @@ def place_viewpoints(
     doors = [_door(link, link.jambs, rooms) for link in links if link.jambs is not None]
     ends = [_ends(flight, rooms) for flight in stairs]
     _clear_floors(rooms, items, stairs)
-    edges = [_walk_through(a, b, first, second) for (a, first), (b, second) in doors]
-    for flight, ((a, first), (b, second)) in zip(stairs, ends, strict=True):
-        edges += _climb(flight, (a, first), (b, second))
-    inner = [edge for room in rooms.values() for edge in fill(room)]
-    through = [edge for (a, first), (b, _) in doors for edge in _see_through(a, b, first)]
-    walked = {frozenset((edge.a, edge.b)): edge for edge in [*edges, *inner, *through]}
-    return tuple(v for room in rooms.values() for v in room.stands), tuple(walked.values())
-
-
-_Side = tuple[_Room, _Gate]
+    return rooms, doors, ends
 
 
 def _door(link: Link, jambs: tuple[Point2, Point2], rooms: dict[str, _Room]) -> tuple[_Side, _Side]:

@@ -5,6 +5,7 @@
     hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it
     capnav:DIR/ID                    one scene of the CapNav benchmark; ``capnav:DIR`` is all
     hm3d:ID, mp3d:SCAN, capnav:ID    the same in $NAVLOOM_DATA/hm3d, .../mp3d and .../capnav
+    PATH.glb, PATH.gltf, PATH.obj    a mesh; ``mesh:DIR`` is every mesh in a folder
     PATH.json, FOLDER                a scene.json that ``navloom scenes export`` wrote, or a folder
 
 A format is a module with ``list_ids(folder) -> list[str]`` and ``load(folder, id) -> Scene``,
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from navloom.errors import SceneError, did_you_mean
-from navloom.scenes.checked_files import checked_id, short
+from navloom.scenes.checked_files import MESH_ENDINGS, checked_id, short
 from navloom.scenes.homes.home_names import other_homes
 from navloom.scenes.scene import Scene
 
@@ -75,6 +76,7 @@ FORMATS: dict[str, Format] = {
     "hm3d": Format("navloom.scenes.formats.hm3d", "hm3d"),
     "mp3d": Format("navloom.scenes.formats.mp3d", "mp3d"),
     "capnav": Format("navloom.scenes.formats.capnav", "capnav"),
+    "mesh": Format("navloom.scenes.formats.mesh_scene", "mesh"),
 }
 
 
@@ -267,8 +269,12 @@ def _resolve_path(spec: str) -> _Place:
             raise SceneError(f"{path} holds no scene: expected *.json files in it.")
         return _Place(reader, path, f"{folder}/", ids, ".json")
     if path.is_file():
+        if path.suffix.casefold() in MESH_ENDINGS:
+            mesh = FORMATS["mesh"].reader()
+            return _Place(mesh, path.parent, spec[: -len(path.name)], (path.name,))
         if path.suffix != ".json":
-            raise SceneError(f"{path} is not a scene: expected a file whose name ends in .json.")
+            ends = ", ".join([".json", *MESH_ENDINGS])
+            raise SceneError(f"{path} is not a scene: expected a name that ends in {ends}.")
         return _Place(reader, path.parent, spec[: -len(path.name)], (path.stem,), ".json")
     near = did_you_mean(spec, [*(f"{scheme}:" for scheme in FORMATS), *list_scenes("demo:")])
     raise SceneError(

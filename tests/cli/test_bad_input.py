@@ -166,7 +166,7 @@ SCENES = [
     ("scenes list empty", "empty holds no scene: expected *.json files"),
     ("scenes list hm3d:empty", "empty holds no hm3d scene"),
     ("scenes list nowhere", "There is no file or folder 'nowhere'"),
-    ("scenes list file", "expected a file whose name ends in .json"),
+    ("scenes list file", "expected a name that ends in .json, .glb"),
     ("scenes export demo:flat --out file/x.json", "file/x.json is a file, or lies in one"),
     ("scenes export demo:flat --out empty", "empty is a folder: give a file in it"),
     ("scenes annotate demo:flat", "--out scene.json, or how right it is with --evaluate"),

@@ -7,20 +7,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.scenes.checked_files import MESH_ENDINGS
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.furniture import item_parts
-from navloom.scenes.geometry.owners import item_owner
+from navloom.scenes.geometry.owners import SHELL, item_owner, owners_by_name
 from navloom.scenes.geometry.rays import RayCaster
-from navloom.scenes.geometry.solids import Floats, Ints, Owned, Surface
+from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Surface
 from navloom.scenes.geometry.structure import structure_parts
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Item, Point3, Scene
+
+if TYPE_CHECKING:
+    from navloom.scenes.geometry.mesh_file import MeshFile
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +137,36 @@ def scene_mesh(scene: Scene) -> SceneMesh:
 
 
 def _made(scene: Scene) -> SceneMesh:
+    path = _file_of(scene)
+    if path is not None:
+        # trimesh is not imported for those who have no mesh.
+        from navloom.scenes.geometry.mesh_file import mesh_file
+
+        return assembled(file_parts(scene, mesh_file(path)))
     return assembled([*structure_parts(scene), *_things(scene)])
+
+
+def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:
+    """A file's nodes as they stand in a scene: moved with their items, gone with them."""
+    places = {item.id: index for index, item in enumerate(scene.items)}
+    known = owners_by_name(scene)
+    for node in file.nodes:
+        if (index := places.get(node.name)) is not None:
+            item = scene.items[index]
+            position, yaw = file.placed.get(node.name, (item.position, item.yaw))
+            for part in node.parts:
+                yield item_owner(index), _carried(part, position, yaw, item)
+        elif node.name not in file.placed:
+            owner = known.get(node.name, SHELL)
+            yield from ((owner, part) for part in node.parts)
+
+
+def _carried(part: Part, position: Point3, yaw: float, item: Item) -> Part:
+    """A part of a thing that stood somewhere, where it stands now."""
+    if position == item.position and yaw == item.yaw:
+        return part
+    x, y, z = position
+    return part.moved(-x, -y, -z).turned(item.yaw - yaw).moved(*item.position)
 
 
 def _things(scene: Scene) -> Iterator[Owned]:
@@ -142,5 +178,15 @@ def _things(scene: Scene) -> Iterator[Owned]:
             yield item_owner(index), part.turned(item.yaw).moved(x, y - item.size[1] / 2, z)
 
 
-def _file_of(scene: Scene) -> str | None:  # noqa: ARG001
-    return None
+def _file_of(scene: Scene) -> Path | None:
+    """The mesh file that a scene was loaded by, if it was by one.
+
+    By its origin: ``house.glb``, ``mesh:DIR/house.glb``, or ``mesh:house.glb``, which is in
+    ``$NAVLOOM_DATA/mesh``.
+    """
+    name = scene.origin.removeprefix("mesh:")
+    if Path(name).suffix.casefold() not in MESH_ENDINGS:
+        return None
+    if name != scene.origin and "/" not in name:
+        return Path(os.environ.get("NAVLOOM_DATA", "")).expanduser() / "mesh" / name
+    return Path(name).expanduser()

@@ -66,3 +66,11 @@ def owner_name(scene: Scene, owner: int) -> str:
         link = scene.links[-owner - _DOORS]
         return f"{link.kind} {link.a} <-> {link.b}"
     return ""
+
+
+def owners_by_name(scene: Scene) -> dict[str, int]:
+    """What is no item, by the names that :func:`owner_name` gives; the first of two alike."""
+    numbers = [WALL, FLOOR, CEILING, STAIRS, GROUND]
+    numbers += [door_owner(index) for index in range(len(scene.links))]
+    numbers += [opening_owner(index) for index in range(len(scene.openings))]
+    return {owner_name(scene, number): number for number in reversed(numbers)}

@@ -1,0 +1,214 @@
+"""What is asked of a mesh file before anything is made of it: whole, bounded, within its folder."""
+
+from __future__ import annotations
+
+import math
+import struct
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import trimesh
+
+from navloom.errors import SceneError
+from navloom.scenes.checked_files import parse_json, read_bytes, short
+
+MOST_BYTES = 1_000_000_000
+"""Of a file, and of all the files beside it that it names, together."""
+MOST_VALUES = 120_000_000
+"""Numbers of vertices, faces and colours that a glTF may say that it has."""
+MOST_NODES = 100_000
+_WIDEST = 500.0
+"""Metres: no home is wider."""
+_NARROWEST = 0.5
+_FARTHEST = 5_000.0
+"""Metres from the origin: farther off, single precision is too coarse to stand on."""
+_UNITS = {"millimetres": 1000.0, "centimetres": 100.0, "inches": 39.37, "kilometres": 0.001}
+_USUAL = (2.5, 80.0)
+"""Metres that homes are wide."""
+_GLB = 0x46546C67
+_CHUNK_JSON = 0x4E4F534A
+_PACKED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization")
+_TYPES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+
+
+class Beside(trimesh.resolvers.Resolver):
+    """Gives a mesh the files that it names, out of its own folder alone.
+
+    Attributes:
+        refused: why the first file was not given that may not be; "" where all may.
+        missing: names that are not there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file_name = path.name
+        self.refused = ""
+        self.missing: list[str] = []
+        self._left = MOST_BYTES
+
+    def get(self, key: str) -> bytes:
+        """The bytes of a file.
+
+        Raises:
+            SceneError: it may not be read, is not there or is too large.
+        """
+        try:
+            found = inside(self.path, key)
+            raw = read_bytes(found, most=self._left)
+        except SceneError as error:
+            # trimesh goes on without what it cannot read, so what was refused is kept.
+            if "no such file" in str(error):
+                self.missing.append(key)
+                gone = f"{self.path}: names {short(key)}, and there is no such file beside it."
+                raise SceneError(gone) from error
+            self.refused = self.refused or str(error)
+            raise
+        self._left -= len(raw)
+        return raw
+
+    def write(self, name: str, data: Any) -> None:
+        """Nothing is ever written."""
+        raise NotImplementedError
+
+    def namespaced(self, namespace: str) -> Beside:
+        """A folder within the folder is not a place of its own."""
+        raise NotImplementedError
+
+    def keys(self) -> list[str]:
+        """Names are asked for, never listed."""
+        return []
+
+
+def inside(path: Path, name: str) -> Path:
+    """The file that a mesh file names, certain to lie in its folder or below it.
+
+    Raises:
+        SceneError: the name leads out of the folder.
+    """
+    folder = path.parent.resolve()
+    plain = unquote(name.strip()).replace("\\", "/")
+    found = (folder / plain).resolve() if "\0" not in plain else folder.parent
+    if not plain or "://" in plain or not found.is_relative_to(folder):
+        raise SceneError(
+            f"{path}: names {short(name)}, which leads out of its folder: expected files beside it."
+        )
+    return found
+
+
+def check_gltf(path: Path, raw: bytes) -> dict[str, Any]:
+    """What a .glb or .gltf says of itself, checked for what would go wrong later.
+
+    Args:
+        path: its path, for messages.
+        raw: its content.
+
+    Raises:
+        SceneError: it is cut short, too large or packed, its nodes are no tree, or it names files
+            outside of its folder.
+    """
+    content = parse_json(_json_of(path, raw), path)
+    if not isinstance(content, dict):
+        raise SceneError(f"{path}: expected a glTF object, found {short(content)}.")
+    used = [*_list(content, "extensionsUsed", path), *_list(content, "extensionsRequired", path)]
+    for each in _PACKED:
+        if each in used:
+            raise SceneError(
+                f"{path}: its triangles are packed ({each}), which is not read: export it unpacked."
+            )
+    _check_sizes(path, content)
+    _check_tree(path, _list(content, "nodes", path))
+    for kind in ("buffers", "images"):
+        for each in _list(content, kind, path):
+            uri = each.get("uri") if isinstance(each, dict) else None
+            if isinstance(uri, str) and not uri.startswith("data:"):
+                inside(path, uri)
+    return content
+
+
+def _json_of(path: Path, raw: bytes) -> bytes:
+    if path.suffix.casefold() == ".gltf":
+        return raw
+    if len(raw) < 20:
+        raise SceneError(f"{path}: expected a GLB, and the file has {len(raw)} bytes.")
+    magic, version, length, first, kind = struct.unpack("<5I", raw[:20])
+    if magic != _GLB or kind != _CHUNK_JSON:
+        raise SceneError(f"{path}: is no GLB: it begins with {short(raw[:4])}, expected b'glTF'.")
+    if version != 2:
+        raise SceneError(f"{path}: is glTF {version}: expected glTF 2.")
+    if length > len(raw) or 20 + first > len(raw):
+        raise SceneError(
+            f"{path}: is cut short: it says that it has {max(length, 20 + first):,} bytes and has "
+            f"{len(raw):,}."
+        )
+    return raw[20 : 20 + first]
+
+
+def _list(content: dict[str, Any], key: str, path: Path) -> list[Any]:
+    value = content.get(key, [])
+    if not isinstance(value, list):
+        raise SceneError(f"{path}: {key}: expected a list, found {short(value)}.")
+    return value
+
+
+def _check_sizes(path: Path, content: dict[str, Any]) -> None:
+    values = 0
+    for i, each in enumerate(_list(content, "accessors", path)):
+        count = each.get("count") if isinstance(each, dict) else None
+        width = _TYPES.get(str(each.get("type"))) if isinstance(each, dict) else None
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0 or width is None:
+            raise SceneError(f"{path}: accessors[{i}]: expected a count and a type.")
+        values += count * width
+    if values > MOST_VALUES:
+        raise SceneError(
+            f"{path}: says that it has {values:,} numbers: expected at most {MOST_VALUES:,}. "
+            "Make the mesh coarser, or cut it."
+        )
+
+
+def _check_tree(path: Path, nodes: list[Any]) -> None:
+    if len(nodes) > MOST_NODES:
+        raise SceneError(f"{path}: nodes: expected at most {MOST_NODES:,}, found {len(nodes):,}.")
+    above: set[int] = set()
+    for i, node in enumerate(nodes):
+        children = _list(node, "children", path) if isinstance(node, dict) else []
+        for child in children:
+            if not isinstance(child, int) or not 0 <= child < len(nodes) or child in above:
+                raise SceneError(
+                    f"{path}: nodes[{i}]: expected children that are nodes of one parent each, "
+                    f"found {short(child)}."
+                )
+            above.add(child)
+
+
+def check_size(path: Path, low: list[float], high: list[float]) -> None:
+    """Refuse what cannot be a home in metres.
+
+    Args:
+        path: the file, for the message.
+        low: its least corner, in what it takes for metres.
+        high: its greatest.
+
+    Raises:
+        SceneError: it is too wide, too narrow or too far from the origin.
+    """
+    wide = max(high[0] - low[0], high[2] - low[2])
+    if not _NARROWEST <= wide <= _WIDEST:
+        fitting = (u for u, by in _UNITS.items() if _USUAL[0] <= wide / by <= _USUAL[1])
+        unit = next(fitting, "")
+        asked = f": are its units {unit}? Expected metres" if unit else ": expected metres"
+        raise SceneError(f"{path}: this home is {_said(wide)} wide{asked}, y up.")
+    far = max(math.hypot(*low), math.hypot(*high))
+    if far > _FARTHEST:
+        raise SceneError(
+            f"{path}: this home lies {_said(far)} from the origin: expected it near, at most "
+            f"{_said(_FARTHEST)}. Move it there."
+        )
+
+
+def _said(metres: float) -> str:
+    if metres >= 1000:
+        return f"{metres / 1000:,.3g} km"
+    if metres >= 1:
+        return f"{metres:.3g} m"
+    return f"{metres * 100:.2g} cm" if metres >= 0.001 else f"{metres * 1000:.2g} mm"

@@ -1,0 +1,75 @@
+"""How well a field found in a home's triangles agrees with the home's true free floor.
+
+python -m tests.scenes.geometry.free_floor home:0-19
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+
+import numpy as np
+import shapely
+
+from navloom.scenes.freespace import free_floors
+from navloom.scenes.geometry import scene_mesh
+from navloom.scenes.geometry.mesh import SceneMesh
+from navloom.scenes.geometry.mesh_graph import mesh_graph
+from navloom.scenes.geometry.owners import door_owner
+from navloom.scenes.geometry.walkable import WalkableField, walkable_field
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import iter_scenes
+
+
+def without_doors(mesh: SceneMesh) -> SceneMesh:
+    """The mesh less the doors between rooms, which are walked through however they stand."""
+    first, last = door_owner(50_000), door_owner(0)
+    return mesh.without((mesh.owners >= first) & (mesh.owners <= last))
+
+
+def overlap(home: Scene, field: WalkableField) -> dict[int, float]:
+    """Storey -> area that both have as a share of what either has; stairs do not count."""
+    true = free_floors(home.regions, home.links, home.items, home.stairs)
+    steps = [shapely.Polygon(t.corners()) for s in home.stairs for t in [*s.treads, *s.landings]]
+    stairs = shapely.union_all(steps).buffer(0.1)
+    cells = np.arange(field.grid.wide * field.grid.deep, dtype=np.int32)
+    x, z = field.grid.middles(cells).T
+    counted = ~shapely.contains_xy(stairs, x, z)
+    shares = {}
+    for floor in home.floors:
+        rooms = shapely.union_all([true[r.id] for r in home.regions if r.floor == floor.id])
+        free = shapely.contains_xy(rooms, x, z) & counted
+        found = np.zeros(len(cells), dtype=np.bool_)
+        near = field.main[np.abs(field.height[field.main] - floor.height) < 0.3]
+        found[field.cell[near]] = True
+        found &= counted
+        shares[floor.id] = float((free & found).sum() / (free | found).sum())
+    return shares
+
+
+def main(spec: str) -> None:
+    """Print a line a home, and the least and the median of all storeys."""
+    every: list[float] = []
+    for home in iter_scenes(spec):
+        mesh = without_doors(scene_mesh(home))
+        assert mesh.caster
+        begun = time.perf_counter()
+        field = walkable_field(mesh)
+        found = time.perf_counter()
+        graph = mesh_graph(field)
+        ended = time.perf_counter()
+        shares = overlap(home, field)
+        every += shares.values()
+        print(
+            f"{home.uri}: {len(home.regions)} rooms, {len(mesh.faces)} triangles, "
+            f"field {found - begun:.2f} s, graph {ended - found:.2f} s, "
+            f"{len(graph.viewpoints)} viewpoints, "
+            f"{len(graph.floors)} of {len(home.floors)} storeys, "
+            + " ".join(f"{share:.3f}" for share in shares.values())
+        )
+    print(f"least {min(every):.3f}, median {statistics.median(every):.3f}, {len(every)} storeys")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
