@@ -175,7 +175,15 @@ def lathe(profile: Sequence[tuple[float, float]], surface: Surface, *, sides: in
     vertices = np.stack([x, y, z], axis=2).reshape(-1, 3).astype(np.float32)
     rings, step = np.arange(len(profile) - 1)[:, None] * sides, np.arange(sides)[None]
     a, b = rings + step, rings + (step + 1) % sides
-    faces = np.stack([a, a + sides, b + sides, a, b + sides, b], axis=2).reshape(-1, 3)
+    # At a pole one of two triangles has no area; where a rim stands twice neither has.
+    wide = (np.diff(radii) != 0) | (np.diff(heights) != 0)
+    first, second = wide & (radii[1:] > 0), wide & (radii[:-1] > 0)
+    faces = np.concatenate(
+        [
+            np.stack([a, a + sides, b + sides], axis=2)[first].reshape(-1, 3),
+            np.stack([a, b + sides, b], axis=2)[second].reshape(-1, 3),
+        ]
+    )
     return Part(vertices, faces.astype(np.int32), surface, smooth=True)
 
 

@@ -42,6 +42,24 @@ def _dartboard(c: Canvas, _t: Tones, _d: Random) -> None:
     c.oval(0.5, 0.5, 0.022, 0.022, (0.75, 0.12, 0.12))
 
 
+def _world(c: Canvas, t: Tones, _d: Random) -> None:
+    c.sweep(t.real((0.30, 0.55, 0.80)), t.real((0.22, 0.45, 0.72)))
+    land, ice = t.real((0.50, 0.62, 0.32)), (0.95, 0.96, 0.97)
+    for x, y, rx, ry in _LANDS:
+        c.oval(x * c.wide, y, rx * c.wide, ry, land)
+    c.block(0, 0, c.wide, 0.06, ice)
+    c.block(0, 0.93, c.wide, 1, ice)
+    for k in range(1, 6):
+        c.block(0, k / 6, c.wide, k / 6 + 0.004, (0.85, 0.9, 0.92))
+
+
+_LANDS = (
+    *((0.16, 0.26, 0.10, 0.13), (0.22, 0.40, 0.04, 0.08), (0.29, 0.62, 0.05, 0.17)),
+    *((0.50, 0.25, 0.06, 0.09), (0.53, 0.50, 0.07, 0.18), (0.66, 0.26, 0.16, 0.12)),
+    *((0.72, 0.42, 0.04, 0.08), (0.86, 0.68, 0.06, 0.08), (0.80, 0.30, 0.08, 0.12)),
+)
+
+
 def _calendar(c: Canvas, t: Tones, d: Random) -> None:
     mountains(c, t, d)
     c.block(0, 0.5, c.wide, 1, (0.96, 0.96, 0.94))
@@ -136,6 +154,7 @@ PRINTS: dict[str, Motif] = {
     "text": _text,
     "newspaper": _columns,
     "music": _staves,
+    "world": _world,
     "desktop": _desktop,
     "cover": _cover,
 }

@@ -135,6 +135,20 @@ def ball(
     return round_part.scaled(x, y, z).moved(at[0], at[1], at[2])
 
 
+def globe(at: Point, radii: float | Point, surface: Surface, *, sides: int = 16) -> Part:
+    """A ball with a picture wrapped around it, its left edge at +x."""
+    rings = sides // 2
+    turn, rise = np.meshgrid(
+        np.linspace(0, 2 * math.pi, sides + 1), np.linspace(0, math.pi, rings + 1), indexing="ij"
+    )
+    flat = np.sin(rise)
+    unit = np.stack([np.cos(turn) * flat, np.cos(rise), np.sin(turn) * flat], axis=2)
+    uv = np.stack([turn / (2 * math.pi), rise / math.pi], axis=2).reshape(-1, 2)
+    points = unit.reshape(-1, 3) * np.asarray(radii) + np.asarray(at)
+    faces = _grid_faces(sides + 1, rings + 1)
+    return Part(floats(points), faces, surface, floats(uv), smooth=True)
+
+
 def tube(
     path: Sequence[Point], thick: float | Sequence[float], surface: Surface, *, sides: int = 6
 ) -> Part:
