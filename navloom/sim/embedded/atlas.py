@@ -14,7 +14,7 @@ from navloom.sim.embedded.facets import Facets
 from navloom.sim.embedded.lightmap import spot_light
 
 FINE = 2
-"""Texels of the picture across one of the layout: 6 cm."""
+"""Texels of the picture across one of the layout: 5 cm."""
 UNIT = 16_384
 """What stands for a light of 1."""
 _CORNER = 2
@@ -60,8 +60,8 @@ def _exposed(facets: Facets, layout: Layout, light: Floats, open_: NDArray[np.bo
     if inside.sum() < 50:
         inside = open_
     usual = float(np.median(tone[inside])) if inside.any() else 1.0
-    scaled = tone * np.float32(0.95 / max(usual, 1e-3))
-    bent = np.where(scaled > 1, 1 + 0.55 * np.log(np.maximum(scaled, 1)), scaled**0.85)
+    scaled = tone * np.float32(0.78 / max(usual, 1e-3))
+    bent = np.where(scaled > 1, 1 + 0.5 * np.log(np.maximum(scaled, 1)), scaled**0.92)
     return np.asarray(light * (bent / np.maximum(tone, 1e-4))[:, None], dtype=np.float32)
 
 
@@ -87,6 +87,10 @@ def _filled(layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
             break
         image[found] = total[found] / count[found][:, None]
         known |= found
+    # Nobody sees much of a plane that lies on another: what light it has will do.
+    dark = np.zeros_like(image)
+    dark[texel] = light[: layout.texels]
+    image[~known] = dark[~known]
     return image
 
 

@@ -1,6 +1,6 @@
 """Where the light on each face is kept: large planes in charts of texels, small faces in clusters.
 
-A chart is a rectangle of the atlas for one owner's faces in one plane, its texels about 12 cm wide.
+A chart is a rectangle of the atlas for one owner's faces in one plane, its texels about 10 cm wide.
 Small faces that lie together and face the same way share one cluster. What the light is worked out
 at, a texel of a chart or a cluster, is a spot.
 """
@@ -12,11 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.scenes.geometry.owners import GROUND
 from navloom.scenes.geometry.solids import Floats, Ints
 from navloom.sim.embedded.facets import Facets, tangents
 
-TEXEL_M = 0.125
+TEXEL_M = 0.1
 """How wide a texel is in metres where a home is not huge."""
+_GROUND_M = 0.5
+"""How wide the ground's are."""
 MOST_SPOTS = 120_000
 _CHART_M = 0.3
 """Planes that are longer have a chart."""
@@ -127,8 +130,9 @@ def _packed(
     np.logical_and.at(round_only, plane, facets.mesh.smooth)
     # Narrow strips of what is round are lit at their corners, so that no strip stands out.
     large = extent.max(axis=1) >= np.where(round_only, 2 * _CHART_M, _CHART_M)
-    total = float(extent[large].astype(np.float64).prod(axis=1).sum())
-    texel = max(TEXEL_M, float(np.sqrt(total / MOST_SPOTS)))
+    least = np.where(facets.mesh.owners[first] == GROUND, _GROUND_M, TEXEL_M)[:, None]
+    total = float((extent / least)[large].astype(np.float64).prod(axis=1).sum())
+    texel = least * max(1.0, float(np.sqrt(total / MOST_SPOTS)))
     size = np.maximum(1, np.ceil(extent / texel - 0.2)).astype(np.int64)
     charts = np.flatnonzero(large)
     wide = int(max(256, 2 + size[charts, 0].max(initial=1)))

@@ -17,6 +17,7 @@ from navloom.scenes.geometry.rays import RayCaster
 from navloom.scenes.geometry.solids import Floats, Ints
 from navloom.sim.embedded.charts import Layout
 from navloom.sim.embedded.facets import Facets, tangents
+from navloom.sim.embedded.lamps import lamplight
 from navloom.sim.embedded.sky import SKYLIGHT, SUN, SUNLIGHT, sky
 
 RAYS = 64
@@ -24,11 +25,11 @@ RAYS = 64
 BOUNCES = 3
 _OFF_M = 0.004
 """So far off its face a spot's rays begin."""
-_CEILING = np.array([0.95, 0.90, 0.82], dtype=np.float32) * np.float32(0.9)
+_CEILING = np.array([0.95, 0.90, 0.82], dtype=np.float32) * np.float32(0.55)
 """What ceilings shine down with: lamps are on in every room, none is seen."""
-_ON_CEILINGS = np.array([0.42, 0.40, 0.37], dtype=np.float32)
+_ON_CEILINGS = np.array([0.36, 0.34, 0.31], dtype=np.float32)
 """What lamps throw up at them."""
-_AMBIENT = np.array([0.10, 0.10, 0.105], dtype=np.float32)
+_AMBIENT = np.array([0.06, 0.06, 0.065], dtype=np.float32)
 _BURIED_M = 0.05
 """Spots with less room before them lie within walls or under things that stand flat."""
 _PATTERN = 4
@@ -60,6 +61,7 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
     turned = _turned(caster, layout)
     layout_normal = layout.normal * turned[:, None]
     gathered = _gathered(layout, caster, layout_normal)
+    of_lamps = lamplight(facets, layout, layout_normal, _patterns(layout))
     open_ = gathered.room >= _BURIED_M
     albedo = np.minimum(facets.albedo[layout.face], 0.85)
     shine = (facets.glow[:, None] * facets.albedo)[layout.face]
@@ -76,7 +78,7 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
         for row in gathered.met:
             light += sent[row]
         light = gathered.direct + light / np.float32(RAYS)
-        light += _AMBIENT * (0.25 + 0.75 * gathered.room[:, None]) + thrown
+        light += _AMBIENT * (0.25 + 0.75 * gathered.room[:, None]) + thrown + of_lamps
         light = smoothed(layout, light, open_)
     return light, open_
 

@@ -188,13 +188,15 @@ class Frame:
         at = edges(camera, self.hits, renderer.edge_codes)
         if not len(at):
             return
-        steps = (np.arange(camera.samples) + 0.5) / camera.samples - 0.5
         total = np.zeros((len(at), 3), dtype=np.uint16)
-        for down in steps:
-            for across in steps:
-                starts, ways = camera.rays((float(across), float(down)))
-                starts, ways = (starts if starts.ndim == 1 else starts[at]), ways[at]
-                hits = renderer.caster.cast(starts, ways)
-                total += renderer.shade(hits, ways, camera.pixel() / camera.samples)
         count = camera.samples**2
+        for ray in range(count):
+            # A grid askew: no two rays in one row or column, so that level edges are soft too.
+            row, column = divmod(ray, camera.samples)
+            across = (column + (row + 0.5) / camera.samples) / camera.samples - 0.5
+            down = (row + (camera.samples - column - 0.5) / camera.samples) / camera.samples - 0.5
+            starts, ways = camera.rays((across, down))
+            starts, ways = (starts if starts.ndim == 1 else starts[at]), ways[at]
+            hits = renderer.caster.cast(starts, ways)
+            total += renderer.shade(hits, ways, camera.pixel() / camera.samples)
         pixels[at] = (total + count // 2) // count
