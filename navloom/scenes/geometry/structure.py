@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from navloom.scenes.geometry.building import building_of
 from navloom.scenes.geometry.finishes import GRASS, Finishes
-from navloom.scenes.geometry.owners import GROUND, STAIRS
+from navloom.scenes.geometry.flights import flights
+from navloom.scenes.geometry.owners import GROUND
 from navloom.scenes.geometry.painting import shell
-from navloom.scenes.geometry.solids import Owned, box, quad
+from navloom.scenes.geometry.solids import Owned, quad
 from navloom.scenes.geometry.woodwork import skirting, woodwork
 from navloom.scenes.scene import Scene
 
@@ -30,11 +31,7 @@ def structure_parts(scene: Scene) -> Iterator[Owned]:
     yield from parts
     yield from skirting(panels, finishes)
     yield from woodwork(building, finishes)
-    for flight in scene.stairs:
-        for tread in [*flight.treads, *flight.landings]:
-            w, h, d = (each / 2 for each in tread.size)
-            part = box((-w, -h, -d), (w, h, d), finishes.stairs)
-            yield STAIRS, part.turned(tread.yaw).moved(*tread.center)
+    yield from flights(building, finishes)
     xs = [x for wall in scene.walls for x, _ in (wall.a, wall.b)]
     zs = [z for wall in scene.walls for _, z in (wall.a, wall.b)]
     left, right = min(xs) - _AROUND, max(xs) + _AROUND
