@@ -222,13 +222,13 @@ def _slate() -> Grey:
 
 def _concrete() -> Grey:
     pores = _noise("pores", 0.012)
-    tone = 0.90 + 0.04 * _noise("concrete", 0.3) + 0.02 * _noise("c2", 0.06) + 0.012 * pores
+    tone = 0.92 + 0.015 * _noise("concrete", 0.3) + 0.015 * _noise("c2", 0.06) + 0.012 * pores
     return np.where(pores < -2.6, 0.70, tone)
 
 
 def _grass() -> Grey:
     blades = _noise("blades", 0.006, 0.02) + 0.7 * _noise("grass", 0.015)
-    tone = 0.55 + 0.18 * blades + 0.12 * _noise("lawn", 0.3)
+    tone = 0.55 + 0.18 * blades + 0.04 * _noise("lawn", 0.3)
     return _rgb(tone, (1.0, 1.0, 0.80), (0.42, 0.55, 0.34))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from navloom.scenes.geometry.colours import surface_of
-from navloom.scenes.geometry.furniture import fixed, portable
+from navloom.scenes.geometry.furniture import fixed, house_parts, portable
 from navloom.scenes.geometry.furniture.making import Builder, size_of, within
 from navloom.scenes.geometry.furniture.turnery import rounded
 from navloom.scenes.geometry.solids import Part
@@ -19,6 +19,7 @@ from navloom.scenes.scene import Item
 _FILES: tuple[tuple[dict[str, Builder], dict[str, Builder]], ...] = (
     (fixed.BY_NAME, fixed.BY_SHAPE),
     (portable.BY_NAME, portable.BY_SHAPE),
+    (house_parts.BY_NAME, house_parts.BY_SHAPE),
 )
 """The tables of every file of builders; of two builders for one key the first is taken."""
 BY_NAME: dict[str, Builder] = {k: b for names, _ in reversed(_FILES) for k, b in names.items()}
