@@ -9,12 +9,19 @@ from navloom.scenes.geometry.furniture import (
     cases,
     chairs,
     cupboards,
+    electronics,
+    hearth,
     kitchen,
     machines,
     ovens,
+    racks,
+    riding,
+    shelving,
     showers,
     sofas,
+    sport,
     tables,
+    upright,
     worktops,
 )
 from navloom.scenes.geometry.furniture.making import Builder
@@ -32,6 +39,13 @@ _FILES = (
     showers,
     sofas,
     tables,
+    electronics,
+    hearth,
+    racks,
+    shelving,
+    riding,
+    sport,
+    upright,
     worktops,
 )
 BY_NAME: dict[str, Builder] = {name: make for file in _FILES for name, make in file.BY_NAME.items()}

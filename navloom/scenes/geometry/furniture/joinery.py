@@ -81,6 +81,11 @@ def metal_for(look: Surface) -> Surface:
     return IRON if lightness(look) > 0.55 else STEEL
 
 
+def _seam(low: tuple[float, float], high: tuple[float, float], z: float, look: Surface) -> Part:
+    """What one sees of the dark between two fronts whose faces are at z."""
+    return box((*low, z + 0.01), (*high, z + THICK - 0.001), shade(look, 0.35), sides="f")
+
+
 def drawer(
     low: tuple[float, float],
     high: tuple[float, float],
@@ -106,6 +111,8 @@ def drawer(
     z = front - pulled
     metal = metal_for(look)
     parts = [box((x0 + GAP, y0 + GAP, z), (x1 - GAP, y1 - GAP, z + 0.018), look)]
+    if not pulled:
+        parts.append(_seam(low, high, z, look))
     x, y, w = (x0 + x1) / 2, (y0 + y1) / 2, x1 - x0
     if knobs and w > 0.6:
         parts += [knob(x + s * w / 4, y, z, metal) for s in (-1, 1)]
@@ -164,6 +171,8 @@ def door(
         ]
     else:
         parts.append(box((x0, y0, 0), (x1, y1, thick), look))
+    if not angle:
+        parts.append(_seam(low, high, 0.0, look))
     metal = metal_for(look)
     x = x1 - 0.04 if hinge == "left" else x0 + 0.04
     high_up = y0 + 0.95 < y1
