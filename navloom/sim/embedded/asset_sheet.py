@@ -1,21 +1,22 @@
-"""A contact sheet of kinds of things, each alone on a plain floor: what homes are furnished with."""
+"""A contact sheet of kinds of things, each alone on a plain floor, as homes have them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from navloom.scenes.geometry.furniture import item_parts
+from navloom.scenes.geometry.furniture.built import builder_of
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.owners import FLOOR, item_owner
+from navloom.scenes.geometry.rays import Hits
 from navloom.scenes.geometry.solids import Part, Surface, quad
 from navloom.scenes.homes.catalogue import Entry, catalogue
-from navloom.scenes.parts import Extents, Item, ItemKind
+from navloom.scenes.parts import Extents, Item, ItemKind, prompt_name
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Renderer
 
@@ -26,6 +27,9 @@ _FOV = math.radians(28)
 _TURN = math.radians(32)
 """How far to its right of a thing's front one stands."""
 _ABOVE = math.radians(22)
+_SUN = (0.55, 1.0, -0.75)
+_RAYS = 4
+"""From each of the four pixels that one of the picture is made of, of each kind of light."""
 
 
 def kinds(kind: ItemKind) -> list[Item]:
@@ -35,22 +39,25 @@ def kinds(kind: ItemKind) -> list[Item]:
         kind: ``asset`` (and what belongs to the building) or ``object``.
 
     Returns:
-        Items at the origin, in the catalogue's order; kinds of one name and shape are one.
+        Items at the origin, in the catalogue's order; less those that another kind looks like.
     """
-    found: dict[tuple[str, str], Item] = {}
-    for entry in catalogue().entries.values():
-        name = entry.called[0] if entry.called else entry.name
-        if (entry.kind == "object") == (kind == "object"):
-            found.setdefault((name, entry.shape), _example(entry, name))
-    return list(found.values())
+    entries = catalogue().entries
+    found = []
+    for entry in entries.values():
+        same = [name for name in entry.called if name in entries and name != entry.name]
+        builder = builder_of(prompt_name(entry.name), entry.shape)
+        twin = any(builder_of(prompt_name(name), entries[name].shape) is builder for name in same)
+        if (entry.kind == "object") == (kind == "object") and not twin:
+            found.append(_example(entry))
+    return found
 
 
-def _example(entry: Entry, name: str) -> Item:
+def _example(entry: Entry) -> Item:
     w, h, d = ((low + high) / 2000 for low, high in entry.size)
     states = [max(each, key=lambda state: each[state]) for each in entry.states]
     return Item(
         id=f"{entry.name} 1",
-        name=name,
+        name=entry.name,
         kind=entry.kind,
         position=(0.0, h / 2, 0.0),
         size=(w, h, d),
@@ -73,64 +80,62 @@ def tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.ui
     """
     if item.size is None:
         raise ValueError(f"{item.id}: no size, nothing to draw")
-    mesh = _alone(item_parts(item), item.size)
     w, h, d = item.size
+    hung = d < 0.15 * max(w, h)
+    mesh = _alone(item_parts(item), item.size, hung=hung)
     reach = max(math.sqrt(w * w + h * h + d * d) / 2, 0.02)
-    # What is flat on its floor or against a wall is looked at straighter.
-    above = _ABOVE + (0.45 if h < 0.15 * max(w, d) else 0.0)
-    if d < 0.12 * max(w, h):
-        turn, above = turn * 0.6, math.radians(8)
-    away = reach / math.sin(_FOV / 2) * 1.02
-    eye = (
-        away * math.cos(above) * math.sin(turn),
-        h / 2 + away * math.sin(above),
-        -away * math.cos(above) * math.cos(turn),
-    )
-    camera = Camera(eye, math.pi - turn * -1 + 0.0, -above, pixels * 2, pixels * 2, _FOV)
-    camera = replace(camera, heading=math.atan2(-eye[0], eye[2]))
+    # What lies flat is looked at from higher up, what hangs on a wall straighter.
+    above = math.radians(12) if hung else _ABOVE + (0.45 if h < 0.15 * max(w, d) else 0.0)
+    away = reach / math.sin(_FOV / 2) * (0.92 if hung else 0.97)
+    level = away * math.cos(above)
+    eye = (level * math.sin(turn), h / 2 + away * math.sin(above), -level * math.cos(turn))
+    camera = Camera(eye, math.atan2(-eye[0], eye[2]), -above, pixels * 2, pixels * 2, _FOV)
     shot = Renderer(mesh, light="unbaked").frame(camera)
-    return _shadowed(shot.rgb, mesh, shot.hits.face.reshape(pixels * 2, -1), camera, reach)
+    lit = shot.rgb * _light(mesh, shot.hits, camera, reach)[..., None]
+    halved = lit.reshape(pixels, 2, pixels, 2, 3).mean(axis=(1, 3))
+    picture: NDArray[np.uint8] = np.clip(halved, 0, 255).astype(np.uint8)
+    return picture
 
 
-def _alone(parts: Iterable[Part], size: Extents) -> SceneMesh:
+def _alone(parts: Iterable[Part], size: Extents, *, hung: bool) -> SceneMesh:
+    """The thing on a floor; what is as flat as a picture, before a wall too."""
     far = 40 * max(size)
-    floor = quad([(-far, 0, far), (far, 0, far), (far, 0, -far), (-far, 0, -far)], _FLOOR)
+    ground = [quad([(-far, 0, far), (far, 0, far), (far, 0, -far), (-far, 0, -far)], _FLOOR)]
+    if hung:
+        z = size[2] / 2 + 0.001
+        ground = [quad([(far, -far, z), (-far, -far, z), (-far, far, z), (far, far, z)], _FLOOR)]
     owned = [(item_owner(0), part) for part in parts]
-    return assembled([(FLOOR, floor.moved(0, -0.0005, 0)), *owned])
+    return assembled([*((FLOOR, part.moved(0, -0.0005, 0)) for part in ground), *owned])
 
 
-def _shadowed(
-    picture: NDArray[np.uint8],
-    mesh: SceneMesh,
-    face: NDArray[np.int32],
-    camera: Camera,
-    reach: float,
-) -> NDArray[np.uint8]:
-    """The picture at half its size, the floor darker where the thing keeps light from it."""
+def _light(mesh: SceneMesh, hits: Hits, camera: Camera, reach: float) -> NDArray[np.float32]:
+    """How much soft light from all around and from one side comes to each pixel, 0 to 1."""
     start, along = camera.rays()
-    floor = (face >= 0) & (mesh.owners[np.maximum(face, 0)] == FLOOR)
-    spots = np.flatnonzero(floor.ravel())
-    tone = np.ones(face.size, dtype=np.float32)
-    if len(spots):
-        y = np.float32(start[1]) if start.ndim == 1 else start[spots, 1]
-        points = start + along[spots] * (-(y + 0.0005) / along[spots, 1])[:, None]
-        points = points.astype(np.float32) + np.float32([0, 0.001, 0])
-        near = np.hypot(points[:, 0], points[:, 2]) < 3 * reach
-        seen = np.ones(len(points), dtype=np.float32)
-        chance = np.random.default_rng(0)
-        towards = [(0.55, 1.0, -0.45), (0.35, 1.0, 0.1), (-0.3, 1.0, -0.4), (0.0, 1.0, 0.3)]
-        count = 4 * len(towards)
-        for n in range(count):
-            way = np.array(towards[n % len(towards)]) + chance.uniform(-0.35, 0.35, 3)
-            rays = np.broadcast_to(way.astype(np.float32), (int(near.sum()), 3))
-            limit = np.full(len(rays), 6 * reach, dtype=np.float32)
-            dark = mesh.caster.blocked(points[near], rays, limit)
-            seen[near] -= 0.6 * dark / count
-        tone[spots] = seen
-    lit = picture.astype(np.float32) * tone.reshape(face.shape)[..., None]
-    high, wide = face.shape
-    halved = lit.reshape(high // 2, 2, wide // 2, 2, 3).mean(axis=(1, 3))
-    return np.clip(halved, 0, 255).astype(np.uint8)
+    seen = np.flatnonzero(hits.face >= 0)
+    points = start + along[seen] * hits.distance[seen, None]
+    corners = mesh.vertices[mesh.faces[hits.face[seen]]]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    normals *= -np.sign((normals * along[seen]).sum(axis=1))[:, None]
+    near = (np.abs(points) < 4 * reach).all(axis=1)
+    points = (points + normals * 0.003 * reach)[near].astype(np.float32)
+    normals = normals[near]
+    chance = np.random.default_rng(0)
+    dark = np.zeros(len(points), dtype=np.float32)
+    sun = np.array(_SUN) / np.linalg.norm(_SUN)
+    for _ in range(_RAYS):
+        ways = chance.normal(size=points.shape)
+        ways = normals + ways / np.linalg.norm(ways, axis=1, keepdims=True)
+        limit = np.full(len(points), 0.7 * reach, dtype=np.float32)
+        dark += 0.55 / _RAYS * mesh.caster.blocked(points, ways.astype(np.float32), limit)
+        ways = sun + chance.uniform(-0.25, 0.25, points.shape)
+        limit = np.full(len(points), 6 * reach, dtype=np.float32)
+        turned = (ways * normals).sum(axis=1) < 0
+        shade = turned | mesh.caster.blocked(points, ways.astype(np.float32), limit)
+        dark += 0.22 / _RAYS * shade
+    tone = np.ones(len(hits.face), dtype=np.float32)
+    tone[seen[near]] = 1.0 - dark
+    return tone.reshape(camera.height, camera.width)
 
 
 def asset_sheet(

@@ -12,6 +12,7 @@ from navloom.scenes.geometry.furniture.making import (
     CERAMIC,
     CHROME,
     WATER,
+    WHITE,
     Builder,
     has,
     set_off,
@@ -25,6 +26,8 @@ from navloom.scenes.geometry.furniture.turnery import (
     prism,
     ring_plate,
     rounded,
+    slab,
+    tube,
     wheel,
 )
 from navloom.scenes.geometry.solids import Part, Surface, box, lathe
@@ -169,6 +172,24 @@ def _tap_on(top: float, z: float) -> list[Part]:
     return tap(0, top, z, high=0.14, reach=0.12)
 
 
+def _under_basin(x0: float, x1: float, low: float, high: float, front: float) -> list[Part]:
+    """What an open leaf shows: dark, a pipe with its bend, bottles of cleaner."""
+    z = front + 0.014
+    middle = (x0 + x1) / 2
+    bend = [
+        (middle, high, z),
+        (middle, (low + high) / 2, z),
+        (middle + 0.04, (low + high) / 2 - 0.04, z),
+        (middle + 0.08, (low + high) / 2 + 0.02, z),
+    ]
+    bottles = [(x0 + 0.05, (0.85, 0.6, 0.1)), (x0 + 0.12, (0.2, 0.45, 0.8))]
+    return [
+        box((x0, low, front + 0.015), (x1, high, front + 0.02), Surface((0.12, 0.11, 0.10))),
+        tube(bend, 0.02, WHITE),
+        *(slab(0.05, 0.012, low, low + 0.2, Surface(c), x=x, z=z) for x, c in bottles),
+    ]
+
+
 def sink_cabinet(item: Item) -> list[Part]:
     """A cupboard with a white basin let into its top, a tap behind it."""
     w, h, d = size_of(item)
@@ -189,13 +210,8 @@ def sink_cabinet(item: Item) -> list[Part]:
             (x0, 0.08), (x0 + wide, top), front, set_off(look, 0.08), hinge=hinge, angle=0.0
         )
     if has(item, "open"):
-        parts.append(
-            box(
-                (0.01, 0.1, front - 0.004),
-                (wide * 0.9 - w / 2 + w / 2, top - 0.02, front),
-                Surface((0.12, 0.11, 0.1)),
-            )
-        )
+        # A body so full of pipes stands where it stands: its leaf is taken off its hinges.
+        parts += _under_basin(-w / 2 + 0.02, -w / 2 + wide - 0.02, 0.1, top - 0.02, front)
     bowl_w, bowl_d = min(0.5, w / count * 0.7), d * 0.6
     middles = [0.0] if count == 1 else [-w / 4, w / 4]
     z = -d * 0.06

@@ -225,38 +225,20 @@ def high_chair(item: Item) -> list[Part]:
 
 
 def stool(item: Item) -> list[Part]:
-    """A round seat on four splayed legs with rungs."""
+    """A round seat on three or four splayed legs with rungs."""
     w, h, d = size_of(item)
     look = surface_of(item)
-    r = min(w, d) / 2
-    square = dice_of(item).random() < 0.3
-    parts = legs(
-        w * 0.96,
-        d * 0.96,
-        h - 0.03,
-        0.032,
-        look,
-        splay=0.0 if square else r * 0.3,
-        sides=4 if square else 8,
-    )
-    y, reach = h * 0.35, 0.4
-    for s in (-1, 1):
-        parts.append(
-            beam((-w * reach, y, s * d * reach), (w * reach, y, s * d * reach), 0.02, look)
-        )
-        parts.append(
-            beam(
-                (s * w * reach, y + 0.05, -d * reach),
-                (s * w * reach, y + 0.05, d * reach),
-                0.02,
-                look,
-            )
-        )
-    if square:
-        parts.append(rounded((-w / 2, h - 0.04, -d / 2), (w / 2, h, d / 2), 0.012, look))
-    else:
-        seat = cylinder(1.0, h - 0.04, h, look, sides=20).scaled(w / 2, 1, d / 2)
-        parts.append(seat)
+    count = dice_of(item).choice((3, 4))
+    parts = [cylinder(1.0, h - 0.04, h, look, sides=22).scaled(w / 2, 1, d / 2)]
+    feet = []
+    for k in range(count):
+        a = 2 * math.pi * (k + 0.5) / count + math.pi / 2
+        feet.append((math.cos(a) * (w / 2 - 0.02), math.sin(a) * (d / 2 - 0.02)))
+    for k, (x, z) in enumerate(feet):
+        parts.append(beam((x, 0, z), (x * 0.55, h - 0.03, z * 0.55), 0.034, look, sides=8))
+        u, v = feet[(k + 1) % count]
+        y, r = h * (0.3 + 0.06 * (k % 2)), 0.87
+        parts.append(beam((x * r, y, z * r), (u * r, y, v * r), 0.02, look, sides=6))
     return parts
 
 

@@ -44,7 +44,7 @@ FRONTS = Surface((0.88, 0.87, 0.84), gloss=0.15)
 def _worktop(item: Item) -> tuple[Surface, Surface]:
     """The looks of a unit's top and of its fronts, by what it is made of."""
     look = surface_of(item)
-    stone = item.material in ("marble", "granite", "slate", "fieldstone")
+    stone = look.texture in ("marble", "granite", "slate", "fieldstone")
     if stone or item.shape is None:
         return look if stone else STONE_TOP, FRONTS
     return STONE_TOP if lightness(look) > 0.5 else WOODEN_TOP, look
