@@ -177,24 +177,27 @@ class SeenCaptions(Composer):
     def _marked(self, here: Viewpoint) -> dict[str, list[Thing]]:
         """What is told of each way on: each thing goes with the way that ends nearest to it.
 
-        A way that no thing is left for shares those of others that lie its way.
+        A way that no thing is left for shares those of others that lie its way, nearest first.
         """
         places = self.scene.viewpoint_by_id
         ends = [places[each] for each in sorted(set(self._next.get(here.id, ())))]
         told = [each for each in self._around(here) if each.told]
         own: dict[str, list[Thing]] = {each.id: [] for each in ends}
-        shared: dict[str, list[Thing]] = {each.id: [] for each in ends}
+        shared: dict[str, list[tuple[float, Thing]]] = {each.id: [] for each in ends}
         for thing in told:
             fit = [
                 (distance_2d(end.position, thing.position), end.id)
                 for end in ends
                 if _lies_that_way(here, end, thing)
             ]
-            for _, end in fit:
-                shared[end].append(thing)
+            for metres, end in fit:
+                shared[end].append((metres, thing))
             if fit:
                 own[min(fit)[1]].append(thing)
-        return {end: own[end] or shared[end] for end in own}
+        return {
+            end: own[end] or [each for _, each in sorted(shared[end], key=lambda s: s[0])]
+            for end in own
+        }
 
     def _apart(self, viewpoint: str, said: dict[str, str]) -> dict[str, str]:
         """The words of each way; those in the same words say how far or whereto they go."""

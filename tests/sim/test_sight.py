@@ -8,9 +8,12 @@ import pytest
 
 from navloom.scenes.geometry.owners import item_owner
 from navloom.scenes.scene import Edge, Floor, Item, Link, Point3, Region, Scene, Viewpoint, Wall
+from navloom.scenes.uri import iter_scenes
 from navloom.sim import sight
 from navloom.sim.captions import captions_for
 from navloom.sim.composer import ComposedCaptions
+from navloom.sim.graph import candidates_of
+from navloom.sim.protocol import MOST_DESCRIPTION
 from navloom.sim.seen import SeenCaptions, seen
 from navloom.sim.sight import RAYS, can_see, sight_of
 
@@ -186,3 +189,18 @@ def test_rays_are_spread_evenly() -> None:
     assert abs(rays.mean(axis=0)).max() < 1e-3
     above = (rays[:, 1] > math.sin(math.radians(30))).mean()
     assert above == pytest.approx(0.25, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "spec", ["demo:", "home:0-1", pytest.param("home:2-19", marks=pytest.mark.slow)]
+)
+def test_no_two_ways_of_a_home_are_told_alike(spec: str) -> None:
+    for scene in iter_scenes(spec):
+        words = captions_for(scene)
+        for viewpoint, ways in candidates_of(scene).items():
+            said = [words.towards(viewpoint, way.viewpoint) for way in ways]
+            assert len(set(said)) == len(said), f"{scene.uri} {viewpoint}: {said}"
+            assert all(0 < len(each) <= MOST_DESCRIPTION for each in said)
+            for way, text in zip(ways, said, strict=True):
+                if way.region != scene.viewpoint_by_id[viewpoint].region:
+                    assert text.startswith("leads ")

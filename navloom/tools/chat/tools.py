@@ -123,7 +123,8 @@ class _Tools:
             for thing in captions.objects[:_MOST_NEAR]
         ]
         ways_on = dict.fromkeys(
-            f"{side_of(now, way.heading)}: {paragraph(way.description, 120) or 'a way on'}"
+            f"{side_of(now, way.heading)}, {way.distance:.1f} m: "
+            f"{paragraph(way.description, 120) or 'a way on'}"
             for way in sorted(now.observation.candidates, key=lambda each: each.heading)
         )
         return _told(
