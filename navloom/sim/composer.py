@@ -17,7 +17,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from navloom.scenes.distances import elevation_to, heading_to, per_scene, sector_of, up_or_down
+from navloom.scenes.distances import (
+    SECTOR_RAD,
+    elevation_to,
+    heading_to,
+    per_scene,
+    sector_of,
+    turn_between,
+    up_or_down,
+)
 from navloom.scenes.scene import Item, Link, Point3, Scene, Viewpoint, distance_2d, distance_3d
 from navloom.sim.protocol import (
     MOST_CAPTION,
@@ -52,6 +60,8 @@ class Thing:
         position: that centre.
         region: where it is, where it is in one.
         told: whether captions of sectors and ways tell of it; else it is only listed as near.
+        left: radians that it goes on to the left of its heading, where that is known.
+        right: radians to the right.
         through: the way out of the viewpoint's region that it is seen through, where it is in
             another one.
     """
@@ -64,7 +74,18 @@ class Thing:
     position: Point3
     region: str | None
     told: bool = True
+    left: float = 0.0
+    right: float = 0.0
     through: Link | None = None
+
+    @property
+    def sectors(self) -> list[int]:
+        """The sector its heading lies in, then those whose middle it covers."""
+        own = sector_of(self.heading)
+        if self.left + self.right > math.pi:
+            return [own]
+        turns = ((k, turn_between(self.heading, k * SECTOR_RAD)) for k in range(8) if k != own)
+        return [own, *(k for k, turn in turns if -self.left <= turn <= self.right)]
 
 
 class Composer(ABC):
@@ -127,13 +148,17 @@ class Composer(ABC):
 
     def _sectors(self, here: Viewpoint, around: Sequence[Thing]) -> tuple[str, ...]:
         things: list[list[str]] = [[] for _ in range(8)]
+        wide: list[list[str]] = [[] for _ in range(8)]
         ways: list[list[str]] = [[] for _ in range(8)]
         beyond: dict[Link | None, list[Thing]] = {}
         for each in around:
             if not each.told:
                 continue
             if _is_here(each, here):
-                things[sector_of(each.heading)].append(with_article(each.name))
+                own, *more = each.sectors
+                things[own].append(with_article(each.name))
+                for sector in more:
+                    wide[sector].append(with_article(each.name))
             else:
                 beyond.setdefault(each.through, []).append(each)
         for link in self._ways_out(here):
@@ -145,12 +170,15 @@ class Composer(ABC):
         return tuple(
             one_line(
                 "; ".join(
-                    [*([", ".join(unique(t, _MOST_THINGS))] if t else []), *unique(w, _MOST_WAYS)]
+                    [
+                        *([", ".join(unique([*t, *b], _MOST_THINGS))] if t or b else []),
+                        *unique(w, _MOST_WAYS),
+                    ]
                 )
                 or _NOTHING,
                 MOST_CAPTION,
             )
-            for t, w in zip(things, ways, strict=True)
+            for t, b, w in zip(things, wide, ways, strict=True)
         )
 
     def _summary(self, here: Viewpoint, around: Sequence[Thing]) -> str:

@@ -102,6 +102,8 @@ class SeenCaptions(Composer):
                 position=item.position,
                 region=item.region,
                 told=sighting.steradians >= NOTICED,
+                left=sighting.left,
+                right=sighting.right,
             )
         else:
             place = opening_owner(0) - sighting.owner
@@ -117,6 +119,8 @@ class SeenCaptions(Composer):
                 position=sighting.middle,
                 region=opening.region,
                 told=sighting.steradians >= NOTICED,
+                left=sighting.left,
+                right=sighting.right,
             )
         if thing.region is None or here.region in (None, thing.region):
             return thing
