@@ -30,6 +30,7 @@ from navloom.sim.panorama.picture_files import encoded, ending
 from navloom.sim.panorama.scene_rendering import Rendered, SceneRendering, Todo
 from navloom.sim.protocol import Captions, Pose, Simulator, View
 from navloom.sim.registry import get_simulator
+from navloom.sim.views import hidden_ways
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CAMERA = "camera"
@@ -296,7 +297,8 @@ def _options(asked: Asked) -> dict[str, Any]:
     rig = tuple(
         replace(each, width=asked.size, height=round(asked.size * each.height / each.width))
         for each in rig_of(rig_for_views(asked.views))
-        if each.modality in asked.modalities
+        # Depth says which ways are hidden, whether it is kept or not.
+        if each.modality in (*asked.modalities, "depth")
     )
     return {"rig": rig}
 
@@ -325,7 +327,9 @@ def _rendered(simulator: Simulator, block: Block, todo: Todo) -> Rendered:
             write_whole(path, data)
             files[number] = NamedFile(file=name, sha256=sha256(data).hexdigest())
     eye = taken[0][1].position if taken else None
-    said = SaidHere(captions=seen.captions or Captions(), candidates=seen.candidates, eye=eye)
+    hidden = hidden_ways(seen)
+    ways = tuple(replace(each, hidden=each.viewpoint in hidden) for each in seen.candidates)
+    said = SaidHere(captions=seen.captions or Captions(), candidates=ways, eye=eye)
     return Rendered(todo.viewpoint, tuple(shots), files, said)
 
 

@@ -1,0 +1,102 @@
+"""An evaluation with ``embedded`` and with its panoramas from disk, held against each other.
+
+    python -m tests.sim.panorama.same_walks home:0-9 --n 30 [--out DIR]
+
+renders the panoramas (PNG), runs both and says how many prompts, pictures and walks are equal to
+the byte; 1 where any is not. Prompts are what reaches the model, pictures included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from navloom.evals.kinds import run_kind
+from navloom.evals.navigation.request import EvalRequest
+from navloom.models.builtin import BuiltinChatModel
+from navloom.scenes.uri import list_scenes
+from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.render_scenes import render_scenes
+
+_OF_THE_CLOCK = ("seconds", "check", "models")
+
+
+@dataclass(frozen=True)
+class Walked:
+    """What an evaluation did.
+
+    Attributes:
+        prompts: all that was said to the model, sorted.
+        walks: the lines of samples, by id, without the clock.
+        pictures: the files that were kept, by name.
+    """
+
+    prompts: list[str]
+    walks: dict[str, Any]
+    pictures: dict[str, bytes]
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """Write down what is said to models that are rules."""
+    heard: list[str] = []
+    said = BuiltinChatModel.said
+
+    def listen(self: BuiltinChatModel, messages: Any, bound: Any) -> Any:
+        heard.append(json.dumps([[m.type, m.content] for m in messages]))
+        return said(self, messages, bound)
+
+    with mock.patch.object(BuiltinChatModel, "said", listen):
+        yield heard
+
+
+def walked(request: EvalRequest, run: Path) -> Walked:
+    """Run an evaluation."""
+    with listening() as heard:
+        run_kind(request, run)
+    lines = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
+    walks = {
+        line["id"]: {key: value for key, value in line.items() if key not in _OF_THE_CLOCK}
+        for line in lines
+    }
+    pictures = {file.name: file.read_bytes() for file in (run / "media").glob("*")}
+    return Walked(sorted(heard), walks, pictures)
+
+
+def both(spec: str, n: int, root: Path, **more: Any) -> tuple[Walked, Walked]:
+    """The same evaluation with pictures as they are rendered, and from disk."""
+    render_scenes(list_scenes(spec), root / "panoramas", Asked(**more), note=print)
+    asked: dict[str, Any] = {"task": "scene", "options": {"spec": spec, "n": n}}
+    rendered = walked(EvalRequest(backend="embedded", **asked), root / "embedded")
+    disk = EvalRequest(panoramas=str(root / "panoramas"), **asked)
+    return rendered, walked(disk, root / "panorama")
+
+
+def main(arguments: list[str]) -> int:
+    """Compare, and say how it came out."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("spec")
+    parser.add_argument("--n", type=int, default=30)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        one, other = both(given.spec, given.n, given.out or Path(folder))
+    same = True
+    for name in ("prompts", "walks", "pictures"):
+        a, b = getattr(one, name), getattr(other, name)
+        equal = a == b
+        same &= equal and bool(a)
+        print(f"{name}: {len(a)} and {len(b)}, {'equal to the byte' if equal else 'NOT equal'}")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
