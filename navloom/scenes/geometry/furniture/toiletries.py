@@ -181,14 +181,19 @@ def _cup_of_things(item: Item) -> list[Part]:
 
 def _toilet_paper(item: Item) -> list[Part]:
     w, h, d = size_of(item)
-    # The roll lies along its width, a sheet hangs down in front.
+    # The roll stands, so that its core is seen; a loose sheet sticks out to its side.
     paper = PAPER
-    hollow_roll = lathe([(0.36, -1), (1, -1), (1, 1), (0.36, 1), (0.36, -1)], paper, sides=18)
-    core = lathe([(0.36, -1.005), (0.36, 1.005)], Surface((0.62, 0.5, 0.36)), sides=12)
-    inside = lathe([(0.3, -1.005), (0.3, 1.005)], Surface((0.4, 0.3, 0.22)), sides=12)
-    parts = [part.tilted(math.pi / 2, "z") for part in (hollow_roll, core, inside)]
-    sheet = box((-1, -0.98, -1.03), (1, 0.1, -0.99), shade(paper, 0.96))
+    profile = [(1, 0), (1, 0), (1, 2), (1, 2), (0.36, 2), (0.36, 2), (0.36, 1.2)]
+    card, dark = Surface((0.62, 0.5, 0.36)), Surface((0.3, 0.23, 0.17))
+    parts = [lathe(profile, paper, sides=20), lathe([(0.36, 2.005), (0.31, 2.005)], card)]
+    parts += [lathe([(0.31, 2.0), (0.31, 1.2), (0, 1.2)], dark), _layers(paper)]
+    sheet = box((0, 0.02, -1.03), (1.25, 1.98, -0.99), shade(paper, 0.94))
     return fitted([*parts, sheet], (w, h, d))
+
+
+def _layers(paper: Surface) -> Part:
+    # A line around the top, as paper is wound.
+    return lathe([(0.72, 2.006), (0.66, 2.006)], shade(paper, 0.85), sides=20)
 
 
 def _toilet_brush(item: Item) -> list[Part]:
