@@ -11,6 +11,7 @@ from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_o
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
+    CREAM,
     MUTED,
     RUBBER,
     STEEL,
@@ -24,6 +25,8 @@ from navloom.scenes.geometry.furniture.shaping import (
     prism,
     ring,
     roll,
+    rounded,
+    top_face,
     tube,
 )
 from navloom.scenes.geometry.furniture.soft_goods import crumpled, folded
@@ -173,14 +176,16 @@ def _bathrobe(item: Item) -> list[Part]:
 def _scarf(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = _cloth(item)
-    parts = [tube([(-0.9, 0.3, 0.3), (0, 0.35, 0.42), (0.9, 0.3, 0.25)], [0.5, 0.6, 0.5], own)]
-    parts.append(tube([(0.9, 0.3, 0.2), (0.2, 0.4, -0.1), (-0.9, 0.3, -0.3)], 0.55, own))
-    for x, y in ((-0.95, 0.1), (0.55, 0.1)):
-        for k in range(5):
-            at = (x + 0.08 * k, y, -0.7)
-            parts.append(beam((at[0], 0.1, -0.4), at, 0.05, shade(own, 0.75)))
-    parts.append(box((-0.95, 0.0, -0.5), (-0.55, 0.3, 0), shade(own, 1.1)))
-    parts.append(box((0.5, 0.0, -0.5), (0.95, 0.3, 0.1), shade(own, 1.1)))
+    band = shade(own, 0.55 if sum(own.rgb) > 0.9 else 1.8)
+    fringe = d * 0.12
+    # Folded in three, its ends with their fringe to the front.
+    parts = [part.moved(0, 0, fringe / 2) for part in folded(w, h, d - fringe, own, 3)]
+    for z in (-0.32, -0.24, -0.16, 0.2, 0.28):
+        parts.append(top_face(w * 0.97, d * 0.035, h + 0.0006, band, z=z * d))
+    for k in range(11):
+        x = (k / 10 - 0.5) * w * 0.9
+        end = (x + w * 0.01 * (k % 3 - 1), h * 0.05, -d / 2)
+        parts.append(beam((x, h * 0.7, -d / 2 + fringe), end, w * 0.025, own))
     return fitted(parts, (w, h, d))
 
 
@@ -277,11 +282,11 @@ def _boot(item: Item) -> list[Part]:
 
 
 def _slipper(item: Item) -> list[Part]:
-    own = _cloth(item)
+    own = replace(_cloth(item), texture="")
     parts: list[Part] = []
     for x in (-0.24, 0.24):
         parts.append(prism(_sole(x, 1.0, 0.42), 0, 0.07, shade(own, 0.55)))
-        parts.append(prism(_sole(x, 0.96, 0.4), 0.07, 0.09, shade(own, 1.35)))
+        parts.append(prism(_sole(x, 0.94, 0.38), 0.07, 0.1, CREAM))
         rows = [(z, 0.2 * math.cos(z * 1.2), 0.1 + 0.22 * t) for t, z in _UPPER]
         points = []
         for z, half, high in rows:
@@ -295,7 +300,7 @@ def _slipper(item: Item) -> list[Part]:
     return fitted(parts, size_of(item))
 
 
-_UPPER = ((0.0, -0.49), (0.45, -0.38), (0.8, -0.2), (1.0, 0.02))
+_UPPER = ((0.0, -0.5), (0.5, -0.42), (0.85, -0.22), (1.0, -0.04))
 
 
 def _hanger(item: Item) -> list[Part]:
@@ -318,8 +323,10 @@ def _gloves(item: Item) -> list[Part]:
     own = look(item, (0.12, 0.12, 0.13), (0.4, 0.25, 0.15), plain=True)
     parts: list[Part] = []
     for x, flip in ((-0.5, 1), (0.5, -1)):
-        palm = box((x - 0.28, 0, -0.2), (x + 0.28, 0.3, 0.5), own)
-        cuff = box((x - 0.25, 0.02, 0.4), (x + 0.25, 0.32, 0.8), shade(own, 1.4))
+        hand = [(px + x, pz + 0.12) for px, pz in rounded(0.58, 0.75, 0.2)]
+        palm = prism(hand, 0, 0.26, own)
+        hem = [(x - 0.24, 0.4), (x + 0.24, 0.4), (x + 0.3, 0.85), (x - 0.3, 0.85)]
+        cuff = prism(hem, 0.02, 0.24, shade(own, 1.5))
         parts += [palm, cuff]
         for k in range(4):
             at = x - 0.21 + 0.14 * k

@@ -135,29 +135,16 @@ def _bag(item: Item) -> list[Part]:
     dark = shade(own, 0.6)
     if roll(item, "kind", 2) or h < 0.8 * w:
         # A holdall with two handles and a zip.
-        body = ball((0, 0.36, 0), (1, 0.36, 0.5), own, sides=14, rings=8)
-        ends = [
-            cylinder(0.33, -0.02, 0.02, dark, sides=12)
-            .tilted(math.pi / 2, "z")
-            .moved(s * 0.93, 0.36, 0)
-            for s in (-1, 1)
-        ]
-        zipper = box((-0.75, 0.66, -0.03), (0.75, 0.725, 0.03), STEEL)
-        straps = [
-            tube(
-                [
-                    (-0.4, 0.1, z),
-                    (-0.4, 0.62, z * 0.8),
-                    *arc((0, 0.62, z * 0.5), (0.4, 0.38), math.pi, 0, n=6),
-                    (0.4, 0.1, z),
-                ],
-                0.08,
-                dark,
-                sides=4,
-            )
-            for z in (-0.5, 0.5)
-        ]
-        return fitted([body, *ends, zipper, *straps], (w, h, d))
+        end = rounded(0.9, 0.62, 0.26)
+        body = prism([(z, y + 0.31) for z, y in end], -1, 1, own, axis="z").turned(math.pi / 2)
+        zipper = box((-0.9, 0.615, -0.03), (0.9, 0.635, 0.03), STEEL)
+        parts = [body, zipper]
+        for s in (-1, 1):
+            parts.append(box((s * 0.45 - 0.05, 0, -0.465), (s * 0.45 + 0.05, 0.6, 0.465), dark))
+            loop = arc((0, 0.56, s * 0.3), (0.45, 0.44), 0, math.pi, n=8)
+            parts.append(tube(loop, 0.08, dark, sides=5))
+        pocket = box((-0.3, 0.1, -0.5), (0.3, 0.42, -0.44), shade(own, 0.85))
+        return fitted([*parts, pocket], (w, h, d))
     body = _bag_body(own, 0.9, 0.5).scaled(1, 0.66, 1)
     straps = [
         tube(arc((0, 0.62, z), (0.4, 0.38), 0, math.pi), 0.07, dark, sides=4) for z in (-0.2, 0.2)

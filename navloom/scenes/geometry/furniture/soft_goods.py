@@ -26,7 +26,7 @@ from navloom.scenes.geometry.furniture.shaping import (
     tube,
 )
 from navloom.scenes.geometry.furniture.weaves import weave
-from navloom.scenes.geometry.solids import RGB, Part, Surface, box, cylinder
+from navloom.scenes.geometry.solids import RGB, Part, Surface, box, cylinder, lathe
 from navloom.scenes.scene import Item
 
 _CLOTH: tuple[RGB, ...] = (*MUTED, (0.88, 0.85, 0.78), (0.55, 0.66, 0.72))
@@ -264,8 +264,10 @@ def _dog_bed(item: Item) -> list[Part]:
         own,
         sides=7,
     )
-    inner = pad(1.6, 0.4, 1.6, pick(item, (WHITE, shade(own, 1.4), shade(own, 0.6)), "in"), n=5)
-    return fitted([rim.scaled(1, 1.6, 1), inner.moved(0, 0.5, 0)], (w, h, d))
+    tone = pick(item, (WHITE, shade(own, 1.4), shade(own, 0.6)), "in")
+    inner = lathe([(0.9, 0.2), (0.7, 0.62), (0.35, 0.68), (0, 0.66)], tone, sides=18)
+    base = cylinder(0.98, 0.1, 0.75, shade(own, 0.8), sides=20)
+    return fitted([rim.scaled(1, 1.6, 1), base, inner.moved(0, 0.2, 0)], (w, h, d))
 
 
 BY_NAME: dict[str, Builder] = {

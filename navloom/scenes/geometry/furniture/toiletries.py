@@ -98,9 +98,8 @@ def _pump(item: Item) -> list[Part]:
     metal = pick(item, (STEEL, WHITE, BLACK), "pump")
     stem = cylinder(0.12, 0.7, 0.92, metal, sides=8)
     collar = cylinder(0.38, 0.69, 0.76, metal, sides=12)
-    nozzle = tube(
-        [(0, 0.95, 0.3), (0, 0.96, -0.7), (0, 0.92, -0.95), (0, 0.86, -0.98)], 0.16, metal
-    )
+    nozzle = tube([(-0.3, 0.95, 0), (0.5, 0.97, 0), (0.8, 0.94, 0), (0.85, 0.88, 0)], 0.2, metal)
+    nozzle = nozzle.scaled(1, 0.4, 1).moved(0, 0.57, 0)
     paper = WHITE if sum(own.rgb) < 2 else Surface((0.55, 0.7, 0.62))
     label = lathe([(1.012, 0.18), (1.012, 0.42)], paper)
     return fitted([lathe(body, own), stem, collar, nozzle, label], size_of(item))
