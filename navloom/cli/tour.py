@@ -29,7 +29,7 @@ _SIZE = (640, 480)
 def tour(
     spec: Spec,
     out: Annotated[
-        Path, Opt("The .mp4 to write; a folder where SPEC is many homes.", metavar="PATH", env="")
+        Path, Opt("The .mp4 to write, or a folder for ID.mp4 of each home.", metavar="PATH", env="")
     ],
     pace: Annotated[
         Literal["models", "people"],
@@ -52,12 +52,13 @@ def tour(
     uris = list_scenes(spec)
     if len(uris) > 1 and out.suffix:
         raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
-    if len(uris) == 1 and out.suffix.casefold() != ".mp4":
+    folder = len(uris) > 1 or not out.suffix
+    if not folder and out.suffix.casefold() != ".mp4":
         raise UsageError(f"cannot film to {out}: expected a name that ends in .mp4")
-    check_place(out, folder=len(uris) > 1)
+    check_place(out, folder=folder)
     filmed = []
     for scene in loaded(uris):
-        path = out if len(uris) == 1 else out / f"{scene.id}.mp4"
+        path = out / f"{scene.id}.mp4" if folder else out
         filmed.append(_film(scene, path, pace, as_json))
     if as_json:
         print_json(filmed)
