@@ -102,6 +102,10 @@ class Renderer:
             self._recent.popitem(last=False)
         return found
 
+    def forget(self) -> None:
+        """Let go of the frames that were asked for a moment ago."""
+        self._recent.clear()
+
     def shade(self, hits: Hits, ways: NDArray[np.float32], pixel: float) -> NDArray[np.uint8]:
         """The colours of what rays met, (n, 3) sRGB.
 

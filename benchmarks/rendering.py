@@ -1,0 +1,225 @@
+"""Pictures of homes: frames a second beside pybullet's software renderer, and the first frame.
+
+Both draw colour, depth and ids of one home of 200,000 triangles from the same cameras, in one
+process, in turns. pybullet (extra ``bench``) draws with TinyRenderer, without shadows; ours has its
+light baked, one ray a pixel, and is compiled where numba is installed. TinyRenderer's own depth is
+right to a few centimetres.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks import Claim
+from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
+from navloom.scenes.uri import load_scene
+from navloom.sim.embedded import shading
+from navloom.sim.embedded.camera import Camera
+from navloom.sim.embedded.renderer import Renderer
+
+HOME, TRIANGLES, SIDE, VIEWS, ROUNDS = "home:7", 200_000, 224, 24, 3
+WANTED = 2.5
+NEAR, FAR = 0.05, 60.0
+FIRST = {"unbaked": 4.0, "baked": 10.0, "warm": 0.3}
+"""Seconds to a first frame that are promised."""
+_CHUNK = 40_000
+_FIRST_FRAME = """
+import json, sys, time
+began = time.perf_counter()
+from navloom.scenes.uri import load_scene
+from navloom.scenes.geometry.mesh import scene_mesh
+from navloom.sim.embedded.camera import Camera
+from navloom.sim.embedded.renderer import Renderer
+scene = load_scene(sys.argv[1])
+mesh = scene_mesh(scene)
+loaded = time.perf_counter()
+x, y, z = scene.viewpoints[0].position
+Renderer(mesh, light=sys.argv[2]).frame(Camera((x, y + 1.5, z))).rgb
+now = time.perf_counter()
+print(json.dumps([now - began, now - loaded]))
+"""
+
+
+def claims() -> list[Claim]:
+    """Frames a second beside pybullet, with and without numba; the time to a first frame."""
+    return [*_frames(), *_first_frames()]
+
+
+def _frames() -> list[Claim]:
+    scene = load_scene(HOME)
+    mesh = split(scene_mesh(scene), TRIANGLES)
+    cameras = _cameras(scene)
+    renderer = Renderer(mesh)
+    kernel = shading.compiled_kernel()
+    ways = {"in numpy": None, "with numba": kernel} if kernel else {"in numpy": None}
+    try:
+        other = _pybullet(mesh)
+    except ImportError:
+        other = None
+    spent = dict.fromkeys([*ways, "pybullet"], 0.0)
+    alike = []
+    for turn in range(ROUNDS + 1):
+        for camera in cameras:
+            renderer.forget()
+            depth = np.zeros(0)
+            for name, way in ways.items():
+                began = time.perf_counter()
+                shading.compiled_kernel = _constant(way)  # type: ignore[assignment]
+                frame = renderer.frame(camera)
+                _, depth, _ = frame.rgb, frame.depth, frame.ids
+                spent[name] += time.perf_counter() - began
+                renderer.forget()
+            if other is not None:
+                began = time.perf_counter()
+                theirs = other(camera)
+                spent["pybullet"] += time.perf_counter() - began
+                alike.append(float((np.abs(theirs - depth) < 0.05).mean()))
+        if turn == 0:
+            spent = dict.fromkeys(spent, 0.0)  # the first round compiles and fills caches
+    shading.compiled_kernel = _constant(kernel)  # type: ignore[assignment]
+    count = ROUNDS * VIEWS
+    return [_row(name, spent, count, alike, best=name == list(ways)[-1]) for name in ways]
+
+
+def _constant(value: object) -> Any:
+    return lambda: value
+
+
+def _row(name: str, spent: dict[str, float], count: int, alike: list[float], best: bool) -> Claim:
+    ours = count / spent[name]
+    said = f"{ours:.0f} frames/s"
+    label = f"RGB, depth and ids, {name}"
+    what = f"pybullet's TinyRenderer, {SIDE}x{SIDE}, {TRIANGLES:,} triangles of {HOME}"
+    if not alike:
+        note = f"{said}; pybullet is not installed (pip install 'navloom[bench]'): not compared"
+        return Claim(label, f"{what}; NOT MEASURED", 0.0, 0.0, note=note)
+    theirs = count / spent["pybullet"]
+    note = (
+        f"{said}, pybullet {theirs:.0f}; depths within 5 cm of each other in "
+        f"{np.median(alike):.1%} of pixels of a view"
+    )
+    return Claim(
+        label, what, ours / theirs, WANTED if best else 0.0, bool(np.median(alike) > 0.95), note
+    )
+
+
+def _cameras(scene: Any) -> list[Camera]:
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(VIEWS):
+        x, y, z = scene.viewpoints[rng.integers(len(scene.viewpoints))].position
+        heading = float(rng.uniform(0, 2 * math.pi))
+        found.append(Camera((x, y + 1.5, z), heading, -0.1, SIDE, SIDE, samples=1))
+    return found
+
+
+def split(mesh: SceneMesh, count: int) -> SceneMesh:
+    """The same surface of so many triangles: the largest are halved at their longest sides."""
+    while len(mesh.faces) < count:
+        corners = mesh.vertices[mesh.faces]
+        area = np.linalg.norm(
+            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+        )
+        most = min(count - len(mesh.faces), max(1, len(mesh.faces) // 2))
+        big = np.argsort(-area, kind="stable")[:most]
+        sides = np.linalg.norm(corners[big] - corners[big][:, [1, 2, 0]], axis=2)
+        turn = (sides.argmax(axis=1)[:, None] + np.arange(3)) % 3
+        a, b, c = np.take_along_axis(mesh.faces[big], turn, axis=1).T
+        middle = np.arange(len(big), dtype=np.int32) + len(mesh.vertices)
+        faces = mesh.faces.copy()
+        faces[big] = np.stack([a, middle, c], axis=1)
+        keep = [mesh.owners, mesh.surface, mesh.smooth]
+        owners, surface, smooth = (np.concatenate([each, each[big]]) for each in keep)
+        mesh = replace(
+            mesh,
+            vertices=np.concatenate([mesh.vertices, (mesh.vertices[a] + mesh.vertices[b]) / 2]),
+            faces=np.concatenate([faces, np.stack([middle, b, c], axis=1)]),
+            owners=owners,
+            surface=surface,
+            smooth=smooth,
+            uv=np.concatenate([mesh.uv, (mesh.uv[a] + mesh.uv[b]) / 2]),
+        )
+    return mesh
+
+
+def _pybullet(mesh: SceneMesh) -> Any:
+    """A function from a camera to pybullet's depth in metres, colour and ids drawn with it."""
+    bullet = importlib.import_module("pybullet")
+    bullet.connect(bullet.DIRECT)
+    for first in range(0, len(mesh.faces), _CHUNK):
+        faces = mesh.faces[first : first + _CHUNK]
+        used, rows = np.unique(faces, return_inverse=True)
+        # Both sides are drawn, as ours are: TinyRenderer culls none of two windings.
+        shape = bullet.createVisualShape(
+            bullet.GEOM_MESH,
+            vertices=mesh.vertices[used].astype(float).tolist(),
+            indices=rows.ravel().astype(int).tolist(),
+            normals=[[0.0, 1.0, 0.0]] * len(used),
+            rgbaColor=[0.8, 0.8, 0.8, 1],
+        )
+        bullet.createMultiBody(baseVisualShapeIndex=shape)
+
+    def draw(camera: Camera) -> Any:
+        _, up, ahead = camera.axes
+        here = np.asarray(camera.position)
+        view = bullet.computeViewMatrix(here.tolist(), (here + ahead).tolist(), up.tolist())
+        projection = bullet.computeProjectionMatrixFOV(math.degrees(camera.fov), 1.0, NEAR, FAR)
+        _, _, _, depth, _ = bullet.getCameraImage(
+            camera.width,
+            camera.height,
+            view,
+            projection,
+            shadow=0,
+            renderer=bullet.ER_TINY_RENDERER,
+        )
+        depth = np.asarray(depth).reshape(camera.height, camera.width)
+        metres = FAR * NEAR / (FAR - (FAR - NEAR) * depth)
+        return np.where(depth < 1, metres, 0)
+
+    return draw
+
+
+def _first_frames() -> list[Claim]:
+    with tempfile.TemporaryDirectory() as folder:
+        unbaked = _first("unbaked", folder)
+        baked = _first("baked", folder)
+        warm = _first("baked", folder)
+    note = (
+        f"from {HOME}, imports and all: {unbaked[0]:.1f} s unbaked, {baked[0]:.1f} s baked "
+        f"(promised: {FIRST['unbaked']:.0f} and {FIRST['baked']:.0f}); from the mesh with its "
+        f"light on disk: {warm[1]:.2f} s (promised: {FIRST['warm']})"
+    )
+    found = {"unbaked": unbaked[0], "baked": baked[0], "warm": warm[1]}
+    return [
+        Claim(
+            f"the first frame, {name}",
+            f"the {FIRST[name]:g} s that are promised",
+            FIRST[name] / found[name],
+            0.0,
+            note=note if name == "baked" else "",
+        )
+        for name in FIRST
+    ] + [Claim("the first frame, unbaked", "the same, baked", baked[0] / unbaked[0], 0.0)]
+
+
+def _first(light: str, folder: str) -> tuple[float, float]:
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_FRAME, HOME, light],
+        env={**os.environ, "XDG_CACHE_HOME": folder, "NAVLOOM_CACHE": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    whole, rest = json.loads(done.stdout)
+    return float(whole), float(rest)
