@@ -90,9 +90,8 @@ class Building:
             for s in self.storeys
             for w in s.walls
         ]
-        holes: list[Prism] = []
+        holes = list(self._cuts())
         for way in self.ways:
-            holes.append(Prism(way.strip(GRID), way.low, way.head))
             storey = self.storey_at(way.low)
             if storey is not None and way.kind != "window" and way.head < storey.ceiling - GRID:
                 solids.append(Prism(way.strip(), way.head, storey.ceiling))
@@ -104,6 +103,18 @@ class Building:
             raised = [r for r in storey.rooms if r.level > storey.floor + GRID]
             solids += [Prism(r.area, storey.floor, r.level) for r in raised if not r.outdoors]
         return solids, holes
+
+    def _cuts(self) -> Iterator[Prism]:
+        """Holes where walls leave none."""
+        walls = [w for s in self.storeys for w in s.walls]
+        tree = shapely.STRtree([footprint(w) for w in walls])
+        for way in self.ways:
+            strip = way.strip().buffer(-0.01)
+            met = [walls[i] for i in tree.query(strip, predicate="intersects")]
+            if any(
+                w.bottom < way.head - 0.01 and w.bottom + w.height > way.low + 0.01 for w in met
+            ):
+                yield Prism(way.strip(GRID), way.low, way.head)
 
     def _under(self, number: int) -> float:
         """How low the floor of a storey begins: at the ceiling of the one below."""

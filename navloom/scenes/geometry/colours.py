@@ -186,6 +186,7 @@ _CLASSES = {
     "garden table": "wood",
     "kitchen table": "wood",
     "kitchen sink": "steel",
+    "sink": "ceramic",
     "frying pan": "metal",
     "floor lamp": "metal",
     "front door": "wood",

@@ -372,7 +372,7 @@ _REPEATS = {
     "parquet": 1.2,
     "tiles": 0.8,
     "bathroom tiles": 0.8,
-    "wall tiles": 0.8,
+    "wall tiles": 0.6,
     "mosaic": 0.4,
     "carpet": 0.6,
     "fabric": 0.3,
