@@ -134,6 +134,11 @@ class Building:
             wide = storey.footprint.buffer(_OVERHANG, join_style="mitre")
             yield Prism(wide, storey.ceiling, storey.ceiling + _ROOF)
 
+    @property
+    def roofs(self) -> list[float]:
+        """How high what closes it from above is: y of its upper sides."""
+        return [s.floor for s in self.storeys[1:]] + [s.ceiling + _ROOF for s in self.storeys[-1:]]
+
     def storey_at(self, y: float) -> Storey | None:
         """The storey that a height lies in."""
         found = [s for s in self.storeys if s.floor <= y + 0.3]

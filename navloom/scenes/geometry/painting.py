@@ -197,10 +197,14 @@ def _upper(building: Building, flat: Flat, finishes: Finishes) -> Iterator[Owned
         if abs(storey.floor - flat.y) < GRID * 10:
             yield from _flat(rest.intersection(storey.footprint), flat.y, finishes.threshold, FLOOR)
             rest = rest.difference(storey.footprint)
-    if flat.y > building.storeys[0].ceiling and rest.area > 0.5:
+    if any(abs(flat.y - roof) < GRID * 10 for roof in building.roofs):
         yield from _flat(rest, flat.y, ROOF, WALL)
-    else:
-        yield from _flat(rest, flat.y, TRIM if flat.y > building.ground + 0.3 else STONE, WALL)
+        return
+    for storey in building.storeys:
+        if storey.floor < flat.y < storey.ceiling:
+            yield from _flat(rest.intersection(storey.footprint), flat.y, TRIM, WALL)
+            rest = rest.difference(storey.footprint)
+    yield from _flat(rest, flat.y, STONE, WALL)
 
 
 def _lower(building: Building, flat: Flat) -> Iterator[Owned]:

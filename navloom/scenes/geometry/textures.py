@@ -223,7 +223,7 @@ def _slate() -> Grey:
 def _concrete() -> Grey:
     pores = _noise("pores", 0.012)
     tone = 0.92 + 0.015 * _noise("concrete", 0.3) + 0.015 * _noise("c2", 0.06) + 0.012 * pores
-    return np.where(pores < -2.6, 0.70, tone)
+    return np.where(pores < -3.2, 0.76, tone)
 
 
 def _grass() -> Grey:
