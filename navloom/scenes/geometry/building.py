@@ -111,10 +111,13 @@ class Building:
         for way in self.ways:
             strip = way.strip().buffer(-0.01)
             met = [walls[i] for i in tree.query(strip, predicate="intersects")]
-            if any(
-                w.bottom < way.head - 0.01 and w.bottom + w.height > way.low + 0.01 for w in met
-            ):
-                yield Prism(way.strip(GRID), way.low, way.head)
+            low = way.low
+            if any(w.bottom < way.head - 0.01 and w.bottom + w.height > low + 0.01 for w in met):
+                yield Prism(way.strip(GRID), low, way.head)
+            storey = self.storey_at(low)
+            if storey is not None and low < storey.floor - GRID:
+                # Between rooms that are a step lower.
+                yield Prism(way.strip(GRID), low, storey.floor)
 
     def _under(self, number: int) -> float:
         """How low the floor of a storey begins: at the ceiling of the one below."""

@@ -197,6 +197,11 @@ def _upper(building: Building, flat: Flat, finishes: Finishes) -> Iterator[Owned
         if abs(storey.floor - flat.y) < GRID * 10:
             yield from _flat(rest.intersection(storey.footprint), flat.y, finishes.threshold, FLOOR)
             rest = rest.difference(storey.footprint)
+    for way in building.ways:
+        if abs(way.low - flat.y) < GRID * 10 and way.kind != "window":
+            strip = way.strip()
+            yield from _flat(rest.intersection(strip), flat.y, finishes.threshold, FLOOR)
+            rest = rest.difference(strip)
     if any(abs(flat.y - roof) < GRID * 10 for roof in building.roofs):
         yield from _flat(rest, flat.y, ROOF, WALL)
         return

@@ -141,7 +141,7 @@ def _frame(long: float, low: float, high: float, z: float) -> Iterator[Part]:
             x0 = edge + number * wide + (0.03 if number else 0)
             x1 = edge + (number + 1) * wide - (0.03 if number < lights - 1 else 0)
             yield bar(x0, y - 0.015, x1, y + 0.015, deep - 0.01)
-    x = edge + wide - 0.02
+    x = edge + wide + (0.022 if lights == 1 else 0.0)
     yield box(
         (x - 0.01, (low + high) / 2 - 0.06, z - 0.05), (x + 0.01, (low + high) / 2, z + 0.05), STEEL
     )
