@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from navloom.scenes.checked_files import MESH_ENDINGS
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.furniture import item_parts
+from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import SHELL, item_owner, owners_by_name
 from navloom.scenes.geometry.rays import RayCaster
 from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Surface
@@ -173,9 +174,10 @@ def _things(scene: Scene) -> Iterator[Owned]:
     for index, item in enumerate(scene.items):
         if item.size is None:
             continue
-        x, y, z = item.position
+        x, z, yaw = pose_of(scene, item)
+        foot = item.position[1] - item.size[1] / 2
         for part in item_parts(item):
-            yield item_owner(index), part.turned(item.yaw).moved(x, y - item.size[1] / 2, z)
+            yield item_owner(index), part.turned(yaw).moved(x, foot, z)
 
 
 def _file_of(scene: Scene) -> Path | None:

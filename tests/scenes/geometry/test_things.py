@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from navloom.scenes.geometry.furniture.artworks import MOTIFS
 from navloom.scenes.geometry.furniture.built import builder_of, item_parts, plain
 from navloom.scenes.geometry.furniture.portable import BY_NAME
+from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.solids import Part, Picture, bounds
 from navloom.scenes.homes.catalogue import catalogue
-from navloom.scenes.scene import Item
+from navloom.scenes.scene import Item, Wall
 from navloom.scenes.uri import load_scene
 
 BUDGET = 960
@@ -124,6 +126,38 @@ def test_a_picture_hangs_with_its_art_to_the_room_and_upright() -> None:
     # v grows downwards; who looks along +z has +x on the left.
     assert art.uv[top, 1] == 0
     assert art.uv[left, 0] == 0
+
+
+@pytest.mark.parametrize("home", ["demo:villa", "demo:house", "home:3"])
+def test_pictures_hang_before_their_walls_and_face_the_room(home: str) -> None:
+    scene = load_scene(home)
+    hung = [i for i in scene.items if i.name in ("picture", "painting", "mirror") and i.size]
+    assert len(hung) > 4
+    for item in hung:
+        assert item.size is not None
+        x, z, yaw = pose_of(scene, item)
+        front = (math.sin(yaw), -math.cos(yaw))
+        clear = []
+        for way in (1, -1):
+            # From the middle of its front, and of its back, to the first wall.
+            at = [x + way * front[0] * item.size[2] / 2, z + way * front[1] * item.size[2] / 2]
+            clear.append(min(_wall_ahead(wall, at, front, way, item) for wall in scene.walls))
+        assert clear[1] < 0.03 < clear[0], (item.id, clear)
+
+
+def _wall_ahead(
+    wall: Wall, at: list[float], front: tuple[float, float], way: int, item: Item
+) -> float:
+    (ax, az), (bx, bz) = wall.a, wall.b
+    long = math.hypot(bx - ax, bz - az)
+    ux, uz = (bx - ax) / long, (bz - az) / long
+    across = front[0] * -uz + front[1] * ux
+    off, along = (at[0] - ax) * -uz + (at[1] - az) * ux, (at[0] - ax) * ux + (at[1] - az) * uz
+    level = wall.bottom <= item.position[1] <= wall.bottom + wall.height
+    if not level or abs(across) < 0.9 or not 0 <= along <= long:
+        return math.inf
+    far = -off / (across * way) - wall.thickness / 2
+    return far if far > -wall.thickness else math.inf
 
 
 def test_pictures_differ_among_things_and_never_for_one() -> None:

@@ -65,10 +65,17 @@ def framed(
         box((-w / 2, h - bar, front), (w / 2, h, back), frame, sides="bufklr"),
         box((-w / 2, bar, front), (-w / 2 + bar, h - bar, back), frame, sides="fklr"),
         box((w / 2 - bar, bar, front), (w / 2, h - bar, back), frame, sides="fklr"),
-        box((-w / 2 + bar, bar, sunk + d * 0.1), (w / 2 - bar, h - bar, back), WHITE, sides="fk"),
     ]
     edge = bar + mat
     parts.append(face(w - 2 * edge, edge, h - edge, sunk, inner))
+    if mat:
+        # Around the art, not behind it: what is covered has no light of its own to be seen by.
+        for low, high in ((bar, edge), (h - edge, h - bar)):
+            parts.append(face(w - 2 * bar, low, high, sunk, WHITE))
+        for side in (-1, 1):
+            at = side * (w / 2 - bar - mat / 2)
+            parts.append(face(mat, edge, h - edge, sunk, WHITE, x=at))
+    parts.append(box((-w / 2 + bar, bar, sunk), (w / 2 - bar, h - bar, back), WHITE, sides="k"))
     return parts
 
 
