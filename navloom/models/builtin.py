@@ -181,6 +181,7 @@ class BuiltinChatModel(InProcessModel):
     """
 
     takes_job: ClassVar[bool] = True
+    takes_images: ClassVar[bool] = False
 
     model_name: str
     """"heuristic" or "random", or the name of a set of policies of one's own."""

@@ -44,6 +44,7 @@ class LocalChatModel(BaseChatModel):
     """
 
     in_process: ClassVar[bool] = True
+    takes_images: ClassVar[bool] = False
 
     model_name: str
     """What stands after ``local/``."""

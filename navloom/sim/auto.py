@@ -22,7 +22,11 @@ def backend_of(scene: Scene) -> str:
 
 
 def make(
-    scene: Scene, *, captions: CaptionSource | Path | str | None = None, rig: str | None = None
+    scene: Scene,
+    *,
+    captions: CaptionSource | Path | str | None = None,
+    rig: str | None = None,
+    light: str = "baked",
 ) -> Simulator:
     """The backend as the registry makes it.
 
@@ -30,6 +34,7 @@ def make(
         scene: any scene with viewpoints.
         captions: a source of captions, or the file of a caption cache; None takes what there is.
         rig: which pictures are taken where there are any; None is the backend's own.
+        light: in pictures, as :func:`navloom.sim.embedded.make` has it.
 
     Raises:
         SimulatorError: the scene has no viewpoints, there is no such rig, or the cache is broken.
@@ -46,4 +51,4 @@ def make(
         return graph.make(scene, captions=captions)
     from navloom.sim import embedded
 
-    return embedded.make(scene, captions=captions, rig=rig or "vln-mme")
+    return embedded.make(scene, captions=captions, rig=rig or "vln-mme", light=light)

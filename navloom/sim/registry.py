@@ -71,18 +71,24 @@ def get_simulator(name: str, scene: Scene | str, **options: Any) -> Simulator:
     return made
 
 
-def takes(name: str, option: str) -> bool:
-    """Whether a backend has an option.
+def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) -> Simulator:
+    """A simulator whose rig gives what so many views need, where its rig can be chosen.
 
     Args:
-        name: the backend's.
-        option: the option's.
+        name: a backend's name.
+        scene: a scene, or its URI.
+        views: one of :data:`navloom.sim.views.FORMS`.
+        options: the backend's own.
 
     Raises:
-        SimulatorError: there is no such backend.
+        SimulatorError: as :func:`get_simulator`.
+        SceneError: as there.
     """
-    known = _options(_maker(name))
-    return known is None or option in known
+    if name in ("auto", "embedded"):
+        from navloom.sim.embedded.sensors import rig_for_views
+
+        options = {"rig": rig_for_views(views), **options}
+    return get_simulator(name, scene, **options)
 
 
 def simulator_name(name: str, scene: Scene) -> str:
@@ -133,21 +139,14 @@ def _maker(name: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _options(make: Callable[..., Any]) -> list[str] | None:
-    """The names of a maker's options; None where it takes any, or nobody knows."""
+def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any]) -> None:
     try:
         parameters = signature(make).parameters
     except (TypeError, ValueError):
-        return None
-    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
-        return None
-    return [each for each in parameters if each != "scene"]
-
-
-def _check_options(name: str, make: Callable[..., Any], options: dict[str, Any]) -> None:
-    known = _options(make)
-    if known is None:
         return
+    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
+        return
+    known = [each for each in parameters if each != "scene"]
     for option in options:
         if option not in known:
             raise SimulatorError(

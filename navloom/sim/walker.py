@@ -30,7 +30,7 @@ from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.sim.protocol import Action, Hop, Observation, Pose, Simulator, Stop
-from navloom.sim.registry import get_simulator
+from navloom.sim.registry import seeing_simulator
 
 MOST_LEASED = 32
 """Simulators that a context holds at once; the one that was used longest ago is closed first."""
@@ -59,12 +59,16 @@ class Walker:
         agent: what it is called there.
         embodiment: whose body it is.
         views: how many views a model is shown of it (:mod:`navloom.sim.views`); 0 shows none.
+        by_lot: whether candidates come in an order that says nothing of where they lie, so that
+            neither a habit of taking the first nor a text alone finds the way; else they are
+            sorted by their global heading, as the paper's are (VLN-MME 3.3).
     """
 
     simulator: Simulator
     agent: str
     embodiment: Embodiment = DEFAULT_BODY
     views: int = 4
+    by_lot: bool = True
 
     @property
     def scene(self) -> Scene:
@@ -208,10 +212,12 @@ def _in(simulator: Simulator) -> dict[str, _Kept]:
 
 
 def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
-    # Options and the marks in pictures are numbered alike, in an order that says nothing of where
-    # they lie, whatever order a backend gives.
+    # Options and the marks in pictures are numbered alike, whatever order a backend gives.
     here = seen.pose.viewpoint or ""
-    dealt = sorted(seen.candidates, key=lambda way: _drawn(here, way.viewpoint))
+    if walker.by_lot:
+        dealt = sorted(seen.candidates, key=lambda way: _drawn(here, way.viewpoint))
+    else:
+        dealt = sorted(seen.candidates, key=lambda way: (way.heading, way.viewpoint))
     observation = replace(seen, candidates=tuple(dealt))
     with suppress(TypeError):
         kept = _KEPT.setdefault(walker.simulator, {})
@@ -230,9 +236,10 @@ def _drawn(here: str, there: str) -> tuple[bytes, str]:
 def walker_of(runtime: Runtime[Any]) -> Walker:
     """The body of a graph's context, as this run and thread has it.
 
-    The context has ``simulator``, ``scene``, ``agent``, ``embodiment``, ``views`` and ``leases``. A
-    simulator that is given is used as it is; one that has to be made, by the name of its backend or
-    by a function that makes one, is kept in the leases.
+    The context has ``simulator``, ``scene``, ``agent``, ``embodiment``, ``views``, ``shown_views``
+    (0 where its model takes no pictures) and ``leases``. A simulator that is given is used as it
+    is; one that has to be made, by the name of its backend or by a function that makes one, is kept
+    in the leases.
 
     Raises:
         UsageError: the context has neither.
@@ -244,10 +251,11 @@ def walker_of(runtime: Runtime[Any]) -> Walker:
     if isinstance(given, str):
         if context.scene is None:
             raise UsageError("A navigator needs a simulator, or a scene such as 'demo:house'.")
-        given = partial(get_simulator, given, scene_of(context.scene))
+        given = partial(seeing_simulator, given, scene_of(context.scene), context.views)
     if callable(given):
         given = context.leases.get((info.thread_id or info.run_id) if info else None, given)
-    return Walker(given, context.agent, context.embodiment, context.views)
+    by_lot = getattr(context, "prompts", None) != "paper"
+    return Walker(given, context.agent, context.embodiment, context.shown_views, by_lot)
 
 
 class Leases:

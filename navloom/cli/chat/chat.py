@@ -121,7 +121,12 @@ def _context(
     from navloom.graphs.chat.state import Context
     from navloom.models.registry import get_model
 
-    return Context(model=get_model(model), simulator=_simulator(backend, scene, captions, made))
+    simulator = _simulator(backend, scene, captions, made)
+    context = Context(model=get_model(model), simulator=simulator)
+    pictures = "rgb" in simulator.capabilities
+    if pictures and not context.shown_views and not model.startswith("builtin/"):
+        say(f"{model} takes no images: it is told in words what there is.")
+    return context
 
 
 def _simulator(backend: str, uri: str, captions: str | None, made: dict[str, Any]) -> Simulator:

@@ -48,10 +48,17 @@ Panoramas = Annotated[
         kind=Path,
     ),
 ]
-Backend = Annotated[str, Opt("The simulator; graph has captions and no pictures.", metavar="NAME")]
+Backend = Annotated[
+    str,
+    Opt(
+        "The simulator. auto: embedded, which has pictures, where the scene has geometry, else"
+        " graph, which has words alone.",
+        metavar="NAME",
+    ),
+]
 
 
-USUAL_BACKEND = "graph"
+USUAL_BACKEND = "auto"
 
 
 def backend_of(backend: str, panoramas: object) -> str:
@@ -76,7 +83,7 @@ class EvalRequest(Request):
     KIND: ClassVar[str] = "navigate"
     PLACES: ClassVar[Sequence[str]] = ("data", "subset", "captions", "panoramas", "failures_from")
     DERIVED: ClassVar[frozenset[str]] = frozenset(
-        {"settings", "prompt_files", "episodes", "scenes"}
+        {"settings", "prompt_files", "episodes", "scenes", "simulators"}
         | {"subset_ids", "caption_files", "panorama_files", "failure_examples"}
     )
 
@@ -151,8 +158,18 @@ class EvalRequest(Request):
     )
     views: Annotated[
         Literal[0, 4, 12, 24, 36],
-        Opt("Pictures a step where the backend has any: 0, 4, 12, 24, 36.", kind=int),
+        Opt(
+            "Pictures a step where the backend has any and the model takes them: 0, 4, 12, 24, 36.",
+            kind=int,
+        ),
     ] = 4
+    light: Annotated[
+        Literal["baked", "unbaked"],
+        Opt(
+            "Light in pictures of the embedded backend. baked: worked out once a home, in some ten"
+            " seconds, and kept; unbaked: at once, and plainer."
+        ),
+    ] = "baked"
     max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000)] = 15
     max_reasks: Annotated[
         int,

@@ -12,6 +12,7 @@ never counts as one that stopped: its scores of success are 0 wherever it stands
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +20,7 @@ from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
-from navloom.errors import SceneError, UsageError
+from navloom.errors import ModelError, SceneError, UsageError
 from navloom.evals.captions.run import caption_file
 from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
 from navloom.evals.navigation.failure_examples import Example, choose, read_examples
@@ -34,6 +35,7 @@ from navloom.evals.tasks.registry import load_task
 from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
+from navloom.models.binding import sees
 from navloom.models.registry import model_of
 from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.distances import per_scene
@@ -42,7 +44,7 @@ from navloom.scenes.uri import list_scenes, scene_of
 from navloom.sim.captions import captions_for
 from navloom.sim.media import FolderMedia
 from navloom.sim.protocol import Simulator
-from navloom.sim.registry import get_simulator
+from navloom.sim.registry import get_simulator, seeing_simulator, simulator_name
 from navloom.tools.navigation.things import Thing
 
 _COPIED = (
@@ -66,6 +68,8 @@ _COPIED = (
     "views",
 )
 """What the navigator's context takes from the request as it stands."""
+_OURS = ("auto", "embedded", "graph")
+"""Backends that take a source of captions."""
 _MOST_NAMED = 5
 """Scenes that a note names."""
 STEP_TOKENS = 400
@@ -183,11 +187,12 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
         said = caption_file(request.captions, scene)
         from_disk = {"folder": request.panoramas, "views": request.views or 4}
         return get_simulator("panorama", scene, captions=said, **from_disk)
-    if request.backend != "graph" and request.captions is None:
+    if request.backend not in _OURS and request.captions is None:
         return get_simulator(request.backend, scene)
     kept = request.captions and caption_file(request.captions, scene)
     words = per_scene(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
-    return get_simulator(request.backend, scene, captions=words)
+    light = {"light": request.light} if request.backend in ("auto", "embedded") else {}
+    return seeing_simulator(request.backend, scene, request.views, captions=words, **light)
 
 
 def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
@@ -224,6 +229,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         "split": data.split,
         "episodes": whole,
         "scenes": _scenes(data),
+        "simulators": _simulators(request, data),
         **subset,
         **_captions(request),
         **_panoramas(request, data),
@@ -239,6 +245,12 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
     # Also the moment when a wrong name of a simulator is found out.
     simulator = simulator_of(request, data.scenes[samples[0].scene])
     simulator.close()
+    pictures = bool(request.views) and "rgb" in simulator.capabilities
+    shown = pictures and _sees(request.thinks_with)
+    if pictures and not shown and not request.thinks_with.startswith("builtin/"):
+        notes.append(
+            f"{request.thinks_with} takes no images: it is told in words, and no picture is made."
+        )
     return EvalPlan(
         request=request,
         samples=samples,
@@ -250,7 +262,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         scenes=data.scenes,
         things=data.things,
         failures=failures,
-        media=run / "media" if run is not None and "rgb" in simulator.capabilities else None,
+        media=run / "media" if run is not None and shown else None,
         touches="collide" in simulator.capabilities,
     )
 
@@ -273,6 +285,21 @@ def _scenes(data: TaskData) -> dict[str, Any]:
     scenes = [scene_of(data.scenes[name]) for name in names]
     labelled = sum(any(r.label != UNKNOWN for r in scene.regions) for scene in scenes)
     return {**_hashed([scene.model_dump_json() for scene in scenes]), "rooms_named": labelled}
+
+
+def _simulators(request: EvalRequest, data: TaskData) -> dict[str, int]:
+    """How many scenes each backend that is really used stands in."""
+    names = sorted({episode.scene for episode in data.episodes})
+    used = Counter(simulator_name(request.backend, scene_of(data.scenes[each])) for each in names)
+    return dict(sorted(used.items()))
+
+
+def _sees(model: str) -> bool:
+    """Whether a model is shown pictures; one that cannot be made says so when it is asked."""
+    try:
+        return sees(model)
+    except ModelError:
+        return True
 
 
 def _check_scenes(data: TaskData) -> None:

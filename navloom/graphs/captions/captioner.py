@@ -22,7 +22,7 @@ import json
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NotRequired, cast
 
@@ -48,6 +48,7 @@ from navloom.graphs.agent import (
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.graphs.calling import as_node
 from navloom.models.answer import AnswerError, opening, read_json_object
+from navloom.models.binding import sees
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import up_or_down
 from navloom.scenes.hints import viewpoint_hint
@@ -65,7 +66,7 @@ from navloom.sim.protocol import (
     Observation,
     Pose,
 )
-from navloom.sim.registry import get_simulator
+from navloom.sim.registry import seeing_simulator
 from navloom.sim.views import strip
 from navloom.sim.walker import Walker
 from navloom.tools.forms import closed_object, paragraph
@@ -122,7 +123,7 @@ class Context(AgentContext):
     """The scene, or its URI."""
     model: ModelLike = "builtin/heuristic"
     """The model, or its ``provider/name``; its calls have the role ``describer``."""
-    simulator: SimulatorLike = "graph"
+    simulator: SimulatorLike = "auto"
     """Where pictures or words come from; the backend ``graph`` has words alone. The captions' graph
     puts an agent of its own in it."""
     agent: str = "camera"
@@ -130,11 +131,17 @@ class Context(AgentContext):
     jobs: tuple[Job, ...] = JOBS
     """What to ask about each viewpoint."""
     views: Literal[0, 4, 12, 24, 36] = 4
-    """How many views are shown where there are pictures; see :mod:`navloom.sim.views`."""
+    """How many views are shown where there are pictures, to a model that takes them; see
+    :mod:`navloom.sim.views`."""
     max_reasks: int = 2
     """How often a question whose answer cannot be read is asked again."""
     constrain: bool = True
     """Whether to hold the model to the answer's schema where its backend can."""
+
+    @cached_property
+    def shown_views(self) -> int:
+        """How many views the model is shown: none where it takes none."""
+        return self.views if self.views and sees(self.model) else 0
 
 
 def plan(state: State, runtime: Runtime[Context]) -> State:
@@ -160,7 +167,7 @@ def prompt(state: Describing, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the question down."""
     context, scene = runtime.context, scene_of(runtime.context.scene)
     seen = _observe(context, scene, state["viewpoint"])
-    rendered = _rendered(state["job"], seen, scene, state.get("seed", 0), context.views)
+    rendered = _rendered(state["job"], seen, scene, state.get("seed", 0), context.shown_views)
     return {"messages": opening(rendered)}
 
 
@@ -186,7 +193,7 @@ def question(state: Describing, context: Context) -> Question:
         give_up=lambda _, error: ended(None, f"{viewpoint} {job}: {error}"),
         schema=marker_schema(len(ways)) if is_markers else summary_schema(),
         role="describer",
-        pictures=lambda: strip(seen, 0.0, context.views, markers=is_markers),
+        pictures=lambda: strip(seen, 0.0, context.shown_views, markers=is_markers),
         about=f"{viewpoint} {job}: ",
     )
 
@@ -369,7 +376,7 @@ def _observe(context: Context, scene: Scene, viewpoint: str) -> Observation:
     pose = Pose(floor_of(scene.viewpoint_by_id[viewpoint]), viewpoint=viewpoint)
     simulator = context.simulator
     if isinstance(simulator, str):
-        simulator = partial(get_simulator, simulator, scene)
+        simulator = partial(seeing_simulator, simulator, scene, context.views)
     if callable(simulator):
         simulator = context.leases.get(None, simulator)
     return Walker(simulator, context.agent).start(pose, 0)

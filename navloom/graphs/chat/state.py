@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
@@ -19,6 +20,7 @@ from navloom.graphs.agent import (
     SceneLike,
     SimulatorLike,
 )
+from navloom.models.binding import sees
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 
 
@@ -87,7 +89,7 @@ class Context(AgentContext):
         UsageError: a bound that makes no sense.
     """
 
-    simulator: SimulatorLike = "graph"
+    simulator: SimulatorLike = "auto"
     """Where it walks: the backend to stand ``scene`` in, or one for this conversation alone."""
     scene: SceneLike | None = None
     """The scene or its URI, for a backend that is named."""
@@ -98,8 +100,13 @@ class Context(AgentContext):
     embodiment: Embodiment = DEFAULT_BODY
     """Whose body it is."""
     views: Literal[0, 4] = 4
-    """4 shows the model a strip of pictures where the simulator has any."""
+    """4 shows the model a strip where the simulator has pictures and the model takes them."""
     max_turns: Annotated[int, Field(ge=1, le=100)] = 10
     """Model calls an instruction, at most."""
     before_hop: Annotated[Callable[[], Awaitable[None]] | None, FromPython()] = None
     """Awaited before each hop, when the one before is on disk: for displays that show each."""
+
+    @cached_property
+    def shown_views(self) -> int:
+        """Pictures that the model is shown: none where it takes none."""
+        return self.views if self.views and sees(self.model) else 0

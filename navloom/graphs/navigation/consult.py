@@ -18,6 +18,7 @@ from navloom.graphs.calling import as_node
 from navloom.graphs.navigation import oracle, pointing
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.text import perceived, render, shortest_words
+from navloom.models.binding import sees
 from navloom.scenes.scene import Scene
 from navloom.sim.walker import Walker, walker_of
 from navloom.tools.navigation.giveaways import gives_away
@@ -70,8 +71,14 @@ def _context(state: Any, runtime: Runtime[Context]) -> oracle.Context:
         simulator=walker.simulator,
         knows=context.oracle_knows,
         arrival=context.oracle_arrival,
-        pictures=pictures_of(state, context, walker),
+        pictures=_for_oracle(state, context, walker),
     )
+
+
+def _for_oracle(state: Mapping[str, Any], context: Context, walker: Walker) -> tuple[bytes, ...]:
+    """What the navigator is shown, where the oracle's model takes pictures, too."""
+    other = context.oracle_model
+    return pictures_of(state, context, walker) if other is None or sees(other) else ()
 
 
 def _read_here(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
@@ -84,7 +91,7 @@ def _read_here(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
         Step(**state["draft"]).options,
         can_ask=False,
         shortest=None,
-        showing=len(pictures_of(state, context, walker)),
+        showing=len(_for_oracle(state, context, walker)),
     )
     return rendered.human.rpartition("\n\n")[0]
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, FromPython, ModelLike, SceneLike, SimulatorLike
+from navloom.models.binding import sees
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
@@ -96,7 +98,7 @@ class Context(AgentContext):
         UsageError: a setting that makes no sense.
     """
 
-    simulator: SimulatorLike = "graph"
+    simulator: SimulatorLike = "auto"
     """Where it walks: the backend to stand ``scene`` in, or what makes one for each run. One that
     is given whole is used as it is: two runs at once had better have one each."""
     scene: SceneLike | None = None
@@ -161,11 +163,17 @@ class Context(AgentContext):
     oracle_budget: Bound = 3
     """How often the oracle speaks of itself in a run, at most."""
     views: Literal[0, 4, 12, 24, 36] = 4
-    """Pictures a step where the simulator has any: one strip of 4, or so many single views."""
+    """Pictures a step where the simulator has any: one strip of 4, or so many single views. A model
+    that takes no images is shown none, and none is made."""
 
     def __post_init__(self) -> None:
         AgentContext.__post_init__(self)
         check_prompts(self)
+
+    @cached_property
+    def shown_views(self) -> int:
+        """Pictures a step that the navigator is shown: none where its model takes none."""
+        return self.views if self.views and sees(self.model) else 0
 
     @property
     def plans(self) -> bool:

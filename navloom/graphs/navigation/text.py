@@ -300,7 +300,7 @@ def render(
         "summary": shown(captions.summary, MOST_SUMMARY) or "nothing is known of this place",
         "sides": _sides(captions, front),
         "near": ", ".join(_near(each, front) for each in captions.objects[:_MOST_NEAR]),
-        "pictures": _pictures(context.views, showing),
+        "pictures": _pictures(context.views, showing, _hidden(options, observation, showing)),
         "options": render_options(options, helper if can_ask else None, paper=paper),
     }
     prompt = load_prompt(PROMPTS[context.prompts])
@@ -325,7 +325,8 @@ def facing(context: Context, observation: Observation) -> float:
     from navloom.sim.views import quarter
 
     heading = observation.pose.heading
-    strip = context.views == 4 and bool(observation.images.get("rgb"))
+    # A model that is shown no strip reads the same whether or not the simulator has pictures.
+    strip = context.shown_views == 4 and bool(observation.images.get("rgb"))
     return quarter(heading) if strip else heading
 
 
@@ -398,9 +399,23 @@ def _near(thing: SeenObject, front: float) -> str:
     return f"{' '.join(name.split())} ({thing.distance:.1f} m, {side})"
 
 
-def _pictures(views: int, showing: int) -> str:
+def _hidden(options: Sequence[Option], observation: Observation, showing: int) -> list[int]:
+    """The numbers of options that cannot be seen from here, where pictures are shown."""
+    if not showing:
+        return []
+    from navloom.sim.views import hidden_ways
+
+    hidden = hidden_ways(observation)
+    return [option.id for option in options if option.hops == 1 and option.viewpoint in hidden]
+
+
+def _pictures(views: int, showing: int, hidden: Sequence[int]) -> str:
     if not showing:
         return ""
+    what = f"{showing} views, each with its direction above it; green circles bear option IDs"
     if views == 4:
-        return "one strip of four views, Left, Front, Right and Back; green circles bear option IDs"
-    return f"{showing} views, each with its direction above it; green circles bear option IDs"
+        what = "one strip of four views, Left, Front, Right and Back; green circles bear option IDs"
+    if not hidden:
+        return what
+    ids = ", ".join(map(str, hidden))
+    return f"{what}; white circles, options that something hides from here: {ids}"

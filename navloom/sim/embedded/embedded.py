@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.errors import SimulatorError
+from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.geometry import has_geometry, scene_mesh
@@ -38,7 +38,7 @@ def make(
     *,
     captions: CaptionSource | Path | str | None = None,
     rig: str | Path | Rig = "vln-mme",
-    light: Lighting = "baked",
+    light: str = "baked",
 ) -> EmbeddedSimulator:
     """The backend as the registry makes it.
 
@@ -55,9 +55,13 @@ def make(
     """
     if captions is None or isinstance(captions, (str, Path)):
         captions = captions_for(scene, captions)
-    if light not in get_args(Lighting):
-        raise SimulatorError(f"The light is '{light}': expected {' or '.join(get_args(Lighting))}.")
-    return EmbeddedSimulator(scene, captions, rig_of(rig), light)
+    known: dict[str, Lighting] = {"baked": "baked", "unbaked": "unbaked"}
+    if light not in known:
+        raise SimulatorError(
+            f"There is no light '{light}': expected {' or '.join(known)}."
+            + did_you_mean(light, known)
+        )
+    return EmbeddedSimulator(scene, captions, rig_of(rig), known[light])
 
 
 class EmbeddedSimulator(GraphSimulator):

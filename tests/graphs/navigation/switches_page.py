@@ -241,14 +241,15 @@ def _section(switch: Switch, base: Mapping[str, Any], plain: Sequence[BaseMessag
 def _walk(switch: Switch) -> tuple[dict[str, Any], list[BaseMessage]]:
     scene = load_scene(SCENE)
     stands = (HERE, *switch.way)
-    numbers = [_number(scene, *pair) for pair in itertools.pairwise(stands)]
+    by_lot = switch.settings.get("prompts") != "paper"
+    numbers = [_number(scene, *pair, by_lot) for pair in itertools.pairwise(stands)]
     moves: list[Any] = [f"Action: {n}." for n in numbers]
     moves[2] = switch.third + moves[2]
     last: list[Any] = list(switch.last)
     if switch.tool:
         moves = [{"name": "move", "args": {"option": n}} for n in numbers]
         last = [{"name": "stop", "args": {}}]
-    settings = {"scene": scene, **switch.settings}
+    settings = {"scene": scene, "simulator": "graph", **switch.settings}
     if "media" in settings:
         settings["simulator"] = PictureSimulator(scene, captions_for(scene))
     with ScriptedChatModel([*moves, *last]) as model:
@@ -264,10 +265,10 @@ def _said(reply: Any) -> str:
     return reply if isinstance(reply, str) else json.dumps(reply)
 
 
-def _number(scene: Scene, start: str, end: str) -> int:
+def _number(scene: Scene, start: str, end: str, by_lot: bool) -> int:
     """The number that a step at one place gives the other."""
     place = scene.viewpoint_by_id[start]
-    walker = Walker(get_simulator("graph", scene), "navigator")
+    walker = Walker(get_simulator("graph", scene), "navigator", by_lot=by_lot)
     seen = walker.start(Pose(place.position, 0.0, 0.0, start), GIVEN["seed"])
     return [way.viewpoint for way in seen.candidates].index(end) + 1
 
