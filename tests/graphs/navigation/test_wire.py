@@ -182,15 +182,15 @@ def test_the_marks_in_the_pictures_are_the_options_whatever_order_a_simulator_gi
     assert names[0] == names[1]
 
 
-def test_a_model_that_takes_no_images_is_refused_before_the_call() -> None:
-    from navloom.errors import ModelRefusedError
-
+def test_a_model_that_takes_no_images_reads_what_it_would_without_a_camera() -> None:
     class Blind(ScriptedChatModel):
         profile: Any = None
 
-    blind = Blind([])
-    blind.profile = {"image_inputs": False}
-    context = Context(simulator=PictureSimulator(home()), model=blind)
-    with pytest.raises(ModelRefusedError, match="images"):
-        run(navigator.graph, GIVEN, context=context)
-    assert blind.calls == []
+    said = []
+    for simulator in (PictureSimulator(home()), GraphSimulator(home())):
+        blind = Blind(["Action: Stop."])
+        blind.profile = {"image_inputs": False}
+        run(navigator.graph, GIVEN, context=Context(simulator=simulator, model=blind))
+        said.append([message.content for call in blind.calls for message in call.messages])
+    assert said[0] == said[1]
+    assert all(isinstance(text, str) for text in said[0])
