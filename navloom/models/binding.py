@@ -281,17 +281,6 @@ def cannot(model: Any, ability: Ability) -> bool:
     return profile.get(_FIELD[ability]) is False
 
 
-def sees(model: Any) -> bool:
-    """Whether a model is shown pictures: where it takes them, and where nobody knows.
-
-    Args:
-        model: a chat model, or its ``provider/name``. Rule-based baselines read words alone.
-    """
-    if isinstance(model, str):
-        model = model_of(model)
-    return getattr(type(model), "takes_images", True) and not cannot(model, "images")
-
-
 def check_abilities(model: Any, *, tools: bool = False, images: bool = False) -> None:
     """Refuse a model that is known to lack what it will be asked for.
 

@@ -35,7 +35,7 @@ from navloom.evals.tasks.registry import load_task
 from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
-from navloom.models.binding import sees
+from navloom.models.eyes import sees
 from navloom.models.registry import model_of
 from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.distances import per_scene

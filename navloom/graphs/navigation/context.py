@@ -18,7 +18,7 @@ from pydantic import Field
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, FromPython, ModelLike, SceneLike, SimulatorLike
-from navloom.models.binding import sees
+from navloom.models.eyes import sees
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Scene
