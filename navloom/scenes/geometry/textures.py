@@ -236,7 +236,7 @@ def _wicker() -> Grey:
     u, v = _at()
     over = (np.floor(u * 12) + np.floor(v * 12)) % 2 == 0
     strand = np.where(over, np.sin(v % (1 / 12) * 12 * np.pi), np.sin(u % (1 / 12) * 12 * np.pi))
-    return _rgb(0.25 + 0.7 * strand + 0.08 * _noise("wicker", 0.02), _LIGHT, (0.45, 0.36, 0.27))
+    return _rgb(0.4 + 0.6 * strand + 0.05 * _noise("wicker", 0.02), _LIGHT, (0.62, 0.54, 0.45))
 
 
 def _metal() -> Grey:
