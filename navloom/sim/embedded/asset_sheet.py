@@ -14,7 +14,7 @@ from navloom.scenes.geometry.furniture.built import builder_of
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.owners import FLOOR, item_owner
 from navloom.scenes.geometry.rays import Hits
-from navloom.scenes.geometry.solids import Part, Surface, quad
+from navloom.scenes.geometry.solids import Floats, Part, Surface, quad
 from navloom.scenes.homes.catalogue import Entry, catalogue
 from navloom.scenes.parts import Extents, Item, ItemKind, prompt_name
 from navloom.sim.embedded.camera import Camera
@@ -30,6 +30,8 @@ _ABOVE = math.radians(22)
 _SUN = (0.55, 1.0, -0.75)
 _RAYS = 4
 """From each of the four pixels that one of the picture is made of, of each kind of light."""
+_BLUR = 6
+"""Pixels to each side over which light is smoothed."""
 
 
 def kinds(kind: ItemKind) -> list[Item]:
@@ -86,7 +88,7 @@ def tile(item: Item, pixels: int = 220, *, turn: float = _TURN) -> NDArray[np.ui
     reach = max(math.sqrt(w * w + h * h + d * d) / 2, 0.02)
     # What lies flat is looked at from higher up, what hangs on a wall straighter.
     above = math.radians(12) if hung else _ABOVE + (0.45 if h < 0.15 * max(w, d) else 0.0)
-    away = reach / math.sin(_FOV / 2) * (0.92 if hung else 0.97)
+    away = reach / math.sin(_FOV / 2) * (0.95 if hung else 1.0)
     level = away * math.cos(above)
     eye = (level * math.sin(turn), h / 2 + away * math.sin(above), -level * math.cos(turn))
     camera = Camera(eye, math.atan2(-eye[0], eye[2]), -above, pixels * 2, pixels * 2, _FOV)
@@ -108,7 +110,7 @@ def _alone(parts: Iterable[Part], size: Extents, *, hung: bool) -> SceneMesh:
     return assembled([*((FLOOR, part.moved(0, -0.0005, 0)) for part in ground), *owned])
 
 
-def _light(mesh: SceneMesh, hits: Hits, camera: Camera, reach: float) -> NDArray[np.float32]:
+def _light(mesh: SceneMesh, hits: Hits, camera: Camera, reach: float) -> Floats:
     """How much soft light from all around and from one side comes to each pixel, 0 to 1."""
     start, along = camera.rays()
     seen = np.flatnonzero(hits.face >= 0)
@@ -133,9 +135,30 @@ def _light(mesh: SceneMesh, hits: Hits, camera: Camera, reach: float) -> NDArray
         turned = (ways * normals).sum(axis=1) < 0
         shade = turned | mesh.caster.blocked(points, ways.astype(np.float32), limit)
         dark += 0.22 / _RAYS * shade
-    tone = np.ones(len(hits.face), dtype=np.float32)
-    tone[seen[near]] = 1.0 - dark
-    return tone.reshape(camera.height, camera.width)
+    tone = np.zeros((camera.height * camera.width, 5), dtype=np.float32)
+    tone[:, 0] = 1.0
+    kept = seen[near]
+    tone[kept, 0] = 1.0 - dark
+    tone[kept, 1:4] = normals
+    tone[kept, 4] = hits.distance[kept] / (0.04 * reach)
+    return _smoothed(tone.reshape(camera.height, camera.width, 5))
+
+
+def _smoothed(tone: Floats) -> Floats:
+    """Light without its grain: the mean of near pixels of the same side of a thing.
+
+    Args:
+        tone: (height, width, 5) light, normal, and distance in units that part two things.
+    """
+    total, count = np.zeros(tone.shape[:2]), np.zeros(tone.shape[:2])
+    for down in range(-_BLUR, _BLUR + 1, 2):
+        for across in range(-_BLUR, _BLUR + 1, 2):
+            other = np.roll(tone, (down, across), axis=(0, 1))
+            alike = (other[..., 1:4] * tone[..., 1:4]).sum(axis=2) > 0.9
+            alike &= np.abs(other[..., 4] - tone[..., 4]) < 1
+            total += np.where(alike, other[..., 0], 0)
+            count += alike
+    return np.where(count > 0, total / np.maximum(count, 1), tone[..., 0]).astype(np.float32)
 
 
 def asset_sheet(

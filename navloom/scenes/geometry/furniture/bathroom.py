@@ -212,9 +212,9 @@ def sink_cabinet(item: Item) -> list[Part]:
     if has(item, "open"):
         # A body so full of pipes stands where it stands: its leaf is taken off its hinges.
         parts += _under_basin(-w / 2 + 0.02, -w / 2 + wide - 0.02, 0.1, top - 0.02, front)
-    bowl_w, bowl_d = min(0.5, w / count * 0.7), d * 0.6
+    bowl_w, bowl_d = min(0.5, w / count * 0.7), d / 2 - 0.05
     middles = [0.0] if count == 1 else [-w / 4, w / 4]
-    z = -d * 0.06
+    z = -d / 4
     # The rim of the bowls hides the seam of a top made of strips.
     if count == 1:
         parts += framed_hole(w, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
@@ -226,7 +226,7 @@ def sink_cabinet(item: Item) -> list[Part]:
         parts += basin(
             bowl_w * 1.36, bowl_d * 1.36, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4
         )
-        parts += [p.moved(x, 0, 0) for p in _tap_on(h, d / 2 - 0.05)]
+        parts += [p.moved(x, 0, 0) for p in _tap_on(h, 0.05)]
     return parts
 
 

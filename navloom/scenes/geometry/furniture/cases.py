@@ -365,12 +365,12 @@ def toy_chest(item: Item) -> list[Part]:
     parts.append(
         box((-w / 2, h * 0.3, d / 2 - 0.045), (w / 2, h, d / 2 - 0.02), set_off(look, 0.2))
     )
-    parts.append(slab(w - 0.04, d - 0.06, h * 0.6, h * 0.64, Surface((0.55, 0.5, 0.5))))
+    parts.append(slab(w - 0.04, d - 0.06, h - 0.05, h - 0.012, Surface((0.55, 0.5, 0.5))))
     for k in range(7):
         r = dice.uniform(0.05, 0.09)
         x, z = dice.uniform(-w / 2 + 0.12, w / 2 - 0.12), dice.uniform(-d / 2 + 0.12, d / 2 - 0.16)
         toy = Surface(colours[k % 4])
-        y = min(h * 0.64 + r * 0.6, h - r)
+        y = h - r
         parts.append(
             ball((x, y, z), (r, r, r), toy, sides=10)
             if k % 2

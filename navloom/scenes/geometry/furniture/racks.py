@@ -37,9 +37,7 @@ def clothes_rack(item: Item) -> list[Part]:
             wheel((s * x, 0.025, d / 2 - 0.04), 0.025, 0.02, BLACK, sides=8),
             beam((s * x, at - 0.01, -d / 2 + 0.03), (s * x, at - 0.01, d / 2 - 0.03), 0.02, look),
         ]
-    for k in range(5):
-        z = -d / 2 + 0.04 + (d - 0.08) * k / 4
-        parts.append(beam((-x, at - 0.01, z), (x, at - 0.01, z), 0.018, look, sides=6))
+    parts.append(slab(2 * x, d - 0.06, at - 0.02, at, look))
     parts.append(beam((-x, rail, 0), (x, rail, 0), 0.028, look, sides=8))
     return parts + clothes_on_rail(-x * 0.8, x * 0.7, rail - 0.02, at + 0.1, 0.0, d * 0.75, item)
 
@@ -253,7 +251,7 @@ def dumbbell_rack(item: Item) -> list[Part]:
     """Two slanting shelves on a steel frame with dumbbells in rows, larger below."""
     w, h, d = size_of(item)
     look = surface_of(item)
-    heights = [max(0.06, y) for y in board_heights(h, 2)]
+    heights = board_heights(h, 2)
     parts = []
     for s in (-1, 1):
         x = s * (w / 2 - 0.03)
@@ -275,7 +273,7 @@ def dumbbell_rack(item: Item) -> list[Part]:
         for n in range(count):
             x = (n - (count - 1) / 2) * pitch
             parts += dumbbell(x, y + r, -d * 0.02, r, min(0.3, d * 0.66))
-    top = h - 0.03
+    top = h
     parts.append(
         box((-w / 2 + 0.03, top - 0.02, -d * 0.1), (w / 2 - 0.03, top, d / 2 - 0.05), look)
     )
