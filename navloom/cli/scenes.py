@@ -105,11 +105,17 @@ def show(
 @app.command()
 @takes()
 def sheet(
-    spec: Spec,
     out: Annotated[Path, Opt("The picture to write (.png, .svg, .pdf).", metavar="FILE", env="")],
+    spec: Spec = "home:0-23",
     labels: Annotated[
         bool, Opt("Say what rooms are for; else they are numbered, all of one colour.", env="")
     ] = True,
+    assets: Annotated[
+        bool, Opt("Draw each kind of furniture alone instead, from before it (.png).", env="")
+    ] = False,
+    objects: Annotated[
+        bool, Opt("The same of portable things; with --assets both.", env="")
+    ] = False,
 ) -> None:
     """Draw the furnished plans of up to 24 homes on one page; of one home, floor by floor.
 
@@ -121,6 +127,9 @@ def sheet(
     from navloom.scenes.uri import list_scenes
 
     check_place(out, folder=False)
+    if assets or objects:
+        _draw_kinds(out, assets=assets, objects=objects, labels=labels)
+        return
     uris = list_scenes(spec)
     if len(uris) > MOST_PLANS:
         say(f"{spec}: {len(uris)} homes, the first {MOST_PLANS} are drawn")
@@ -335,6 +344,18 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool) -> None:
 
         above = floors_from_above(scene)
     save_figure(draw_plan(scene, title=scene.uri, items=True, above=above), path)
+
+
+def _draw_kinds(out: Path, *, assets: bool, objects: bool, labels: bool) -> None:
+    """Write a sheet of kinds of things, each alone."""
+    from navloom.errors import UsageError
+    from navloom.sim.embedded.asset_sheet import asset_sheet, kinds
+
+    if out.suffix.casefold() != ".png":
+        raise UsageError(f"--out {out}: expected a .png, which things are drawn to")
+    things = (kinds("asset") if assets else []) + (kinds("object") if objects else [])
+    asset_sheet(things, labels=labels).save(out)
+    say(f"wrote {out}: {len(things)} kinds")
 
 
 def _check_out(out: Path, spec: str, uris: list[str]) -> None:

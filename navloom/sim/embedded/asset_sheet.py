@@ -44,14 +44,15 @@ def kinds(kind: ItemKind) -> list[Item]:
         Items at the origin, in the catalogue's order; less those that another kind looks like.
     """
     entries = catalogue().entries
-    found = []
+    found: dict[str, Item] = {}
     for entry in entries.values():
-        same = [name for name in entry.called if name in entries and name != entry.name]
         builder = builder_of(prompt_name(entry.name), entry.shape)
-        twin = any(builder_of(prompt_name(name), entries[name].shape) is builder for name in same)
-        if (entry.kind == "object") == (kind == "object") and not twin:
-            found.append(_example(entry))
-    return found
+        twins = (name for name in entry.called if name in found)
+        if (entry.kind == "object") == (kind == "object") and not any(
+            builder_of(prompt_name(name), entries[name].shape) is builder for name in twins
+        ):
+            found[entry.name] = _example(entry)
+    return list(found.values())
 
 
 def _example(entry: Entry) -> Item:

@@ -125,7 +125,7 @@ def sink(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     if item.material == "stainless steel":
         return kitchen_sink(item)
-    look = surface_of(item)
+    look = surface_of(item) if item.material else CERAMIC
     far = d / 2
     top = h
     bowl_w, bowl_d = w * 0.8, d * 0.62

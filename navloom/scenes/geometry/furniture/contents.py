@@ -85,10 +85,10 @@ def china(x0: float, x1: float, y: float, d: float, seed: int) -> list[Part]:
             [CERAMIC, Surface((0.3, 0.42, 0.65), gloss=0.5), Surface((0.75, 0.5, 0.3), gloss=0.4)]
         )
         if dice.random() < 0.5:
-            plate = wheel((0, 0.09, 0), 0.09, 0.012, CERAMIC, axis="z", sides=16).tilted(0.15)
+            plate = wheel((0, 0.09, 0), 0.09, 0.012, CERAMIC, axis="z", sides=12).tilted(0.15)
             parts.append(plate.moved(x, y, d / 2 - 0.1))
             parts.append(
-                wheel((0, 0.09, -0.008), 0.05, 0.004, tint, axis="z", sides=12)
+                wheel((0, 0.09, -0.008), 0.05, 0.004, tint, axis="z", sides=10)
                 .tilted(0.15)
                 .moved(x, y, d / 2 - 0.1)
             )

@@ -33,7 +33,7 @@ def curtain(item: Item) -> list[Part]:
     phase = dice_of(item).random()
     for s in (-1, 1):
         start = s * (w / 2 - 0.03)
-        parts += _length(start, start - s * each, rod - 0.02, d * 0.42, folds, phase, look, metal)
+        parts += _length(start, start - s * each, rod - 0.02, d * 0.47, folds, phase, look, metal)
     return parts
 
 
@@ -48,7 +48,7 @@ def _length(
     metal: Surface,
 ) -> list[Part]:
     """One length of cloth between two x, in waves that grow wider downwards, and its rings."""
-    t = np.linspace(0, 1, folds * 6 + 1)
+    t = np.linspace(0, 1, folds * 5 + 1)
     heights = np.array([top, top * 0.75, top * 0.4, 0.0])
     swing = np.array([0.55, 0.8, 0.95, 1.0])
     rows = []
@@ -59,7 +59,7 @@ def _length(
     parts = [sheet(np.stack(rows), look)]
     for k in range(folds):
         at = x0 + (x1 - x0) * (k + 0.5) / folds
-        parts.append(ring((at, top + 0.018, 0), 0.02, 0.006, metal, around=10, sides=4))
+        parts.append(ring((at, top + 0.018, 0), 0.02, 0.006, metal, around=8, sides=3))
     return parts
 
 

@@ -143,7 +143,7 @@ def wall_cabinet(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     look = surface_of(item)
     front = -d / 2 + _FACE
-    leaves = max(1, round(w / 0.5))
+    leaves = max(1, round(w / 0.4))
     wide = w / leaves
     if has(item, "open"):
         body = front + d * 0.35

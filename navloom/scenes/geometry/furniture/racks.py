@@ -74,7 +74,7 @@ def coat_rack(item: Item) -> list[Part]:
     parts += _coat(r * 0.3, h - 0.24, r * 0.45, h * 0.58, r, Surface((0.2, 0.3, 0.45)))
     hat = [(0.0, 0.0), (0.14, 0.0), (0.14, 0.012), (0.075, 0.02), (0.07, 0.09), (0.0, 0.1)]
     size = min(1.0, r / 0.16)
-    where = (-r * 0.5 * 1.0, h - 0.1, 0)
+    where = (-r * 0.1, h - 0.1, 0)
     parts.append(
         lathe([(a * size, b) for a, b in hat], Surface((0.25, 0.23, 0.22)), sides=14).moved(*where)
     )
@@ -207,8 +207,8 @@ def _lying_bottle(x: float, y: float, d: float, chance: float) -> list[Part]:
     ]
     top = [(0.016, -near - 0.05), (0.016, -near), (0.0, -near)]
     return [
-        lathe(body, glass, sides=8).tilted(-math.pi / 2).moved(x, y, 0),
-        lathe(top, foil, sides=8).tilted(-math.pi / 2).moved(x, y, 0),
+        lathe(body, glass, sides=7).tilted(-math.pi / 2).moved(x, y, 0),
+        lathe(top, foil, sides=6).tilted(-math.pi / 2).moved(x, y, 0),
     ]
 
 
@@ -239,9 +239,9 @@ def firewood_holder(item: Item) -> list[Part]:
             cx = (k - (count - 1) / 2) * 2 * r
             size = r * dice.uniform(0.85, 1.0)
             near, far = -d / 2 + dice.uniform(0.0, 0.03), d / 2 - 0.01
-            log = cylinder(size, -far, -near - 0.003, bark, sides=9).tilted(-math.pi / 2)
+            log = cylinder(size, -far, -near - 0.003, bark, sides=7).tilted(-math.pi / 2)
             parts.append(log.moved(cx, y, 0))
-            parts.append(wheel((cx, y, near + 0.003), size * 0.88, 0.008, cut, axis="z", sides=9))
+            parts.append(wheel((cx, y, near + 0.003), size * 0.88, 0.008, cut, axis="z", sides=7))
         y += r * 1.75
         row += 1
     return parts

@@ -67,11 +67,11 @@ def bicycle(item: Item) -> list[Part]:
             bar((head[0] + 0.005, head[1] - h * 0.1), front, 0.022, look, z),
         ]
     for x, y in (back, front):
-        parts.append(ring((x, y, 0), r - tyre / 2, tyre, RUBBER, axis="z", around=28))
-        parts.append(ring((x, y, 0), r - tyre - 0.008, 0.016, STEEL, axis="z", around=28, sides=4))
+        parts.append(ring((x, y, 0), r - tyre / 2, tyre, RUBBER, axis="z", around=24, sides=5))
+        parts.append(ring((x, y, 0), r - tyre - 0.008, 0.016, STEEL, axis="z", around=22, sides=3))
         parts.append(wheel((x, y, 0), 0.02, 0.08, STEEL, axis="z", sides=8))
-        for k in range(9):
-            a = math.pi * k / 9
+        for k in range(7):
+            a = math.pi * k / 7
             c, s = math.cos(a) * (r - tyre), math.sin(a) * (r - tyre)
             parts.append(beam((x - c, y - s, 0), (x + c, y + s, 0), 0.004, STEEL))
     outline = [

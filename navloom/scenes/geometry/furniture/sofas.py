@@ -140,7 +140,7 @@ def recliner(item: Item) -> list[Part]:
         piece = cushion(inner, (tall * y0, tall * y1), (-0.09, 0.1 - 0.02 * k), look, soft=0.09)
         parts.append(piece.tilted(0.22).moved(0, seat - 0.05, far - 0.27))
     rest = cushion((-x + arm, x - arm), (0, 0.12), (0, 0.3), look, soft=0.055)
-    parts.append(rest.tilted(-1.0).moved(0, seat - 0.3, near + 0.05))
+    parts.append(rest.tilted(-1.0).moved(0, max(seat - 0.3, 0.0), near + 0.05))
     return parts
 
 

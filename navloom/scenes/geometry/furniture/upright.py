@@ -125,7 +125,7 @@ def scratching_post(item: Item) -> list[Part]:
     parts.append(slab(w * 0.6, d * 0.6, h - 0.03, h, look, x=w * 0.2, z=d * 0.15))
     for x, z, top in ((w * 0.28, d * 0.25, h - 0.03), (-w * 0.3, d * 0.2, h * 0.62)):
         parts.append(cylinder(0.045, 0.04, top, rope, sides=12).moved(x, 0, z))
-        for k in range(int(top / 0.05)):
+        for k in range(int(top / 0.08)):
             parts.append(
                 ring(
                     (x, 0.06 + 0.05 * k, z),
@@ -133,7 +133,7 @@ def scratching_post(item: Item) -> list[Part]:
                     0.01,
                     shade(rope, 0.8),
                     axis="y",
-                    around=12,
+                    around=8,
                     sides=4,
                 )
             )

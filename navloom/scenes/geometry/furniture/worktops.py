@@ -204,7 +204,7 @@ def pool_table(item: Item) -> list[Part]:
     for sx in (-1, 0, 1):
         for sz in (-1, 1):
             x, z = sx * (w / 2 - rail * 0.9), sz * (d / 2 - rail * 0.85)
-            parts.append(cylinder(0.06, h - 0.05, h + 0.0, BLACK, sides=12).moved(x, 0, z))
+            parts.append(cylinder(0.055, h - 0.05, h - 0.001, BLACK, sides=12).moved(x, 0, z))
     colours = [
         (0.9, 0.8, 0.1),
         (0.1, 0.2, 0.7),
