@@ -8,8 +8,8 @@ sentence, after NavGPT).
 
 Two questions a viewpoint, each a graph of its own; ``AT_ONCE`` of them go on side by side.
 
-Where the simulator has pictures, they go to the model, with a green circle and number at each way.
-Where it has none, a model puts into words what the map says of each way, so that every scene has
+Where the simulator has pictures and the model has eyes, they go to it, with a green circle and
+number at each way. Else a model puts into words what is known of each way, so that every scene has
 captions of one kind. B.2's first stage, a describer for single views, is whatever the scene's
 source of captions says of eight sectors. Pictures are taken anew at each call; the state holds
 texts alone. The result is what :class:`navloom.sim.captions.CaptionCache` keeps;

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import b64decode
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from navloom.cli.captions.caption import app
@@ -23,6 +26,7 @@ from navloom.models.registry import get_model
 from navloom.models.scripted import register, unregister
 from navloom.scenes.uri import load_scene
 from navloom.sim.captions import captions_for
+from navloom.sim.views import PANEL
 from navloom.testing.server import ModelServer
 from navloom.testing.wire import Call, brain
 
@@ -76,6 +80,28 @@ def test_a_file_for_every_scene(tmp_path: Path) -> None:
     ]
     asked = read_run(tmp_path)["request"]
     assert (asked["job"], asked["prompts"][0]["name"]) == (["summary"], "viewpoint_summary")
+
+
+@pytest.mark.parametrize(("name", "eyes"), [("gpt-4o-mini", True), ("gpt-3.5-turbo", False)])
+def test_who_has_eyes_is_sent_the_strip_with_markers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, eyes: bool
+) -> None:
+    pytest.importorskip("embreex")
+    with ModelServer(brain(get_model("builtin/heuristic"))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
+        asked = replace(REQUEST, model=f"openai/{name}", job=("markers",))
+        done = run_kind(asked, tmp_path, Session(limit=1))
+    assert (done.ok, len(server.calls)) == (1, 1)
+    system, human = server.calls[0].body["messages"]
+    blocks = human["content"] if isinstance(human["content"], list) else []
+    sent = [each["image_url"]["url"] for each in blocks if each["type"] == "image_url"]
+    assert len(sent) == eyes
+    assert ("A green circle" in str(system["content"])) == eyes
+    for url in sent:
+        picture = Image.open(BytesIO(b64decode(url.partition("base64,")[2])))
+        assert picture.width == 4 * PANEL
+        assert (0, 150, 0) in {colour for _, colour in picture.convert("RGB").getcolors(1 << 24)}
 
 
 def test_what_an_option_of_captions_means(tmp_path: Path) -> None:
