@@ -17,8 +17,9 @@ app = Commands()
 def caption(request: CaptionRequest, out: Out, session: Session, how: How) -> None:
     """Write captions for every viewpoint of a home, one file a home.
 
-    A model words what the map knows of each way and each place; the files in OUT/captions are what
-    the graph simulator takes as its captions. The same command on the same folder goes on with a
+    A model that has eyes is shown pictures with a number at each way where the home can be seen;
+    any other words what is known of each way and place. The files in OUT/captions are what
+    simulators take as their captions. The same command on the same folder goes on with a
     run that was stopped.
     """
     from navloom.evals.kinds import run_kind

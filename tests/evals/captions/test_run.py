@@ -66,7 +66,8 @@ def test_questions_side_by_side_stay_within_the_connections(
     with ModelServer(reply) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-000")
-        asked = replace(REQUEST, model="openai/gpt-4o-mini")
+        # One without eyes: no picture is made between the questions.
+        asked = replace(REQUEST, model="openai/gpt-3.5-turbo")
         done = run_kind(asked, tmp_path, Session(limit=6, max_connections=3))
     assert (done.ok, len(server.calls), most) == (6, 12, 3)
 
