@@ -68,7 +68,7 @@ class Sight:
     """What is in sight of one viewpoint.
 
     Attributes:
-        seen: one of an owner, the largest first.
+        seen: one of each thing, door and window, the largest first.
         links: places in ``scene.links`` of the ways through, out of its region, that are in sight.
     """
 
@@ -114,7 +114,7 @@ def _look(scene: Scene, viewpoint: str) -> Sight:
     mesh = scene_mesh(scene)
     hits = mesh.caster.cast(eye.astype(np.float32), rays.astype(np.float32))
     owners = np.where(hits.face >= 0, mesh.owners[hits.face], NOTHING)
-    met = owners[:RAYS] != NOTHING
+    met = (owners[:RAYS] > NOTHING) | (owners[:RAYS] <= door_owner(0))
     seen = _sightings(eye, rays[:RAYS][met], hits.distance[:RAYS][met], owners[:RAYS][met])
     # A frame or a leaf that is seen is a door that is seen.
     links = {door_owner(0) - each.owner for each in seen if each.steradians >= _FRAME_SR} & {
