@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import shapely
 
 from navloom.errors import SceneError
@@ -18,7 +17,8 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.mesh import SceneMesh, assembled, file_parts
 from navloom.scenes.geometry.mesh_file import MeshFile, MeshNode, mesh_file
 from navloom.scenes.geometry.mesh_graph import mesh_graph
-from navloom.scenes.geometry.walkable import walkable_field
+from navloom.scenes.geometry.owners import door_owner, item_owner
+from navloom.scenes.geometry.walkable import passable, walkable_field
 from navloom.scenes.lexicon import classify
 from navloom.scenes.scene import Floor, Item, Scene, Viewpoint
 
@@ -35,6 +35,8 @@ _DOOR = re.compile(
     r"^(?!.*\b(cabinet|cupboard|wardrobe|oven|fridge|shower|closet)\b)(.*\bdoor$|door )"
 )
 """Of names: what is walked through. What belongs to furniture is not."""
+_WINDOW = re.compile(r"\bwindow$|^window ")
+"""What is not, although it may have no pane."""
 
 
 def list_ids(folder: Path) -> list[str]:
@@ -116,8 +118,12 @@ def thing_name(node: str) -> str:
 
 def _with_graph(scene: Scene, mesh: SceneMesh, path: Path) -> Scene:
     """The scene with its storeys, viewpoints and edges, as one can walk in the mesh."""
-    doors = [i for i, item in enumerate(scene.items, start=1) if _DOOR.search(item.name)]
-    field = walkable_field(mesh.without(np.isin(mesh.owners, doors)))
+    doors, windows = (
+        [item_owner(i) for i, item in enumerate(scene.items) if called.search(item.name)]
+        for called in (_DOOR, _WINDOW)
+    )
+    doors += [door_owner(i) for i in range(len(scene.links))]
+    field = walkable_field(passable(mesh, doors, windows))
     graph = mesh_graph(field)
     if not graph.viewpoints:
         raise SceneError(

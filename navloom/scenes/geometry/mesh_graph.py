@@ -27,8 +27,8 @@ from navloom.scenes.parts import Edge, Floor, Point3, Viewpoint
 
 _BAND = 0.1
 """Metres: what is no farther from a floor's height is of that floor."""
-_EVEN = 0.035
-"""Metres: heights of a level floor deviate by less from their mean, those of a ramp by more."""
+_STEEP = 0.04
+"""Metres in height for each on the ground: a floor is no steeper on the whole, a ramp is."""
 _LEAST = 0.3
 """Square metres of a level floor: what is smaller is part of stairs."""
 _STOREY = 1.5
@@ -88,7 +88,7 @@ def mesh_graph(field: WalkableField) -> MeshGraph:
     rooms = [_room(i, level) for i, level in enumerate(levels)]
     edges = [edge for way in _ways_between(field, levels) for edge in _climb(field, way, rooms)]
     edges += [edge for room in rooms for edge in fill(room)]
-    return _renamed(floors, rooms, storey_of, edges)
+    return _renamed(field, floors, rooms, storey_of, edges)
 
 
 def _room(number: int, level: Level) -> FreeFloor:
@@ -116,7 +116,7 @@ def levels_of(field: WalkableField) -> list[Level]:
         places = np.flatnonzero((label == each) & held).astype(np.int32)
         if len(places) * field.grid.cell**2 >= _LEAST:
             height = float(np.median(field.height[places]))
-            if float(np.std(field.height[places])) > _EVEN:
+            if _slope(field, places) > _STEEP:
                 continue
             polygon, kept = _outline(field.grid, field.cell[places], places)
             levels.append(Level(height, kept, polygon))
@@ -137,20 +137,31 @@ def _heights(heights: NDArray[np.float64], cell: float) -> Iterator[float]:
         left = left[np.abs(left - middle) > _BAND]
 
 
+def _slope(field: WalkableField, places: Ints) -> float:
+    """How steep the plane is that lies best on some places."""
+    at = field.grid.middles(field.cell[places])
+    plane = np.column_stack([at - at.mean(axis=0), np.ones(len(places))])
+    fitted = np.linalg.lstsq(plane, field.height[places], rcond=None)[0]
+    return float(np.hypot(fitted[0], fitted[1]))
+
+
 def _outline(grid: Grid, cells: Ints, places: Ints) -> tuple[Polygon, Ints]:
-    """The polygon of some cells that hang together."""
-    half = grid.cell / 2
-    boxes = []
-    for low, high in _runs(cells, grid.deep):
-        (x, z), (_, w) = grid.middles(np.array([low, high], dtype=np.int32)).tolist()
-        boxes.append(shapely.box(x - half, z - half, x + half, w + half))
+    """The polygon of some cells that hang together, and those of their places that are well in."""
+    # In whole numbers of cells, so that neighbours share their sides to the last bit.
+    rows = [
+        (low // grid.deep, low % grid.deep, high % grid.deep)
+        for low, high in _runs(cells, grid.deep)
+    ]
+    i, first, last = np.array(rows).T
+    whole = shapely.union_all(shapely.box(i, first, i + 1, last + 1))
+    corner = np.array([grid.x, grid.z]) - grid.cell / 2
+    placed = shapely.transform(whole, lambda at: corner + at * grid.cell)
     # Cells that touch at a corner alone are no way; a hair less keeps them apart.
-    whole = shapely.union_all(boxes).buffer(-_COARSE / 10, join_style="mitre")
-    parts = [each for each in shapely.get_parts(whole) if isinstance(each, Polygon)]
-    polygon = max(parts, key=lambda each: each.area).simplify(_COARSE)
-    polygon = shapely.set_precision(polygon, 0.001)
-    if not isinstance(polygon, Polygon):
-        polygon = max(shapely.get_parts(polygon), key=lambda each: each.area)
+    parts = shapely.get_parts(placed.buffer(-_COARSE / 10, join_style="mitre"))
+    rough = max(parts, key=lambda each: each.area).simplify(_COARSE)
+    polygon = max(
+        shapely.get_parts(shapely.set_precision(rough, 0.001)), key=lambda each: each.area
+    )
     at, inner = grid.middles(cells), polygon.buffer(-_COARSE / 20)
     shapely.prepare(inner)
     return polygon, places[shapely.intersects_xy(inner, at[:, 0], at[:, 1])]
@@ -326,12 +337,13 @@ def _turns(field: WalkableField, points: Sequence[Point3]) -> list[Point3]:
 
 
 def _renamed(
+    field: WalkableField,
     floors: tuple[Floor, ...],
     rooms: Sequence[FreeFloor],
     storey_of: Sequence[int],
     edges: Sequence[Edge],
 ) -> MeshGraph:
-    """The graph with viewpoints that are numbered storey by storey."""
+    """The graph with viewpoints numbered storey by storey, each as high as the field is there."""
     count = {floor.id: 0 for floor in floors}
     names: dict[str, str] = {}
     viewpoints = []
@@ -339,7 +351,10 @@ def _renamed(
         for viewpoint in room.stands:
             names[viewpoint.id] = f"{storey}_{count[storey]}"
             count[storey] += 1
-            viewpoints.append(viewpoint.model_copy(update={"id": names[viewpoint.id]}))
+            place = field.place_at(*viewpoint.position)
+            x, y, z = viewpoint.position
+            y = y if place < 0 else round(float(field.height[place]), 3)
+            viewpoints.append(Viewpoint(id=names[viewpoint.id], position=(x, y, z)))
     walked = {frozenset((e.a, e.b)): Edge(a=names[e.a], b=names[e.b]) for e in edges}
     order = sorted(viewpoints, key=lambda each: int(each.id.partition("_")[0]))
     return MeshGraph(floors, tuple(order), tuple(walked.values()))

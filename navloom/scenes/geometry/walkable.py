@@ -11,6 +11,7 @@ Layers lie over one another: storeys, and the floor under stairs.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +22,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
 from navloom.scenes.geometry.columns import Grid, Surfaces, grid_over, surfaces_of
-from navloom.scenes.geometry.mesh import SceneMesh
+from navloom.scenes.geometry.mesh import SceneMesh, assembled
+from navloom.scenes.geometry.solids import Surface, box
 from navloom.scenes.parts import Point3
 
 _LEVEL = 0.7
@@ -32,10 +34,17 @@ _TREAD = 0.1
 """Square metres: a smaller patch by itself is a thing, and nobody steps on it."""
 _ROOF = 12.0
 """Metres: what has something over it this near is indoors."""
+_LOOKS, _WALLED = 8, 6
+"""Looks aslant to all sides, and how many of them indoors meet something."""
+_ASLANT = 1.2
+"""Metres up for each aside."""
+_CHEST = 1.0
 _KNEE = 0.05
 """Metres above the highest step where the lowest level ray runs."""
 _RAYS = 6
 """Level rays over one another."""
+_PANE = 0.6
+"""Metres: what is called a window is no thicker."""
 _SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 Bools = NDArray[np.bool_]
@@ -55,7 +64,7 @@ class WalkableField:
         beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
         part: (n,) int32, 0 for places of the main part, 1 and up for other parts, the largest
             first; -1 where a body is too wide or nothing leads.
-        indoors: (n,) bool, whether there is something overhead.
+        indoors: (n,) bool, whether something is overhead and to most sides.
     """
 
     grid: Grid
@@ -187,8 +196,55 @@ def walkable_field(
     keep = ~_things(beside, height, cell)
     beside = np.where(keep[:, None] & keep[beside], beside, -1).astype(np.int32)
     free = keep & _roomy(grid, cells, height, beside, reach, body)
-    part = _parts(beside, free, room < _ROOF)
-    return WalkableField(grid, step, cells, height, beside, part, room < _ROOF)
+    indoors = _indoors(mesh, grid, cells, height, free & (room < _ROOF))
+    part = _parts(beside, free, indoors)
+    return WalkableField(grid, step, cells, height, beside, part, indoors)
+
+
+def passable(mesh: SceneMesh, doors: Collection[int], windows: Collection[int]) -> SceneMesh:
+    """A mesh as it is walked in: through doors, however they stand, and never through windows.
+
+    Args:
+        mesh: the triangles.
+        doors: owners whose triangles are left out.
+        windows: owners whose boxes are filled, since a pane that is seen through may be missing;
+            those of boxes as thin as windows are.
+    """
+    panes = []
+    for owner in windows:
+        corners = mesh.vertices[mesh.faces[mesh.owners == owner]].reshape(-1, 3)
+        if not len(corners):
+            continue
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        if min(high[0] - low[0], high[2] - low[2]) <= _PANE:
+            panes.append(box(low.tolist(), high.tolist(), Surface()))
+    open_ = mesh.without(np.isin(mesh.owners, list(doors)))
+    if not panes:
+        return open_
+    more = assembled((0, pane) for pane in panes)
+    return SceneMesh(
+        np.concatenate([open_.vertices, more.vertices]),
+        np.concatenate([open_.faces, more.faces + len(open_.vertices)]).astype(np.int32),
+        np.concatenate([open_.owners, more.owners]),
+        (*open_.surfaces, *more.surfaces),
+        np.concatenate([open_.surface, more.surface + len(open_.surfaces)]).astype(np.int32),
+        np.concatenate([open_.uv, more.uv]),
+        np.concatenate([open_.smooth, more.smooth]),
+    )
+
+
+def _indoors(mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, roofed: Bools) -> Bools:
+    """Which of the roofed places are no open ground under eaves: sky is seen to few sides."""
+    here = np.flatnonzero(roofed)
+    at = grid.middles(cells[here])
+    start = np.stack([at[:, 0], height[here] + _CHEST, at[:, 1]], axis=1).astype(np.float32)
+    walled = np.zeros(len(here), dtype=np.int32)
+    for turn in np.arange(_LOOKS) * (2 * np.pi / _LOOKS):
+        way = np.array([np.cos(turn), _ASLANT, np.sin(turn)], dtype=np.float32)
+        walled += mesh.caster.cast(start, np.broadcast_to(way, start.shape)).face >= 0
+    indoors = np.zeros(len(cells), dtype=np.bool_)
+    indoors[here[walled >= _WALLED]] = True
+    return indoors
 
 
 def _stood_on(found: Surfaces, head: float) -> tuple[Ints, Floats, Floats]:

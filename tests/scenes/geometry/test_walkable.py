@@ -10,14 +10,13 @@ import pytest
 from shapely import Point, Polygon
 
 from navloom.errors import SceneError
-from navloom.scenes.geometry import scene_mesh
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.mesh_graph import MeshGraph, levels_of, mesh_graph
 from navloom.scenes.geometry.solids import Part, Surface, box, floats
 from navloom.scenes.geometry.walkable import WalkableField, walkable_field
 from navloom.scenes.scene import Box
 from navloom.scenes.uri import load_scene
-from tests.scenes.geometry.free_floor import overlap, without_doors
+from tests.scenes.geometry.free_floor import overlap, walked_in
 
 PLAIN = Surface()
 Corners = tuple[tuple[float, float, float], tuple[float, float, float]]
@@ -186,7 +185,7 @@ def test_land_without_end_is_refused() -> None:
 @pytest.mark.parametrize("seed", [0, 7])
 def test_a_home_from_its_mesh_is_its_true_free_floor(seed: int) -> None:
     home = load_scene(f"home:{seed}")
-    field = walkable_field(without_doors(scene_mesh(home)))
+    field = walkable_field(walked_in(home))
     for share in overlap(home, field).values():
         assert share > 0.85
     graph = mesh_graph(field)
