@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import Builder, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
@@ -16,7 +16,6 @@ from navloom.scenes.geometry.furniture.shaping import (
     GREY,
     PAPER,
     RED,
-    SCREEN,
     STEEL,
     WHITE,
     WOOD,
@@ -57,25 +56,6 @@ def _toaster(item: Item) -> list[Part]:
     parts.append(box((0.9, 0.55, -0.12), (1.04, 0.63, 0.12), BLACK))
     knob = cylinder(0.1, 0, 0.08, BLACK, sides=10).tilted(-math.pi / 2).moved(0.55, 0.35, -0.48)
     return fitted([*parts, knob], (w, h, d))
-
-
-def _coffee_maker(item: Item) -> list[Part]:
-    own = look(item, (0.12, 0.12, 0.13), (0.74, 0.75, 0.77), gloss=0.3)
-    base = box((-0.5, 0, -0.55), (0.5, 0.14, 0.55), own)
-    tower = box((-0.5, 0.14, 0.1), (0.5, 1.3, 0.55), own)
-    head = prism(rounded(1.0, 1.1, 0.12), 1.05, 1.42, own)
-    plate = cylinder(0.34, 0.14, 0.17, _HOT if has(item, "on") else GREY).moved(0, 0, -0.2)
-    pot = [(0, 0.18), (0.33, 0.18), (0.38, 0.35), (0.34, 0.6), (0.24, 0.72), (0.27, 0.78)]
-    jug = lathe(pot[:4], _COFFEE).moved(0, 0, -0.2)
-    glass = Surface((0.6, 0.68, 0.7), gloss=0.8)
-    neck = lathe([*pot[3:], (0.0, 0.8)], glass).moved(0, 0, -0.2)
-    handle = tube(
-        [(0, 0.7, -0.5), (0, 0.68, -0.72), (0, 0.4, -0.68), (0, 0.34, -0.55)], 0.08, BLACK
-    )
-    funnel = lathe([(0.2, 0.82), (0.4, 1.05)], BLACK, sides=12).moved(0, 0, -0.2)
-    lamp = face(0.09, 0.04, 0.1, -0.56, _HOT if has(item, "on") else RED, x=0.35)
-    panel = face(0.6, 1.15, 1.33, -0.551, SCREEN)
-    return fitted([base, tower, head, plate, jug, neck, handle, funnel, lamp, panel], size_of(item))
 
 
 def _mixer(item: Item) -> list[Part]:
@@ -388,8 +368,6 @@ def _container(item: Item) -> list[Part]:
 
 BY_NAME: dict[str, Builder] = {
     "toaster": _toaster,
-    "coffee_maker": _coffee_maker,
-    "coffee_machine": _coffee_maker,
     "mixer": _mixer,
     "knife": _knife,
     "knife_holder": _knife_holder,
