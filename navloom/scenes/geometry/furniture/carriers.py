@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRASS,
@@ -17,23 +17,19 @@ from navloom.scenes.geometry.furniture.shaping import (
     GREY,
     MUTED,
     PAPER,
-    STEEL,
     WHITE,
     WOOD,
     arc,
-    ball,
     face,
     fitted,
     look,
     open_box,
     pick,
-    prism,
-    ring,
     roll,
-    rounded,
+    round_corners,
     top_face,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.furniture.vessels import hollow
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
@@ -85,13 +81,22 @@ def _storage_box(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.82, 0.88, 0.92), *BRIGHT[:4], plain=True)
     lid = pick(item, (GREY, WHITE, Surface((0.2, 0.4, 0.65)), Surface((0.25, 0.27, 0.3))), "lid")
-    body = prism(rounded(w * 0.92, d * 0.92, min(w, d) * 0.08), 0, h * 0.86, own)
+    body = prism(round_corners(w * 0.92, d * 0.92, min(w, d) * 0.08), 0, h * 0.86, own, axis="y")
     if has(item, "open"):
         parts = open_box((-w * 0.46, 0, -d * 0.46), (w * 0.46, h * 0.9, d * 0.46), 0.008, own)
     else:
-        parts = [body, prism(rounded(w, d, min(w, d) * 0.08), h * 0.84, h * 0.95, lid)]
+        parts = [
+            body,
+            prism(round_corners(w, d, min(w, d) * 0.08), h * 0.84, h * 0.95, lid, axis="y"),
+        ]
         parts.append(
-            prism(rounded(w * 0.8, d * 0.8, min(w, d) * 0.06), h * 0.95, h, shade(lid, 0.85))
+            prism(
+                round_corners(w * 0.8, d * 0.8, min(w, d) * 0.06),
+                h * 0.95,
+                h,
+                shade(lid, 0.85),
+                axis="y",
+            )
         )
     for s in (-1, 1):
         clip = sorted((s * w * 0.455, s * w * 0.495))
@@ -137,7 +142,7 @@ def _basket(item: Item) -> list[Part]:
     top = h * 0.86 if w < 0.5 and roll(item, "handles", 2) else h
     body = hollow([(0.84, 0), (0.88, 0.04), (1, 0.95)], woven, wall=0.06, sides=sides)
     square = [_squared(body)]
-    rim = _squared(ring((0, 0.95, 0), 0.97, 0.1, shade(own, 0.85), sides=sides))
+    rim = _squared(ring((0, 0.95, 0), 0.97, 0.1, shade(own, 0.85), around=sides, axis="y"))
     square.append(rim)
     if has(item, "full"):
         for k in range(4):
@@ -205,7 +210,7 @@ def _bin(item: Item) -> list[Part]:
         parts.append(box((-0.2, 0.015, -1.15), (0.2, 0.045, -0.9), STEEL))
         return fitted(parts, (w, h, d))
     body = hollow([(0.78, 0), (0.82, 0.03), (1, 1)], own, wall=0.04, sides=18)
-    rim = ring((0, 0.99, 0), 0.99, 0.05, shade(own, 0.8), sides=18)
+    rim = ring((0, 0.99, 0), 0.99, 0.05, shade(own, 0.8), around=18, axis="y")
     liner = lathe([(0.9, 0.4), (0, 0.38)], BLACK, sides=10)
     parts = [body, rim, liner]
     if has(item, "full"):

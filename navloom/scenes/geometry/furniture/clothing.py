@@ -7,29 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
     CREAM,
     MUTED,
     RUBBER,
-    STEEL,
     WHITE,
     WOOD,
     arc,
-    ball,
     fitted,
     look,
     pick,
-    prism,
-    ring,
     roll,
-    rounded,
+    round_corners,
     top_face,
-    tube,
 )
 from navloom.scenes.geometry.furniture.soft_goods import crumpled, folded
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, lathe
 from navloom.scenes.scene import Item
 
@@ -109,7 +105,7 @@ def _shirt(item: Item) -> list[Part]:
     for side in (-1, 1):
         wing = [(side * 0.01, 0.2), (side * 0.1, 0.02), (side * 0.22, 0.3), (side * 0.14, 0.46)]
         outline = [(x * w, z * d) for x, z in wing]
-        parts.append(prism(outline, h * 0.84, h, dark))
+        parts.append(prism(outline, h * 0.84, h, dark, axis="y"))
     parts.append(box((-w * 0.02, h * 0.84, -d * 0.44), (w * 0.02, h * 0.9, d * 0.04), dark))
     for k in range(3):
         z = -d * (0.35 - 0.13 * k)
@@ -121,7 +117,7 @@ def _sweater(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = replace(_cloth(item), texture="knit")
     parts = folded(w, h * 0.9, d, own, 3)
-    collar = ring((0, h * 0.92, d * 0.3), w * 0.16, h * 0.2, shade(own, 0.8))
+    collar = ring((0, h * 0.92, d * 0.3), w * 0.16, h * 0.2, shade(own, 0.8), axis="y")
     return fitted([*parts, collar], (w, h, d))
 
 
@@ -204,7 +200,7 @@ def _cap(item: Item) -> list[Part]:
     angles = np.linspace(math.pi + 0.5, 2 * math.pi - 0.5, 9)
     peak = [(1.0 * math.cos(a), 1.0 * math.sin(a) - 0.45) for a in angles]
     peak = [(0.85, -0.4), *reversed([(x, z - 0.25) for x, z in peak]), (-0.85, -0.4)]
-    bill = prism(peak, 0.0, 0.08, shade(own, 0.7))
+    bill = prism(peak, 0.0, 0.08, shade(own, 0.7), axis="y")
     button = ball((0, 1, 0), 0.07, shade(own, 0.7), sides=6, rings=4)
     return fitted([dome, bill, button], size_of(item))
 
@@ -218,11 +214,15 @@ def _sole(x: float, long: float = 1.0, wide: float = 0.36) -> list[tuple[float, 
 
 def _shoe_at(x: float, own: Surface, kind: int) -> list[Part]:
     # One shoe, its toe along -z; 1 long, about 0.36 wide and 0.36 high.
-    sole = prism(_sole(x), 0, 0.07, WHITE if kind == 0 else RUBBER)
+    sole = prism(_sole(x), 0, 0.07, WHITE if kind == 0 else RUBBER, axis="y")
     upper = _loft(x, own)
     parts = [sole, *upper]
     hole = prism(
-        [(x + 0.09 * math.cos(a), 0.28 + 0.15 * math.sin(a)) for a in _TURN], 0.3, 0.362, BLACK
+        [(x + 0.09 * math.cos(a), 0.28 + 0.15 * math.sin(a)) for a in _TURN],
+        0.3,
+        0.362,
+        BLACK,
+        axis="y",
     )
     parts.append(hole)
     if kind == 0:
@@ -272,12 +272,12 @@ def _boot(item: Item) -> list[Part]:
     own = look(item, (0.35, 0.22, 0.13), (0.1, 0.1, 0.1), (0.2, 0.35, 0.2), plain=True, gloss=0.3)
     parts: list[Part] = []
     for x in (-0.22, 0.22):
-        parts += [prism(_sole(x), 0, 0.08, RUBBER), *_loft(x, own)]
+        parts += [prism(_sole(x), 0, 0.08, RUBBER, axis="y"), *_loft(x, own)]
         shaft = lathe(
             [(0.14, 0.2), (0.15, 0.5), (0.18, 1.2), (0.16, 1.2), (0.13, 0.6)], own, sides=10
         )
         parts.append(shaft.scaled(1, 1, 1.15).moved(x, 0, 0.27))
-        parts.append(ring((x, 1.2, 0.27), 0.17, 0.05, shade(own, 0.6), sides=10))
+        parts.append(ring((x, 1.2, 0.27), 0.17, 0.05, shade(own, 0.6), around=10, axis="y"))
     return fitted(parts, size_of(item))
 
 
@@ -285,8 +285,8 @@ def _slipper(item: Item) -> list[Part]:
     own = replace(_cloth(item), texture="")
     parts: list[Part] = []
     for x in (-0.24, 0.24):
-        parts.append(prism(_sole(x, 1.0, 0.42), 0, 0.07, shade(own, 0.55)))
-        parts.append(prism(_sole(x, 0.94, 0.38), 0.07, 0.1, CREAM))
+        parts.append(prism(_sole(x, 1.0, 0.42), 0, 0.07, shade(own, 0.55), axis="y"))
+        parts.append(prism(_sole(x, 0.94, 0.38), 0.07, 0.1, CREAM, axis="y"))
         rows = [(z, 0.2 * math.cos(z * 1.2), 0.1 + 0.22 * t) for t, z in _UPPER]
         points = []
         for z, half, high in rows:
@@ -323,10 +323,10 @@ def _gloves(item: Item) -> list[Part]:
     own = look(item, (0.12, 0.12, 0.13), (0.4, 0.25, 0.15), plain=True)
     parts: list[Part] = []
     for x, flip in ((-0.5, 1), (0.5, -1)):
-        hand = [(px + x, pz + 0.12) for px, pz in rounded(0.58, 0.75, 0.2)]
-        palm = prism(hand, 0, 0.26, own)
+        hand = [(px + x, pz + 0.12) for px, pz in round_corners(0.58, 0.75, 0.2)]
+        palm = prism(hand, 0, 0.26, own, axis="y")
         hem = [(x - 0.24, 0.4), (x + 0.24, 0.4), (x + 0.3, 0.85), (x - 0.3, 0.85)]
-        cuff = prism(hem, 0.02, 0.24, shade(own, 1.5))
+        cuff = prism(hem, 0.02, 0.24, shade(own, 1.5), axis="y")
         parts += [palm, cuff]
         for k in range(4):
             at = x - 0.21 + 0.14 * k

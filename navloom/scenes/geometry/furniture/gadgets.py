@@ -6,25 +6,22 @@ import math
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
     GREY,
     RED,
     SCREEN,
-    STEEL,
     WHITE,
     arc,
-    ball,
     face,
     fitted,
     look,
-    prism,
-    rounded,
+    round_corners,
     top_face,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, tube
 from navloom.scenes.geometry.furniture.wall_hangings import disc_face, print_of
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
@@ -55,15 +52,19 @@ def _laptop(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     case = look(item, (0.72, 0.73, 0.75), (0.16, 0.16, 0.17), plain=True, gloss=0.4)
     if not (has(item, "open") or has(item, "on")):
-        slab = prism(rounded(w, d, 0.06 * d), h * 0.12, h, case)
+        slab = prism(round_corners(w, d, 0.06 * d), h * 0.12, h, case, axis="y")
         seam = box((-w * 0.485, h * 0.45, -d * 0.502), (w * 0.485, h * 0.55, d * 0.49), BLACK)
         feet = box((-w * 0.45, 0, -d * 0.45), (w * 0.45, h * 0.12, d * 0.45), BLACK)
         logo = prism(
-            [(0.03 * w * math.cos(a), 0.03 * w * math.sin(a)) for a in _TURN], h, h + 4e-4, STEEL
+            [(0.03 * w * math.cos(a), 0.03 * w * math.sin(a)) for a in _TURN],
+            h,
+            h + 4e-4,
+            STEEL,
+            axis="y",
         )
         return fitted([slab, seam, feet, logo], (w, h, d))
     # Opened, its lid stands above the box of the closed one, as an open door leaves its wall.
-    base = prism(rounded(w, d, 0.05 * d), 0, h * 0.65, case)
+    base = prism(round_corners(w, d, 0.05 * d), 0, h * 0.65, case, axis="y")
     parts = [base, *_keys(w * 0.88, d * 0.48, h * 0.66, 5, 13, _KEYS, z=d * 0.14)]
     parts.append(top_face(w * 0.32, d * 0.26, h * 0.66, shade(case, 0.8), z=-d * 0.3))
     tall = d * 0.92
@@ -84,7 +85,7 @@ _TURN = np.linspace(0, 2 * math.pi, 11)[:-1]
 def _tablet(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     case = look(item, (0.2, 0.2, 0.22), plain=True, gloss=0.4)
-    parts = [prism(rounded(w, d, 0.08 * min(w, d)), 0, h * 0.94, case)]
+    parts = [prism(round_corners(w, d, 0.08 * min(w, d)), 0, h * 0.94, case, axis="y")]
     lit = has(item, "on") or not item.shape
     screen = _lit(item) if lit else SCREEN
     parts.append(top_face(w * 0.9, d * 0.9, h, screen))
@@ -94,8 +95,10 @@ def _tablet(item: Item) -> list[Part]:
 def _phone(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     case = look(item, (0.2, 0.2, 0.22), (0.72, 0.73, 0.75), plain=True, gloss=0.4)
-    parts = [prism(rounded(w, d, 0.14 * min(w, d)), 0, h * 0.9, case)]
-    parts.append(prism(rounded(w * 0.93, d * 0.96, 0.1 * min(w, d)), h * 0.9, h, SCREEN))
+    parts = [prism(round_corners(w, d, 0.14 * min(w, d)), 0, h * 0.9, case, axis="y")]
+    parts.append(
+        prism(round_corners(w * 0.93, d * 0.96, 0.1 * min(w, d)), h * 0.9, h, SCREEN, axis="y")
+    )
     parts.append(top_face(w * 0.25, d * 0.02, h + 3e-4, GREY, z=d * 0.42))
     return fitted(parts, (w, h, d), long=False)
 
@@ -171,18 +174,18 @@ def _remote(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.12, 0.12, 0.13), plain=True)
     long, wide = max(w, d), min(w, d)
-    body = prism(rounded(wide, long, wide * 0.3), 0, h * 0.85, own)
+    body = prism(round_corners(wide, long, wide * 0.3), 0, h * 0.85, own, axis="y")
     parts = [body, *_keys(wide * 0.7, long * 0.5, h * 0.9, 5, 3, Surface((0.6, 0.6, 0.62)))]
     parts.append(top_face(wide * 0.22, wide * 0.22, h, RED, z=long * 0.38, x=wide * 0.2))
     disc = [(wide * 0.28 * math.cos(a), long * 0.32 + wide * 0.28 * math.sin(a)) for a in _TURN]
-    parts.append(prism(disc, h * 0.85, h * 0.95, GREY))
+    parts.append(prism(disc, h * 0.85, h * 0.95, GREY, axis="y"))
     return fitted(parts, (w, h, d), long=True)
 
 
 def _calculator(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.2, 0.2, 0.22), plain=True)
-    parts = [prism(rounded(w, d, w * 0.08), 0, h * 0.9, own)]
+    parts = [prism(round_corners(w, d, w * 0.08), 0, h * 0.9, own, axis="y")]
     parts += _keys(w * 0.85, d * 0.58, h, 5, 4, WHITE, z=-d * 0.14)
     parts.append(top_face(w * 0.82, d * 0.18, h, Surface((0.62, 0.70, 0.60)), z=d * 0.32))
     return fitted(parts, (w, h, d))
@@ -223,7 +226,7 @@ def _radio(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.45, 0.3, 0.18), (0.7, 0.15, 0.15), (0.85, 0.82, 0.72))
     high = h * 0.86
-    body = prism(rounded(w, high, high * 0.12), -d * 0.45, d / 2, own, axis="z").moved(
+    body = prism(round_corners(w, high, high * 0.12), -d * 0.45, d / 2, own, axis="z").moved(
         0, high / 2, 0
     )
     parts = [body, face(w * 0.5, high * 0.15, high * 0.85, -d * 0.46, _GRILLE, x=w * 0.2)]
@@ -301,7 +304,7 @@ def _monitor(item: Item) -> list[Part]:
     parts = [box((-w / 2, foot, -thick / 2), (w / 2, h, thick / 2), own)]
     parts.append(face(w * 0.96, foot + h * 0.03, h * 0.98, -thick / 2 - 5e-4, screen))
     parts.append(box((-w * 0.05, 0.01, 0), (w * 0.05, h * 0.5, thick), own))
-    parts.append(prism(rounded(w * 0.4, d, d * 0.2), 0, 0.012, own))
+    parts.append(prism(round_corners(w * 0.4, d, d * 0.2), 0, 0.012, own, axis="y"))
     return fitted(parts, (w, h, d))
 
 

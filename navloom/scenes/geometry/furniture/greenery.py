@@ -14,13 +14,12 @@ from navloom.scenes.geometry.furniture.shaping import (
     EARTH,
     TERRACOTTA,
     WHITE,
-    ball,
     fitted,
     look,
     pick,
     roll,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, tube
 from navloom.scenes.geometry.furniture.vessels import hollow, vase_profile
 from navloom.scenes.geometry.solids import Part, Surface, floats, lathe
 from navloom.scenes.scene import Item

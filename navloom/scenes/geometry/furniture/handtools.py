@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRASS,
@@ -15,21 +15,17 @@ from navloom.scenes.geometry.furniture.shaping import (
     GREY,
     RED,
     RUBBER,
-    STEEL,
     WHITE,
     WOOD,
     YELLOW,
     arc,
-    ball,
     face,
     fitted,
     look,
-    prism,
-    ring,
     roll,
-    rounded,
-    tube,
+    round_corners,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 
@@ -106,6 +102,7 @@ def _hammer(item: Item) -> list[Part]:
         0.1,
         0.3,
         STEEL,
+        axis="y",
     )
     return fitted([stick, head, claw], size_of(item), long=True)
 
@@ -137,8 +134,8 @@ def _wrench(item: Item) -> list[Part]:
         (0.5, -0.85),
         (0.3, -0.7),
     ]
-    parts = [prism(jaw, 0, 0.3, own), box((-0.18, 0.03, -0.8), (0.18, 0.27, 0.75), own)]
-    parts.append(ring((0, 0.15, 0.9), 0.26, 0.2, own, sides=12))
+    parts = [prism(jaw, 0, 0.3, own, axis="y"), box((-0.18, 0.03, -0.8), (0.18, 0.27, 0.75), own)]
+    parts.append(ring((0, 0.15, 0.9), 0.26, 0.2, own, around=12, axis="y"))
     return fitted(parts, size_of(item), long=True)
 
 
@@ -160,7 +157,7 @@ def _drill(item: Item) -> list[Part]:
 
 def _tape_measure(item: Item) -> list[Part]:
     own = look(item, (0.95, 0.78, 0.12), plain=True, gloss=0.2)
-    case = prism(rounded(2, 2, 0.6), -0.5, 0.5, own, axis="z").moved(0, 1, 0)
+    case = prism(round_corners(2, 2, 0.6), -0.5, 0.5, own, axis="z").moved(0, 1, 0)
     badge = prism(
         [(0.6 * math.cos(a), 1 + 0.6 * math.sin(a)) for a in _TURN], -0.54, 0.54, BLACK, axis="z"
     )
@@ -194,9 +191,11 @@ def _iron(item: Item) -> list[Part]:
         (0.5, -0.48),
         (-0.4, -0.42),
     ]
-    plate = prism(sole, 0, 0.1, STEEL)
-    body = prism([(x * 0.92, z * 0.88) for x, z in sole], 0.1, 0.42, own)
-    deck = prism([(x * 0.7 + 0.08, z * 0.6) for x, z in sole], 0.42, 0.55, shade(own, 0.85))
+    plate = prism(sole, 0, 0.1, STEEL, axis="y")
+    body = prism([(x * 0.92, z * 0.88) for x, z in sole], 0.1, 0.42, own, axis="y")
+    deck = prism(
+        [(x * 0.7 + 0.08, z * 0.6) for x, z in sole], 0.42, 0.55, shade(own, 0.85), axis="y"
+    )
     handle = tube(
         [(-0.4, 0.5, 0), (-0.3, 0.92, 0), (0.1, 1.0, 0), (0.75, 0.95, 0), (0.82, 0.5, 0)],
         0.22,
@@ -208,7 +207,7 @@ def _iron(item: Item) -> list[Part]:
 
 def _brush(item: Item) -> list[Part]:
     own = look(item, WOOD.rgb, *BRIGHT[:2])
-    block = prism(rounded(0.6, 1.1, 0.2), 0.45, 0.75, own).moved(0, 0, -0.45)
+    block = prism(round_corners(0.6, 1.1, 0.2), 0.45, 0.75, own, axis="y").moved(0, 0, -0.45)
     bristles = box((-0.25, 0, -0.95), (0.25, 0.45, 0.05), Surface((0.82, 0.76, 0.6)))
     handle = tube([(0, 0.6, 0.05), (0, 0.7, 0.6), (0, 0.72, 1)], [0.3, 0.24, 0.28], own)
     rows = [
@@ -223,7 +222,7 @@ def _vacuum(item: Item) -> list[Part]:
     own = look(item, (0.75, 0.15, 0.14), (0.2, 0.35, 0.6), plain=True, gloss=0.3)
     if h > 0.7:
         # Upright: a head on the floor, the body and the handle above it.
-        head = prism(rounded(2, 1.1, 0.25), 0, 0.09, BLACK).moved(0, 0, -0.65)
+        head = prism(round_corners(2, 1.1, 0.25), 0, 0.09, BLACK, axis="y").moved(0, 0, -0.65)
         body = lathe(
             [(0, 0.1), (0.55, 0.1), (0.65, 0.2), (0.6, 0.5), (0.4, 0.62), (0.15, 0.66)],
             own,
@@ -290,8 +289,10 @@ def _fan(item: Item) -> list[Part]:
 def _purifier(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.93, 0.93, 0.92), gloss=0.3)
-    parts = [prism(rounded(w, d * 0.97, min(w, d) * 0.2), 0, h * 0.97, own)]
-    parts.append(prism(rounded(w * 0.85, d * 0.8, min(w, d) * 0.18), h * 0.97, h, GREY))
+    parts = [prism(round_corners(w, d * 0.97, min(w, d) * 0.2), 0, h * 0.97, own, axis="y")]
+    parts.append(
+        prism(round_corners(w * 0.85, d * 0.8, min(w, d) * 0.18), h * 0.97, h, GREY, axis="y")
+    )
     for k in range(9):
         y = h * (0.12 + 0.05 * k)
         parts.append(face(w * 0.7, y, y + h * 0.02, -d * 0.49, GREY))

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
@@ -16,24 +16,20 @@ from navloom.scenes.geometry.furniture.shaping import (
     GREY,
     PAPER,
     RED,
-    STEEL,
     WHITE,
     WOOD,
     YELLOW,
     arc,
-    ball,
     face,
     fitted,
     look,
     pick,
-    prism,
-    ring,
     roll,
-    rounded,
+    round_corners,
     spun,
     top_face,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.furniture.wall_hangings import print_of
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
@@ -46,12 +42,12 @@ _CRUST = Surface((0.70, 0.45, 0.22))
 def _toaster(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.74, 0.75, 0.77), (0.75, 0.15, 0.14), gloss=0.5)
-    body = prism(rounded(1.8, 0.86, 0.24), -0.5, 0.5, own, axis="z").moved(0, 0.5, 0)
+    body = prism(round_corners(1.8, 0.86, 0.24), -0.5, 0.5, own, axis="z").moved(0, 0.5, 0)
     parts = [body, box((-0.92, 0, -0.48), (0.92, 0.14, 0.48), BLACK)]
     for z in (-0.2, 0.2):
         parts.append(box((-0.68, 0.925, z - 0.07), (0.68, 0.94, z + 0.07), BLACK, sides="u"))
     if roll(item, "toast", 2):
-        slice_ = prism(rounded(1.1, 0.5, 0.12), -0.05, 0.05, _CRUST, axis="z")
+        slice_ = prism(round_corners(1.1, 0.5, 0.12), -0.05, 0.05, _CRUST, axis="z")
         parts.append(slice_.moved(0, 0.85, -0.2))
     parts.append(box((0.9, 0.55, -0.12), (1.04, 0.63, 0.12), BLACK))
     knob = cylinder(0.1, 0, 0.08, BLACK, sides=10).tilted(-math.pi / 2).moved(0.55, 0.35, -0.48)
@@ -61,20 +57,20 @@ def _toaster(item: Item) -> list[Part]:
 def _mixer(item: Item) -> list[Part]:
     own = look(item, (0.75, 0.15, 0.14), (0.85, 0.88, 0.84), gloss=0.4)
     # Drawn from the side: the bowl to the front (-z), the column behind.
-    foot = prism(rounded(0.7, 1.5, 0.25), 0, 0.1, own)
-    column = prism(rounded(0.45, 0.4, 0.15), 0.1, 0.95, own).moved(0, 0, 0.5)
+    foot = prism(round_corners(0.7, 1.5, 0.25), 0, 0.1, own, axis="y")
+    column = prism(round_corners(0.45, 0.4, 0.15), 0.1, 0.95, own, axis="y").moved(0, 0, 0.5)
     head = ball((0, 1.12, -0.02), (0.3, 0.22, 0.75), own, sides=10, rings=6)
     bowl = lathe([(0, 0.1), (0.2, 0.1), (0.22, 0.16), (0.4, 0.45), (0.42, 0.7)], STEEL, sides=16)
     whisk = lathe([(0.02, 0.9), (0.02, 0.66), (0.15, 0.5), (0, 0.3)], GREY, sides=6)
     parts = [foot, column, head]
     parts += [bowl.moved(0, 0, -0.32), whisk.moved(0, 0, -0.35)]
     knob = cylinder(0.07, 0, 0.06, BLACK, sides=10).tilted(math.pi / 2, "z").moved(-0.28, 1.1, 0.1)
-    return fitted([*parts, knob, ring((0, 0.7, -0.32), 0.42, 0.04, STEEL)], size_of(item))
+    return fitted([*parts, knob, ring((0, 0.7, -0.32), 0.42, 0.04, STEEL, axis="y")], size_of(item))
 
 
 def _blade(own: Surface, long: float, back: float = 0.0) -> list[Part]:
     outline = [(-0.1, 0.0), (0.1, 0.0), (0.1, -long * 0.75), (-0.02, -long), (-0.1, -long)]
-    blade = prism([(x, z + back) for x, z in outline], 0.02, 0.05, STEEL)
+    blade = prism([(x, z + back) for x, z in outline], 0.02, 0.05, STEEL, axis="y")
     return [blade, box((-0.1, 0, back), (0.1, 0.09, back + long * 0.65), own)]
 
 
@@ -100,13 +96,13 @@ def _cutting_board(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.72, 0.54, 0.34))
     if h > 0.1:
-        board = prism(rounded(w, h, min(w, h) * 0.1), -d / 2, d / 2, own, axis="z")
+        board = prism(round_corners(w, h, min(w, h) * 0.1), -d / 2, d / 2, own, axis="z")
         return fitted([board], (w, h, d))
-    body = prism(rounded(w, d, min(w, d) * 0.1), 0, h, own)
+    body = prism(round_corners(w, d, min(w, d) * 0.1), 0, h, own, axis="y")
     x = -w * 0.42
     hole = [(x + w * 0.025 * math.cos(a), d * 0.12 * math.sin(a)) for a in _TURN]
     groove = shade(own, 0.7)
-    parts = [body, prism(hole, h, h + 4e-4, BLACK)]
+    parts = [body, prism(hole, h, h + 4e-4, BLACK, axis="y")]
     for s in (-1, 1):
         parts.append(top_face(w * 0.72, d * 0.02, h + 4e-4, groove, x=w * 0.05, z=s * d * 0.42))
     return fitted(parts, (w, h, d))
@@ -275,7 +271,7 @@ def _food(item: Item) -> list[Part]:
         badge = lathe([(0.99, 0.35), (0.99, 0.65)], CREAM)
         return fitted([can, label, badge], (w, h, d))
     # A packet, crimped at its top.
-    body = prism(rounded(1, 0.6, 0.2), 0, 0.86, own)
+    body = prism(round_corners(1, 0.6, 0.2), 0, 0.86, own, axis="y")
     crimp = box((-0.45, 0.86, -0.05), (0.45, 1, 0.05), shade(own, 0.75))
     shoulder = prism(
         [(-0.5, 0.8), (0.5, 0.8), (0.45, 0.92), (-0.45, 0.92)], -0.18, 0.18, own, axis="z"
@@ -306,7 +302,7 @@ def _pizza_box(item: Item) -> list[Part]:
             (radius * w * math.cos(a), radius * d * math.sin(a))
             for a in np.linspace(0, 6.28, 19)[:-1]
         ]
-        parts.append(prism(disc, h * 0.96, h * high, tone))
+        parts.append(prism(disc, h * 0.96, h * high, tone, axis="y"))
     dice = Random(roll(item, "pizza"))
     for k in range(7):
         r, a = 0.24 * dice.random() ** 0.5, k * 2.4
@@ -314,15 +310,17 @@ def _pizza_box(item: Item) -> list[Part]:
             (w * (r * math.cos(a) + 0.05 * math.cos(t)), d * (r * math.sin(a) + 0.05 * math.sin(t)))
             for t in _TURN
         ]
-        parts.append(prism(spot, h * 0.985, h, RED))
+        parts.append(prism(spot, h * 0.985, h, RED, axis="y"))
     return fitted(parts, (w, h, d))
 
 
 def _sponge(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.95, 0.8, 0.25), (0.3, 0.6, 0.8), plain=True)
-    body = prism(rounded(w, d, min(w, d) * 0.12), 0, h * 0.7, own)
-    scour = prism(rounded(w, d, min(w, d) * 0.12), h * 0.7, h, Surface((0.15, 0.42, 0.25)))
+    body = prism(round_corners(w, d, min(w, d) * 0.12), 0, h * 0.7, own, axis="y")
+    scour = prism(
+        round_corners(w, d, min(w, d) * 0.12), h * 0.7, h, Surface((0.15, 0.42, 0.25)), axis="y"
+    )
     return [body, scour]
 
 
@@ -356,8 +354,8 @@ def _container(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.85, 0.9, 0.92), *BRIGHT[1:4], plain=True)
     lid = pick(item, (WHITE, Surface((0.2, 0.45, 0.7)), Surface((0.6, 0.62, 0.65))), "lid")
-    parts = [prism(rounded(w * 0.94, d * 0.94, min(w, d) * 0.1), 0, h * 0.84, own)]
-    parts.append(prism(rounded(w, d, min(w, d) * 0.1), h * 0.82, h, lid))
+    parts = [prism(round_corners(w * 0.94, d * 0.94, min(w, d) * 0.1), 0, h * 0.84, own, axis="y")]
+    parts.append(prism(round_corners(w, d, min(w, d) * 0.1), h * 0.82, h, lid, axis="y"))
     for s in (-1, 1):
         clip = (s * w * 0.48, h * 0.62, -d * 0.12), (s * w * 0.5, h * 0.84, d * 0.12)
         a, b = clip

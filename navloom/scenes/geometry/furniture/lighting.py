@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 
-from navloom.scenes.geometry.furniture.making import Builder, has, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRASS,
     CREAM,
-    STEEL,
     WOOD,
     arc,
-    ball,
     fitted,
     look,
     pick,
-    ring,
     roll,
     spun,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, ring, tube
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 
@@ -174,7 +171,7 @@ def _night_light(item: Item) -> list[Part]:
     ears = ball((0.45, 0.95, 0), (0.18, 0.16, 0.12), base, sides=8, rings=5)
     parts += [ears, ears.moved(-0.9, 0, 0)]
     eye = ball((0.25, 0.68, -0.8), (0.08, 0.05, 0.06), BLACK, sides=6, rings=4)
-    parts += [eye, eye.moved(-0.5, 0, 0), ring((0, 0.25, 0), 0.85, 0.05, base)]
+    parts += [eye, eye.moved(-0.5, 0, 0), ring((0, 0.25, 0), 0.85, 0.05, base, axis="y")]
     return fitted(parts, size_of(item))
 
 

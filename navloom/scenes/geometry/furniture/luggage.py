@@ -6,27 +6,24 @@ import math
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRASS,
     BRIGHT,
     MUTED,
     RUBBER,
-    STEEL,
     WHITE,
     arc,
-    ball,
     face,
     fitted,
     look,
     open_box,
     pick,
-    prism,
     roll,
-    rounded,
-    tube,
+    round_corners,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, tube
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 
@@ -35,7 +32,7 @@ def _suitcase(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, *BRIGHT[:2], (0.2, 0.22, 0.26), gloss=0.25)
     low, high = h * 0.07, h * 0.86
-    shell = prism(rounded(w, high - low, w * 0.12), -d / 2, d / 2, own, axis="z")
+    shell = prism(round_corners(w, high - low, w * 0.12), -d / 2, d / 2, own, axis="z")
     parts = [shell.moved(0, (low + high) / 2, 0)]
     for k in range(5):
         x = (k - 2) * w * 0.17
@@ -47,7 +44,7 @@ def _suitcase(item: Item) -> list[Part]:
             )
         )
     seam = prism(
-        rounded(w * 1.01, (high - low) * 1.01, w * 0.12), -d * 0.02, d * 0.02, BLACK, axis="z"
+        round_corners(w * 1.01, (high - low) * 1.01, w * 0.12), -d * 0.02, d * 0.02, BLACK, axis="z"
     )
     parts.append(seam.moved(0, (low + high) / 2, 0))
     for x in (-0.4, 0.4):
@@ -74,7 +71,9 @@ def _suitcase(item: Item) -> list[Part]:
 def _briefcase(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.35, 0.22, 0.13), (0.1, 0.1, 0.1))
-    body = prism(rounded(w, h * 0.86, h * 0.06), -d / 2, d / 2, own, axis="z").moved(0, h * 0.43, 0)
+    body = prism(round_corners(w, h * 0.86, h * 0.06), -d / 2, d / 2, own, axis="z").moved(
+        0, h * 0.43, 0
+    )
     parts = [
         body,
         box((-w * 0.502, 0.01, -d * 0.03), (w * 0.502, h * 0.862, d * 0.03), shade(own, 0.5)),
@@ -135,7 +134,7 @@ def _bag(item: Item) -> list[Part]:
     dark = shade(own, 0.6)
     if roll(item, "kind", 2) or h < 0.8 * w:
         # A holdall with two handles and a zip.
-        end = rounded(0.9, 0.62, 0.26)
+        end = round_corners(0.9, 0.62, 0.26)
         body = prism([(z, y + 0.31) for z, y in end], -1, 1, own, axis="z").turned(math.pi / 2)
         zipper = box((-0.9, 0.615, -0.03), (0.9, 0.635, 0.03), STEEL)
         parts = [body, zipper]

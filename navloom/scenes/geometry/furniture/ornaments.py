@@ -13,16 +13,13 @@ from navloom.scenes.geometry.furniture.shaping import (
     BRIGHT,
     DARK_WOOD,
     GREY,
-    ball,
     fitted,
     globe,
     look,
     pick,
-    prism,
-    ring,
     roll,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.furniture.wall_hangings import print_of
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
@@ -109,7 +106,7 @@ def _sphere(item: Item) -> list[Part]:
     own = look(item, *_FIRED, *BRIGHT[:3], gloss=0.6)
     stand = lathe([(0, 0), (0.5, 0), (0.45, 0.08), (0.2, 0.16), (0.3, 0.25)], DARK_WOOD, sides=12)
     orb = ball((0, 0.85, 0), 0.66, own, sides=14, rings=10)
-    swirl = ring((0, 0.85, 0), 0.665, 0.05, shade(own, 0.7), sides=14)
+    swirl = ring((0, 0.85, 0), 0.665, 0.05, shade(own, 0.7), around=14, axis="y")
     return fitted([stand, orb, swirl], size_of(item))
 
 

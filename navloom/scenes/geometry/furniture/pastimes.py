@@ -6,26 +6,22 @@ import math
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
     CREAM,
     DARK_WOOD,
     RED,
-    STEEL,
     WHITE,
     WOOD,
-    ball,
     face,
     fitted,
     look,
     pick,
-    prism,
-    ring,
     top_face,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.furniture.wall_hangings import print_of
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
@@ -141,11 +137,16 @@ def _violin(item: Item) -> list[Part]:
         (0.0, -0.08),
     ]
     outline = [*half, *[(-x, z) for x, z in reversed(half[1:-1])]]
-    parts = [prism(outline, 0.0, 0.3, shade(own, 0.7)), prism(outline, 0.3, 0.33, own)]
+    parts = [
+        prism(outline, 0.0, 0.3, shade(own, 0.7), axis="y"),
+        prism(outline, 0.3, 0.33, own, axis="y"),
+    ]
     parts.append(box((-0.06, 0.3, -0.95), (0.06, 0.42, 0.35), BLACK))
     parts.append(ball((0, 0.35, -1.0), (0.09, 0.1, 0.14), own, sides=7, rings=5))
     parts.append(box((-0.15, 0.33, 0.6), (0.15, 0.5, 0.63), WOOD))
-    parts.append(prism([(-0.09, 0.75), (0.09, 0.75), (0.06, 1.2), (-0.06, 1.2)], 0.4, 0.46, BLACK))
+    parts.append(
+        prism([(-0.09, 0.75), (0.09, 0.75), (0.06, 1.2), (-0.06, 1.2)], 0.4, 0.46, BLACK, axis="y")
+    )
     parts.append(beam((0.55, 0.1, -1.0), (0.6, 0.1, 1.3), 0.05, WOOD))
     return fitted(parts, (w, h, d), long=True)
 
@@ -175,7 +176,7 @@ def _helmet(item: Item) -> list[Part]:
     own = look(item, *BRIGHT, plain=True, gloss=0.4)
     shell = lathe([(1, 0), (1.02, 0.2), (0.9, 0.6), (0.6, 0.9), (0, 1)], own, sides=16)
     shell = shell.scaled(0.78, 1, 1)
-    rim = ring((0, 0.05, 0), 1.0, 0.12, BLACK, sides=16).scaled(0.78, 1, 1)
+    rim = ring((0, 0.05, 0), 1.0, 0.12, BLACK, around=16, axis="y").scaled(0.78, 1, 1)
     vents = []
     for x in (-0.35, 0.0, 0.35):
         for z, y in ((-0.55, 0.78), (0.0, 0.98), (0.55, 0.78)):

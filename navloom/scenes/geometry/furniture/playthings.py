@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
@@ -17,20 +17,16 @@ from navloom.scenes.geometry.furniture.shaping import (
     RED,
     RUBBER,
     SKIN,
-    STEEL,
     WHITE,
     WOOD,
     YELLOW,
-    ball,
     face,
     fitted,
     look,
     pick,
-    prism,
-    ring,
     roll,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, floats, lathe
 from navloom.scenes.scene import Item
 
@@ -107,7 +103,9 @@ def _stack_rings(item: Item) -> list[Part]:
     parts: list[Part] = [cylinder(1, 0, 0.15, WOOD, sides=16)]
     for k in range(5):
         tone = Surface(BRIGHT[(start + k) % 6], gloss=0.2)
-        parts.append(ring((0, 0.33 + 0.32 * k, 0), 0.72 - 0.11 * k, 0.36, tone, sides=14))
+        parts.append(
+            ring((0, 0.33 + 0.32 * k, 0), 0.72 - 0.11 * k, 0.36, tone, around=14, axis="y")
+        )
     parts.append(ball((0, 2.0, 0), 0.2, look(item, *BRIGHT, plain=True), sides=8, rings=5))
     return fitted([*parts, cylinder(0.12, 0.1, 1.9, WOOD, sides=6)], size_of(item))
 
@@ -219,7 +217,7 @@ def _ball(item: Item) -> list[Part]:
 def _exercise_ball(item: Item) -> list[Part]:
     own = look(item, *BRIGHT, (0.5, 0.52, 0.55), plain=True, gloss=0.3)
     small = [
-        ring((0, y, 0), math.sqrt(1 - y * y) + 0.005, 0.025, shade(own, 0.8), sides=12)
+        ring((0, y, 0), math.sqrt(1 - y * y) + 0.005, 0.025, shade(own, 0.8), around=12, axis="y")
         for y in (-0.45, 0.0, 0.45)
     ]
     parts = [ball((0, 0, 0), 1, own, sides=16, rings=10), *small]

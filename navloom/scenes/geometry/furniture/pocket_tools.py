@@ -6,24 +6,20 @@ import math
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRASS,
     BRIGHT,
     GREY,
     RED,
-    STEEL,
     arc,
-    ball,
     fitted,
     look,
     pick,
-    prism,
-    ring,
     spun,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
 
@@ -38,7 +34,11 @@ def _scissors(item: Item) -> list[Part]:
         blade = [(0.0, 0.05), (s * 0.12, 0.0), (s * 0.2, -1.0)]
         parts.append(
             prism(
-                [(x, z) for x, z in blade], 0.02 if s > 0 else 0.06, 0.06 if s > 0 else 0.1, STEEL
+                [(x, z) for x, z in blade],
+                0.02 if s > 0 else 0.06,
+                0.06 if s > 0 else 0.1,
+                STEEL,
+                axis="y",
             )
         )
         parts.append(beam((0, 0.06, 0.0), (-s * 0.2, 0.06, 0.4), 0.08, own))
@@ -74,10 +74,14 @@ def _stapler(item: Item) -> list[Part]:
 
 def _key(item: Item) -> list[Part]:
     own = look(item, (0.75, 0.76, 0.78), (0.78, 0.6, 0.28), gloss=0.6)
-    parts: list[Part] = [ring((0, 0.12, 0.5), 0.34, 0.07, STEEL, sides=12)]
+    parts: list[Part] = [ring((0, 0.12, 0.5), 0.34, 0.07, STEEL, around=12, axis="y")]
     for k, (turn, tone) in enumerate(((0.5, own), (-0.15, BRASS), (-0.75, STEEL))):
         bow = prism(
-            [(0.26 * math.cos(a), -0.1 + 0.24 * math.sin(a)) for a in _TURN[::2]], 0, 0.07, tone
+            [(0.26 * math.cos(a), -0.1 + 0.24 * math.sin(a)) for a in _TURN[::2]],
+            0,
+            0.07,
+            tone,
+            axis="y",
         )
         blade = box((-0.07, 0, -1.0), (0.07, 0.07, -0.3), tone)
         teeth = [box((0.06, 0, z), (0.15, 0.07, z + 0.08), tone) for z in (-0.95, -0.78, -0.6)]

@@ -8,13 +8,12 @@ from random import Random
 import numpy as np
 
 from navloom.scenes.geometry.furniture.artworks import MOTIFS
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BRASS,
     BRIGHT,
     MUTED,
     PAPER,
-    STEEL,
     WHITE,
     face,
     fitted,
@@ -23,8 +22,8 @@ from navloom.scenes.geometry.furniture.shaping import (
     relief,
     roll,
     top_face,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import tube
 from navloom.scenes.geometry.furniture.wall_hangings import art_of, print_of
 from navloom.scenes.geometry.solids import Part, Surface, box, floats
 from navloom.scenes.scene import Item

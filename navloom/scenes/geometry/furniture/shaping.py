@@ -15,19 +15,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from navloom.scenes.geometry.colours import rgb_of, surface_of
+from navloom.scenes.geometry.colours import surface_of
 from navloom.scenes.geometry.furniture.making import shade
-from navloom.scenes.geometry.solids import (
-    RGB,
-    Floats,
-    Ints,
-    Part,
-    Surface,
-    bounds,
-    box,
-    floats,
-    lathe,
-)
+from navloom.scenes.geometry.furniture.turnery import sheet
+from navloom.scenes.geometry.solids import RGB, Floats, Part, Surface, bounds, box, floats
 from navloom.scenes.scene import Item
 
 Point = Sequence[float]
@@ -37,7 +28,6 @@ WHITE = Surface((0.93, 0.93, 0.91))
 CREAM = Surface((0.95, 0.92, 0.83))
 BLACK = Surface((0.06, 0.06, 0.07), gloss=0.2)
 GREY = Surface((0.45, 0.46, 0.48))
-STEEL = Surface((0.74, 0.75, 0.77), gloss=0.6)
 BRASS = Surface((0.78, 0.60, 0.28), gloss=0.5)
 WOOD = Surface((0.55, 0.38, 0.22), gloss=0.1)
 DARK_WOOD = Surface((0.32, 0.20, 0.12), gloss=0.1)
@@ -46,10 +36,8 @@ EARTH = Surface((0.20, 0.13, 0.09))
 TERRACOTTA = Surface((0.72, 0.38, 0.24))
 SKIN = Surface((0.90, 0.70, 0.57))
 RED = Surface((0.78, 0.13, 0.12))
-BLUE = Surface((0.16, 0.33, 0.68))
 YELLOW = Surface((0.94, 0.77, 0.16))
 PAPER = Surface((0.94, 0.93, 0.88))
-LEATHER = Surface((0.40, 0.24, 0.14), gloss=0.15)
 RUBBER = Surface((0.12, 0.12, 0.12))
 GLASS = Surface((0.74, 0.84, 0.86), gloss=0.8)
 SCREEN = Surface((0.03, 0.03, 0.04), gloss=0.7)
@@ -102,11 +90,6 @@ def look(item: Item, *otherwise: RGB, plain: bool = False, gloss: float | None =
     return found if gloss is None else replace(found, gloss=gloss)
 
 
-def painted(word: str) -> Surface:
-    """A plain look by the word of its colour."""
-    return Surface(rgb_of(word))
-
-
 def fitted(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) -> list[Part]:
     """Parts stretched to fill a box of this size, standing on 0.
 
@@ -125,63 +108,15 @@ def fitted(parts: Iterable[Part], size: Sequence[float], *, long: bool = False) 
     return [replace(part, vertices=(part.vertices - low) * factor + at) for part in drawn]
 
 
-def ball(
-    at: Point, radii: float | Point, surface: Surface, *, sides: int = 10, rings: int = 6
-) -> Part:
-    """A ball or an egg around a point; one radius, or one along each axis."""
-    angles = np.linspace(0, math.pi, rings + 1)
-    round_part = lathe([(math.sin(a), -math.cos(a)) for a in angles], surface, sides=sides)
-    x, y, z = (radii, radii, radii) if isinstance(radii, int | float) else radii
-    return round_part.scaled(x, y, z).moved(at[0], at[1], at[2])
-
-
-def globe(at: Point, radii: float | Point, surface: Surface, *, sides: int = 16) -> Part:
+def globe(at: Point, radius: float, surface: Surface, *, sides: int = 16) -> Part:
     """A ball with a picture wrapped around it, its left edge at +x."""
-    rings = sides // 2
     turn, rise = np.meshgrid(
-        np.linspace(0, 2 * math.pi, sides + 1), np.linspace(0, math.pi, rings + 1), indexing="ij"
+        np.linspace(0, 2 * math.pi, sides + 1), np.linspace(0, math.pi, sides // 2 + 1)
     )
     flat = np.sin(rise)
     unit = np.stack([np.cos(turn) * flat, np.cos(rise), np.sin(turn) * flat], axis=2)
     uv = np.stack([turn / (2 * math.pi), rise / math.pi], axis=2).reshape(-1, 2)
-    points = unit.reshape(-1, 3) * np.asarray(radii) + np.asarray(at)
-    faces = _grid_faces(sides + 1, rings + 1)
-    return Part(floats(points), faces, surface, floats(uv), smooth=True)
-
-
-def tube(
-    path: Sequence[Point], thick: float | Sequence[float], surface: Surface, *, sides: int = 6
-) -> Part:
-    """A round bar along a path, open at its ends: handles, stems, hoses, cables.
-
-    Args:
-        path: points; the first again at the end closes a ring.
-        thick: its diameter, or one at each point.
-        surface: its look.
-        sides: how many flat sides stand for the round.
-    """
-    points = np.array(path, dtype=np.float64)
-    along = np.gradient(points, axis=0)
-    if np.allclose(points[0], points[-1]):
-        along[0] = along[-1] = points[1] - points[-2]
-    along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-9)
-    helper = np.eye(3)[np.argmin(np.abs(along).sum(axis=0))]
-    side = np.cross(along, helper)
-    side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-9)
-    other = np.cross(side, along)
-    radius = np.broadcast_to(np.asarray(thick, dtype=np.float64) / 2, len(points))[:, None, None]
-    around = np.linspace(0, 2 * np.pi, sides, endpoint=False)[None, :, None]
-    ring = radius * (np.cos(around) * side[:, None] + np.sin(around) * other[:, None])
-    vertices = (points[:, None] + ring).reshape(-1, 3)
-    return Part(floats(vertices), _grid_faces(len(points), sides, wrap=True), surface, smooth=True)
-
-
-def ring(at: Point, radius: float, thick: float, surface: Surface, *, sides: int = 14) -> Part:
-    """A flat-lying ring around a point, of round section."""
-    around = np.linspace(0, 2 * math.pi, sides + 1)
-    x, y, z = at
-    path = [(x + radius * math.cos(a), y, z + radius * math.sin(a)) for a in around]
-    return tube(path, thick, surface, sides=5)
+    return replace(sheet(unit * radius + np.asarray(at), surface), uv=floats(uv))
 
 
 def arc(
@@ -202,61 +137,7 @@ def arc(
     return points
 
 
-def prism(
-    outline: Sequence[tuple[float, float]],
-    low: float,
-    high: float,
-    surface: Surface,
-    *,
-    axis: str = "y",
-    smooth: bool = False,
-) -> Part:
-    """An outline drawn out along an axis: rounded slabs, guitar bodies, letters, stars.
-
-    Args:
-        outline: corners in order, star-shaped as seen from their mean: (x, z) for y, (x, y) for z.
-        low: where it begins on the axis.
-        high: where it ends.
-        surface: its look.
-        axis: ``y`` (lies flat) or ``z`` (stands upright).
-        smooth: whether its wall is shaded round; the caps stay flat.
-    """
-    flat = np.array(outline, dtype=np.float64)
-    n = len(flat)
-    middle = flat.mean(axis=0, keepdims=True)
-    nxt = np.roll(flat, -1, axis=0)
-    layers = []
-    if smooth:
-        wall = np.concatenate([flat, flat])
-        heights = np.repeat([low, high], n)
-        step = np.arange(n)
-        a, b = step, (step + 1) % n
-        faces = np.concatenate([np.stack([a, b, b + n], 1), np.stack([a, b + n, a + n], 1)])
-        layers.append((wall, heights, faces))
-    else:
-        wall = np.stack([flat, nxt, nxt, flat], axis=1).reshape(-1, 2)
-        heights = np.tile([low, low, high, high], n)
-        first = np.arange(n)[:, None] * 4
-        faces = (first[:, :, None] + np.array([[0, 1, 2], [0, 2, 3]])[None]).reshape(-1, 3)
-        layers.append((wall, heights, faces))
-    for height in (low, high):
-        fan = np.stack([np.full(n, n), np.arange(n), (np.arange(n) + 1) % n], axis=1)
-        layers.append((np.concatenate([flat, middle]), np.full(n + 1, height), fan))
-    points, rows, first_row = [], [], 0
-    for xy, level, corners in layers:
-        u, v = xy.T
-        points.append(np.stack([u, level, v] if axis == "y" else [u, v, level], axis=1))
-        rows.append(corners + first_row)
-        first_row += len(xy)
-    return Part(
-        floats(np.concatenate(points)),
-        np.concatenate(rows).astype(np.int32),
-        surface,
-        smooth=smooth,
-    )
-
-
-def rounded(w: float, d: float, radius: float, n: int = 3) -> list[tuple[float, float]]:
+def round_corners(w: float, d: float, radius: float, n: int = 3) -> list[tuple[float, float]]:
     """The outline of a rectangle around 0 with round corners."""
     outline = []
     for turn, (sx, sz) in enumerate([(1, 1), (-1, 1), (-1, -1), (1, -1)]):
@@ -264,13 +145,6 @@ def rounded(w: float, d: float, radius: float, n: int = 3) -> list[tuple[float, 
             x = sx * (w / 2 - radius) + radius * math.cos(a)
             outline.append((float(x), float(sz * (d / 2 - radius) + radius * math.sin(a))))
     return outline
-
-
-def slab(
-    w: float, low: float, high: float, d: float, surface: Surface, *, radius: float = 0.2
-) -> Part:
-    """A box around the y axis whose upright edges are round; ``radius`` in shares of its side."""
-    return prism(rounded(w, d, radius * min(w, d)), low, high, surface, smooth=False)
 
 
 def pad(w: float, h: float, d: float, surface: Surface, *, puff: float = 0.5, n: int = 7) -> Part:
@@ -289,15 +163,9 @@ def pad(w: float, h: float, d: float, surface: Surface, *, puff: float = 0.5, n:
     rise = np.clip((1 - u**4) * (1 - v**4), 0, 1) ** puff
     # The sides draw in a little between the corners, as stuffed cloth does.
     x, z = u * (1 - 0.06 * (1 - v**2)), v * (1 - 0.06 * (1 - u**2))
-    up = np.stack([x * w / 2, h / 2 + rise * h / 2, z * d / 2], axis=2).reshape(-1, 3)
-    down = up * [1, -1, 1] + [0, h, 0]
-    faces = _grid_faces(n + 1, n + 1)
-    return Part(
-        floats(np.concatenate([up, down])),
-        np.concatenate([faces, faces + len(up)]).astype(np.int32),
-        surface,
-        smooth=True,
-    )
+    up = np.stack([x * w / 2, h / 2 + rise * h / 2, z * d / 2], axis=2)
+    down = up[::-1] * [1, -1, 1] + [0, h, 0]
+    return sheet(np.concatenate([up, down]), surface)
 
 
 def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
@@ -316,8 +184,7 @@ def relief(w: float, d: float, heights: ArrayLike, surface: Surface) -> Part:
     xs = np.concatenate([[-w / 2], np.linspace(-w / 2, w / 2, n), [w / 2]])
     zs = np.concatenate([[-d / 2], np.linspace(-d / 2, d / 2, m), [d / 2]])
     x, z = np.meshgrid(xs, zs, indexing="ij")
-    points = np.stack([x, level, z], axis=2).reshape(-1, 3)
-    return Part(floats(points), _grid_faces(n + 2, m + 2), surface, smooth=True)
+    return sheet(np.stack([x, level, z], axis=2), surface)
 
 
 def open_box(
@@ -360,22 +227,9 @@ def top_face(
     return Part(floats(corners), np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32), surface, uv)
 
 
-def laid(part: Part) -> Part:
-    """What was drawn upright, laid on its back: its top now points along -z."""
-    return part.tilted(-math.pi / 2)
-
-
 def spun(part: Part, count: int, *, start: float = 0.0) -> list[Part]:
     """Copies of a part around the y axis."""
     return [part.turned(start + 2 * math.pi * k / count) for k in range(count)]
-
-
-def _grid_faces(rows: int, columns: int, *, wrap: bool = False) -> Ints:
-    across = columns if wrap else columns - 1
-    r, c = np.meshgrid(np.arange(rows - 1), np.arange(across), indexing="ij")
-    a, b = r * columns + c, r * columns + (c + 1) % columns
-    faces = np.stack([a, b, b + columns, a, b + columns, a + columns], axis=2)
-    return faces.reshape(-1, 3).astype(np.int32)
 
 
 def noise(item: Item, n: int, m: int, salt: str = "") -> Floats:

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BRIGHT,
     MUTED,
     WHITE,
-    ball,
     fitted,
     look,
     noise,
     pad,
     pick,
-    prism,
     relief,
     roll,
     top_face,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, sheet, tube
 from navloom.scenes.geometry.furniture.weaves import weave
 from navloom.scenes.geometry.solids import RGB, Part, Surface, box, cylinder, lathe
 from navloom.scenes.scene import Item
@@ -139,20 +135,13 @@ def folded(w: float, h: float, d: float, surface: Surface, layers: int = 0) -> l
         # The fold is round at the front; behind, the layers' edges lie on each other.
         profile = [(-d / 2 + half - z, y) for z, y in outline]
         tone = surface if k % 2 == 0 else shade(surface, 0.9)
-        parts.append(
-            _drawn_out([*profile, (d / 2, low), (d / 2, high)], w * (1 - 0.03 * (k % 2)), tone)
-        )
+        outline = [*profile, (d / 2, low), (d / 2, high)]
+        half_w = w / 2 * (1 - 0.03 * (k % 2))
+        parts.append(prism(outline, -half_w, half_w, tone, axis="x"))
     return parts
 
 
 _HALF = np.linspace(0, math.pi, 6)
-
-
-def _drawn_out(profile: list[tuple[float, float]], w: float, surface: Surface) -> Part:
-    # A profile in (z, y), drawn out along x.
-    flat = prism([(z, y) for z, y in profile], -w / 2, w / 2, surface, axis="z", smooth=False)
-    x, y, z = flat.vertices.T
-    return replace(flat, vertices=np.stack([z, y, x], axis=1).astype(np.float32))
 
 
 def crumpled(item: Item, w: float, h: float, d: float, surface: Surface) -> Part:
@@ -214,26 +203,15 @@ def _hung_towel(w: float, h: float, d: float, own: Surface) -> list[Part]:
             reach = (1 - t**6) * z + 0.05 * t
             soft = wave * (1 - t * 0.7)
             rows.append(np.stack([u * w / 2 * narrow, np.full(n, t * h), (reach + soft) * d], 1))
-        parts.append(_woven(np.stack(rows), tone))
+        parts.append(sheet(np.stack(rows), tone))
     bar_z = d * 0.05
     rail = tube([(-w * 0.5, h * 0.975, bar_z), (w * 0.5, h * 0.975, bar_z)], d * 0.3, _RAIL)
     band = shade(own, 0.7 if sum(own.rgb) > 1 else 1.7)
     strip = [front * [1, 0, 1] + [0, h * y, -d * 0.015] for y in (0.08, 0.13)]
-    return fitted([*parts, rail, _woven(np.stack(strip), band)], (w, h, d))
+    return fitted([*parts, rail, sheet(np.stack(strip), band)], (w, h, d))
 
 
 _RAIL = Surface((0.74, 0.75, 0.77), gloss=0.6)
-
-
-def _woven(points: NDArray[np.float64], surface: Surface) -> Part:
-    rows, columns, _ = points.shape
-    r, c = np.meshgrid(np.arange(rows - 1), np.arange(columns - 1), indexing="ij")
-    a = (r * columns + c).ravel()
-    faces = np.concatenate(
-        [np.stack([a, a + 1, a + columns + 1], 1), np.stack([a, a + columns + 1, a + columns], 1)]
-    )
-    flat = points.reshape(-1, 3).astype(np.float32)
-    return Part(flat, faces.astype(np.int32), surface, smooth=True)
 
 
 def _rag(item: Item) -> list[Part]:

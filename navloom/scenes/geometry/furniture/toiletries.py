@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRASS,
@@ -16,20 +16,17 @@ from navloom.scenes.geometry.furniture.shaping import (
     GREY,
     PAPER,
     RED,
-    STEEL,
     WHITE,
     WOOD,
-    ball,
     face,
     fitted,
     look,
     pick,
-    prism,
     roll,
-    rounded,
+    round_corners,
     top_face,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, tube
 from navloom.scenes.geometry.furniture.vessels import hollow
 from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, lathe
 from navloom.scenes.scene import Item
@@ -86,7 +83,11 @@ def _soap(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, *_PASTEL, plain=True, gloss=0.3)
     dish = prism(
-        rounded(w, d, min(w, d) * 0.35), 0, h * 0.25, pick(item, (WHITE, WOOD, GREY), "dish")
+        round_corners(w, d, min(w, d) * 0.35),
+        0,
+        h * 0.25,
+        pick(item, (WHITE, WOOD, GREY), "dish"),
+        axis="y",
     )
     bar = ball((0, h * 0.58, 0), (w * 0.42, h * 0.42, d * 0.4), own, sides=14, rings=8)
     return fitted([dish, bar], (w, h, d))
@@ -109,10 +110,10 @@ def _flask(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, *_PASTEL, *BRIGHT[:4], plain=True, gloss=0.3)
     tall = 0.82 + 0.06 * roll(item, "tall", 2)
-    body = prism(rounded(2, 1.3, 0.45), 0, tall, own)
-    shoulder = prism(rounded(1.2, 0.8, 0.3), tall, tall + 0.04, own)
+    body = prism(round_corners(2, 1.3, 0.45), 0, tall, own, axis="y")
+    shoulder = prism(round_corners(1.2, 0.8, 0.3), tall, tall + 0.04, own, axis="y")
     cap = pick(item, (WHITE, BLACK, Surface((0.8, 0.6, 0.3))), "cap")
-    top = prism(rounded(1.05, 0.7, 0.3), tall + 0.03, 1, cap)
+    top = prism(round_corners(1.05, 0.7, 0.3), tall + 0.03, 1, cap, axis="y")
     label = face(1.4, 0.15, 0.6, -0.652, pick(item, _LABELS, "label"))
     stripe = face(1.4, 0.4, 0.46, -0.655, shade(own, 0.6))
     return fitted([body, shoulder, top, label, stripe], (w, h, d))
@@ -134,7 +135,9 @@ def _detergent(item: Item) -> list[Part]:
 
 def _perfume(item: Item) -> list[Part]:
     own = look(item, (0.92, 0.80, 0.65), (0.80, 0.70, 0.85), (0.7, 0.85, 0.88), gloss=0.8)
-    body = prism(rounded(1, 0.7, 0.12), 0, 0.7, own) if roll(item, "kind", 2) else None
+    body = (
+        prism(round_corners(1, 0.7, 0.12), 0, 0.7, own, axis="y") if roll(item, "kind", 2) else None
+    )
     round_body = lathe([(0, 0), (0.3, 0), (0.5, 0.3), (0.42, 0.55), (0.15, 0.68)], own)
     neck = cylinder(0.12, 0.68, 0.78, BRASS, sides=8)
     cap = pick(item, (BRASS, BLACK, STEEL), "cap")
@@ -206,7 +209,7 @@ def _toilet_brush(item: Item) -> list[Part]:
 def _scale(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     own = look(item, (0.85, 0.9, 0.92), (0.12, 0.12, 0.13), gloss=0.7)
-    parts = [prism(rounded(w, d, w * 0.1), h * 0.4, h * 0.96, own)]
+    parts = [prism(round_corners(w, d, w * 0.1), h * 0.4, h * 0.96, own, axis="y")]
     parts += [
         cylinder(w * 0.07, 0, h * 0.4, BLACK, sides=6).moved(x * w, 0, z * d) for x, z in _FEET
     ]
@@ -247,8 +250,10 @@ def _hairdryer(item: Item) -> list[Part]:
 def _hair_brush(item: Item) -> list[Part]:
     own = look(item, WOOD.rgb, (0.12, 0.12, 0.13), *BRIGHT[:1], plain=item.material == "plastic")
     outline = [(0.5 * math.cos(a), 0.85 * math.sin(a) - 0.7) for a in _TURN]
-    head = prism(outline, 0.38, 0.6, own)
-    bristles = prism([(x * 0.8, -0.7 + (z + 0.7) * 0.8) for x, z in outline], 0.0, 0.38, BLACK)
+    head = prism(outline, 0.38, 0.6, own, axis="y")
+    bristles = prism(
+        [(x * 0.8, -0.7 + (z + 0.7) * 0.8) for x, z in outline], 0.0, 0.38, BLACK, axis="y"
+    )
     handle = tube([(0, 0.5, 0), (0, 0.5, 1.3), (0, 0.5, 1.6)], [0.2, 0.26, 0.16], own)
     # Its bristles point up, so that they are seen.
     parts = [part.scaled(1, -1, 1).moved(0, 0.7, 0) for part in (head, bristles, handle)]
@@ -275,7 +280,7 @@ def _tissue_box(item: Item) -> list[Part]:
     for y in (0.3, 0.5):
         parts.append(face(w, low * y, low * (y + 0.08), -d / 2 - 4e-4, shade(own, 0.75)))
     slot = [(w * 0.3 * math.cos(a), d * 0.18 * math.sin(a)) for a in _TURN]
-    parts.append(prism(slot, low, low + 4e-4, BLACK))
+    parts.append(prism(slot, low, low + 4e-4, BLACK, axis="y"))
     tip = [(-0.24, 0.0), (0.24, 0.0), (0.12, 0.6), (0.16, 1.0), (-0.02, 0.75), (-0.14, 0.95)]
     sheet = prism(
         [(x * w, low + y * (h - low)) for x, y in tip], -d * 0.02, d * 0.02, WHITE, axis="z"
@@ -288,7 +293,7 @@ def _first_aid(item: Item) -> list[Part]:
     own = look(item, (0.93, 0.93, 0.92), (0.78, 0.13, 0.12), plain=True, gloss=0.2)
     cross = RED if sum(own.rgb) > 2 else WHITE
     z = -d * 0.5
-    body = prism(rounded(w, h * 0.88, h * 0.1), -d * 0.47, d / 2, own, axis="z").moved(
+    body = prism(round_corners(w, h * 0.88, h * 0.1), -d * 0.47, d / 2, own, axis="z").moved(
         0, h * 0.44, 0
     )
     parts = [

@@ -115,13 +115,13 @@ def prism(
 
 
 def tube(
-    points: ArrayLike, thick: float, look: Surface, *, sides: int = 6, closed: bool = False
+    points: ArrayLike, thick: ArrayLike, look: Surface, *, sides: int = 6, closed: bool = False
 ) -> Part:
     """A round bar that follows points: bent legs, taps, handlebars, rims.
 
     Args:
-        points: (n, 3), at least two, none twice in a row.
-        thick: its diameter.
+        points: (n, 3), at least two, none twice in a row; a last one that is the first joins.
+        thick: its diameter, or one at each point.
         look: its look.
         sides: flat strips around it.
         closed: whether its end is its beginning.
@@ -131,6 +131,8 @@ def tube(
         along = np.roll(path, -1, axis=0) - np.roll(path, 1, axis=0)
     else:
         along = np.gradient(path, axis=0)
+        if np.allclose(path[0], path[-1]):
+            along[0] = along[-1] = path[1] - path[-2]
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     # One helper for all of it, the least followed axis, keeps the tube from twisting.
     helper = np.eye(3)[np.abs(along).sum(axis=0).argmin()]
@@ -138,7 +140,8 @@ def tube(
     side /= np.linalg.norm(side, axis=1, keepdims=True)
     other = np.cross(side, along)
     turn = np.linspace(0, 2 * np.pi, sides, endpoint=False)[None, :, None]
-    rings = path[:, None] + thick / 2 * (
+    radius = np.broadcast_to(np.asarray(thick, dtype=np.float64) / 2, len(path))
+    rings = path[:, None] + radius[:, None, None] * (
         np.cos(turn) * side[:, None] + np.sin(turn) * other[:, None]
     )
     grid = np.concatenate([rings, rings[:1]]) if closed else rings
@@ -192,12 +195,17 @@ def wheel(
 
 
 def ball(
-    middle: Sequence[float], radii: Sequence[float], look: Surface, *, sides: int = 12
+    middle: Sequence[float],
+    radii: float | Sequence[float],
+    look: Surface,
+    *,
+    sides: int = 12,
+    rings: int = 0,
 ) -> Part:
-    """A ball, or a body as round as one, of three half widths."""
-    turn = np.linspace(-np.pi / 2, np.pi / 2, sides // 2 + 1)
+    """A ball, or a body as round as one, of one half width or three; ``rings`` high."""
+    turn = np.linspace(-np.pi / 2, np.pi / 2, (rings or sides // 2) + 1)
     profile = [(float(np.cos(t)), float(np.sin(t))) for t in turn]
-    x, y, z = radii
+    x, y, z = (radii, radii, radii) if isinstance(radii, int | float) else radii
     return lathe(profile, look, sides=sides).scaled(x, y, z).moved(*middle)
 
 

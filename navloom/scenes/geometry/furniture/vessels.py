@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from navloom.scenes.geometry.furniture.making import Builder, has, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, has, shade, size_of
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
     BRIGHT,
@@ -16,17 +16,14 @@ from navloom.scenes.geometry.furniture.shaping import (
     EARTH,
     GLASS,
     RED,
-    STEEL,
     WHITE,
     arc,
-    ball,
     fitted,
     look,
     pick,
-    ring,
     roll,
-    tube,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, ring, tube
 from navloom.scenes.geometry.solids import Part, Surface, box, cylinder, lathe
 from navloom.scenes.scene import Item
 
@@ -133,7 +130,7 @@ def _plate(item: Item) -> list[Part]:
     clay = look(item, (0.93, 0.92, 0.88), (0.82, 0.86, 0.88), gloss=0.4)
     profile = [(0, 0), (0.55, 0), (0.62, 0.2), (1, 0.9), (1, 1), (0.64, 0.42), (0.6, 0.3), (0, 0.3)]
     parts = [lathe(profile, clay, sides=20)]
-    parts.append(ring((0, 0.93, 0), 0.93, 0.03, shade(clay, 0.72), sides=20))
+    parts.append(ring((0, 0.93, 0), 0.93, 0.03, shade(clay, 0.72), around=20, axis="y"))
     if has(item, "full"):
         parts += [ball((0.2, 0.5, 0.1), (0.28, 0.5, 0.25), Surface((0.55, 0.32, 0.16)))]
         parts += [ball((-0.22, 0.4, 0.15), (0.25, 0.45, 0.2), Surface((0.3, 0.52, 0.2)))]
@@ -252,7 +249,7 @@ def _vase(item: Item) -> list[Part]:
     clay = look(item, *CLAY, *BRIGHT[1:4], gloss=0.5)
     parts = [hollow(vase_profile(item), clay, wall=0.08, sides=16)]
     if roll(item, "band", 3) == 0:
-        parts.append(ring((0, 0.42, 0), 0.92, 0.06, shade(clay, 0.6)))
+        parts.append(ring((0, 0.42, 0), 0.92, 0.06, shade(clay, 0.6), axis="y"))
     return fitted(parts, size_of(item))
 
 

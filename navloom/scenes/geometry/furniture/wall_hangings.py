@@ -9,7 +9,7 @@ import numpy as np
 
 from navloom.scenes.geometry.furniture.artworks import MOTIFS, PAINTINGS, PHOTOS, POSTERS
 from navloom.scenes.geometry.furniture.easel import Motif, artwork
-from navloom.scenes.geometry.furniture.making import Builder, shade, size_of
+from navloom.scenes.geometry.furniture.making import STEEL, Builder, shade, size_of
 from navloom.scenes.geometry.furniture.prints import PRINTS
 from navloom.scenes.geometry.furniture.shaping import (
     BLACK,
@@ -17,19 +17,16 @@ from navloom.scenes.geometry.furniture.shaping import (
     DARK_WOOD,
     GREEN,
     RED,
-    STEEL,
     WHITE,
     WOOD,
-    ball,
     face,
     fitted,
     look,
     pick,
-    prism,
     roll,
-    rounded,
-    tube,
+    round_corners,
 )
+from navloom.scenes.geometry.furniture.turnery import ball, prism, tube
 from navloom.scenes.geometry.solids import Part, Surface, box, cylinder, floats
 from navloom.scenes.scene import Item
 
@@ -154,9 +151,9 @@ def _mirror(item: Item) -> list[Part]:
 def _hand_mirror(item: Item) -> list[Part]:
     frame = pick(item, (BRASS, BLACK, WHITE), "frame")
     oval = [(math.cos(a), 0.9 * math.sin(a)) for a in np.linspace(0, 2 * math.pi, 18)[:-1]]
-    glass = prism([(x * 0.85, z * 0.85) for x, z in oval], 0.25, 0.3, _MIRROR)
+    glass = prism([(x * 0.85, z * 0.85) for x, z in oval], 0.25, 0.3, _MIRROR, axis="y")
     handle = box((-0.14, 0, -2.2), (0.14, 0.22, -0.85), frame)
-    return fitted([prism(oval, 0, 0.26, frame), glass, handle], size_of(item), long=True)
+    return fitted([prism(oval, 0, 0.26, frame, axis="y"), glass, handle], size_of(item), long=True)
 
 
 def disc_face(radius: float, z: float, y: float, surface: Surface, sides: int = 20) -> Part:
@@ -205,7 +202,7 @@ def _alarm_clock(item: Item) -> list[Part]:
     case = look(item, (0.75, 0.15, 0.14), (0.1, 0.1, 0.1), (0.75, 0.76, 0.78))
     if roll(item, "kind", 3) == 0:
         digits = Surface((0.95, 0.25, 0.15), glow=1.2)
-        slab = prism(rounded(2, 1.2, 0.2), -0.5, 0.5, case, axis="z")
+        slab = prism(round_corners(2, 1.2, 0.2), -0.5, 0.5, case, axis="z")
         window = face(1.7, -0.45, 0.45, -0.51, BLACK)
         parts = [slab, window]
         for k, x in enumerate((0.62, 0.3, -0.2, -0.52)):
