@@ -43,6 +43,10 @@ def render(
     ] = "png",
     depth: Annotated[bool, Opt("Keep depth, in millimetres.", env="")] = False,
     ids: Annotated[bool, Opt("Keep whose each pixel is.", env="")] = False,
+    light: Annotated[
+        Literal["baked", "unbaked"],
+        Opt("baked: shadows and bounced light; unbaked is flat and quick.", env=""),
+    ] = "baked",
     processes: Annotated[int, Opt("How many render at once.", min=1, max=256, env="")] = 1,
     display: Annotated[
         DisplayName | None, Opt("Progress on stderr.", shown="rich on a terminal, else plain")
@@ -62,7 +66,9 @@ def render(
 
     check_place(out, folder=True)
     uris = list_scenes(spec)
-    asked = Asked(backend=backend, views=views, size=size, format=format_, depth=depth, ids=ids)
+    asked = Asked(
+        backend=backend, views=views, size=size, format=format_, depth=depth, ids=ids, light=light
+    )
     shown = _Progress(len(uris), display)
     try:
         outcome = render_scenes(

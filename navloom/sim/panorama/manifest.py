@@ -78,6 +78,7 @@ class Asked(BaseModel):
         format: of pictures of colour; depth and ids are PNG.
         depth: whether depth is kept.
         ids: whether ids are kept.
+        light: of ``embedded``: baked, or unbaked, which is flat and quick.
     """
 
     model_config = _FROZEN
@@ -88,6 +89,7 @@ class Asked(BaseModel):
     format: Format = "png"
     depth: bool = False
     ids: bool = False
+    light: Literal["baked", "unbaked"] = "baked"
 
     @property
     def modalities(self) -> tuple[Modality, ...]:
@@ -97,7 +99,8 @@ class Asked(BaseModel):
 
     def __str__(self) -> str:
         kinds = ", ".join(self.modalities)
-        return f"{self.views} views of {self.size} pixels ({kinds}; {self.format}, {self.backend})"
+        of = f"{self.format}, {self.backend}" + (", unbaked" if self.light == "unbaked" else "")
+        return f"{self.views} views of {self.size} pixels ({kinds}; {of})"
 
 
 class Manifest(BaseModel):

@@ -300,7 +300,7 @@ def _options(asked: Asked) -> dict[str, Any]:
         # Depth says which ways are hidden, whether it is kept or not.
         if each.modality in (*asked.modalities, "depth")
     )
-    return {"rig": rig}
+    return {"rig": rig, "light": asked.light}
 
 
 def _rendered(simulator: Simulator, block: Block, todo: Todo) -> Rendered:

@@ -11,7 +11,7 @@ from navloom.sim.panorama.manifest import Asked
 from navloom.sim.panorama.render_scenes import render_scenes
 
 HOME = "demo:flat"
-ASKED = Asked(size=48, depth=True, ids=True)
+ASKED = Asked(size=48, depth=True, ids=True, light="unbaked")
 
 
 @pytest.fixture(scope="session")

@@ -48,7 +48,7 @@ def embedded(home: Scene) -> Simulator:
         for each in RIGS["vln-mme"]
         if each.modality in ASKED.modalities
     )
-    return get_simulator("embedded", home, rig=rig)
+    return get_simulator("embedded", home, rig=rig, light=ASKED.light)
 
 
 def test_what_is_read_is_what_was_rendered(written: Path, home: Scene) -> None:
