@@ -6,9 +6,12 @@ that were read the last few stay in memory, over all scenes at most ``MOST_HELD`
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -68,6 +71,10 @@ class LastPictures:
                 self.held -= self._kept.popitem(last=False)[1].nbytes
         return picture
 
+    def has(self, key: Hashable) -> bool:
+        """Whether a picture is kept."""
+        return key in self._kept
+
     def forget(self) -> None:
         """Keep none."""
         with self._lock:
@@ -77,6 +84,9 @@ class LastPictures:
 
 LAST = LastPictures()
 """Of all caches of the process."""
+_STRIP = 4
+_POOL = ThreadPoolExecutor(_STRIP - 1, thread_name_prefix="panoramas")
+"""Threads that decode; none is begun before it is needed."""
 
 
 class PanoramaCache:
@@ -100,6 +110,8 @@ class PanoramaCache:
     def read(self, viewpoint: str, number: int) -> NDArray[Any]:
         """The picture of one sensor at one viewpoint.
 
+        The others that a strip shows beside it are decoded with it, several at once.
+
         Args:
             viewpoint: one of the scene.
             number: of the sensor.
@@ -108,11 +120,38 @@ class PanoramaCache:
             SimulatorError: the file is missing, was changed, or is no such picture; the message
                 names the viewpoint and how to make it again.
         """
-        named = self.manifest.viewpoints[viewpoint][number]
-        key = (str(self.folder), named.file, named.sha256)
-        return LAST.get(key, lambda: self._read(viewpoint, number, named))
+        beside: list[Future[None]] = []
+        if not LAST.has(self._key(viewpoint, number)):
+            mates = self._mates[number]
+            beside = [_POOL.submit(self._ahead, viewpoint, each) for each in mates]
+        picture = self._kept(viewpoint, number)
+        wait(beside)
+        return picture
 
-    def _read(self, viewpoint: str, number: int, named: NamedFile) -> NDArray[Any]:
+    @cached_property
+    def _mates(self) -> list[list[int]]:
+        """Of each sensor those that see the same in other directions, where they are few."""
+        looks = [(each.modality, each.elevation) for each in self.sensors]
+        mates = [[k for k, each in enumerate(looks) if each == look] for look in looks]
+        return [
+            [k for k in found if k != number] if len(found) <= _STRIP else []
+            for number, found in enumerate(mates)
+        ]
+
+    def _key(self, viewpoint: str, number: int) -> Hashable:
+        named = self.manifest.viewpoints[viewpoint][number]
+        return str(self.folder), named.file, named.sha256
+
+    def _kept(self, viewpoint: str, number: int) -> NDArray[Any]:
+        return LAST.get(self._key(viewpoint, number), lambda: self._read(viewpoint, number))
+
+    def _ahead(self, viewpoint: str, number: int) -> None:
+        # What is wrong with it is said to whoever looks at it.
+        with contextlib.suppress(SimulatorError):
+            self._kept(viewpoint, number)
+
+    def _read(self, viewpoint: str, number: int) -> NDArray[Any]:
+        named = self.manifest.viewpoints[viewpoint][number]
         shot = self.sensors[number]
         path = checked_place(self.folder, named.file)
         data = self._checked(path, named, f"the {shot.modality} picture of viewpoint {viewpoint}")

@@ -23,7 +23,7 @@ from navloom.sim.panorama.manifest import Format, Modality
 
 MOST_BYTES = 64_000_000
 """Of one file."""
-QUALITY = 92
+QUALITY = 90
 """Of JPEG."""
 _MODES = {"rgb": ("RGB", "L", "P", "RGBA", "CMYK"), "depth": ("I;16", "I"), "ids": ("RGBA",)}
 
@@ -85,12 +85,14 @@ def decoded(
                 )
             if picture.mode not in _MODES[modality]:
                 raise SimulatorError(f"{where}: no picture of {modality}: it is {picture.mode}.")
-            if modality == "rgb":
-                return np.array(picture.convert("RGB"))
-            pixels = np.array(picture)
+            if modality == "rgb" and picture.mode != "RGB":
+                return np.asarray(picture.convert("RGB"))
+            pixels = np.asarray(picture)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         why = " ".join(str(error).replace(repr(BytesIO), "").split())[:100]
         raise SimulatorError(f"{where}: no whole PNG or JPEG picture: {why}.") from error
+    if modality == "rgb":
+        return pixels
     if modality == "depth":
         return (pixels.astype(np.float32) / np.float32(1000)).astype(np.float32)
     return pixels.view("<i4").reshape(height, width).astype(np.int32)

@@ -1,6 +1,6 @@
 """An evaluation with ``embedded`` and with its panoramas from disk, held against each other.
 
-    python -m tests.sim.panorama.same_walks home:0-9 --n 30 [--out DIR]
+    python -m tests.sim.panorama.same_walks home:0-9 --n 30 [--size 96] [--out DIR]
 
 renders the panoramas (PNG), runs both and says how many prompts, pictures and walks are equal to
 the byte; 1 where any is not. Prompts are what reaches the model, pictures included.
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,6 +23,7 @@ from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.uri import list_scenes
+from navloom.sim.embedded.sensors import RIGS
 from navloom.sim.panorama.manifest import Asked
 from navloom.sim.panorama.render_scenes import render_scenes
 
@@ -71,6 +72,11 @@ def walked(request: EvalRequest, run: Path) -> Walked:
     return Walked(sorted(heard), walks, pictures)
 
 
+def seen_at(size: int) -> None:
+    """Have the embedded simulator take pictures of another size, for the rest of the process."""
+    RIGS["vln-mme"] = tuple(replace(each, width=size, height=size) for each in RIGS["vln-mme"])
+
+
 def both(spec: str, n: int, root: Path, **more: Any) -> tuple[Walked, Walked]:
     """The same evaluation with pictures as they are rendered, and from disk."""
     render_scenes(list_scenes(spec), root / "panoramas", Asked(**more), note=print)
@@ -85,10 +91,12 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("spec")
     parser.add_argument("--n", type=int, default=30)
+    parser.add_argument("--size", type=int, default=512)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(arguments)
+    seen_at(given.size)
     with tempfile.TemporaryDirectory() as folder:
-        one, other = both(given.spec, given.n, given.out or Path(folder))
+        one, other = both(given.spec, given.n, given.out or Path(folder), size=given.size)
     same = True
     for name in ("prompts", "walks", "pictures"):
         a, b = getattr(one, name), getattr(other, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,14 @@ from navloom.errors import SimulatorError, UsageError
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.sim.embedded.sensors import RIGS
-from tests.sim.panorama.same_walks import both
+from tests.sim.panorama.same_walks import both, seen_at
 
 
 def test_prompts_walks_and_pictures_are_equal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = tuple(replace(each, width=32, height=32) for each in RIGS["vln-mme"])
-    monkeypatch.setitem(RIGS, "vln-mme", small)
+    monkeypatch.setitem(RIGS, "vln-mme", RIGS["vln-mme"])
+    seen_at(32)
     rendered, disk = both("demo:flat", 3, tmp_path, size=32)
     assert len(rendered.walks) == 3
     assert len(rendered.pictures) > 3
