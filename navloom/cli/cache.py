@@ -1,4 +1,4 @@
-"""``navloom cache``: the replies that are kept on disk."""
+"""``navloom cache``: the replies, and the light of homes, that are kept on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.terminal import tell
 
-app = Commands("The replies of models that are kept on disk.")
+app = Commands("The replies of models, and the light of homes, that are kept on disk.")
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the user's cache folder")]
@@ -22,20 +22,24 @@ Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the use
 @app.command()
 @takes()
 def info(cache: Folder = None, as_json: Json = False) -> None:
-    """How many replies are kept, how large, since when."""
+    """How many replies are kept, how large, since when; and the light of how many homes."""
     from dataclasses import asdict
 
     from navloom.models.cache import CacheInfo, ResponseCache, cache_folder
+    from navloom.sim.embedded.light_cache import entries, light_folder
 
     folder = cache_folder(cache)
+    light = [found.st_size for _, found in entries(light_folder(cache))]
     there = folder.is_dir()
     found = ResponseCache(folder).info() if there else CacheInfo(str(folder), 0, 0, None, None)
     if as_json:
-        print_json(asdict(found))
+        print_json({**asdict(found), "light_entries": len(light), "light_bytes": sum(light)})
         return
     tell(f"{found.folder}: {found.entries} replies, {_size(found.bytes)}")
     if found.oldest is not None and found.newest is not None:
         tell(f"  the oldest of {_day(found.oldest)}, the newest of {_day(found.newest)}")
+    if light:
+        tell(f"  and the light of {len(light)} homes, {_size(sum(light))}")
 
 
 @app.command()
@@ -43,15 +47,19 @@ def info(cache: Folder = None, as_json: Json = False) -> None:
 def prune(
     cache: Folder = None,
     older_than: Annotated[
-        str | None, Opt("Only replies older than this: 12h, 30d, 8w.", metavar="AGE", shown="all")
+        str | None, Opt("Only what is older than this: 12h, 30d, 8w.", metavar="AGE", shown="all")
     ] = None,
 ) -> None:
-    """Delete replies."""
+    """Delete replies, and the light of homes."""
     from navloom.models.cache import ResponseCache, cache_folder
+    from navloom.sim.embedded.light_cache import light_folder, prune_light
 
     folder, age = cache_folder(cache), _seconds(older_than)
     entries, size = ResponseCache(folder).prune(age) if folder.is_dir() else (0, 0)
     tell(f"{folder}: {entries} replies deleted, {_size(size)}")
+    homes, light = prune_light(light_folder(cache), age)
+    if homes:
+        tell(f"  and the light of {homes} homes, {_size(light)}")
 
 
 def _seconds(age: str | None) -> float | None:

@@ -61,7 +61,8 @@ def _exposed(facets: Facets, layout: Layout, light: Floats, open_: NDArray[np.bo
         inside = open_
     usual = float(np.median(tone[inside])) if inside.any() else 1.0
     scaled = tone * np.float32(0.78 / max(usual, 1e-3))
-    bent = np.where(scaled > 1, 1 + 0.5 * np.log(np.maximum(scaled, 1)), scaled**0.92)
+    # Eyes and cameras go with the room they are in: what is dim is lifted, what is bright held.
+    bent = np.where(scaled > 1, 1 + 0.4 * np.log(np.maximum(scaled, 1)), scaled**0.7)
     return np.asarray(light * (bent / np.maximum(tone, 1e-4))[:, None], dtype=np.float32)
 
 

@@ -29,8 +29,9 @@ class Camera:
         projection: ``orthographic`` looks as ``heading`` and ``elevation`` say, ``span`` wide;
             straight down (-pi/2) with heading 0, up in the picture is -z.
         span: metres that an orthographic picture is wide.
-        samples: rays across and down a pixel at edges, of colour alone: 2 has soft edges, 1 is
-            fastest. Depth and ids are of the ray through a pixel's middle.
+        samples: rays across and down a pixel at edges, of colour alone: 2 has soft edges and
+            textures blended between texels, 1 is fastest. Depth and ids are of the ray through a
+            pixel's middle.
     """
 
     position: Point3

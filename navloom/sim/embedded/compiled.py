@@ -32,7 +32,7 @@ def compiled_kernel() -> Callable[..., None] | None:
 
 
 def _kernel(
-    hits: Any, table: Any, texels: Any, light: Any, curve: Any, pixel: Any, out: Any
+    hits: Any, table: Any, texels: Any, light: Any, curve: Any, pixel: Any, soft: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
     face, u, v, distance, ways = hits
     rows, texture, gloss = table
@@ -68,15 +68,32 @@ def _kernel(
                 width *= half
                 level += 1
             size = texture[f] * _LEVELS + level
-            x = np.int32(np.floor(across * _F(wide[size]))) & (wide[size] - 1)
-            y = np.int32(np.floor(below * _F(high[size]))) & (high[size] - 1)
+            across, below = across * _F(wide[size]), below * _F(high[size])
+            if soft:
+                across, below = across - half, below - half
+            left, top = np.floor(across), np.floor(below)
+            x, y = np.int32(left) & (wide[size] - 1), np.int32(top) & (high[size] - 1)
             texel = first[size] + y * wide[size] + x
+            for c in range(3):
+                colour[c] = linear[pixels[texel, c]]
+            if soft:
+                right, low = across - left, below - top
+                next_x = (x + 1) & (wide[size] - 1)
+                under = first[size] + ((y + 1) & (high[size] - 1)) * wide[size]
+                beside = first[size] + y * wide[size] + next_x
+                for c in range(3):
+                    upper = colour[c] * (one - right) + linear[pixels[beside, c]] * right
+                    lower = (
+                        linear[pixels[under + x, c]] * (one - right)
+                        + linear[pixels[under + next_x, c]] * right
+                    )
+                    colour[c] = upper * (one - low) + lower * low
             if light_wide:
                 across = row[0] + a * row[1] + b * row[2]
                 below = row[3] + a * row[4] + b * row[5]
-                left, top = np.int32(across), np.int32(below)
-                right, low = across - _F(left), below - _F(top)
-                index = top * light_wide + left
+                column, line = np.int32(across), np.int32(below)
+                right, low = across - _F(column), below - _F(line)
+                index = line * light_wide + column
                 index = min(max(index, 0), len(lit) - light_wide - 2)
                 for c in range(3):
                     upper = _F(lit[index, c]) * (one - right) + _F(lit[index + 1, c]) * right
@@ -91,7 +108,7 @@ def _kernel(
                 for c in range(3):
                     tone[c] = _FROM_ALL + toward * side
             for c in range(3):
-                colour[c] = linear[pixels[texel, c]] * row[12 + c] * (tone[c] + row[19])
+                colour[c] = colour[c] * row[12 + c] * (tone[c] + row[19])
             if gloss[f] > _F(0.02):
                 length = np.sqrt(wx * wx + wy * wy + wz * wz)
                 facing = facing / length

@@ -11,7 +11,7 @@ from navloom.sim.embedded.charts import Layout
 from navloom.sim.embedded.facets import Facets
 
 _REACH_M = 7.0
-_POWER = np.float32(2.2)
+_POWER = np.float32(1.7)
 """The light that a lamp gives a plane a metre away that faces it."""
 _COLOUR = np.array([1.0, 0.93, 0.82], dtype=np.float32)
 _LEAST_GLOW = 0.3

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -21,7 +22,7 @@ from navloom.models.cache import LIGHT, cache_folder
 from navloom.sim.embedded.atlas import Light
 from navloom.sim.embedded.facets import Facets
 
-FORMAT = 4
+FORMAT = 5
 """Raised when light is worked out in another way."""
 MOST_BYTES = 1_000_000_000
 _counter = count()
@@ -66,6 +67,25 @@ def entries(folder: Path | None = None) -> Iterator[tuple[Path, os.stat_result]]
     for path in sorted((folder or light_folder()).glob("*.npz*")):
         with contextlib.suppress(FileNotFoundError):
             yield path, path.stat()
+
+
+def prune_light(folder: Path, older_than: float | None = None) -> tuple[int, int]:
+    """Delete light.
+
+    Args:
+        folder: where it is kept.
+        older_than: only what was not used for so many seconds; None deletes all.
+
+    Returns:
+        How many files, and their bytes.
+    """
+    before, number, size = time.time() - (older_than or 0.0), 0, 0
+    for path, found in entries(folder):
+        if older_than is None or found.st_mtime < before:
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+                number, size = number + 1, size + found.st_size
+    return number, size
 
 
 def _read(path: Path, faces: int) -> Light | None:

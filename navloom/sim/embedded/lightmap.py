@@ -25,7 +25,7 @@ RAYS = 64
 BOUNCES = 3
 _OFF_M = 0.004
 """So far off its face a spot's rays begin."""
-_CEILING = np.array([0.95, 0.90, 0.82], dtype=np.float32) * np.float32(0.55)
+_CEILING = np.array([0.95, 0.90, 0.82], dtype=np.float32) * np.float32(0.7)
 """What ceilings shine down with: lamps are on in every room, none is seen."""
 _ON_CEILINGS = np.array([0.36, 0.34, 0.31], dtype=np.float32)
 """What lamps throw up at them."""

@@ -26,6 +26,8 @@ from navloom.sim.embedded.shading import Table, shaded, table_of
 
 Lighting = Literal["baked", "unbaked"]
 LIGHTINGS: tuple[Lighting, ...] = ("baked", "unbaked")
+_MIRROR = 0.92
+"""What is as glossy shows what is before it."""
 _FRAMES = 8
 """Frames that are remembered, so that pictures of one place share their rays."""
 
@@ -106,15 +108,54 @@ class Renderer:
         """Let go of the frames that were asked for a moment ago."""
         self._recent.clear()
 
-    def shade(self, hits: Hits, ways: NDArray[np.float32], pixel: float) -> NDArray[np.uint8]:
-        """The colours of what rays met, (n, 3) sRGB.
+    def shade(
+        self,
+        hits: Hits,
+        starts: NDArray[np.float32],
+        ways: NDArray[np.float32],
+        pixel: float,
+        soft: bool = True,
+    ) -> NDArray[np.uint8]:
+        """The colours of what rays met, (n, 3) sRGB; in mirrors what is before them.
 
         Args:
             hits: what was met.
+            starts: (n, 3) or (3,) where the rays began.
             ways: (n, 3) the rays' directions.
             pixel: how wide a pixel is at a distance of 1.
+            soft: blend textures between texels.
         """
-        return shaded(self.facets, self._table, self.light, hits, ways, pixel)
+        pixels = shaded(self.facets, self._table, self.light, hits, ways, pixel, soft)
+        if self._has_mirrors:
+            self._mirror(pixels, hits, starts, ways, pixel)
+        return pixels
+
+    @cached_property
+    def _has_mirrors(self) -> bool:
+        return bool((self.facets.gloss >= _MIRROR).any())
+
+    def _mirror(
+        self,
+        pixels: NDArray[np.uint8],
+        hits: Hits,
+        starts: NDArray[np.float32],
+        ways: NDArray[np.float32],
+        pixel: float,
+    ) -> None:
+        """Draw into mirrors what their rays meet next; a mirror in a mirror is grey."""
+        at = np.flatnonzero((hits.face >= 0) & (self.facets.gloss[hits.face] >= _MIRROR))
+        if not len(at):
+            return
+        way = ways[at]
+        normal = self.facets.normal[hits.face[at]]
+        turned = way - 2 * (way * normal).sum(axis=1, keepdims=True) * normal
+        start = (starts if starts.ndim == 1 else starts[at]) + way * hits.distance[at][:, None]
+        # The texture's size goes by the whole way of the light, to the mirror and on from it.
+        start = start + turned * np.float32(1e-3)
+        second = self.caster.cast(start, turned)
+        whole = Hits(second.distance + hits.distance[at], second.face, second.u, second.v)
+        seen = shaded(self.facets, self._table, self.light, whole, turned, pixel)
+        pixels[at] = (seen.astype(np.uint16) * 7 + pixels[at]) // 8
 
 
 class Frame:
@@ -164,8 +205,8 @@ class Frame:
     def rgb(self) -> NDArray[np.uint8]:
         """(height, width, 3) sRGB."""
         camera, renderer = self.camera, self.renderer
-        _, ways = camera.rays()
-        pixels = renderer.shade(self.hits, ways, camera.pixel())
+        starts, ways = camera.rays()
+        pixels = renderer.shade(self.hits, starts, ways, camera.pixel(), camera.samples > 1)
         if camera.samples > 1:
             self._soften(pixels)
         return pixels.reshape(camera.height, camera.width, 3)
@@ -202,5 +243,5 @@ class Frame:
             starts, ways = camera.rays((across, down))
             starts, ways = (starts if starts.ndim == 1 else starts[at]), ways[at]
             hits = renderer.caster.cast(starts, ways)
-            total += renderer.shade(hits, ways, camera.pixel() / camera.samples)
+            total += renderer.shade(hits, starts, ways, camera.pixel() / camera.samples)
         pixels[at] = (total + count // 2) // count

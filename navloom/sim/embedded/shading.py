@@ -18,7 +18,7 @@ from navloom.sim.embedded.atlas import UNIT, Light
 from navloom.sim.embedded.compiled import compiled_kernel
 from navloom.sim.embedded.facets import Facets
 from navloom.sim.embedded.sky import EARTH, HORIZON, ZENITH, sky
-from navloom.sim.embedded.texels import LEVELS, LINEAR, encoded
+from navloom.sim.embedded.texels import LEVELS, LINEAR, Texels, encoded
 
 _STEPS = 8_192
 _BRIGHTEST = 4.0
@@ -67,7 +67,13 @@ def table_of(facets: Facets, light: Light | None) -> Table:
 
 
 def shaded(
-    facets: Facets, table: Table, light: Light | None, hits: Hits, ways: Floats, pixel: float
+    facets: Facets,
+    table: Table,
+    light: Light | None,
+    hits: Hits,
+    ways: Floats,
+    pixel: float,
+    soft: bool = True,
 ) -> NDArray[np.uint8]:
     """The colours of what rays met.
 
@@ -78,19 +84,20 @@ def shaded(
         hits: what was met.
         ways: (n, 3) the rays' directions.
         pixel: how wide a pixel is at a distance of 1.
+        soft: blend textures between texels, which takes a little longer.
 
     Returns:
         (n, 3) uint8 sRGB.
     """
     compiled = compiled_kernel()
     if compiled is not None:
-        return _by(compiled, facets, table, light, hits, ways, pixel)
+        return _by(compiled, facets, table, light, hits, ways, pixel, soft)
     colour = np.empty((len(ways), 3), dtype=np.float32)
     lost = np.flatnonzero(hits.face < 0)
     if len(lost) < len(ways):
         face = np.maximum(hits.face, 0)
         rows = table.rows.take(face, axis=0)
-        colour = _albedo(facets, table, rows, face, hits, pixel, ways)
+        colour = _albedo(facets, table, rows, face, hits, pixel, ways, soft)
         tone = _soft(rows, ways) if light is None else _baked(light, rows, hits)
         colour *= tone + rows[:, 19:20]
         glossy = np.flatnonzero(table.gloss[face] > 0.02)
@@ -113,6 +120,7 @@ def _by(
     hits: Hits,
     ways: Floats,
     pixel: float,
+    soft: bool,
 ) -> NDArray[np.uint8]:
     """The same in compiled code."""
     texels, out = facets.texels, np.empty((len(ways), 3), dtype=np.uint8)
@@ -123,6 +131,7 @@ def _by(
         (_NO_LIGHT if light is None else light.texels, 0 if light is None else light.wide),
         (CURVE, SIDES, ZENITH, HORIZON, EARTH),
         np.float32(pixel),
+        soft,
         out,
     )
     return out
@@ -143,6 +152,7 @@ def _albedo(
     hits: Hits,
     pixel: float,
     ways: Floats,
+    soft: bool,
 ) -> Floats:
     texels = facets.texels
     if len(texels.mean) == 1:
@@ -156,11 +166,32 @@ def _albedo(
     wide = far * rows[:, 15] * np.float32(pixel) / np.sqrt(np.maximum(facing, np.float32(0.05)))
     level = (np.maximum(wide * np.float32(1.4142), 1).view(np.int32) >> 23) - 127
     size = table.texture.take(face) * LEVELS + np.minimum(level, LEVELS - 1)
-    wide_, high_ = texels.wide.take(size), texels.high.take(size)
-    x = np.floor(across * wide_).astype(np.int32) & (wide_ - 1)
-    y = np.floor(down * high_).astype(np.int32) & (high_ - 1)
-    found = texels.pixels.take(texels.first.take(size) + y * wide_ + x, axis=0)
-    return np.asarray(LINEAR.take(found) * rows[:, 12:15])
+    return np.asarray(_texture(texels, size, across, down, soft) * rows[:, 12:15])
+
+
+def _texture(
+    texels: Texels, size: NDArray[np.int32], across: Floats, down: Floats, soft: bool
+) -> Floats:
+    """Linear colours of textures at a size; across and down in whole textures."""
+    wide, high = texels.wide.take(size), texels.high.take(size)
+    across, down = across * wide.astype(np.float32), down * high.astype(np.float32)
+    if soft:
+        across, down = across - np.float32(0.5), down - np.float32(0.5)
+    left, top = np.floor(across), np.floor(down)
+    x, y = left.astype(np.int32), top.astype(np.int32)
+    first = texels.first.take(size)
+
+    def texel(right: int, low: int) -> Floats:
+        at = ((y + low) & (high - 1)) * wide + ((x + right) & (wide - 1))
+        found: Floats = LINEAR.take(texels.pixels.take(first + at, axis=0))
+        return found
+
+    if not soft:
+        return texel(0, 0)
+    one, right, low = np.float32(1), (across - left)[:, None], (down - top)[:, None]
+    upper = texel(0, 0) * (one - right) + texel(1, 0) * right
+    lower = texel(0, 1) * (one - right) + texel(1, 1) * right
+    return np.asarray(upper * (one - low) + lower * low)
 
 
 def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:

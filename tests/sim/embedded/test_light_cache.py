@@ -87,3 +87,10 @@ def test_a_folder_that_takes_nothing_is_no_reason_to_stop(facets: Facets, tmp_pa
     (tmp_path / "file").write_text("")
     light = light_cache.kept(facets, lambda: some(len(facets.area)), tmp_path / "file")
     assert light.wide == 4
+
+
+def test_light_is_pruned(facets: Facets, tmp_path: Path) -> None:
+    light_cache.kept(facets, lambda: some(len(facets.area)), tmp_path)
+    assert light_cache.prune_light(tmp_path, 3600) == (0, 0)
+    assert light_cache.prune_light(tmp_path)[0] == 1
+    assert not list(light_cache.entries(tmp_path))

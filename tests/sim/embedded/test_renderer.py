@@ -106,3 +106,12 @@ def test_stripes_far_away_are_their_mean(lit: Renderer) -> None:
     far = Renderer(assembled([(FLOOR, ground)]), light="unbaked")
     seen = far.frame(Camera((0, 9, 0), 0, -0.9, 64, 64, samples=1)).rgb.astype(int)
     assert seen.std(axis=(0, 1)).max() < 3
+
+
+def test_a_mirror_shows_what_is_before_it() -> None:
+    red = box((-1, 0, 3), (1, 2, 3.1), Surface((0.9, 0.05, 0.05)))
+    glass = box((-1, 0, -1.1), (1, 2, -1), Surface((0.9, 0.9, 0.9), gloss=1.0))
+    both = Renderer(assembled([(1, red), (2, glass)]), light="unbaked")
+    frame = both.frame(Camera((0, 1, 0), 0, 0, 16, 16, 0.3))
+    assert (frame.ids == 2).all()
+    assert (frame.rgb[..., 0] > 3 * frame.rgb[..., 1]).all()
