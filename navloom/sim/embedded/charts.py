@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
-from navloom.scenes.geometry.owners import GROUND
+from navloom.scenes.geometry.owners import CEILING, FLOOR, GROUND
 from navloom.scenes.geometry.solids import Floats, Ints
 from navloom.sim.embedded.facets import Facets, tangents
 
@@ -106,6 +108,9 @@ def _planes(facets: Facets) -> tuple[Ints, Ints, Floats]:
         ]
     )
     plane, first = _numbered(keys)
+    pieces = _pieces(facets, plane)
+    if pieces.any():
+        plane, first = _numbered(np.column_stack([plane, pieces]).astype(np.int64))
     across, down = tangents(facets.normal[first])
     flat = np.stack(
         [
@@ -115,6 +120,31 @@ def _planes(facets: Facets) -> tuple[Ints, Ints, Floats]:
         axis=2,
     )
     return plane, first, flat.astype(np.float32)
+
+
+def _pieces(facets: Facets, plane: Ints) -> Ints:
+    """Which piece of its plane each face of a floor or ceiling lies in, from 1; else 0.
+
+    Rooms side by side have pieces of their own, so that no light goes from one to the other
+    through the wall between.
+    """
+    mesh = facets.mesh
+    found = np.zeros(len(plane), dtype=np.int32)
+    chosen = np.flatnonzero(np.isin(mesh.owners, (FLOOR, CEILING)))
+    if not len(chosen):
+        return found
+    places = np.rint(mesh.vertices[mesh.faces[chosen]] * 1000).astype(np.int64).reshape(-1, 3)
+    corner, _ = _numbered(np.column_stack([np.repeat(plane[chosen], 3), places]))
+    corner = corner.reshape(-1, 3)
+    ends = (
+        np.concatenate([corner[:, 0], corner[:, 1]]),
+        np.concatenate([corner[:, 1], corner[:, 2]]),
+    )
+    count = int(corner.max()) + 1
+    links = csr_matrix((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(count, count))
+    _, piece = connected_components(links, directed=False)
+    found[chosen] = piece[corner[:, 0]] + 1
+    return found
 
 
 def _packed(
