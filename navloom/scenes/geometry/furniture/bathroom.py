@@ -203,7 +203,7 @@ def sink_cabinet(item: Item) -> list[Part]:
     ]
     leaves = max(1, round(w / 0.45))
     wide = w / leaves
-    for k in range(leaves):
+    for k in range(1 if has(item, "open") else 0, leaves):
         x0 = -w / 2 + wide * k
         hinge = "left" if k % 2 == 0 else "right"
         parts += door(
@@ -223,9 +223,7 @@ def sink_cabinet(item: Item) -> list[Part]:
             half = framed_hole(w / 2, d, bowl_w * 0.96, bowl_d * 0.96, top, h, CERAMIC, z=z)
             parts += [p.moved(s * w / 4, 0, 0) for p in half]
     for x in middles:
-        parts += basin(
-            bowl_w * 1.36, bowl_d * 1.36, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4
-        )
+        parts += basin(bowl_w, bowl_d, 0.12, h - 0.002, shade(CERAMIC, 0.94), x=x, z=z, sides=4)
         parts += [p.moved(x, 0, 0) for p in _tap_on(h, 0.05)]
     return parts
 

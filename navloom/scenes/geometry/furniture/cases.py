@@ -77,9 +77,9 @@ def locker(item: Item) -> list[Part]:
     look = surface_of(item)
     front = front_of(d)
     foot = 0.1
-    parts = legs(w - 0.02, d - 0.04, foot + 0.02, 0.03, BLACK)
     open_ = has(item, "open")
     body = front + (d * 0.3 if open_ else 0.0)
+    parts = legs(w - 0.02, d - 0.04, foot + 0.02, 0.03, BLACK, back=body - front)
     count = max(1, round(w / 0.32))
     wide = w / count
     if open_:

@@ -95,7 +95,7 @@ def _chest(
     open_ = has(item, "open")
     back = min(0.14, d * 0.3) if open_ else 0.0
     parts = (
-        legs(w - 0.02, d - 0.06, foot + 0.02, 0.05, shade(look, 0.65))
+        legs(w - 0.02, d - 0.06, foot + 0.02, 0.05, shade(look, 0.65), back=back)
         if foot > 0.03
         else [plinth(w, d - HANDLE, 0.05, shade(look, 0.6))]
     )
@@ -187,7 +187,7 @@ def _cupboard(
     split = h - 0.2 if drawers else h - 0.025
     parts = [slab(w, d, h - 0.025, h, look)]
     if foot:
-        parts += legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.6))
+        parts += legs(w - 0.02, d - 0.06, foot + 0.02, 0.04, shade(look, 0.6), back=body - front)
     else:
         parts.append(plinth(w - 0.02, d - 0.02, base, shade(look, 0.6)))
     if drawers:

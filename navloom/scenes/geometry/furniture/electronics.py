@@ -66,7 +66,9 @@ def tv(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     body = surface_of(item)
     frame = body if lightness(body) < 0.5 else BLACK
-    low = 0.05 if h > 0.3 else 0.0
+    # Of homes that say what things stand on, one that stands on nothing hangs on its wall.
+    hung = item.shape is not None and item.on is None
+    low = 0.0 if hung or h < 0.3 else 0.05
     near = -d / 2
     parts = [
         box((-w / 2, low, near + 0.002), (w / 2, h, near + min(0.03, d * 0.6)), frame),
@@ -75,7 +77,7 @@ def tv(item: Item) -> list[Part]:
         ),
         display(w / 2 - 0.012, low + 0.022, h - 0.012, near, on=has(item, "on")),
     ]
-    for s in (-1, 1):
+    for s in () if hung else (-1, 1):
         foot = [
             (near, 0.0),
             (d / 2, 0.0),

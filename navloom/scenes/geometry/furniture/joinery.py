@@ -36,6 +36,7 @@ def legs(
     low: float = 0.0,
     splay: float = 0.0,
     sides: int = 4,
+    back: float = 0.0,
 ) -> list[Part]:
     """Four legs at the corners of a footprint, within it.
 
@@ -48,12 +49,14 @@ def legs(
         low: where they begin.
         splay: how far their tops stand inward.
         sides: 4 square, more round.
+        back: how far the front ones stand back.
     """
     x, z = w / 2 - thick / 2, d / 2 - thick / 2
+    near = -z + back
     return [
         beam(
-            (sx * x, low, sz * z),
-            (sx * (x - splay), high, sz * (z - splay)),
+            (sx * x, low, z if sz > 0 else near),
+            (sx * (x - splay), high, z - splay if sz > 0 else near + splay),
             thick,
             look,
             sides=sides,
