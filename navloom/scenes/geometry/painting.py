@@ -11,12 +11,12 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from navloom.scenes.geometry.bands import GRID, Flat, skin, triangles
+from navloom.scenes.geometry.bands import GRID, Flat, polygons, skin, triangles
 from navloom.scenes.geometry.building import Building, Room, Storey
 from navloom.scenes.geometry.finishes import CEILING, ROOF, STONE, TRIM, Finishes, WallLook
 from navloom.scenes.geometry.owners import CEILING as CEILINGS
 from navloom.scenes.geometry.owners import FLOOR, WALL
-from navloom.scenes.geometry.solids import Owned, Part, Surface, floats, quad_faces
+from navloom.scenes.geometry.solids import Floats, Owned, Part, Surface, floats, quad_faces
 
 _BEFORE = 0.02
 """Metres before a face where it is looked which room it is seen from."""
@@ -174,7 +174,17 @@ def _walls(panels: Iterable[Panel], finishes: Finishes) -> Iterator[Owned]:
         if panel.high > border:
             put(panel, max(border, panel.low), panel.high, look.paint)
     for surface, quads in corners.items():
-        yield WALL, Part(floats(quads), quad_faces(len(quads) // 4), surface)
+        vertices = floats(quads)
+        yield WALL, Part(vertices, quad_faces(len(quads) // 4), surface, _along(vertices))
+
+
+def _along(quads: Floats) -> Floats:
+    """Where upright faces lie on their texture: metres along them, and down."""
+    each = quads.reshape(-1, 4, 3)
+    way = each[:, 0, ::2] - each[:, 1, ::2]
+    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
+    u = (each[:, :, ::2] * way[:, None]).sum(axis=2)
+    return np.stack([u, -each[:, :, 1]], axis=2).reshape(-1, 2)
 
 
 def _levels(building: Building, flats: Sequence[Flat], finishes: Finishes) -> Iterator[Owned]:
@@ -235,7 +245,20 @@ def _flat(
     wrong = ((bx - ax) * (cz - az) - (bz - az) * (cx - ax) > 0) == up
     faces = np.where(wrong[:, None], faces[:, ::-1], faces)
     vertices = floats(np.stack([x, np.full_like(x, y), z], axis=1))
-    left, near, right, far = area.bounds
-    # Boards lie along a room.
-    uv = floats(np.stack([x, z] if far - near >= right - left else [z, x], axis=1))
-    yield owner, Part(vertices, faces, surface, uv)
+    # Boards lie along a room's longest side.
+    u, w = _longest(area)
+    yield owner, Part(vertices, faces, surface, floats(np.stack([z * u - x * w, x * u + z * w], 1)))
+
+
+def _longest(area: BaseGeometry) -> tuple[float, float]:
+    """The direction of the longest side, (x, z)."""
+    best, way = 0.0, (1.0, 0.0)
+    for polygon in polygons(area):
+        corners = shapely.get_coordinates(polygon.exterior)
+        sides = np.diff(corners, axis=0)
+        long = np.linalg.norm(sides, axis=1)
+        side = int(long.argmax())
+        if long[side] > best:
+            best = float(long[side])
+            way = float(sides[side, 0] / best), float(sides[side, 1] / best)
+    return way

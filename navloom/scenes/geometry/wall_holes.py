@@ -22,6 +22,7 @@ from navloom.scenes.scene import Scene
 OUTDOORS = re.compile(r"balcony|terrace|outdoor|patio|garden|deck|pool|porch|yard|veranda")
 """Kinds of region under the sky."""
 _HEAD = 2.05
+_NARROWEST = 0.05
 _WIDEST_HINGED = 1.25
 """Metres: a wider door slides."""
 _ASIDE = 0.25
@@ -125,7 +126,8 @@ def ways_of(
             if found is not None:
                 yield found
     for index, opening in enumerate(scene.openings):
-        yield _hole(opening, index, storey(opening.bottom))
+        if math.dist(*opening.jambs) > _NARROWEST:
+            yield _hole(opening, index, storey(opening.bottom))
 
 
 def _middle(ends: tuple[Point2, Point2]) -> Point2:
@@ -149,7 +151,7 @@ def _doorway(scene: Scene, index: int, low: float, walls: _Walls) -> Way | None:
             return None
         wall = min(aside, key=lambda pair: round(pair[0], 3))[1]
         jambs, thick = _on_line(wall, spot, wide), wall.thickness
-    if jambs is None or math.dist(*jambs) < 0.05:
+    if jambs is None or math.dist(*jambs) < _NARROWEST:
         return None
     usual = _HEAD if link.kind == "door" else _HEAD + 0.15
     head = _head(walls, jambs, low, low + (link.height or usual))

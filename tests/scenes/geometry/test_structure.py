@@ -1,16 +1,64 @@
 import numpy as np
 import pytest
+from shapely import Point
 
 from navloom.scenes.geometry.building import building_of
 from navloom.scenes.geometry.mesh import assembled
 from navloom.scenes.geometry.owners import CEILING, FLOOR, owner_name
 from navloom.scenes.geometry.structure import structure_parts
+from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 
 
-@pytest.fixture(scope="module", params=["home:4", "home:21", "demo:flat", "demo:villa"])
+def _turned(scene, angle=0.5):
+    """The same home, askew."""
+    cos, sin = np.cos(angle), np.sin(angle)
+
+    def flat(spot):
+        return spot[0] * cos - spot[1] * sin, spot[0] * sin + spot[1] * cos
+
+    def spot(place):
+        x, z = flat((place[0], place[2]))
+        return x, place[1], z
+
+    def boxes(many):
+        return tuple(_with(b, center=spot(b.center), yaw=b.yaw + angle) for b in many)
+
+    def spots(many):
+        return many and tuple(flat(each) for each in many)
+
+    def _with(part, **changes):
+        return part.model_copy(update=changes)
+
+    return scene.replace(
+        walls=tuple(_with(w, a=flat(w.a), b=flat(w.b)) for w in scene.walls),
+        regions=tuple(
+            _with(r, center=spot(r.center), polygon=spots(r.polygon), box=boxes([r.box])[0])
+            for r in scene.regions
+        ),
+        links=tuple(
+            _with(k, point=spot(k.point), jambs=spots(k.jambs), swing=spots(k.swing))
+            for k in scene.links
+        ),
+        openings=tuple(
+            _with(o, jambs=spots(o.jambs), swing=spots(o.swing)) for o in scene.openings
+        ),
+        stairs=tuple(
+            _with(
+                f, treads=boxes(f.treads), landings=boxes(f.landings), line=tuple(map(spot, f.line))
+            )
+            for f in scene.stairs
+        ),
+    )
+
+
+@pytest.fixture(
+    scope="module", params=["home:4", "home:21", "demo:flat", "demo:villa", "home:9 askew"]
+)
 def home(request):
-    scene = load_scene(request.param)
+    uri, _, askew = request.param.partition(" ")
+    scene = load_scene(uri)
+    scene = _turned(scene) if askew else scene
     return scene, assembled(structure_parts(scene))
 
 
@@ -23,8 +71,6 @@ def _inside(scene, count, seed=0):
         room = rooms[dice.integers(len(rooms))]
         left, near, right, far = room.area.bounds
         x, z = dice.uniform(left, right), dice.uniform(near, far)
-        from shapely import Point
-
         if room.area.buffer(-0.1).contains(Point(x, z)):
             found.append((x, room.level + dice.uniform(0.2, 2.0), z))
     return np.array(found, dtype=np.float32)
@@ -87,3 +133,27 @@ def test_floors_and_ceilings_are_where_rooms_say(home):
         )
         outdoors = region.label in ("terrace", "patio", "balcony")
         assert outdoors or mesh.owners[up.face[0]] == CEILING or region.floor == 1
+
+
+def test_odd_scenes_are_built_as_far_as_they_go():
+    wall = {"a": (0, 0), "b": (3, 0), "bottom": 0, "height": 2.5}
+    rooms = [{"id": "A_1", "center": (0, 0, 0)}, {"id": "B_2", "center": (0, 0, 0)}]
+    nowhere = {"center": (0, 0, 0), "size": (0, 0, 0)}
+    odd = [
+        {"walls": [{**wall, "b": (0, 0)}]},
+        {"walls": [wall, wall]},
+        {"regions": [{**rooms[0], "polygon": [(0, 0), (3, 3), (3, 0), (0, 3)]}]},
+        {"regions": [{**rooms[0], "polygon": [(0, 0), (1, 0), (2, 0)]}]},
+        {"walls": [{**wall, "bottom": 5}], "floors": [{"id": n, "height": 3 * n} for n in (1, 2)]},
+        {"links": [{"a": "A_1", "b": "B_2", "kind": "door"}]},
+        {"links": [{"a": "A_1", "b": "B_2", "kind": "door", "point": (1.5, 0, 0), "width": 9}]},
+        {"links": [{"a": "A_1", "b": "B_2", "kind": "door", "jambs": [(1, 0), (1, 0)]}]},
+        {"openings": [{"kind": "window", "region": "A_1", "jambs": [(1, 0), (1, 0)], "bottom": 1,
+                       "height": 1}]},
+        {"stairs": [{"a": "A_1", "b": "B_2", "treads": [nowhere], "line": [(0, 0, 0), (0, 0, 0)]}]},
+    ]  # fmt: skip
+    for each in odd:
+        plain = {"id": "odd", "floors": [{"id": 1, "height": 0}], "regions": rooms, "walls": [wall]}
+        mesh = assembled(structure_parts(Scene.model_validate({**plain, **each})))
+        assert len(mesh.faces), each
+        assert np.isfinite(mesh.vertices).all(), each
