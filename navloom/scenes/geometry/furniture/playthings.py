@@ -27,7 +27,7 @@ from navloom.scenes.geometry.furniture.shaping import (
     roll,
 )
 from navloom.scenes.geometry.furniture.turnery import ball, prism, ring, tube
-from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, floats, lathe
+from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, floats, lathe, quad
 from navloom.scenes.scene import Item
 
 _TURN = np.linspace(0, 2 * math.pi, 17)[:-1]
@@ -45,15 +45,25 @@ def _wheel(x: float, y: float, z: float, radius: float, wide: float) -> list[Par
 def _car(item: Item) -> list[Part]:
     own = look(item, *BRIGHT, plain=True, gloss=0.4)
     # Its nose along -z.
-    side = [(-1, 0.22), (1, 0.22), (1, 0.55), (0.55, 0.62), (-0.95, 0.6), (-1, 0.5)]
-    cabin = [(-0.45, 0.6), (-0.15, 1.0), (0.45, 1.0), (0.75, 0.6)]
-    body = prism(side, -0.5, 0.5, own, axis="z").turned(math.pi / 2)
-    glass = prism(cabin, -0.44, 0.44, _GLASS, axis="z").turned(math.pi / 2)
-    roof = box((-0.45, 0.97, -0.14), (0.45, 1.04, 0.46), own)
-    pillars = [box((-0.46, 0.6, 0.1), (0.46, 1.0, 0.2), own)]
+    # Body and cabin are one outline: what lies under another part would be dark.
+    nose, tail = [(-0.45, 0.62), (-0.95, 0.6), (-1, 0.5)], [(1, 0.42), (1, 0.55), (0.75, 0.6)]
+    side = [(-1, 0.42), *tail, (0.45, 1.0), (-0.15, 1.0), *nose]
+    body = prism(side, -0.5, 0.5, own, axis="x")
+    windows = [
+        prism(outline, -0.505, 0.505, _GLASS, axis="x")
+        for outline in (
+            [(-0.36, 0.64), (-0.12, 0.94), (0.1, 0.94), (0.1, 0.64)],
+            [(0.18, 0.64), (0.18, 0.94), (0.42, 0.94), (0.64, 0.64)],
+        )
+    ]
+    screens = [
+        quad([(s * 0.4, y0, z0), (s * -0.4, y0, z0), (s * -0.4, y1, z1), (s * 0.4, y1, z1)], _GLASS)
+        for s, y0, z0, y1, z1 in ((-1, 0.66, -0.43, 0.97, -0.19), (1, 0.64, 0.73, 0.96, 0.5))
+    ]
+    under = box((-0.4, 0.2, -0.98), (0.4, 0.43, 0.98), shade(own, 0.7))
     lamps = [ball((x, 0.45, -1), (0.1, 0.08, 0.04), YELLOW, sides=6, rings=4) for x in (-0.3, 0.3)]
     wheels = [p for x in (-0.48, 0.48) for z in (-0.6, 0.6) for p in _wheel(x, 0.22, z, 0.22, 0.14)]
-    return fitted([body, glass, roof, *pillars, *lamps, *wheels], size_of(item), long=True)
+    return fitted([body, under, *windows, *screens, *lamps, *wheels], size_of(item), long=True)
 
 
 def _train(item: Item) -> list[Part]:
