@@ -311,8 +311,9 @@ def renderer_hash(backend: str) -> str:
         return f"{backend} under navloom {version('navloom')}"
     package = Path(navloom.__file__).parent
     whole = sha256()
-    for folder in ("scenes/geometry", "sim/embedded"):
-        for file in sorted((package / folder).rglob("*.py")):
+    # Words lie in the cache, too: what makes them counts.
+    for pattern in ("scenes/geometry/**/*.py", "sim/embedded/**/*.py", "sim/*.py"):
+        for file in sorted(package.glob(pattern)):
             name = file.relative_to(package).as_posix()
             whole.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return whole.hexdigest()

@@ -47,7 +47,7 @@ class Walked:
 
 @contextmanager
 def listening() -> Iterator[list[str]]:
-    """Write down what is said to models that are rules."""
+    """Write down what is said and shown to models that are rules, as if they had eyes."""
     heard: list[str] = []
     said = BuiltinChatModel.said
 
@@ -55,7 +55,8 @@ def listening() -> Iterator[list[str]]:
         heard.append(json.dumps([[m.type, m.content] for m in messages]))
         return said(self, messages, bound)
 
-    with mock.patch.object(BuiltinChatModel, "said", listen):
+    eyes = mock.patch.object(BuiltinChatModel, "takes_images", True)
+    with eyes, mock.patch.object(BuiltinChatModel, "said", listen):
         yield heard
 
 
