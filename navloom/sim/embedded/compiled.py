@@ -17,7 +17,7 @@ _F = np.float32
 _LEVELS = 10
 _TO_STEPS = np.float32(8191 / 2.0)
 _UNIT = np.float32(1 / 16_384)
-_FROM_ALL = np.float32(0.78)
+_FROM_ALL = np.float32(0.9)
 
 
 @lru_cache(maxsize=1)

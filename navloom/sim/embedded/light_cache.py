@@ -22,7 +22,7 @@ from navloom.models.cache import LIGHT, cache_folder
 from navloom.sim.embedded.atlas import Light
 from navloom.sim.embedded.facets import Facets
 
-FORMAT = 6
+FORMAT = 7
 """Raised when light is worked out in another way."""
 MOST_BYTES = 1_000_000_000
 _counter = count()

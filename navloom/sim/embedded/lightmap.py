@@ -32,6 +32,7 @@ _ON_CEILINGS = np.array([0.36, 0.34, 0.31], dtype=np.float32)
 _AMBIENT = np.array([0.06, 0.06, 0.065], dtype=np.float32)
 _BURIED_M = 0.05
 """Spots with less room before them lie within walls or under things that stand flat."""
+_CEILING_ROOM_M = 0.97
 _PATTERN = 4
 """Rays' directions differ over so many by so many texels, over which light is then averaged."""
 
@@ -66,7 +67,9 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
     albedo = np.minimum(facets.albedo[layout.face], 0.85)
     shine = (facets.glow[:, None] * facets.albedo)[layout.face]
     owner = facets.mesh.owners[layout.face]
-    ceiling = ((owner == CEILING) | (owner == SHELL)) & (layout_normal[:, 1] < -0.8)
+    # A mesh that does not say what is its ceiling has it where there is most room below.
+    ceiling = (owner == CEILING) | ((owner == SHELL) & (gathered.room > _CEILING_ROOM_M))
+    ceiling &= layout_normal[:, 1] < -0.8
     shine = shine + ceiling[:, None] * _CEILING
     light = gathered.direct
     thrown = ceiling[:, None] * _ON_CEILINGS * gathered.room[:, None]

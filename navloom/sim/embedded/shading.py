@@ -217,8 +217,8 @@ def _blended(
     return np.asarray((upper * (one - y) + lower * y) * np.float32(1 / UNIT))
 
 
-SIDES = np.array([0.10, 0.16, -0.06], dtype=np.float32)
-FROM_ALL = np.float32(0.78)
+SIDES = np.array([0.11, 0.17, -0.07], dtype=np.float32)
+FROM_ALL = np.float32(0.9)
 """Unbaked light: what comes from everywhere, and what more from either side."""
 
 
