@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.geometry.owners import FLOOR
 from navloom.scenes.geometry.solids import Floats
 from navloom.sim.embedded.charts import Layout, layout_of
 from navloom.sim.embedded.facets import Facets
@@ -17,6 +16,8 @@ FINE = 2
 """Texels of the picture across one of the layout: 5 cm."""
 UNIT = 16_384
 """What stands for a light of 1."""
+_FEW = 50
+"""Spots of floors that say nothing about how bright a place is."""
 _CORNER = 2
 """Texels along the sides of a small round face: one for each corner."""
 
@@ -40,8 +41,8 @@ class Light:
 def baked(facets: Facets) -> Light:
     """The light of a mesh, worked out; seconds."""
     layout = layout_of(facets)
-    light, open_ = spot_light(facets, layout)
-    light = _exposed(facets, layout, light, open_)
+    light, open_, floor = spot_light(facets, layout)
+    light = _exposed(light, floor if floor.sum() >= _FEW else open_)
     fine = _finer(_filled(layout, light, open_))
     wide = layout.wide * FINE
     blocks, place = _small(facets, layout, light, len(fine), wide)
@@ -53,12 +54,9 @@ def baked(facets: Facets) -> Light:
     return Light(np.clip(texels * UNIT, 0, 65_535).astype(np.uint16), wide, place)
 
 
-def _exposed(facets: Facets, layout: Layout, light: Floats, open_: NDArray[np.bool_]) -> Floats:
+def _exposed(light: Floats, inside: NDArray[np.bool_]) -> Floats:
     """Light as a photograph would take it: rooms bright, what is far brighter held back."""
     tone = light @ np.array([0.3, 0.55, 0.15], dtype=np.float32)
-    inside = open_ & (facets.mesh.owners[layout.face] == FLOOR)
-    if inside.sum() < 50:
-        inside = open_
     usual = float(np.median(tone[inside])) if inside.any() else 1.0
     scaled = tone * np.float32(0.78 / max(usual, 1e-3))
     # Eyes and cameras go with the room they are in: what is dim is lifted, what is bright held.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.geometry.owners import CEILING, SHELL
+from navloom.scenes.geometry.owners import CEILING, FLOOR
 from navloom.scenes.geometry.rays import RayCaster
 from navloom.scenes.geometry.solids import Floats, Ints
 from navloom.sim.embedded.charts import Layout
@@ -33,6 +33,7 @@ _AMBIENT = np.array([0.06, 0.06, 0.065], dtype=np.float32)
 _BURIED_M = 0.05
 """Spots with less room before them lie within walls or under things that stand flat."""
 _CEILING_ROOM_M = 0.97
+_OUTSIDE = 0.4
 _PATTERN = 4
 """Rays' directions differ over so many by so many texels, over which light is then averaged."""
 
@@ -45,18 +46,23 @@ class Gathered:
         met: (RAYS, spots) int32, the spot that was met, or -1.
         direct: (spots, 3) light of the sky and the sun.
         room: (spots,) metres, the mean way of the rays, each taken as 1 m at most.
+        out: (spots,) the share of the rays that meet nothing.
     """
 
     met: Ints
     direct: Floats
     room: Floats
+    out: Floats
 
 
-def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_]]:
+def spot_light(
+    facets: Facets, layout: Layout
+) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
     """The light on each spot.
 
     Returns:
-        (spots, 3) linear light, and (spots,) which are open: not within walls.
+        (spots, 3) linear light, (spots,) which are open: not within walls, and (spots,) which are
+        of the floors of rooms, by whose light pictures are exposed.
     """
     caster = facets.mesh.caster
     turned = _turned(caster, layout)
@@ -67,9 +73,12 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
     albedo = np.minimum(facets.albedo[layout.face], 0.85)
     shine = (facets.glow[:, None] * facets.albedo)[layout.face]
     owner = facets.mesh.owners[layout.face]
-    # A mesh that does not say what is its ceiling has it where there is most room below.
-    ceiling = (owner == CEILING) | ((owner == SHELL) & (gathered.room > _CEILING_ROOM_M))
-    ceiling &= layout_normal[:, 1] < -0.8
+    ceiling, floor = owner == CEILING, owner == FLOOR
+    if not ceiling.any():
+        # A mesh that does not say what is its ceiling has it where there is most room below.
+        ceiling = (gathered.room > _CEILING_ROOM_M) & (layout_normal[:, 1] < -0.8)
+    if not floor.any():
+        floor = (layout_normal[:, 1] > 0.7) & (gathered.out < _OUTSIDE)
     shine = shine + ceiling[:, None] * _CEILING
     light = gathered.direct
     thrown = ceiling[:, None] * _ON_CEILINGS * gathered.room[:, None]
@@ -83,7 +92,7 @@ def spot_light(facets: Facets, layout: Layout) -> tuple[Floats, NDArray[np.bool_
         light = gathered.direct + light / np.float32(RAYS)
         light += _AMBIENT * (0.25 + 0.75 * gathered.room[:, None]) + thrown + of_lamps
         light = smoothed(layout, light, open_)
-    return light, open_
+    return light, open_, open_ & floor
 
 
 def _turned(caster: RayCaster, layout: Layout) -> Floats:
@@ -115,6 +124,7 @@ def _gathered(layout: Layout, caster: RayCaster, normal: Floats) -> Gathered:
     met = np.empty((RAYS, count), dtype=np.int32)
     direct = np.zeros((count, 3), dtype=np.float32)
     room = np.zeros(count, dtype=np.float32)
+    lost = np.zeros(count, dtype=np.float32)
     for ray in range(RAYS):
         x, y, z = (part[which][:, None] for part in local[ray])
         ways = across * x + down * y + normal * z
@@ -123,12 +133,13 @@ def _gathered(layout: Layout, caster: RayCaster, normal: Floats) -> Gathered:
         out = hits.face < 0
         direct[out] += sky(ways[out, 1]) * SKYLIGHT
         room += np.minimum(hits.distance, 1)
+        lost += out
     direct /= RAYS
     facing = normal @ SUN
     lit = np.flatnonzero(facing > 0)
     seen = caster.cast(start[lit], np.broadcast_to(SUN, (len(lit), 3))).face < 0
     direct[lit[seen]] += facing[lit[seen]][:, None] * SUNLIGHT
-    return Gathered(met, direct, room / np.float32(RAYS))
+    return Gathered(met, direct, room / np.float32(RAYS), lost / np.float32(RAYS))
 
 
 def _spots_met(layout: Layout, face: Ints, u: Floats, v: Floats) -> Ints:
