@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,3 +116,9 @@ def test_a_mirror_shows_what_is_before_it() -> None:
     frame = both.frame(Camera((0, 1, 0), 0, 0, 16, 16, 0.3))
     assert (frame.ids == 2).all()
     assert (frame.rgb[..., 0] > 3 * frame.rgb[..., 1]).all()
+
+
+def test_a_room_that_names_no_part_is_as_bright() -> None:
+    named = room()
+    nameless = replace(named, owners=np.ones_like(named.owners))
+    assert 90 < floor(Renderer(nameless), 1.2, 1.2) < 250
