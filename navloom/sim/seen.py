@@ -166,17 +166,32 @@ class SeenCaptions(Composer):
         return list(dict.fromkeys(each.name for each in marks))[:_MOST_LANDMARKS]
 
     def _way(self, here: Viewpoint, there: Viewpoint) -> str:
-        """The way, and, where nothing is seen of the room it leads to, what it goes by."""
+        """The way, and, where nothing is told of it, what it goes by or which way out is ahead."""
         text = super()._way(here, there)
-        if there.region in (None, here.region) or self._landmarks(here, there):
+        if there.region is None or self._landmarks(here, there):
             return text
+        if there.region == here.region:
+            return text + self._on_to(here, there)
         by = [
             (distance_2d(there.position, each.position), each.id, each.name)
             for each in self._around(here)
-            if each.told and each.region == here.region and _lies_ahead(here, there, each)
+            if each.told and each.region == here.region and _lies_ahead(here, there, each.heading)
         ]
         metres, _, name = min(by, default=(math.inf, "", ""))
         return f"{text}, by the {name}" if metres <= _BY_M else text
+
+    def _on_to(self, here: Viewpoint, there: Viewpoint) -> str:
+        """``, towards the study``: the way out nearest to the end of a way within a room."""
+        ahead = [
+            (distance_2d(there.position, link.point), self._beyond(link, here.region))
+            for link in self._ways_out(here)
+            if link.point is not None
+            and distance_2d(there.position, link.point) < distance_2d(here.position, link.point)
+            and _lies_ahead(here, there, heading_to(here.position, link.point))
+        ]
+        if not ahead or not self._lead(here, there).startswith("further"):
+            return ""
+        return f", towards the {min(ahead)[1]}"
 
     def _marked(self, here: Viewpoint) -> dict[str, list[Thing]]:
         """What is told of each way on: each thing goes with the way that ends nearest to it.
@@ -236,11 +251,11 @@ def _lies_that_way(here: Viewpoint, end: Viewpoint, thing: Thing) -> bool:
         return False
     if distance_2d(end.position, thing.position) >= thing.metres:
         return False
-    return _lies_ahead(here, end, thing)
+    return _lies_ahead(here, end, thing.heading)
 
 
-def _lies_ahead(here: Viewpoint, end: Viewpoint, thing: Thing) -> bool:
-    return abs(turn_between(heading_to(here.position, end.position), thing.heading)) <= _ASIDE
+def _lies_ahead(here: Viewpoint, end: Viewpoint, heading: float) -> bool:
+    return abs(turn_between(heading_to(here.position, end.position), heading)) <= _ASIDE
 
 
 def _off_line(

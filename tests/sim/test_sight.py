@@ -163,13 +163,29 @@ def test_a_way_goes_by_what_nobody_sees_beyond_it() -> None:
     assert seen(straight).towards("b", "study") == "leads to the study, by the shelf"
 
 
+def test_an_empty_way_goes_towards_the_way_out_ahead() -> None:
+    words = seen(two_rooms())
+    assert words.towards("a", "b") == "further in the hall, towards the study"
+    assert not words.towards("b", "a").endswith("the study")
+
+
+@pytest.mark.parametrize(("door", "said"), [("ajar", "half-open door"), ("locked", "locked door")])
+def test_how_a_door_stands_is_told(door: str, said: str) -> None:
+    assert seen(two_rooms(door=door)).at("b").sectors[2] == f"{said} to the study"
+
+
 def test_ways_in_the_same_words_are_told_apart() -> None:
     scene = two_rooms()
-    scene = scene.replace(edges=(*scene.edges, Edge(a="a", b="c")))
+    scene = scene.replace(edges=(*scene.edges, Edge(a="a", b="c")), links=())
     said = [seen(scene).towards("a", each) for each in ("b", "c")]
     assert said == ["further in the hall, 2.0 m on", "further in the hall, 4.0 m on"]
-    sides = seen(two_rooms())
-    assert sides.towards("b", "a") == "further in the hall, at 180 degrees of the map"
+    around = scene.replace(
+        viewpoints=tuple(
+            v.model_copy(update={"position": (0, 0, -4)}) if v.id == "c" else v
+            for v in scene.viewpoints
+        )
+    )
+    assert seen(around).towards("b", "a") == "further in the hall, at 180 degrees of the map"
 
 
 def test_a_thing_whose_size_nobody_says_is_seen_where_nothing_hides_it() -> None:

@@ -42,9 +42,11 @@ _NEAR = re.compile(rf"([^,()]{{1,80}}) \(({_NUMBER}) m\b")
 _BEYOND = "; from here one gets to"
 _ROOM = re.compile(r"An? ([^,.;]{1,100}?)(?: with |[.;]|$)")
 _EXACT = ("further ", "leads ")
-_LINK = re.compile(r"(?:(?:closed |locked )?door|opening|stairs(?: up| down)?|elevator) to the ")
+_LINK = re.compile(
+    r"(?:(?:half-open |closed |locked )?door|opening|stairs(?: up| down)?|elevator) to the "
+)
 _TO_LINK = re.compile(
-    r"^leads(?: up| down)? to an? (?:(?:closed |locked )?door|opening|stairs|elevator)\b[^;]*"
+    r"^leads(?: up| down)? to an? (?:(?:half-open |closed |locked )?door|opening|stairs|elevator)\b[^;]*"
 )
 REACH_M = 2.2
 """What is no farther has been reached; R2R's goals are 3 m wide."""
