@@ -46,7 +46,8 @@ _LINK = re.compile(
     r"(?:(?:half-open |closed |locked )?door|opening|stairs(?: up| down)?|elevator) to the "
 )
 _TO_LINK = re.compile(
-    r"^leads(?: up| down)? to an? (?:(?:half-open |closed |locked )?door|opening|stairs|elevator)\b[^;]*"
+    r"^leads(?: up| down)? to an? "
+    r"(?:(?:half-open |closed |locked )?door|opening|stairs|elevator)\b[^;]*"
 )
 REACH_M = 2.2
 """What is no farther has been reached; R2R's goals are 3 m wide."""
