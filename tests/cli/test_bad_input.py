@@ -160,7 +160,7 @@ SCENES = [
     ("scenes show home:7?rooms=4&floors=3", "a home of 3 floors has at least 11 rooms"),
     ("scenes export demo: --out x.json", "demo: is 3 homes: give --out a folder, not x.json"),
     ("scenes edit demo:flat --remove piano --out x.json", "demo:flat has no thing 'piano'"),
-    ("scenes edit demo:flat --out x.json", "say what to change with --close, --open, --remove"),
+    ("scenes edit demo:flat --out x.json", "say what to change with --close, --open, --ajar"),
     ("scenes edit demo:flat --close 9 --out x.json", "door 9: demo:flat has"),
     ("scenes edit demo:flat --move sofa --out x.json", "'sofa' is no move: write THING@REGION"),
     ("scenes list empty", "empty holds no scene: expected *.json files"),
