@@ -17,7 +17,7 @@ from navloom.scenes.homes.catalogue import catalogue
 from navloom.scenes.scene import Item, Wall
 from navloom.scenes.uri import load_scene
 
-BUDGET = 960
+BUDGET = 860
 """Triangles of one thing at most: there are 100 to 200 in a home."""
 STATES = ("", "on", "off", "open", "closed", "full", "empty", "folded", "wet")
 
