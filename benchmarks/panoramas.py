@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks import Claim
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
+from navloom.models.builtin import BuiltinChatModel
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import list_scenes, load_scene
 from navloom.sim.panorama.manifest import Asked
@@ -100,6 +101,8 @@ def _memory(root: Path, panoramas: Path) -> Claim:
 
 
 def _walk(run: str, panoramas: str, out: str) -> None:
+    # The rules that walk have no eyes: they are shown what a model would be, and look away.
+    BuiltinChatModel.takes_images = True
     before = _peak_mb()
     began = time.monotonic()
     options = {"spec": HOME, "n": EPISODES}
