@@ -21,6 +21,8 @@ from navloom.scenes.geometry.solids import Part, Surface, beam, box, cylinder, l
 from navloom.scenes.scene import Item
 
 _BOARD = 0.03
+_HEAVY = 30.0
+"""Kilograms: a shelf of the catalogue that weighs more is a bookshelf by another name."""
 
 
 def board_heights(h: float, levels: int) -> list[float]:
@@ -81,6 +83,8 @@ def shelf(item: Item) -> list[Part]:
     w, h, d = size_of(item)
     if h < 0.12:
         return _board_on_wall(item)
+    if item.shape and (item.mass or 0.0) > _HEAVY:
+        return bookshelf(item)
     dice = dice_of(item)
     levels = 5 if item.shape is None else 4
     parts = _frame(item, levels, open_=dice.random() < 0.4, back=dice.random() < 0.5)
