@@ -62,7 +62,8 @@ def test_every_option_reaches_the_request() -> None:
         "agent": "mapgpt", "model": "builtin/heuristic", "oracle_model": "builtin/random",
         "cot": True, "reflect": True, "plan": True, "act": "tool", "dialogue": True,
         "oracle": "assistant", "oracle_budget": 2, "max_questions": 1, "max_steps": 7,
-        "max_reasks": 1, "views": 0, "epochs": 2, "seed": 5, "backend": "graph",
+        "max_reasks": 1, "views": 0, "epochs": 2, "seed": 5, "backend": "auto",
+        "light": "baked",
         "task": "r2r", "split": "val_unseen",
     }  # fmt: skip
     assert told.items() <= asked.items()
