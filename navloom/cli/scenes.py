@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -146,22 +146,32 @@ def sheet(
 def export(
     spec: Spec,
     out: Annotated[
-        Path,
-        Opt("The scene.json to write; a folder where SPEC is many homes.", metavar="PATH", env=""),
+        Path, Opt("The file to write; a folder where SPEC is many homes.", metavar="PATH", env="")
     ],
+    form: Annotated[
+        Literal["json", "glb"],
+        Opt(
+            "json holds all of a home; glb is its triangles, a node a thing.",
+            flag="--format",
+            env="",
+        ),
+    ] = "json",
 ) -> None:
-    """Write homes as scene.json, which holds all of a home and opens again."""
-    from navloom.scenes.formats.scene_json import save
+    """Write homes as scene.json or GLB, both of which open again."""
     from navloom.scenes.uri import list_scenes, load_scene
 
     uris = list_scenes(spec)
     _check_out(out, spec, uris)
+    if form == "glb":
+        from navloom.scenes.geometry.mesh_export import save_glb as save
+    else:
+        from navloom.scenes.formats.scene_json import save
     if len(uris) == 1:
         say(f"wrote {save(load_scene(uris[0]), out)}")
         return
     for uri in uris:
         scene = load_scene(uri)
-        save(scene, out / f"{scene.id}.json")
+        save(scene, out / f"{scene.id}.{form}")
     say(f"wrote {len(uris)} homes to {out}")
 
 

@@ -188,3 +188,13 @@ def test_sheet_draws_many_homes_or_one_floor_by_floor(
     (tmp_path / "homes" / "bad.json").write_text("{}")
     assert main(["scenes", "sheet", str(tmp_path / "homes"), "--out", str(out)]) == 1
     assert "bad.json" in capsys.readouterr().err
+
+
+def test_a_home_is_exported_as_a_mesh_that_opens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mesh = tmp_path / "flat.glb"
+    assert main(["scenes", "export", "demo:flat", "--format", "glb", "--out", str(mesh)]) == 0
+    capsys.readouterr()
+    assert main(["scenes", "show", str(mesh)]) == 0
+    assert "mesh:flat.glb · 1 floor" in capsys.readouterr().out

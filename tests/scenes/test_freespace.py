@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely import LineString, Point, Polygon, box, unary_union
 
-from navloom.scenes.floor_graph import BODY, LONGEST, BlockedError
+from navloom.scenes.floor_graph import BODY, LONGEST, BlockedError, FreeFloor, fill
 from navloom.scenes.freespace import place_viewpoints
 from navloom.scenes.parts import Box, Edge, Item, Link, Point2, Region, Stairs, Viewpoint
 
@@ -253,3 +253,33 @@ def test_the_walk_round_is_the_shortest() -> None:
     corners = [at[left], (2.6, 3.7), (3.4, 3.7), at[right]]
     walked = sum(math.dist(at[a], at[b]) for a, b in pairwise(way))
     assert walked <= 1.1 * sum(math.dist(a, b) for a, b in pairwise(corners)) + 0.3
+
+
+def test_two_viewpoints_in_one_place_are_one_and_ways_round_are_found() -> None:
+    # A wall from side to side but for a gap at the far end parts the floor in two.
+    outline = box(0, 0, 6, 4).difference(box(2.9, 0, 3.1, 3.5))
+    floor = FreeFloor("hall", "1", 0.0, box(0, 0, 6, 4), None, outline)
+    first = floor.stand((1.0, 0.5))
+    assert floor.stand((1.0004, 0.5)) is first
+    floor.stand((5.0, 0.5))
+    # On stairs just there, at another height, is another.
+    assert floor.stand((1.0, 0.5), 1.2) is not first
+    edges = fill(floor)
+    level = {viewpoint.id for viewpoint in floor.level}
+    graph: nx.Graph = nx.Graph((edge.a, edge.b) for edge in edges)
+    assert set(graph) == level
+    assert nx.is_connected(graph)
+    for way in ways((tuple(floor.stands), tuple(edges))):
+        assert outline.buffer(NEAR_ENOUGH).covers(way)
+
+
+def test_new_viewpoints_keep_off_what_is_somebody_elses() -> None:
+    floor = FreeFloor("hall", "1", 0.0, box(0, 0, 4, 4), None, box(0.2, 0.2, 3.8, 3.8))
+    alone = FreeFloor("hall", "1", 0.0, box(0, 0, 4, 4), None, box(0.2, 0.2, 3.8, 3.8))
+    fill(alone)
+    kept = [(v.position[0], v.position[2]) for v in alone.stands]
+    fill(floor, kept)
+    assert floor.stands
+    for viewpoint in floor.stands:
+        x, _, z = viewpoint.position
+        assert all(math.dist((x, z), each) >= 0.1 for each in kept)

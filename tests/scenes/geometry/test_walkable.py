@@ -13,7 +13,7 @@ from navloom.errors import SceneError
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.mesh_graph import MeshGraph, levels_of, mesh_graph
 from navloom.scenes.geometry.solids import Part, Surface, box, floats
-from navloom.scenes.geometry.walkable import WalkableField, walkable_field
+from navloom.scenes.geometry.walkable import WalkableField, passable, walkable_field
 from navloom.scenes.scene import Box
 from navloom.scenes.uri import load_scene
 from tests.scenes.geometry.free_floor import overlap, walked_in
@@ -202,3 +202,25 @@ def test_a_home_from_its_mesh_is_its_true_free_floor(seed: int) -> None:
             beside = not Polygon(thing.corners()).contains(Point(x, z))
             # On no table, in no cabinet; under what hangs.
             assert beside or thing.top < y - 0.05 or thing.bottom > y + 1.5, item.id
+
+
+def test_doors_are_walked_through_and_windows_never() -> None:
+    walls = [((2.4, 0, 0), (2.5, 2.5, 1)), ((2.4, 0, 2), (2.5, 2.5, 4))]
+    hole = [((2.4, 0, 0.95), (2.5, 2.5, 1.0)), ((2.4, 0, 2.0), (2.5, 2.5, 2.05))]  # a frame
+    rooms = [(-1, box(a, b, PLAIN)) for a, b in [*shell(0, 0, 6, 4), *walls]]
+    frame = [(1, box(a, b, PLAIN)) for a, b in hole]
+    leaf = [(2, box((2.44, 0, 1), (2.46, 2.5, 2), PLAIN))]
+    assert walkable_field(assembled([*rooms, *frame])).stands((1, 0, 2))
+    assert not walkable_field(passable(assembled([*rooms, *frame]), [], [1])).stands((1, 0, 2))
+    assert not walkable_field(assembled([*rooms, *leaf])).stands((1, 0, 2))
+    assert walkable_field(passable(assembled([*rooms, *leaf]), [2], [])).stands((1, 0, 2))
+
+
+def test_land_under_eaves_is_no_part_of_a_house() -> None:
+    house = [each for each in shell(0, 0, 6, 4) if each != ((0, 0, 0), (0.1, 2.5, 4))]
+    # A wall is gone, the roof reaches 0.6 m over the lawn on all sides.
+    lawn = [((-6, -0.2, -6), (12, -0.1, 10)), ((-0.6, 2.6, -0.6), (6.6, 2.7, 4.6))]
+    field = walkable_field(mesh_of(*house, *lawn))
+    assert field.stands((3, 0, 2))
+    assert not field.stands((3, -0.1, -0.4))
+    assert not field.stands((-4, -0.1, 2))
