@@ -60,13 +60,16 @@ def apart(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
 @pytest.mark.parametrize("n", [4, 24])
 def test_views_are_what_a_camera_sees(walk: Walk, n: int) -> None:
     root, scan, renderer = walk
+    off, away = [], []
     for place in scan.viewpoints[:2]:
         for view in views(root, scan, place.id, n)["rgb"]:
             camera = directly(walk, place.id, view)
-            off = apart(view.image, renderer.frame(camera).rgb)
-            turned = renderer.frame(replace(camera, heading=camera.heading + math.pi / 2)).rgb
-            assert off < 5.0, (place.id, view.heading, view.elevation)
-            assert off < apart(view.image, turned) / 3
+            turned = replace(camera, heading=camera.heading + math.pi / 2)
+            off.append(apart(view.image, renderer.frame(camera).rgb))
+            away.append(apart(view.image, renderer.frame(turned).rgb))
+    assert max(off) < 5.0
+    # Two walls of one closet look alike; all views together do not.
+    assert sum(off) < sum(away) / 5
 
 
 def test_depth_is_planar(walk: Walk) -> None:
