@@ -42,19 +42,15 @@ _NEEDS = {
 """Flags that mean nothing without another."""
 Goals = Annotated[
     Literal["path", "visible"],
-    Opt(
-        "What counts as there: the end of the published path, or any viewpoint that sees the"
-        " target.",
-        panel=TASK,
-    ),
+    Opt("The goal: the path's end, or wherever the target is seen.", panel=TASK),
 ]
 Grounding = Annotated[bool, Opt("Ask at the end which thing is meant (RGS, RGSPL).", panel=TASK)]
 Episodes = Annotated[int, Opt("How many episodes to make.", min=1, max=MOST, panel=TASK)]
 Kind = Annotated[
     Literal["mixed", "fine", "goal", "object"],
     Opt(
-        "fine: step by step; goal: a thing in a room; object: any thing of a category; mixed: all"
-        " three in turn.",
+        "What is told: each step, a thing, or a category. fine: step by step; goal: a thing in a"
+        " room; object: any thing of a category; mixed: all three in turn.",
         panel=TASK,
     ),
 ]

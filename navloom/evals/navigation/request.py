@@ -42,8 +42,7 @@ Captions = Annotated[
 Panoramas = Annotated[
     str | None,
     Opt(
-        "Pictures from disk: what `navloom scenes render` wrote, or Matterport's skyboxes. The"
-        " simulator is panorama then.",
+        "Pictures from `navloom scenes render`, or Matterport's. The simulator is panorama then.",
         metavar="DIR",
         kind=Path,
     ),
@@ -158,18 +157,10 @@ class EvalRequest(Request):
     )
     views: Annotated[
         Literal[0, 4, 12, 24, 36],
-        Opt(
-            "Pictures a step where the backend has any and the model takes them: 0, 4, 12, 24, 36.",
-            kind=int,
-        ),
+        Opt("Pictures a step, where there are any: 0, 4, 12, 24, 36.", kind=int),
     ] = 4
-    light: Annotated[
-        Literal["baked", "unbaked"],
-        Opt(
-            "Light in pictures of the embedded backend. baked: worked out once a home, in some ten"
-            " seconds, and kept; unbaked: at once, and plainer."
-        ),
-    ] = "baked"
+    light: Literal["baked", "unbaked"] = "baked"
+    """Of pictures that the embedded backend renders: ``unbaked`` is at once there, and plainer."""
     max_steps: Annotated[int, Opt("Steps an episode at most.", min=1, max=1000)] = 15
     max_reasks: Annotated[
         int,
