@@ -16,7 +16,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import navloom
 from navloom.errors import RunError, SceneError, SimulatorError
 from navloom.files import LineFile, make_folder, read_lines, write_whole
 from navloom.scenes.formats.scene_json import save
@@ -309,7 +308,7 @@ def renderer_hash(backend: str) -> str:
     """
     if backend != "embedded":
         return f"{backend} under navloom {version('navloom')}"
-    package = Path(navloom.__file__).parent
+    package = Path(__file__).parents[2]
     whole = sha256()
     # Words lie in the cache, too: what makes them counts.
     for pattern in ("scenes/geometry/**/*.py", "sim/embedded/**/*.py", "sim/*.py"):
