@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -110,6 +111,9 @@ def sheet(
     labels: Annotated[
         bool, Opt("Say what rooms are for; else they are numbered, all of one colour.", env="")
     ] = True,
+    top_down: Annotated[
+        bool, Opt("Draw floors as they look from above, their ceilings off.", env="")
+    ] = False,
     assets: Annotated[
         bool, Opt("Draw each kind of furniture alone instead, from before it (.png).", env="")
     ] = False,
@@ -136,7 +140,12 @@ def sheet(
     scenes = list(loaded(uris[:MOST_PLANS]))
     if not scenes:
         raise SceneError(f"{spec}: none of its homes can be loaded.")
-    save_figure(draw_sheet(scenes, labels=labels), out)
+    above = None
+    if top_down:
+        from navloom.sim.embedded.from_above import floors_from_above
+
+        above = partial(floors_from_above, a_metre=40)
+    save_figure(draw_sheet(scenes, labels=labels, above=above), out)
     if len(scenes) < min(len(uris), MOST_PLANS):
         raise typer.Exit(1)
 

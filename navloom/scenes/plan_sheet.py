@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from navloom.scenes.plan import draw_into, draw_plan
+from navloom.scenes.plan_building import FromAbove
 from navloom.scenes.scene import Scene
 
 MOST_PLANS = 24
@@ -18,12 +19,18 @@ _ONE = (16.0, 10.0)
 _DPI = 100
 
 
-def draw_sheet(scenes: Sequence[Scene], *, labels: bool = True) -> Figure:
+def draw_sheet(
+    scenes: Sequence[Scene],
+    *,
+    labels: bool = True,
+    above: Callable[[Scene], Mapping[int, FromAbove]] | None = None,
+) -> Figure:
     """Draw the plans of several homes in rows; a single one as large as a page, floor by floor.
 
     Args:
         scenes: one home or more, in reading order.
         labels: whether names and colours tell what rooms are for; else rooms are numbers.
+        above: gives how a home's floors look from above; they are drawn unless it is given.
 
     Returns:
         A figure of 100 dots an inch.
@@ -31,7 +38,13 @@ def draw_sheet(scenes: Sequence[Scene], *, labels: bool = True) -> Figure:
     if len(scenes) == 1:
         (scene,) = scenes
         figure = draw_plan(
-            scene, title=scene.uri, items=True, labels=labels, width=_ONE[0], height=_ONE[1]
+            scene,
+            title=scene.uri,
+            items=True,
+            labels=labels,
+            above=above and above(scene),
+            width=_ONE[0],
+            height=_ONE[1],
         )
         figure.set_dpi(_DPI)
         return figure
@@ -43,5 +56,14 @@ def draw_sheet(scenes: Sequence[Scene], *, labels: bool = True) -> Figure:
         row, column = divmod(number, across)
         corner = (column * _CELL[0] + 0.1, (down - 1 - row) * _CELL[1] + 0.1)
         rect = (*corner, _CELL[0] - 0.2, _CELL[1] - 0.2)
-        draw_into(figure, rect, scene, title=scene.uri, items=True, legend=False, labels=labels)
+        draw_into(
+            figure,
+            rect,
+            scene,
+            title=scene.uri,
+            items=True,
+            legend=False,
+            labels=labels,
+            above=above and above(scene),
+        )
     return figure

@@ -239,7 +239,10 @@ def _panels(
     from PIL import Image, ImageDraw
 
     sizes = [pixels.shape[:2] for _, _, pixels in shown]
-    canvas = np.full((max(h for h, _ in sizes) + _BAND, sum(w for _, w in sizes), 3), 255, np.uint8)
+    tall = max(h for h, _ in sizes)
+    canvas = np.empty((tall + _BAND, sum(w for _, w in sizes), 3), np.uint8)
+    if any(h < tall for h, _ in sizes):
+        canvas[:] = 255
     left = 0
     for (_, label, pixels), (height, width) in zip(shown, sizes, strict=True):
         canvas[:_BAND, left : left + width] = _band(label, width)

@@ -19,6 +19,8 @@ from navloom.scenes.geometry.wall_holes import OUTDOORS, Way
 _CASING = 0.07
 _PROUD = 0.018
 """Metres that casings stand out of the wall."""
+_BOARD = 0.024
+"""Metres that window boards stand out of it: curtains hang before them."""
 _SKIRTING = (0.08, 0.012)
 _LIGHT = 0.85
 """Metres: a wider window is parted."""
@@ -109,10 +111,10 @@ def _window(building: Building, way: Way) -> Iterator[Part]:
     if french:
         return
     face = inner * half
-    near, far = sorted((middle + inner * 0.03, face + inner * 0.05))
+    near, far = sorted((middle + inner * 0.03, face + inner * _BOARD))
     yield box((0, way.low, near), (long, low, far), TRIM)
     # The board's ears lie before the wall.
-    ear = sorted((face, face + inner * 0.05))
+    ear = sorted((face, face + inner * _BOARD))
     for x0, x1 in ((-0.09, 0.0), (long, long + 0.09)):
         yield box((x0, way.low, ear[0]), (x1, low, ear[1]), TRIM)
     near, far = sorted((middle - inner * 0.03, -face - inner * 0.04))

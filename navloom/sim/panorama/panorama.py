@@ -7,9 +7,11 @@ those of the backend that it was rendered with.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +25,9 @@ from navloom.sim.graph import GraphSimulator
 from navloom.sim.panorama.manifest import SaidHere, Shot
 from navloom.sim.panorama.panorama_cache import PanoramaCache, find_cache, open_cache
 from navloom.sim.protocol import Captions, CaptionSource, Observation, Pose, RenderedView, View
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""Of glibc's malloc.h."""
 
 
 class Pictures(Protocol):
@@ -68,6 +73,7 @@ def make(
             f"with `navloom scenes render {scene.origin} --out DIR`, and give it with "
             "--panoramas DIR."
         )
+    _hold_memory()
     root = Path(folder).expanduser()
     if find_cache(root, scene.uri) is None and scene.source == "mp3d" and root.exists():
         from navloom.sim.panorama.skybox import open_skyboxes
@@ -76,15 +82,27 @@ def make(
         if captions is None or isinstance(captions, (str, Path)):
             captions = captions_for(scene, captions)
         return PanoramaSimulator(scene, boxes, captions)
-    cache = open_cache(root, scene)
-    words: CaptionSource = CachedWords(cache)
+    pictures = open_cache(root, scene)
+    words: CaptionSource = CachedWords(pictures)
     if isinstance(captions, (str, Path)):
         path = Path(captions)
         key = f"captions_on_panoramas:{path}:{root}"
-        words = per_scene(scene, key, lambda: CaptionCache.read(path, scene, CachedWords(cache)))
+        words = per_scene(scene, key, lambda: CaptionCache.read(path, scene, CachedWords(pictures)))
     elif captions is not None:
         words = captions
-    return PanoramaSimulator(scene, cache, words, cache.words.viewpoints)
+    return PanoramaSimulator(scene, pictures, words, pictures.words.viewpoints)
+
+
+@cache
+def _hold_memory() -> None:
+    """Have glibc keep freed megabytes for the next picture.
+
+    Otherwise it gives them back and gets them anew page by page: half of a strip's time.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(_TRIM_THRESHOLD, 64 << 20)
+        library.mallopt(_MMAP_THRESHOLD, 32 << 20)
 
 
 class CachedWords:

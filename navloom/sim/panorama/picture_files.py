@@ -108,7 +108,8 @@ def read_picture(path: Path) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            # A buffer of the most there may be would cost more than the file.
+            data = stream.read(min(os.fstat(handle).st_size, MOST_BYTES) + 1)
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -27,13 +27,14 @@ def curtain(item: Item) -> list[Part]:
     metal = IRON if lightness(look) > 0.4 else BRASS
     parts = [beam((-w / 2 + 0.02, rod, 0), (w / 2 - 0.02, rod, 0), 0.024, metal, sides=8)]
     for s in (-1, 1):
-        parts.append(ball((s * (w / 2 - 0.022), rod, 0), (0.022, 0.022, 0.022), metal, sides=8))
+        knob = 0.4 * d
+        parts.append(ball((s * (w / 2 - knob), rod, 0), (knob, 0.022, knob), metal, sides=8))
     each = w * 0.2 if has(item, "open") else w / 2 - 0.03
     folds = max(4, round(each / (0.07 if has(item, "open") else 0.12)))
     phase = dice_of(item).random()
     for s in (-1, 1):
         start = s * (w / 2 - 0.03)
-        parts += _length(start, start - s * each, rod - 0.02, d * 0.47, folds, phase, look, metal)
+        parts += _length(start, start - s * each, rod - 0.02, d, folds, phase, look, metal)
     return parts
 
 
@@ -53,7 +54,8 @@ def _length(
     swing = np.array([0.55, 0.8, 0.95, 1.0])
     rows = []
     for y, wide in zip(heights, swing, strict=True):
-        z = np.sin(2 * np.pi * (folds * t + phase)) * deep * wide
+        # Before the rod: casings and sills stand out of the wall behind it.
+        z = np.sin(2 * np.pi * (folds * t + phase)) * deep * 0.34 * wide - deep * 0.16
         x = x0 + (x1 - x0) * t
         rows.append(np.stack([x, np.full_like(x, y), z], axis=1))
     parts = [sheet(np.stack(rows), look)]
