@@ -108,7 +108,7 @@ class Finishes:
     """The looks of one home.
 
     Args:
-        home: its name; another name has other looks.
+        home: what makes it this home and no other; another has other looks.
     """
 
     def __init__(self, home: str) -> None:

@@ -23,7 +23,8 @@ def structure_parts(scene: Scene) -> Iterator[Owned]:
     if not scene.walls:
         return
     building = building_of(scene)
-    finishes = Finishes(scene.id)
+    # Not by its id: a changed copy is the same home, and nobody paints walls by opening a door.
+    finishes = Finishes(" ".join(f"{each.id} {each.center}" for each in scene.regions))
     parts, panels = shell(building, finishes)
     yield from parts
     yield from skirting(panels, finishes)

@@ -117,9 +117,11 @@ def _from_point(scene: Scene, numbers: list[float]) -> bytes:
             (x, y + EYE_M, z), wrapped(heading + k * math.pi / 2), width=_SIZE, height=_SIZE
         )
         frame = renderer_of(scene).frame(camera)
-        views.append(RenderedView(camera.heading, 0.0, camera.fov, partial(frame.read, "rgb")))
-    seen = Observation(Pose((x, y, z), heading), images={"rgb": tuple(views)})
-    return strip(seen, heading, 4)[0]
+        # Front is ahead itself, not the quarter that it would be brought to.
+        turned = k * math.pi / 2
+        views.append(RenderedView(turned, 0.0, camera.fov, partial(frame.read, "rgb")))
+    seen = Observation(Pose((x, y, z)), images={"rgb": tuple(views)})
+    return strip(seen, 0.0, 4)[0]
 
 
 def _floor_at(scene: Scene, x: float, z: float) -> float:

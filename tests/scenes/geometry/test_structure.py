@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from shapely import Point
 
+from navloom.scenes.edit import edit
 from navloom.scenes.geometry.building import building_of
 from navloom.scenes.geometry.mesh import assembled
-from navloom.scenes.geometry.owners import CEILING, FLOOR, owner_name
+from navloom.scenes.geometry.owners import CEILING, FLOOR, WALL, owner_name
 from navloom.scenes.geometry.structure import structure_parts
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
@@ -157,3 +158,13 @@ def test_odd_scenes_are_built_as_far_as_they_go():
         mesh = assembled(structure_parts(Scene.model_validate({**plain, **each})))
         assert len(mesh.faces), each
         assert np.isfinite(mesh.vertices).all(), each
+
+
+def test_a_changed_copy_keeps_its_paint() -> None:
+    home = load_scene("home:3")
+    copy = edit(home, "another", close=("1",))
+    before = {part.surface for owner, part in structure_parts(home) if owner in (WALL, FLOOR)}
+    after = {part.surface for owner, part in structure_parts(copy) if owner in (WALL, FLOOR)}
+    assert before == after
+    other = {p.surface for owner, p in structure_parts(load_scene("home:4")) if owner == WALL}
+    assert other - before
