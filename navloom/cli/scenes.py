@@ -172,7 +172,7 @@ def export(
     uris = list_scenes(spec)
     _check_out(out, spec, uris)
     if form == "glb":
-        from navloom.scenes.geometry.mesh_export import save_glb as save
+        from navloom.scenes.exporting.glb_file import save_glb as save
     else:
         from navloom.scenes.formats.scene_json import save
     if len(uris) == 1:

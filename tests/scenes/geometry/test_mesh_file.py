@@ -17,10 +17,10 @@ from trimesh.visual import TextureVisuals
 from trimesh.visual.material import PBRMaterial
 
 from navloom.errors import SceneError
+from navloom.scenes.exporting.glb_file import save_glb
 from navloom.scenes.formats.mesh_scene import thing_name
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.geometry import has_geometry, scene_mesh
-from navloom.scenes.geometry.mesh_export import save_glb
 from navloom.scenes.geometry.mesh_file import mesh_file
 from navloom.scenes.geometry.owners import SHELL, item_owner, owner_name
 from navloom.scenes.geometry.solids import Picture
