@@ -114,7 +114,12 @@ def _walk(run: str, panoramas: str, out: str) -> None:
 
 
 def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    # ru_maxrss counts what the parent held before this process became its own.
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    peak = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM:"))
+    return int(peak.split()[1]) * 1024 / 1e6
 
 
 def _processes(root: Path) -> Claim:

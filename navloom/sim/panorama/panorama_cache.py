@@ -38,7 +38,7 @@ from navloom.sim.panorama.manifest import (
 from navloom.sim.panorama.picture_files import decoded, read_picture
 
 _MOST_NAMED = 5
-MOST_HELD = 32_000_000
+MOST_HELD = 16_000_000
 """Bytes of pictures in memory, over all caches of the process."""
 
 
