@@ -1,0 +1,110 @@
+"""The box of each thing of a scan: the smallest upright one around its triangles.
+
+A scan's labels spill over: a few triangles far from a thing have its colour. What lies apart from
+the most of a thing and is small is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
+
+from navloom.scenes.geometry.glb_triangles import Floats, Ints
+from navloom.scenes.parts import Box
+
+_APART = 0.25
+"""Metres: what is nearer to one another is of one piece."""
+_SMALL = 0.1
+"""A piece with less than so much of the largest piece's area is a spill."""
+_WIDE = 0.6
+"""Metres: a thing that is no wider has no spills worth looking for."""
+_TURNED = 0.93
+"""A turned box is taken where its footprint is that much smaller than that of one along the axes."""
+_LEAST = 0.001
+
+
+def thing_boxes(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Box]:
+    """The box of every thing.
+
+    Args:
+        vertices: (n, 3) metres, y up.
+        faces: (m, 3).
+        numbers: (m,) whose each face is; 0 for nobody's.
+
+    Returns:
+        number -> box, its yaw within 45 degrees to either side; where a box along the axes does as
+        well it is 0. Which side is a thing's front nobody knows.
+    """
+    return {number: _box(vertices, mine) for number, mine in faces_of(faces, numbers)}
+
+
+def faces_of(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each thing with its faces, in the order of the numbers."""
+    order = np.argsort(numbers, kind="stable")
+    sorted_numbers = numbers[order]
+    kinds, first = np.unique(sorted_numbers, return_index=True)
+    for number, some in zip(kinds.tolist(), np.split(order, first[1:]), strict=True):
+        if number > 0:
+            yield number, faces[some]
+
+
+def _box(vertices: Floats, faces: Ints) -> Box:
+    corners = vertices[faces].astype(np.float64)
+    flat = corners.reshape(-1, 3)
+    if max(np.ptp(flat[:, 0]), np.ptp(flat[:, 2])) > _WIDE and len(faces) > 1:
+        corners = corners[_kept(corners)]
+        flat = corners.reshape(-1, 3)
+    low, high = flat[:, 1].min(), flat[:, 1].max()
+    x, z, wide, deep, yaw = _footprint(flat[:, [0, 2]])
+    return Box(
+        center=(round(x, 4), round(float(low + high) / 2, 4), round(z, 4)),
+        size=(round(wide, 4), round(float(high - low), 4), round(deep, 4)),
+        yaw=round(yaw, 5),
+    )
+
+
+def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which faces are of the largest piece, or of one that is nearly as large."""
+    points = np.concatenate([corners.mean(axis=1), corners.reshape(-1, 3)])
+    cells, which = np.unique(np.floor(points / _APART).astype(np.int64), axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    many = len(corners)
+    middle, ends = which[:many], which[many:].reshape(many, 3)
+    pairs = KDTree(cells).query_pairs(1.8, output_type="ndarray")
+    rows = np.concatenate([pairs[:, 0], np.repeat(middle, 3)])
+    cols = np.concatenate([pairs[:, 1], ends.reshape(-1)])
+    joined = coo_array((np.ones(len(rows), dtype=np.int8), (rows, cols)), shape=(len(cells),) * 2)
+    count, label = connected_components(joined, directed=False)
+    if count == 1:
+        return np.ones(many, dtype=np.bool_)
+    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.bincount(label[middle], np.linalg.norm(sides, axis=1) + 1e-12, minlength=count)
+    return np.asarray(area[label[middle]] >= _SMALL * area.max(), dtype=np.bool_)
+
+
+def _footprint(at: NDArray[np.float64]) -> tuple[float, float, float, float, float]:
+    """Middle x and z, width, depth and yaw of the smallest rectangle around some points."""
+    low, high = at.min(axis=0), at.max(axis=0)
+    wide, deep = (float(max(each, 0.0)) for each in high - low)
+    x, z = (float(each) for each in (low + high) / 2)
+    hull = shapely.MultiPoint(at[:: max(1, len(at) // 200_000)]).convex_hull
+    if not isinstance(hull, shapely.Polygon) or wide * deep <= 0:
+        return x, z, wide, deep, 0.0
+    turned = shapely.minimum_rotated_rectangle(hull)
+    if not isinstance(turned, shapely.Polygon) or turned.area >= _TURNED * wide * deep:
+        return x, z, wide, deep, 0.0
+    (a, b), (c, d), (e, f) = turned.exterior.coords[:3]
+    first, second = math.hypot(c - a, d - b), math.hypot(e - c, f - d)
+    yaw = math.atan2(d - b, c - a)
+    quarter = round(yaw / (math.pi / 2))
+    if quarter % 2:
+        first, second = second, first
+    middle = turned.centroid
+    return middle.x, middle.y, first, second, yaw - quarter * math.pi / 2
