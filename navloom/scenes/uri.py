@@ -234,6 +234,8 @@ def _pick(reader: Reader, folder: Path, prefix: str, name: str | None, what: str
     if name is not None:
         checked_id(name, what=what)
     ids = reader.list_ids(folder)
+    if name is not None and (whole_id := getattr(reader, "whole_id", None)) is not None:
+        name = whole_id(name, ids)
     if name is None:
         if not ids:
             raise SceneError(f"{folder} holds no {what} scene.")

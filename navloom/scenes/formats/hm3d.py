@@ -7,17 +7,20 @@ for each connection the point half-way between the nearest points of its two roo
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
 import networkx as nx
+import shapely
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
 from navloom.scenes.box_graph import place_in_boxes
 from navloom.scenes.checked_files import checked_id, ids_in, read_json
+from navloom.scenes.geometry.scan_files import hm3d_homes
 from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.scene import (
     UNKNOWN,
@@ -130,8 +133,14 @@ def _once(field: str, ids: list[int]) -> None:
 
 
 def list_ids(folder: Path) -> list[str]:
-    """The ids of the homes in a folder, sorted: its ``*.json`` files; nothing is loaded."""
-    return ids_in(folder, ".json")
+    """The ids of the homes in a folder, sorted: its ``*.json`` files, and homes of the release."""
+    return sorted({*ids_in(folder, ".json"), *hm3d_homes(folder)})
+
+
+def whole_id(name: str, ids: Sequence[str]) -> str:
+    """The id that somebody means who leaves out its number: ``TEEsavR23oF``."""
+    held = [each for each in ids if re.fullmatch(r"\d+-" + re.escape(name), each)]
+    return held[0] if len(held) == 1 and name not in ids else name
 
 
 def load(folder: Path, scene_id: str) -> Scene:
@@ -151,12 +160,44 @@ def load(folder: Path, scene_id: str) -> Scene:
             expected and what was found), or the id would lead out of the folder.
     """
     path = folder / f"{checked_id(scene_id, what='hm3d')}.json"
+    files = hm3d_homes(folder).get(scene_id)
+    if files is None:
+        return _scene(_read(path, scene_id), path)
+    # What reads meshes is not imported for those who have none.
+    from navloom.scenes.formats.hm3d_release import load_home
+
+    return load_home(files, room_labels(_read(path, scene_id)) if path.is_file() else None)
+
+
+def _read(path: Path, scene_id: str) -> Home:
     home = read_json(path, HOME, most=_MOST_BYTES)
     if home.scene != scene_id:
         raise SceneError(
             f"{path}: scene: expected {scene_id!r}, as the file is called, found {home.scene!r}."
         )
-    return _scene(home, path)
+    return home
+
+
+def room_labels(home: Home) -> Callable[[Mapping[int, Region]], dict[int, str]]:
+    """Types of the release's rooms: of the JSON's room whose box most of each room is in."""
+
+    def named(regions: Mapping[int, Region]) -> dict[int, str]:
+        out = {}
+        boxes = [(shapely.Polygon(r.box.corners()), r) for r in home.rooms if r.label is not None]
+        for number, region in regions.items():
+            own = shapely.Polygon(region.outline)
+            level = region.center[1] + 1
+            near = ((b.intersection(own).area, r) for b, r in boxes if _reaches(r.box, level))
+            most, room = max(near, key=lambda each: each[0], default=(0.0, None))
+            if room is not None and room.label is not None and most > own.area / 2:
+                out[number] = room.label
+        return out
+
+    return named
+
+
+def _reaches(box: Box, level: float) -> bool:
+    return box.bottom - 1 <= level <= box.top + 1
 
 
 def _scene(home: Home, path: Path) -> Scene:

@@ -59,7 +59,7 @@ def read_numbers(path: Path) -> tuple[NumberLine, ...]:
         Its lines, in the file's order; each number and each colour once.
 
     Raises:
-        SceneError: path, line and what was expected, where the file is missing, too large or broken.
+        SceneError: path, line and what was expected, where the file is missing or broken.
     """
     text = read_bytes(path, most=_MOST_BYTES).decode("utf-8-sig", errors="replace")
     lines = text.splitlines()
@@ -73,10 +73,7 @@ def read_numbers(path: Path) -> tuple[NumberLine, ...]:
         if not line.strip():
             continue
         one = _line(path, at, line)
-        for what, key, seen in (
-            ("number", one.number, numbers),
-            ("colour", one.colour, colours),
-        ):
+        for what, key, seen in (("number", one.number, numbers), ("colour", one.colour, colours)):
             if key in seen:
                 shown = f"{key:06X}" if what == "colour" else key
                 raise SceneError(
@@ -96,7 +93,7 @@ def _line(path: Path, at: int, line: str) -> NumberLine:
     match = _LINE.fullmatch(line)
     if match is None:
         raise SceneError(
-            f"{path}: line {at}: expected number,RRGGBB,\"category\",region, found {short(line)}."
+            f'{path}: line {at}: expected number,RRGGBB,"category",region, found {short(line)}.'
         )
     number, hexed, category, region = match.groups()
     if len(hexed) != 6:

@@ -108,23 +108,22 @@ class _Known:
         found = np.where(self._colours[at] == kinds, self._numbers[at], 0)
         lost = np.flatnonzero(found == 0)
         if len(lost):
-            far, near = self._tree.query(_bytes(kinds[lost]), distance_upper_bound=_NEAR)
+            far, near = _nearest(self._tree, _bytes(kinds[lost]))
             held = np.isfinite(far)
             found[lost[held]] = self._numbers[near[held]]
-        return found[again.reshape(codes.shape)].astype(np.int32)
+        out: Ints = found[again.reshape(codes.shape)].astype(np.int32)
+        return out
 
     def most(self, codes: NDArray[np.int64]) -> Ints:
         """(m, k) colours of places on each face -> the number that most of them have."""
         found = self.of(codes)
         votes = (found[:, :, None] == found[:, None, :]).sum(axis=2) * (found > 0)
-        return found[np.arange(len(found)), votes.argmax(axis=1)]
+        best: Ints = found[np.arange(len(found)), votes.argmax(axis=1)]
+        return best
 
 
 def _by_texture(
-    glb: GlbTriangles,
-    textured: NDArray[np.bool_],
-    known: _Known,
-    codes: list[NDArray[np.int64]],
+    glb: GlbTriangles, textured: NDArray[np.bool_], known: _Known, codes: list[NDArray[np.int64]]
 ) -> Ints:
     faces = np.flatnonzero(textured)
     images = np.array([-1 if image is None else image for _, image in glb.materials])
@@ -174,6 +173,11 @@ def _pixels(glb: GlbTriangles, image: int) -> Ints:
 
 def _bytes(codes: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.stack([codes >> 16 & 255, codes >> 8 & 255, codes & 255], axis=1).astype(np.float64)
+
+
+def _nearest(tree: KDTree, at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    far, near = tree.query(at, distance_upper_bound=_NEAR)
+    return np.asarray(far), np.asarray(near)
 
 
 def _levels(colours: Floats) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""A scan's GLB as plain arrays, as it stands in the file: triangles, colours to the last bit, images.
+"""A scan's GLB as plain arrays, in the file's order: triangles, exact colours, images.
 
 :mod:`navloom.scenes.geometry.mesh_file` reads any mesh for its looks, with colours in 8 bits and
 pictures made smaller. A scan's colours are numbers of things: one step beside is another thing, and
@@ -70,11 +70,10 @@ class GlbTriangles:
     def textured(self) -> NDArray[np.bool_]:
         """(m,) whether each face has an image and places on it."""
         there = [raw is not None for raw in self.images]
-        held = np.array(
-            [image is not None and 0 <= image < len(there) and there[image] for _, image in self.materials],
-            dtype=np.bool_,
-        )
-        return held[self.material] & np.isfinite(self.uv[self.faces[:, 0], 0])
+        named = [-1 if image is None else image for _, image in self.materials]
+        held = np.array([0 <= each < len(there) and there[each] for each in named], dtype=np.bool_)
+        on: NDArray[np.bool_] = np.isfinite(self.uv[self.faces[:, 0], 0])
+        return on & held[self.material]
 
 
 def glb_triangles(path: Path) -> GlbTriangles:
@@ -170,7 +169,7 @@ class _Reader:
             if not np.isfinite(points).all():
                 raise SceneError(f"{self.path}: a vertex is no number: expected finite metres.")
             many = len(points)
-            corners = np.arange(many - many % 3, dtype=np.int64)
+            corners: NDArray[np.int64] = np.arange(many - many % 3, dtype=np.int64)
             if "indices" in each:
                 corners = self._values(each["indices"], 1).astype(np.int64).reshape(-1)
             corners = corners[: len(corners) - len(corners) % 3].reshape(-1, 3)
@@ -197,7 +196,8 @@ class _Reader:
             found = self._values(attributes[name], width)
             if len(found) == many:
                 scale = np.iinfo(found.dtype).max if found.dtype.kind in "iu" else 1
-                return np.clip(found, -1e6, 1e6).astype(np.float32) / np.float32(scale)
+                plain: Floats = np.clip(found, -1e6, 1e6).astype(np.float32)
+                return plain / np.float32(scale)
         return np.full((many, width), np.nan, dtype=np.float32)
 
     def _values(self, index: int, width: int) -> NDArray[Any]:
@@ -206,14 +206,19 @@ class _Reader:
         kind = np.dtype(_TYPES[accessor["componentType"]]).newbyteorder("<")
         columns, count = _WIDTHS[accessor["type"]], accessor["count"]
         if columns < width or "sparse" in accessor:
-            raise SceneError(f"{self.path}: accessors[{index}]: expected {width} plain values each.")
+            raise SceneError(f"{self.path}: accessors[{index}]: expected {width} values each.")
         if "bufferView" not in accessor:
             return np.zeros((count, width), dtype=kind)
         view = self.content["bufferViews"][accessor["bufferView"]]
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
         stride = view.get("byteStride", kind.itemsize * columns)
         last = start + stride * (count - 1) + kind.itemsize * columns
-        if view.get("buffer", 0) != 0 or start < 0 or stride < 1 or (count and last > len(self.data)):
+        if (
+            view.get("buffer", 0) != 0
+            or start < 0
+            or stride < 1
+            or (count and last > len(self.data))
+        ):
             raise SceneError(
                 f"{self.path}: accessors[{index}]: expected {max(last, 0):,} bytes of data in the "
                 f"file, found {len(self.data):,}: it is cut short, or its data lie elsewhere."
@@ -223,9 +228,7 @@ class _Reader:
         rows = np.ndarray((count, columns), kind, self.data, start, (stride, kind.itemsize))
         return rows[:, :width]
 
-    def _materials(
-        self,
-    ) -> tuple[list[tuple[tuple[float, float, float], int | None]], bool]:
+    def _materials(self) -> tuple[list[tuple[tuple[float, float, float], int | None]], bool]:
         found: list[tuple[tuple[float, float, float], int | None]] = []
         used = self.content.get("extensionsUsed", [])
         packed = any(each in used for each in _PACKED_IMAGES)

@@ -23,6 +23,7 @@ from navloom.scenes.geometry.furniture import item_parts
 from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import SHELL, item_owner, owners_by_name
 from navloom.scenes.geometry.rays import RayCaster
+from navloom.scenes.geometry.scan_files import ScanFiles, scan_of
 from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Surface
 from navloom.scenes.geometry.structure import structure_parts
 from navloom.scenes.scene import Item, Point3, Scene
@@ -124,8 +125,8 @@ def assembled(parts: Iterable[Owned]) -> SceneMesh:
 
 
 def has_geometry(scene: Scene) -> bool:
-    """Whether there is more to see of a scene than its graph: walls, or a mesh file."""
-    return bool(scene.walls) or _file_of(scene) is not None
+    """Whether there is more to see of a scene than its graph: walls, a mesh file, or a scan."""
+    return bool(scene.walls) or _file_of(scene) is not None or _scan_of(scene) is not None
 
 
 def scene_mesh(scene: Scene) -> SceneMesh:
@@ -144,7 +145,23 @@ def _made(scene: Scene) -> SceneMesh:
         from navloom.scenes.geometry.mesh_file import mesh_file
 
         return assembled(file_parts(scene, mesh_file(path)))
+    if (files := _scan_of(scene)) is not None:
+        return scanned(scene, files)
     return assembled([*structure_parts(scene), *_things(scene)])
+
+
+def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
+    """A scan's triangles as they stand in a scene: moved with their items, gone with them.
+
+    Raises:
+        SceneError: a file of the scan is broken.
+    """
+    from navloom.scenes.geometry.scan_mesh import scan_looks, standing
+
+    looks = scan_looks(files)
+    vertices, faces, owners, uv, surface = standing(scene, files, looks)
+    smooth = np.zeros(len(faces), dtype=np.bool_)
+    return SceneMesh(vertices, faces, owners, looks.surfaces, surface, uv, smooth)
 
 
 def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:
@@ -178,6 +195,11 @@ def _things(scene: Scene) -> Iterator[Owned]:
         foot = item.position[1] - item.size[1] / 2
         for part in item_parts(item):
             yield item_owner(index), part.turned(yaw).moved(x, foot, z)
+
+
+def _scan_of(scene: Scene) -> ScanFiles | None:
+    files = scan_of(scene)
+    return files if files is not None and files.seen else None
 
 
 def _file_of(scene: Scene) -> Path | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import networkx as nx
@@ -64,31 +64,36 @@ class MeshGraph:
         floors: its storeys.
         viewpoints: where one can stand; none has a region.
         edges: how one walks between them.
+        rooms: the room of each viewpoint; -1 where nobody says.
     """
 
     floors: tuple[Floor, ...]
     viewpoints: tuple[Viewpoint, ...]
     edges: tuple[Edge, ...]
+    rooms: tuple[int, ...]
 
 
-def mesh_graph(field: WalkableField) -> MeshGraph:
+def mesh_graph(field: WalkableField, rooms_of: Ints | None = None) -> MeshGraph:
     """Place viewpoints on the main part of a field and join them.
 
     Args:
         field: of a mesh.
+        rooms_of: (n,) the room of each place, where somebody knows it: each has its own
+            viewpoints then, and one on either side of where two rooms touch.
 
     Returns:
         Storeys, viewpoints named ``<storey>_<index>`` and edges; one can walk from each viewpoint
         to each other. None at all where there is no place to stand.
     """
-    levels = levels_of(field)
+    levels = levels_of(field, rooms_of)
     if not levels:
-        return MeshGraph((), (), ())
+        return MeshGraph((), (), (), ())
     floors, storey_of = _storeys(levels)
     rooms = [_room(i, level) for i, level in enumerate(levels)]
     edges = [edge for way in _ways_between(field, levels) for edge in _climb(field, way, rooms)]
     edges += [edge for room in rooms for edge in fill(room)]
-    return _renamed(field, floors, rooms, storey_of, edges)
+    graph = _renamed(field, floors, rooms, storey_of, edges)
+    return graph if rooms_of is None else replace(graph, rooms=_rooms_at(field, graph, rooms_of))
 
 
 def _room(number: int, level: Level) -> FreeFloor:
@@ -97,8 +102,9 @@ def _room(number: int, level: Level) -> FreeFloor:
     return FreeFloor(f"floor {number}", f"{number}", height, around, None, level.polygon)
 
 
-def levels_of(field: WalkableField) -> list[Level]:
+def levels_of(field: WalkableField, rooms_of: Ints | None = None) -> list[Level]:
     """The level floors of a field's main part, the lowest first; parts of one height are apart."""
+    rooms_of = np.full(len(field.cell), -1, dtype=np.int32) if rooms_of is None else rooms_of
     place_height = field.height[field.main]
     owner = np.full(len(field.cell), -1, dtype=np.int32)
     for number, height in enumerate(_heights(place_height, field.grid.cell**2)):
@@ -107,6 +113,7 @@ def levels_of(field: WalkableField) -> list[Level]:
         owner[near[owner[near] < 0]] = number
     held = owner >= 0
     same = held[:, None] & (field.beside >= 0) & (owner[field.beside] == owner[:, None])
+    same &= rooms_of[field.beside] == rooms_of[:, None]
     rows, sides = np.nonzero(same)
     pairs = (rows, field.beside[rows, sides])
     joined = coo_array((np.ones(len(rows), dtype=np.int8), pairs), shape=(len(owner), len(owner)))
@@ -357,4 +364,17 @@ def _renamed(
             viewpoints.append(Viewpoint(id=names[viewpoint.id], position=(x, y, z)))
     walked = {frozenset((e.a, e.b)): Edge(a=names[e.a], b=names[e.b]) for e in edges}
     order = sorted(viewpoints, key=lambda each: int(each.id.partition("_")[0]))
-    return MeshGraph(floors, tuple(order), tuple(walked.values()))
+    nobody = (-1,) * len(order)
+    return MeshGraph(floors, tuple(order), tuple(walked.values()), nobody)
+
+
+def _rooms_at(field: WalkableField, graph: MeshGraph, rooms_of: Ints) -> tuple[int, ...]:
+    """The room of the place that each viewpoint is on, or nearest to."""
+    found = []
+    for viewpoint in graph.viewpoints:
+        place = field.place_at(*viewpoint.position)
+        if place < 0:
+            near = field.nearest(viewpoint.position)
+            place = -1 if near is None else field.place_at(*near)
+        found.append(int(rooms_of[place]) if place >= 0 else -1)
+    return tuple(found)

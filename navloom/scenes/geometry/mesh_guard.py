@@ -181,13 +181,14 @@ def _check_tree(path: Path, nodes: list[Any]) -> None:
             above.add(child)
 
 
-def check_size(path: Path, low: list[float], high: list[float]) -> None:
+def check_size(path: Path, low: list[float], high: list[float], up: str = "y up") -> None:
     """Refuse what cannot be a home in metres.
 
     Args:
         path: the file, for the message.
         low: its least corner, in what it takes for metres.
         high: its greatest.
+        up: which way is up in the file, for the message.
 
     Raises:
         SceneError: it is too wide, too narrow or too far from the origin.
@@ -197,7 +198,7 @@ def check_size(path: Path, low: list[float], high: list[float]) -> None:
         fitting = (u for u, by in _UNITS.items() if _USUAL[0] <= wide / by <= _USUAL[1])
         unit = next(fitting, "")
         asked = f": are its units {unit}? Expected metres" if unit else ": expected metres"
-        raise SceneError(f"{path}: this home is {_said(wide)} wide{asked}, y up.")
+        raise SceneError(f"{path}: this home is {_said(wide)} wide{asked}, {up}.")
     far = max(math.hypot(*low), math.hypot(*high))
     if far > _FARTHEST:
         raise SceneError(

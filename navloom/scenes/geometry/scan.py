@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.errors import SceneError
 from navloom.scenes.formats.hm3d_numbers import NumberLine, read_numbers
 from navloom.scenes.geometry.face_numbers import face_numbers
 from navloom.scenes.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
@@ -19,7 +21,6 @@ from navloom.scenes.geometry.mesh_guard import check_size
 from navloom.scenes.geometry.scan_boxes import thing_boxes
 from navloom.scenes.geometry.scan_files import ScanFiles, missing
 from navloom.scenes.parts import Box
-from navloom.errors import SceneError
 
 _LEVEL = ("floor", "flooring", "ceiling")
 _MOST_SHOWN = 5
@@ -93,7 +94,9 @@ def _kept(files: ScanFiles, _stamp: object) -> Scan:
     level = [number for number, name in names.items() if name in _LEVEL]
     upright = lies_upright(glb, np.isin(found.numbers, level))
     vertices = turned(glb.vertices, upright)
-    _check_metres(files.semantic, vertices)
+    # Land around a home says nothing of its size.
+    floors = glb.faces[np.isin(found.numbers, level)]
+    _check_metres(files.semantic, vertices[np.unique(floors)] if len(floors) else vertices)
     notes = list(_notes(files, found.numbers, found.strange))
     if found.plain:
         notes.append("Colours of corners are sRGB in this file; glTF has linear ones.")
@@ -105,7 +108,9 @@ def _kept(files: ScanFiles, _stamp: object) -> Scan:
 def _bare(files: ScanFiles) -> Scan:
     path = files.looks or files.packed
     if path is None:
-        raise missing(files, "mesh", f"{files.stem}.glb, or {files.stem}.semantic.glb with its text")
+        raise missing(
+            files, "mesh", f"{files.stem}.glb, or {files.stem}.semantic.glb with its text"
+        )
     glb = glb_triangles(path)
     vertices = turned(glb.vertices, False)
     _check_metres(path, vertices)
@@ -141,10 +146,9 @@ def _normals(vertices: Floats, faces: Ints, scaled: bool = False) -> NDArray[np.
     return np.asarray(normal / np.where(length > 0, length, 1.0))
 
 
-def _check_metres(path: object, vertices: Floats) -> None:
-    from pathlib import Path
-
-    check_size(Path(str(path)), vertices.min(axis=0).tolist(), vertices.max(axis=0).tolist(), "z up")
+def _check_metres(path: Path, vertices: Floats) -> None:
+    low, high = vertices.min(axis=0).tolist(), vertices.max(axis=0).tolist()
+    check_size(path, low, high, "z up")
 
 
 def _check_known(files: ScanFiles, numbers: Ints, strange: tuple[int, ...]) -> None:

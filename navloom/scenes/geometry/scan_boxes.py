@@ -26,7 +26,7 @@ _SMALL = 0.1
 _WIDE = 0.6
 """Metres: a thing that is no wider has no spills worth looking for."""
 _TURNED = 0.93
-"""A turned box is taken where its footprint is that much smaller than that of one along the axes."""
+"""A turned box is taken where its footprint is so much smaller than one along the axes."""
 _LEAST = 0.001
 
 
@@ -73,7 +73,9 @@ def _box(vertices: Floats, faces: Ints) -> Box:
 def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which faces are of the largest piece, or of one that is nearly as large."""
     points = np.concatenate([corners.mean(axis=1), corners.reshape(-1, 3)])
-    cells, which = np.unique(np.floor(points / _APART).astype(np.int64), axis=0, return_inverse=True)
+    cells, which = np.unique(
+        np.floor(points / _APART).astype(np.int64), axis=0, return_inverse=True
+    )
     which = which.reshape(-1)
     many = len(corners)
     middle, ends = which[:many], which[many:].reshape(many, 3)

@@ -45,6 +45,11 @@ class ScanFiles:
     numbers: Path | None = None
 
     @property
+    def seen(self) -> bool:
+        """Whether there is a mesh among them."""
+        return any(path is not None for path in (self.looks, self.packed, self.semantic))
+
+    @property
     def stamp(self) -> tuple[tuple[str, int, int], ...]:
         """What changes where one of the files does."""
         there = (self.looks, self.packed, self.semantic, self.numbers)
@@ -113,7 +118,11 @@ def _hm3d_files(home: Path) -> ScanFiles | None:
     if not any(path.is_file() for path in (looks, packed, semantic, numbers)):
         return None
     return ScanFiles(
-        "hm3d", home.name, home, stem, *(_there(each) for each in (looks, packed, semantic, numbers))
+        "hm3d",
+        home.name,
+        home,
+        stem,
+        *(_there(each) for each in (looks, packed, semantic, numbers)),
     )
 
 

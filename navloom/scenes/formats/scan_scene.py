@@ -1,0 +1,194 @@
+"""A scan as a scene: rooms, things with boxes, links, and where one can walk.
+
+What it cannot know is said in the scene's ``notes``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import networkx as nx
+import numpy as np
+
+from navloom.errors import SceneError
+from navloom.scenes.formats.scan_links import crossings, place_regions, scan_links
+from navloom.scenes.formats.scan_rooms import Labels, Rooms, scan_rooms
+from navloom.scenes.geometry.mesh import SceneMesh
+from navloom.scenes.geometry.mesh_graph import MeshGraph, mesh_graph
+from navloom.scenes.geometry.scan import Scan
+from navloom.scenes.geometry.scan_mesh import GREY, is_surface, item_name
+from navloom.scenes.geometry.walkable import WalkableField, passable, walkable_field
+from navloom.scenes.lexicon import classify, unlisted
+from navloom.scenes.parts import Edge, Floor, Item, Link, Region, Viewpoint, prompt_name
+from navloom.scenes.scene import Scene
+
+DOOR_NAME = re.compile(
+    r"^(?!.*\b(cabinet|cupboard|wardrobe|oven|fridge|refrigerator|shower|closet|frame|handle|"
+    r"knob|mat)\b).*\bdoors?\b"
+)
+"""Of names: what is walked through, however it stands."""
+WINDOW_NAME = re.compile(r"^windows?( glass)?$")
+_MOST_NAMES = 20
+
+
+def scan_scene(scan: Scan, notes: Sequence[str], labels: Labels | None = None) -> Scene:
+    """Make a scene of a scan.
+
+    Args:
+        scan: as it was read.
+        notes: what its format has to say.
+        labels: gives the types of rooms by their numbers, where somebody says them.
+
+    Raises:
+        SceneError: there is no place in it where one can stand, or it is larger than a scene.
+    """
+    field = _field(scan)
+    rooms = scan_rooms(scan, labels) if scan.lines else None
+    if rooms is None or not rooms.regions:
+        graph = mesh_graph(field)
+        _stand_check(scan, graph)
+        items = _items(scan, {})
+        return _scene(scan, graph.floors, (), items, (), (graph.viewpoints, graph.edges),
+                      [*scan.notes, *notes, *_notes(scan, items, field)])  # fmt: skip
+    numbers = sorted(rooms.by_number)
+    region_of = place_regions(scan, field, numbers)
+    graph = mesh_graph(field, region_of)
+    _stand_check(scan, graph)
+    doors = [scan.boxes[n] for n in _called(scan, DOOR_NAME) if n in scan.boxes]
+    links = scan_links(crossings(field, region_of), rooms.by_number, doors)
+    items = _items(scan, {n: each.id for n, each in rooms.by_number.items()})
+    walk = _in_rooms(graph, rooms)
+    told = [*scan.notes, *notes, *_notes(scan, items, field), *_room_notes(rooms, links, walk[0])]
+    return _scene(scan, rooms.floors, rooms.regions, items, links, walk, told)
+
+
+def _scene(
+    scan: Scan,
+    floors: tuple[Floor, ...],
+    regions: tuple[Region, ...],
+    items: tuple[Item, ...],
+    links: tuple[Link, ...],
+    walk: tuple[tuple[Viewpoint, ...], tuple[Edge, ...]],
+    notes: Sequence[str],
+) -> Scene:
+    return Scene(
+        id=scan.files.id,
+        source=scan.files.source,
+        floors=floors,
+        regions=regions,
+        links=links,
+        items=items,
+        viewpoints=walk[0],
+        edges=walk[1],
+        notes=tuple(notes),
+    )
+
+
+def _field(scan: Scan) -> WalkableField:
+    doors, windows = _called(scan, DOOR_NAME), _called(scan, WINDOW_NAME)
+    return walkable_field(passable(_bare_mesh(scan), doors, windows))
+
+
+def _bare_mesh(scan: Scan) -> SceneMesh:
+    """The semantic mesh without looks; whose a face is are the release's numbers."""
+    nothing = np.zeros(len(scan.faces), dtype=np.int32)
+    uv = np.full((len(scan.vertices), 2), np.nan, dtype=np.float32)
+    return SceneMesh(
+        scan.vertices, scan.faces, scan.numbers, (GREY,), nothing, uv, nothing.astype(np.bool_)
+    )
+
+
+def _called(scan: Scan, pattern: re.Pattern[str]) -> list[int]:
+    return [line.number for line in scan.lines if pattern.search(line.name)]
+
+
+def _stand_check(scan: Scan, graph: MeshGraph) -> None:
+    if not graph.viewpoints:
+        raise SceneError(
+            f"{scan.files.semantic or scan.files.looks or scan.files.packed}: there is no place in "
+            "it where a person can stand: expected level floor with 1.8 m of head room and 0.2 m "
+            "to every side, in metres, z up."
+        )
+
+
+def _items(scan: Scan, regions: Mapping[int, str]) -> tuple[Item, ...]:
+    """Every thing with triangles that is not floor, wall or ceiling."""
+    items = []
+    for line in scan.lines:
+        box = scan.boxes.get(line.number)
+        if box is None or is_surface(line.name):
+            continue
+        items.append(
+            Item(
+                id=item_name(scan.files, line.number),
+                name=line.name,
+                kind=classify(line.name) or "structure",
+                region=regions.get(line.region),
+                position=box.center,
+                size=box.size,
+                yaw=box.yaw,
+            )
+        )
+    return tuple(items)
+
+
+def _in_rooms(graph: MeshGraph, rooms: Rooms) -> tuple[tuple[Viewpoint, ...], tuple[Edge, ...]]:
+    """Viewpoints with their regions, named after them."""
+    count: dict[str, int] = {}
+    names: dict[str, str] = {}
+    viewpoints = []
+    for viewpoint, number in zip(graph.viewpoints, graph.rooms, strict=True):
+        region = rooms.by_number.get(number)
+        first = "x" if region is None else region.number
+        names[viewpoint.id] = f"{first}_{count.get(first, 0)}"
+        count[first] = count.get(first, 0) + 1
+        viewpoints.append(
+            viewpoint.model_copy(
+                update={"id": names[viewpoint.id], "region": None if region is None else region.id}
+            )
+        )
+    edges = tuple(Edge(a=names[e.a], b=names[e.b]) for e in graph.edges)
+    return tuple(viewpoints), edges
+
+
+def _notes(scan: Scan, items: Sequence[Item], field: WalkableField) -> Iterable[str]:
+    gone = [line for line in scan.lines if line.number not in scan.boxes]
+    if gone:
+        yield f"{len(gone)} things of the text have no triangles and are left out."
+    if _called(scan, DOOR_NAME):
+        yield "Doors are walked through, however they stand in the scan."
+    if field.other_area >= 1:
+        yield f"{field.other_area:.0f} m² of floor are left out: nothing leads to them."
+    strange = unlisted(item.name for item in items)
+    if strange:
+        shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
+        more = len(strange) - _MOST_NAMES
+        rest = f" and {more} more names" if more > 0 else ""
+        yield (
+            f"{sum(strange.values())} things are kept out of tasks as structure, since the lexicon "
+            f"does not know their kind: {', '.join(shown)}{rest}."
+        )
+
+
+def _room_notes(
+    rooms: Rooms, links: Sequence[Link], viewpoints: Sequence[Viewpoint]
+) -> Iterable[str]:
+    yield (
+        "Rooms are the floors of the source's regions; links are where one walks from one floor "
+        "onto another, their widths what is left for a body, in steps of 5 cm."
+    )
+    if rooms.guessed:
+        yield f"Rooms without a floor, as the hull of their things: {', '.join(rooms.guessed[:9])}."
+    if rooms.lost:
+        lost = ", ".join(str(each) for each in rooms.lost[:9])
+        yield f"Regions of the source of which nothing says where they are: {lost}."
+    stood = {each.region for each in viewpoints}
+    shut = [region.id for region in rooms.regions if region.id not in stood]
+    if shut:
+        yield f"{len(shut)} rooms cannot be walked into: {', '.join(shut[:9])}."
+    graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)
+    graph.add_nodes_from(region.id for region in rooms.regions if region.id in stood)
+    parts = nx.number_connected_components(graph)
+    if parts > 1:
+        yield f"The home falls into {parts} parts that no link joins."
