@@ -273,9 +273,13 @@ def _without_niches(polygon: Polygon) -> Polygon:
             at = 0
         else:
             at += 1
-    out = Polygon(np.roll(ring, 1, axis=0)).simplify(0)
-    ring = np.array(out.exterior.coords[:-1])
-    out = Polygon(np.roll(ring, len(ring) // 2, axis=0)).simplify(0)
+    for _ in range(2):
+        # What is straight is one side, wherever the ring begins.
+        plain = Polygon(np.roll(ring, 1, axis=0)).simplify(0)
+        if not isinstance(plain, Polygon) or plain.is_empty:
+            return polygon
+        ring = np.array(plain.exterior.coords[:-1])
+    out = Polygon(ring)
     return out if out.is_valid and out.area > 0.5 * polygon.area else polygon
 
 
