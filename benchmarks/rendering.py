@@ -16,12 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from benchmarks import Claim
+from navloom.scenes.geometry import packets
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded import shading
@@ -61,8 +64,7 @@ def _frames() -> list[Claim]:
     mesh = split(scene_mesh(scene), TRIANGLES)
     cameras = _cameras(scene)
     renderer = Renderer(mesh)
-    kernel = shading.compiled_kernel()
-    ways = {"in numpy": None, "with numba": kernel} if kernel else {"in numpy": None}
+    ways = ways_of_drawing()
     try:
         other = _pybullet(mesh)
     except ImportError:
@@ -75,9 +77,9 @@ def _frames() -> list[Claim]:
             depth = np.zeros(0)
             for name, way in ways.items():
                 began = time.perf_counter()
-                shading.compiled_kernel = _constant(way)  # type: ignore[assignment]
-                frame = renderer.frame(camera)
-                _, depth, _ = frame.rgb, frame.depth, frame.ids
+                with drawing(way):
+                    frame = renderer.frame(camera)
+                    _, depth, _ = frame.rgb, frame.depth, frame.ids
                 spent[name] += time.perf_counter() - began
                 renderer.forget()
             if other is not None:
@@ -87,13 +89,31 @@ def _frames() -> list[Claim]:
                 alike.append(float((np.abs(theirs - depth) < 0.05).mean()))
         if turn == 0:
             spent = dict.fromkeys(spent, 0.0)  # the first round compiles and fills caches
-    shading.compiled_kernel = _constant(kernel)  # type: ignore[assignment]
     count = ROUNDS * VIEWS
     return [_row(name, spent, count, alike, best=name == list(ways)[-1]) for name in ways]
 
 
-def _constant(value: object) -> Any:
-    return lambda: value
+Compiled = tuple[object, object]
+
+
+def ways_of_drawing() -> dict[str, Compiled]:
+    """How pictures can be drawn here: the compiled code of shading and of rays, or none."""
+    kernel = shading.compiled_kernel()
+    found: dict[str, Compiled] = {"in numpy": (None, None)}
+    return found | ({"with numba": (kernel, packets.compiled_loop())} if kernel else {})
+
+
+@contextmanager
+def drawing(way: Compiled) -> Iterator[None]:
+    """Draw so, for as long as it lasts."""
+    kept = shading.compiled_kernel, packets.compiled_loop
+    kernel, loop = way
+    shading.compiled_kernel = lambda: kernel  # type: ignore[assignment,return-value]
+    packets.compiled_loop = lambda: loop  # type: ignore[assignment,return-value]
+    try:
+        yield
+    finally:
+        shading.compiled_kernel, packets.compiled_loop = kept
 
 
 def _row(name: str, spent: dict[str, float], count: int, alike: list[float], best: bool) -> Claim:

@@ -1,17 +1,21 @@
 """What rays meet first: Embree on a triangle mesh, with what it leaves undone put right.
 
 Embree's single precision distances are kept; a ray that met nothing has an infinite distance and
-face -1, whatever Embree wrote there. Fastest in batches of about 65,000 rays.
+face -1, whatever Embree wrote there. Fastest in batches of about 65,000 rays; rays of pictures
+are fastest in packets of neighbours (:mod:`navloom.scenes.geometry.packets`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
+from navloom.scenes.geometry.packets import Packets, packets_of
 
 BATCH = 65_536
 """Rays that Embree is given at once."""
@@ -49,8 +53,7 @@ class RayCaster:
 
     def __init__(self, vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> None:
         try:
-            from embreex.mesh_construction import TriangleMesh
-            from embreex.rtcore_scene import EmbreeScene
+            import embreex  # noqa: F401
         except ImportError as error:
             raise SimulatorError(
                 "Pictures need embreex, which is not installed: 'pip install embreex' (it has "
@@ -59,12 +62,39 @@ class RayCaster:
             ) from error
         if not len(faces):
             raise SimulatorError("There is no triangle to cast rays at: expected at least one.")
-        self._scene = EmbreeScene()
-        TriangleMesh(
-            self._scene,
-            np.ascontiguousarray(vertices, dtype=np.float32),
-            np.ascontiguousarray(faces, dtype=np.int32),
-        )
+        self._vertices = np.ascontiguousarray(vertices, dtype=np.float32)
+        self._faces = np.ascontiguousarray(faces, dtype=np.int32)
+
+    @cached_property
+    def _scene(self) -> Any:
+        """The mesh as embreex has it."""
+        from embreex.mesh_construction import TriangleMesh
+        from embreex.rtcore_scene import EmbreeScene
+
+        scene = EmbreeScene()
+        TriangleMesh(scene, self._vertices, self._faces)
+        return scene
+
+    @cached_property
+    def _packets(self) -> Packets | None:
+        return packets_of(self._vertices, self._faces)
+
+    def cast_picture(
+        self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
+    ) -> Hits:
+        """What the rays of a picture meet first: :meth:`cast`, but faster where neighbours are.
+
+        Where two faces are at one distance, either may be met.
+
+        Args:
+            origins: (n, 3), or (3,) for all of them.
+            directions: (n, 3), row by row.
+            wide: columns; ``n`` where the rays are a mere list.
+        """
+        if self._packets is None or not len(directions):
+            return self.cast(origins, directions)
+        distance, face, u, v = self._packets.cast(origins, directions, wide)
+        return _missed(Hits(distance, face, u, v))
 
     def cast(self, origins: NDArray[np.float32], directions: NDArray[np.float32]) -> Hits:
         """What rays meet first, from whichever side.
@@ -93,10 +123,7 @@ class RayCaster:
             np.ascontiguousarray(starts), np.ascontiguousarray(ways, dtype=np.float32), output=True
         )
         distance, face, u, v = (found[name] for name in ("tfar", "primID", "u", "v"))
-        missed = face < 0
-        if missed.any():
-            distance[missed], face[missed], u[missed], v[missed] = NOWHERE, -1, 0, 0
-        return Hits(distance, face, u, v)
+        return _missed(Hits(distance, face, u, v))
 
     def blocked(
         self,
@@ -112,3 +139,12 @@ class RayCaster:
             most: (n,) lengths.
         """
         return self.cast(origins, directions).distance < most
+
+
+def _missed(hits: Hits) -> Hits:
+    """The same, rays that met nothing as :class:`Hits` has them."""
+    missed = hits.face < 0
+    if missed.any():
+        hits.distance[missed], hits.face[missed] = NOWHERE, -1
+        hits.u[missed], hits.v[missed] = 0, 0
+    return hits

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.geometry.mesh import SceneMesh
-from navloom.scenes.geometry.rays import BATCH, Hits
+from navloom.scenes.geometry.rays import Hits
 from navloom.scenes.geometry.solids import Ints
 from navloom.sim.embedded.atlas import Light, baked
 from navloom.sim.embedded.camera import Camera
@@ -81,23 +81,14 @@ class Renderer:
         return self.frames([camera])[0]
 
     def frames(self, cameras: Sequence[Camera]) -> list[Frame]:
-        """What several cameras see; the rays of small pictures are cast together.
+        """What several cameras see.
 
         Args:
             cameras: in any order; one that was asked for a moment ago has its frame again.
         """
         found: list[Frame] = []
-        batch: list[Frame] = []
-        rays = 0
         for camera in cameras:
-            known = self._recent.pop(camera, None)
-            if known is None:
-                size = camera.width * camera.height
-                if rays + size > BATCH:
-                    batch, rays = [], 0
-                known = Frame(self, camera, batch)
-                batch.append(known)
-                rays += size
+            known = self._recent.pop(camera, None) or Frame(self, camera)
             self._recent[camera] = known
             found.append(known)
         while len(self._recent) > _FRAMES:
@@ -152,7 +143,7 @@ class Renderer:
         start = (starts if starts.ndim == 1 else starts[at]) + way * hits.distance[at][:, None]
         # The texture's size goes by the whole way of the light, to the mirror and on from it.
         start = start + turned * np.float32(1e-3)
-        second = self.caster.cast(start, turned)
+        second = self.caster.cast_picture(start, turned, len(turned))
         whole = Hits(second.distance + hits.distance[at], second.face, second.u, second.v)
         seen = shaded(self.facets, self._table, self.light, whole, turned, pixel)
         pixels[at] = (seen.astype(np.uint16) * 7 + pixels[at]) // 8
@@ -164,13 +155,11 @@ class Frame:
     Args:
         renderer: of the mesh.
         camera: where from.
-        batch: frames whose rays are cast at once, this one among them or to come.
     """
 
-    def __init__(self, renderer: Renderer, camera: Camera, batch: list[Frame]) -> None:
+    def __init__(self, renderer: Renderer, camera: Camera) -> None:
         self.renderer = renderer
         self.camera = camera
-        self._batch = batch
         self._hits: Hits | None = None
 
     def read(self, sensor: str) -> NDArray[Any]:
@@ -186,7 +175,10 @@ class Frame:
     @property
     def hits(self) -> Hits:
         """What each pixel's ray met, row by row."""
-        return self._cast() if self._hits is None else self._hits
+        if self._hits is None:
+            starts, ways = self.camera.rays()
+            self._hits = self.renderer.caster.cast_picture(starts, ways, self.camera.width)
+        return self._hits
 
     @cached_property
     def depth(self) -> NDArray[np.float32]:
@@ -211,22 +203,6 @@ class Frame:
             self._soften(pixels)
         return pixels.reshape(camera.height, camera.width, 3)
 
-    def _cast(self) -> Hits:
-        waiting = [frame for frame in self._batch if frame._hits is None]
-        rays = [frame.camera.rays() for frame in waiting]
-        caster = self.renderer.caster
-        if len(waiting) == 1:
-            self._hits = caster.cast(*rays[0])
-            return self._hits
-        starts = [np.broadcast_to(start, ways.shape) for start, ways in rays]
-        whole = caster.cast(np.concatenate(starts), np.concatenate([ways for _, ways in rays]))
-        first = 0
-        for frame, (_, ways) in zip(waiting, rays, strict=True):
-            part = slice(first, first + len(ways))
-            frame._hits = Hits(whole.distance[part], whole.face[part], whole.u[part], whole.v[part])
-            first += len(ways)
-        return self.hits
-
     def _soften(self, pixels: NDArray[np.uint8]) -> None:
         """Pixels at edges are drawn anew, each as the mean of several rays."""
         camera, renderer = self.camera, self.renderer
@@ -242,6 +218,6 @@ class Frame:
             down = (row + (camera.samples - column - 0.5) / camera.samples) / camera.samples - 0.5
             starts, ways = camera.rays((across, down))
             starts, ways = (starts if starts.ndim == 1 else starts[at]), ways[at]
-            hits = renderer.caster.cast(starts, ways)
+            hits = renderer.caster.cast_picture(starts, ways, len(ways))
             total += renderer.shade(hits, starts, ways, camera.pixel() / camera.samples)
         pixels[at] = (total + count // 2) // count
