@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from navloom.cli.common import counted, loaded, print_json, print_table, save_figure, save_picture
 from navloom.cli.compare import compare
+from navloom.cli.export import check_homes_out, export
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.cli.render import render
@@ -150,38 +151,7 @@ def sheet(
         raise typer.Exit(1)
 
 
-@app.command()
-@takes()
-def export(
-    spec: Spec,
-    out: Annotated[
-        Path, Opt("The file to write; a folder where SPEC is many homes.", metavar="PATH", env="")
-    ],
-    form: Annotated[
-        Literal["json", "glb"],
-        Opt(
-            "json holds all of a home; glb is its triangles, a node a thing.",
-            flag="--format",
-            env="",
-        ),
-    ] = "json",
-) -> None:
-    """Write homes as scene.json or GLB, both of which open again."""
-    from navloom.scenes.uri import list_scenes, load_scene
-
-    uris = list_scenes(spec)
-    _check_out(out, spec, uris)
-    if form == "glb":
-        from navloom.scenes.exporting.glb_file import save_glb as save
-    else:
-        from navloom.scenes.formats.scene_json import save
-    if len(uris) == 1:
-        say(f"wrote {save(load_scene(uris[0]), out)}")
-        return
-    for uri in uris:
-        scene = load_scene(uri)
-        save(scene, out / f"{scene.id}.{form}")
-    say(f"wrote {len(uris)} homes to {out}")
+app.command()(export)
 
 
 @app.command()
@@ -377,16 +347,6 @@ def _draw_kinds(out: Path, *, assets: bool, objects: bool, labels: bool) -> None
     say(f"wrote {out}: {len(things)} kinds")
 
 
-def _check_out(out: Path, spec: str, uris: list[str]) -> None:
-    """Refuse a place that cannot hold one home's file, or many homes' folder."""
-    from navloom.errors import UsageError
-    from navloom.files import check_place
-
-    if len(uris) > 1 and out.suffix:
-        raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
-    check_place(out, folder=len(uris) > 1)
-
-
 def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> None:
     from navloom.errors import SceneError
     from navloom.models.registry import model_of
@@ -395,7 +355,7 @@ def _annotate(spec: str, model: str, seed: int, out: Path, as_json: bool) -> Non
 
     chosen = model_of(model)
     uris = list_scenes(spec)
-    _check_out(out, spec, uris)
+    check_homes_out(out, spec, uris)
     written = []
     for uri in uris:
         try:

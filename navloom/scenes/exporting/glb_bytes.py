@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
+from navloom.scenes.geometry.mesh_file import GENERATOR
+from navloom.scenes.geometry.mesh_guard import MOST_BYTES
 
-MOST_BYTES = 1_000_000_000
-"""What Navloom reads again; the format itself ends at 4 GiB."""
 _FLOAT, _USHORT, _UINT = 5126, 5123, 5125
 _VERTICES, _FACES = 34962, 34963
 _KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
@@ -104,7 +104,7 @@ class Glb:
                 f"{self.where} as a GLB has {self._long:,} bytes: expected at most {MOST_BYTES:,}."
             )
         content = {
-            "asset": {"version": "2.0", "generator": "navloom"},
+            "asset": {"version": "2.0", "generator": GENERATOR},
             "scene": 0,
             "scenes": [{"nodes": list(range(len(self._content["nodes"])))}],
             "buffers": [{"byteLength": self._long}],

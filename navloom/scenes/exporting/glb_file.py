@@ -1,31 +1,28 @@
-"""A scene's triangles as a GLB: one node a thing, called as the thing is."""
+"""A scene's triangles as a GLB: one node a thing, called as the thing is, in its looks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-import trimesh
 from numpy.typing import NDArray
-from PIL import Image
-from trimesh.visual import TextureVisuals
-from trimesh.visual.material import PBRMaterial
 
 from navloom.errors import SceneError
-from navloom.files import replace_file
+from navloom.scenes.exporting.glb_bytes import Glb, Primitive
+from navloom.scenes.exporting.glb_looks import Looks
+from navloom.scenes.exporting.written import write_files
+from navloom.scenes.geometry.laid_flat import laid_flat
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
-from navloom.scenes.geometry.owners import owner_name
-from navloom.scenes.geometry.solids import Picture, Surface
-from navloom.scenes.geometry.textures import texture
+from navloom.scenes.geometry.owners import distinct_names
+from navloom.scenes.geometry.solids import Floats
 from navloom.scenes.scene import Scene
+
+_FINE = 65_536
+"""Corners that lie this much of a texture apart, or less, are one vertex."""
 
 
 def save_glb(scene: Scene, path: Path) -> Path:
     """Write a scene as a GLB; the file is whole at every instant.
-
-    Items' nodes have their ids; walls, floors and doors the names that
-    :func:`navloom.scenes.geometry.owners.owner_name` gives. Colours are written, and pictures
-    (paintings, screens); textures made in code as their mean colour.
 
     Args:
         scene: it must have geometry.
@@ -35,68 +32,133 @@ def save_glb(scene: Scene, path: Path) -> Path:
         ``path``.
 
     Raises:
-        SceneError: the scene has no geometry, or the file cannot be written.
+        SceneError: the scene has no geometry, is too large, or the file cannot be written.
+    """
+    write_files(path.parent, {path.name: scene_glb(scene)})
+    return path
+
+
+def scene_glb(scene: Scene, *, z_up: bool = False) -> bytes:
+    """A scene as the content of a GLB; the same scene gives the same bytes.
+
+    Items' nodes have their ids; walls, floors and doors the names that
+    :func:`navloom.scenes.geometry.owners.distinct_names` gives. Textures are pictures that repeat,
+    laid on as the embedded renderer lays them; what is shaded round has normals.
+
+    Args:
+        scene: it must have geometry.
+        z_up: z up and y ahead, as HM3D has it; else y up and -z ahead.
+
+    Raises:
+        SceneError: the scene has no geometry, or is too large.
     """
     mesh = scene_mesh(scene)
     if not len(mesh.faces):
         raise SceneError(f"{scene.uri} has no triangles: expected walls, things or a mesh.")
-    out = trimesh.Scene()
-    materials: dict[int, PBRMaterial] = {}
-    for owner in np.unique(mesh.owners).tolist():
-        name = owner_name(scene, owner) or f"mesh_{owner}"
-        mine = np.flatnonzero(mesh.owners == owner)
-        looks = np.unique(mesh.surface[mine]).tolist()
-        for look in looks:
-            faces = mine[mesh.surface[mine] == look]
-            if look not in materials:
-                materials[look] = _material(mesh.surfaces[look])
-            part = _part(mesh, faces, mesh.surfaces[look], materials[look])
-            if len(looks) == 1:
-                out.add_geometry(part, node_name=name, geom_name=name)
-                continue
-            # Several looks of one thing are nodes below the thing's own.
-            if name not in out.graph.nodes:
-                out.graph.update(frame_to=name, frame_from=out.graph.base_frame)  # type: ignore[no-untyped-call]
-            below = f"{name}.{look}"
-            out.add_geometry(part, node_name=below, geom_name=below, parent_node_name=name)
-    raw = trimesh.exchange.gltf.export_glb(out)  # type: ignore[no-untyped-call]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, raw)
-    except OSError as error:
-        raise SceneError(f"{path}: cannot be written: {error.strerror}.") from error
-    return path
+    glb = Glb(scene.uri)
+    looks = Looks(glb)
+    corners = _Corners(mesh)
+    vertices, normals = mesh.vertices, corners.normals
+    if z_up:
+        vertices, normals = as_released(vertices), as_released(normals)
+    names = distinct_names(scene)
+    owned: dict[int, list[Primitive]] = {}
+    for owner, look, smooth, vertex, uv, faces in corners.groups():
+        surface = mesh.surfaces[look]
+        part = Primitive(
+            vertices[vertex],
+            faces,
+            looks.of(surface),
+            uv if surface.texture else None,
+            normals[vertex] if smooth else None,
+        )
+        owned.setdefault(owner, []).append(part)
+    for owner, parts in owned.items():
+        glb.node(names.get(owner, f"mesh_{owner}"), parts)
+    return glb.done()
 
 
-def _part(
-    mesh: SceneMesh, faces: NDArray[np.intp], surface: Surface, material: PBRMaterial
-) -> trimesh.Trimesh:
-    used, again = np.unique(mesh.faces[faces], return_inverse=True)
-    uv = None
-    if isinstance(surface.texture, Picture):
-        flat = np.nan_to_num(mesh.uv[used].astype(np.float64)) / surface.repeat
-        uv = np.stack([flat[:, 0], 1 - flat[:, 1]], axis=1)
-    return trimesh.Trimesh(
-        mesh.vertices[used],
-        again.reshape(-1, 3),
-        visual=TextureVisuals(uv=uv, material=material),  # type: ignore[no-untyped-call]
-        process=False,
-    )
+def as_released(points: Floats) -> Floats:
+    """Points of the scene's frame (y up, -z ahead) in HM3D's (z up, y ahead)."""
+    x, y, z = points.T
+    return np.stack([x, -z, y], axis=1)
 
 
-def _material(surface: Surface) -> PBRMaterial:
-    rgb = np.array(surface.rgb)
-    image = None
-    if isinstance(surface.texture, Picture):
-        image = Image.fromarray(surface.texture.pixels)
-    elif surface.texture:
-        rgb = rgb * texture(surface.texture).reshape(-1, 3).mean(axis=0) / 255
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    return PBRMaterial(  # type: ignore[no-untyped-call]
-        baseColorFactor=[*linear.tolist(), 1.0],
-        baseColorTexture=image,
-        metallicFactor=0.0,
-        roughnessFactor=1.0 - surface.gloss,
-        emissiveFactor=[min(1.0, surface.glow)] * 3 if surface.glow else None,
-        doubleSided=True,
-    )
+class _Corners:
+    """Faces' corners as vertices: those at one place, of one look and texture place, are one."""
+
+    def __init__(self, mesh: SceneMesh) -> None:
+        self._mesh = mesh
+        corners = mesh.vertices[mesh.faces]
+        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        unit = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-12)
+        self._uv = _texture_places(mesh, corners, unit)
+        self.normals = _round_normals(mesh, cross)
+
+    def groups(self) -> list[tuple[int, int, bool, NDArray[np.int64], Floats, NDArray[np.int64]]]:
+        """What is one owner's, of one look and round or not.
+
+        Returns:
+            Owner, look, whether it is shaded round; of each vertex its row in the mesh and its
+            place on the texture (n, 2); faces as rows of these (m, 3). By owner, then look.
+        """
+        mesh = self._mesh
+        keys = (mesh.smooth, mesh.surface, mesh.owners)
+        by_group = np.lexsort(keys)
+        sorted_keys = np.stack([key[by_group] for key in keys])
+        first = np.flatnonzero(np.any(np.diff(sorted_keys, axis=1, prepend=-(10**9)), axis=0))
+        groups = []
+        for faces in np.split(by_group, first[1:]):
+            lead = faces[0]
+            vertex, uv, own = self._merged(faces)
+            groups.append(
+                (
+                    int(mesh.owners[lead]),
+                    int(mesh.surface[lead]),
+                    bool(mesh.smooth[lead]),
+                    vertex,
+                    uv,
+                    own,
+                )
+            )
+        return groups
+
+    def _merged(
+        self, faces: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        vertex = self._mesh.faces[faces].reshape(-1).astype(np.int64)
+        uv = self._uv[faces].reshape(-1, 2)
+        near = np.rint(uv * _FINE).astype(np.int64)
+        order = np.lexsort((near[:, 1], near[:, 0], vertex))
+        steps = np.diff(vertex[order]) | np.diff(near[order, 0]) | np.diff(near[order, 1])
+        new = np.concatenate([[True], steps != 0])
+        row = np.empty(len(vertex), dtype=np.int64)
+        row[order] = np.cumsum(new) - 1
+        kept = order[new]
+        return vertex[kept], uv[kept].astype(np.float32), row.reshape(-1, 3)
+
+
+def _texture_places(mesh: SceneMesh, corners: Floats, normal: Floats) -> NDArray[np.float64]:
+    """(m, 3, 2) where each corner lies, in whole textures; 0 where there is no texture."""
+    repeat = np.array([max(look.repeat, 1e-6) for look in mesh.surfaces])[mesh.surface]
+    textured = np.array([bool(look.texture) for look in mesh.surfaces])[mesh.surface]
+    uv = mesh.uv[mesh.faces].astype(np.float64)
+    bare = np.isnan(uv).any(axis=(1, 2)) & textured
+    if bare.any():
+        uv[bare] = laid_flat(corners[bare], normal[bare])
+    uv /= repeat[:, None, None]
+    uv[~textured] = 0
+    return uv
+
+
+def _round_normals(mesh: SceneMesh, cross: Floats) -> Floats:
+    """(n, 3) unit: of vertices of round faces, the faces' mean by area; up elsewhere."""
+    faces, cross = mesh.faces[mesh.smooth], cross[mesh.smooth].astype(np.float64)
+    count = len(mesh.vertices)
+    total = np.zeros((count, 3))
+    for corner in range(3):
+        for axis in range(3):
+            total[:, axis] += np.bincount(faces[:, corner], cross[:, axis], count)
+    long = np.linalg.norm(total, axis=1)
+    total[long < 1e-12] = (0, 1, 0)
+    return (total / np.where(long < 1e-12, 1, long)[:, None]).astype(np.float32)

@@ -6,18 +6,27 @@ HM3D-Semantics v0.2: z up and y ahead in its GLBs, an annotation's colour in ver
 
 from __future__ import annotations
 
+import io
+import json
+import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
-from navloom.errors import SceneError
-from navloom.files import replace_file
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
+from navloom.scenes.exporting.glb_file import as_released, scene_glb
 from navloom.scenes.exporting.semantic_numbers import HEADER, face_numbers, semantic_lines
+from navloom.scenes.exporting.written import write_files
 from navloom.scenes.geometry.mesh import scene_mesh
+from navloom.scenes.geometry.solids import Floats, floats
 from navloom.scenes.scene import Scene
+
+_CONFIG = "hm3d_annotated.scene_dataset_config.json"
+_HOME = re.compile(r"\d{5}-.+")
 
 
 def save_hm3d(scene: Scene, folder: Path) -> Path:
@@ -35,12 +44,36 @@ def save_hm3d(scene: Scene, folder: Path) -> Path:
     """
     name = release_name(scene)
     files = {
+        f"{name}.glb": scene_glb(scene, z_up=True),
         f"{name}.semantic.glb": semantic_glb(scene, z_up=True),
         f"{name}.semantic.txt": semantic_text(scene).encode(),
     }
     home = folder / release_folder(scene)
     write_files(home, files)
+    write_files(folder, {_CONFIG: json.dumps(_dataset(folder), indent=1).encode() + b"\n"})
     return home
+
+
+def _dataset(folder: Path) -> dict[str, Any]:
+    """What Habitat needs to know to open the homes that are in a folder."""
+    glbs = sorted(
+        f"{home.name}/{home.name[6:]}.glb"
+        for home in folder.iterdir()
+        if _HOME.fullmatch(home.name) and (home / f"{home.name[6:]}.semantic.glb").is_file()
+    )
+    stage = {
+        "shader_type": "flat",
+        "up": [0, 0, 1],
+        "front": [0, 1, 0],
+        "origin": [0, 0, 0],
+        "semantic_asset": "%%CONFIG_NAME_AS_ASSET_FILENAME%%.semantic.glb",
+        "semantic_descriptor_filename": "%%CONFIG_NAME_AS_ASSET_FILENAME%%.semantic.txt",
+        "has_semantic_textures": True,
+    }
+    return {
+        "stages": {"default_attributes": stage, "paths": {".glb": glbs}},
+        "scene_instances": {"default_attributes": {"default_lighting": "no_lights"}},
+    }
 
 
 def release_name(scene: Scene) -> str:
@@ -69,28 +102,38 @@ def semantic_glb(scene: Scene, *, z_up: bool) -> bytes:
     """
     mesh, numbers = scene_mesh(scene), face_numbers(scene)
     lines = semantic_lines(scene)
-    palette = linear_colours(np.array([(0, 0, 0), *(line.rgb for line in lines)], dtype=np.uint8))
+    colours = np.array([(0, 0, 0), *(line.rgb for line in lines)], dtype=np.uint8)
     # Vertices of their own for each number: no face has two colours.
     keys = numbers[:, None].astype(np.int64) * len(mesh.vertices) + mesh.faces
     used, again = np.unique(keys, return_inverse=True)
     vertex = used % len(mesh.vertices)
     positions = mesh.vertices[vertex]
+    number = used // len(mesh.vertices)
     glb = Glb(scene.uri)
-    plain = glb.material(pbrMetallicRoughness={"metallicFactor": 0.0}, doubleSided=True)
+    # Habitat reads the colours of vertices, or, where it is told to, those of the texture.
+    painted, uv = _palette(colours)
+    shown = {"index": glb.image(painted, "image/png", sharp=True)}
+    rough = {"baseColorTexture": shown, "metallicFactor": 0.0, "roughnessFactor": 1.0}
     part = Primitive(
         as_released(positions) if z_up else positions,
         again.reshape(-1, 3),
-        plain,
-        colours=palette[used // len(mesh.vertices)],
+        glb.material(pbrMetallicRoughness=rough, doubleSided=True),
+        uv=uv[number],
+        colours=linear_colours(colours)[number],
     )
     glb.node("semantic", [part])
     return glb.done()
 
 
-def as_released(points: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Points of the scene's frame (y up, -z ahead) in HM3D's (z up, y ahead)."""
-    x, y, z = points.T
-    return np.stack([x, -z, y], axis=1)
+def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:
+    """A picture with a texel for each colour, as a PNG, and where each is on it, (n, 2)."""
+    side = 1 << math.ceil(math.log2(max(2, math.ceil(math.sqrt(len(srgb))))))
+    texels = np.zeros((side * side, 3), dtype=np.uint8)
+    texels[: len(srgb)] = srgb
+    picture = io.BytesIO()
+    Image.fromarray(texels.reshape(side, side, 3)).save(picture, "PNG")
+    row, column = np.divmod(np.arange(len(srgb)), side)
+    return picture.getvalue(), floats((np.stack([column, row], axis=1) + 0.5) / side)
 
 
 def linear_colours(srgb: NDArray[np.uint8]) -> NDArray[np.uint16]:
@@ -100,18 +143,3 @@ def linear_colours(srgb: NDArray[np.uint8]) -> NDArray[np.uint16]:
     colours = np.full((len(srgb), 4), 65_535, dtype=np.uint16)
     colours[:, :3] = np.rint(linear * 65_535)
     return colours
-
-
-def write_files(folder: Path, files: dict[str, bytes]) -> None:
-    """Write files of a folder that is made where it is missing.
-
-    Raises:
-        SceneError: one cannot be written; the message says which, and why.
-    """
-    for name, raw in files.items():
-        path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, raw)
-        except OSError as error:
-            raise SceneError(f"{path}: cannot be written: {error.strerror}.") from error

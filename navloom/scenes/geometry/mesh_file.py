@@ -29,7 +29,11 @@ from navloom.scenes.geometry.mesh_guard import MOST_BYTES, Beside, check_gltf, c
 from navloom.scenes.geometry.solids import RGB, Floats, Part, Picture, Surface, bounds
 from navloom.scenes.scene import Point3, Scene
 
+_SHELL = "mesh"
+"""What Navloom calls what has no name."""
 MOST_FACES = 20_000_000
+GENERATOR = "navloom"
+"""What a GLB of Navloom's own says that it was made by."""
 _MOST_SIDE = 2_048
 """Pixels: larger pictures are made smaller."""
 _MOST_PIXELS = 100_000_000
@@ -109,13 +113,13 @@ def mesh_file(path: Path) -> MeshFile:
 @lru_cache(maxsize=2)
 def _kept(_: Path, path: Path, _stamp: tuple[int, ...]) -> MeshFile:
     beside = Beside(path)
-    loaded = _loaded(path, beside)
+    loaded, named = _loaded(path, beside)
     if beside.refused:
         raise SceneError(beside.refused)
     looks = _Looks(path)
     grouped: dict[str, list[Part]] = {}
     faces = 0
-    for name, geometry, transform in _placed(loaded, path):
+    for name, geometry, transform in _placed(loaded, path, named):
         faces += len(geometry.faces)
         if faces > MOST_FACES:
             raise SceneError(
@@ -150,27 +154,33 @@ def _standing(nodes: tuple[MeshNode, ...], scene: Scene | None) -> dict[str, tup
     return {item.id: (item.position, item.yaw) for item in held}
 
 
-def _loaded(path: Path, beside: Beside) -> trimesh.Scene:
+def _loaded(path: Path, beside: Beside) -> tuple[trimesh.Scene, bool]:
+    """The file, and whether all its names are names of things, because Navloom gave them."""
     raw = read_bytes(path, most=MOST_BYTES)
     ending = path.suffix.casefold()[1:]
     more: dict[str, Any] = {}
+    named = False
     if ending == "obj":
         split = "split_objects" if re.search(rb"^o\s", raw, re.MULTILINE) else "split_groups"
         more = {split: True, "process": False}
     else:
-        check_gltf(path, raw)
+        said = check_gltf(path, raw).get("asset")
+        named = isinstance(said, dict) and said.get("generator") == GENERATOR
     try:
         with np.errstate(all="ignore"):
-            return trimesh.load_scene(io.BytesIO(raw), file_type=ending, resolver=beside, **more)
+            scene = trimesh.load_scene(io.BytesIO(raw), file_type=ending, resolver=beside, **more)
     except SceneError:
         raise
     except Exception as error:
         # trimesh and what it calls meet broken files with errors of every kind.
         why = " ".join(str(error).split())[:200] or type(error).__name__
         raise SceneError(f"{path}: cannot be read as {ending}: {why}.") from error
+    return scene, named
 
 
-def _placed(scene: trimesh.Scene, path: Path) -> Iterator[tuple[str, Any, NDArray[np.float64]]]:
+def _placed(
+    scene: trimesh.Scene, path: Path, named: bool
+) -> Iterator[tuple[str, Any, NDArray[np.float64]]]:
     """Each geometry with triangles: whose it is, and how it stands in the scene."""
     names = _object_names(path) if path.suffix.casefold() == ".obj" else []
     parents = scene.graph.transforms.parents
@@ -189,7 +199,7 @@ def _placed(scene: trimesh.Scene, path: Path) -> Iterator[tuple[str, Any, NDArra
             name = max(held, key=len, default="")
         elif path.suffix.casefold() == ".obj":
             name = ""
-        unnamed = _UNNAMED.fullmatch(name.casefold())
+        unnamed = name == _SHELL if named else _UNNAMED.fullmatch(name.casefold())
         yield ("" if unnamed else name[:_MOST_NAME]), geometry, transform
 
 

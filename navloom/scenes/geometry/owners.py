@@ -7,6 +7,8 @@ below 0    what is no item: walls, floors, doors; see the constants
 
 from __future__ import annotations
 
+from collections import Counter
+
 from navloom.scenes.scene import Scene
 
 NOTHING = 0
@@ -68,9 +70,28 @@ def owner_name(scene: Scene, owner: int) -> str:
     return ""
 
 
-def owners_by_name(scene: Scene) -> dict[str, int]:
-    """What is no item, by the names that :func:`owner_name` gives; the first of two alike."""
-    numbers = [WALL, FLOOR, CEILING, STAIRS, GROUND]
+def distinct_names(scene: Scene) -> dict[int, str]:
+    """Every number that a scene has, and its name, no two of which are the same.
+
+    They are those of :func:`owner_name`; a window that is called as one before it is has ``(2)``
+    after its name.
+    """
+    numbers = [item_owner(index) for index in range(len(scene.items))]
+    numbers += [WALL, FLOOR, CEILING, STAIRS, GROUND, SHELL]
     numbers += [door_owner(index) for index in range(len(scene.links))]
     numbers += [opening_owner(index) for index in range(len(scene.openings))]
-    return {owner_name(scene, number): number for number in reversed(numbers)}
+    names: dict[int, str] = {}
+    taken: Counter[str] = Counter()
+    for number in numbers:
+        name = plain = owner_name(scene, number)
+        while taken[name]:
+            taken[plain] += 1
+            name = f"{plain} ({taken[plain]})"
+        taken[name] += 1
+        names[number] = name
+    return names
+
+
+def owners_by_name(scene: Scene) -> dict[str, int]:
+    """What is no item, by the names that :func:`distinct_names` gives."""
+    return {name: number for number, name in distinct_names(scene).items() if number < 0}

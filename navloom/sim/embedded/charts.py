@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from navloom.scenes.geometry.laid_flat import tangents
 from navloom.scenes.geometry.owners import CEILING, FLOOR, GROUND
 from navloom.scenes.geometry.solids import Floats, Ints
-from navloom.sim.embedded.facets import Facets, tangents
+from navloom.sim.embedded.facets import Facets
 
 TEXEL_M = 0.1
 """How wide a texel is in metres where a home is not huge."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from navloom.scenes.geometry.laid_flat import laid_flat
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.solids import Floats, Ints, Surface
 from navloom.sim.embedded.texels import LEVELS, Texels, linear, texels_of
@@ -86,7 +87,7 @@ def _places(mesh: SceneMesh, corners: Floats, normal: Floats) -> Floats:
     uv = mesh.uv[mesh.faces].astype(np.float64)
     bare = np.isnan(uv).any(axis=(1, 2))
     if bare.any():
-        uv[bare] = _laid_flat(corners[bare], normal[bare])
+        uv[bare] = laid_flat(corners[bare], normal[bare])
     uv /= repeat[:, None, None]
     # Whole repeats are taken off, so that far from the origin no digits are lost.
     uv -= np.floor(uv.min(axis=1, keepdims=True))
@@ -94,37 +95,3 @@ def _places(mesh: SceneMesh, corners: Floats, normal: Floats) -> Floats:
     return np.stack(
         [first[:, 0], second[:, 0], third[:, 0], first[:, 1], second[:, 1], third[:, 1]], axis=1
     ).astype(np.float32)
-
-
-def _laid_flat(corners: Floats, normal: Floats) -> Floats:
-    """Metres across and down on faces seen from where they face, (n, 3, 2)."""
-    across, down = tangents(normal)
-    return np.stack(
-        [
-            np.einsum("nki,ni->nk", corners.astype(np.float64), across),
-            np.einsum("nki,ni->nk", corners.astype(np.float64), down),
-        ],
-        axis=2,
-    ).astype(np.float32)
-
-
-def tangents(normal: Floats) -> tuple[Floats, Floats]:
-    """Two unit vectors in each plane: across, which is level, and down, for level planes +z.
-
-    Args:
-        normal: (n, 3) unit.
-    """
-    level = np.abs(normal[:, 1]) > 0.9
-    flat = np.hypot(normal[:, 0], normal[:, 2])
-    flat = np.where(flat > 1e-6, flat, 1)
-    across = np.stack([normal[:, 2] / flat, np.zeros(len(normal)), -normal[:, 0] / flat], axis=1)
-    # What lies level has the scene's own axes, however little it is tilted.
-    tilt = np.maximum(np.hypot(normal[:, 0], normal[:, 1]), 1e-6)
-    east = np.stack([normal[:, 1] / tilt, -normal[:, 0] / tilt, np.zeros(len(normal))], axis=1)
-    east *= np.where(normal[:, 1] < 0, -1, 1)[:, None]
-    across = np.where(level[:, None], east, across)
-    down = np.cross(across, normal)
-    down *= np.where(level & (normal[:, 1] < 0), -1, 1)[:, None]
-    # A wall's texture hangs, whichever way its triangles are wound.
-    down *= np.where(~level & (down[:, 1] > 0), -1, 1)[:, None]
-    return across.astype(np.float32), down.astype(np.float32)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.scenes.geometry.laid_flat import tangents
 from navloom.scenes.geometry.owners import CEILING, FLOOR
 from navloom.scenes.geometry.rays import RayCaster
 from navloom.scenes.geometry.solids import Floats, Ints
 from navloom.sim.embedded.charts import Layout
-from navloom.sim.embedded.facets import Facets, tangents
+from navloom.sim.embedded.facets import Facets
 from navloom.sim.embedded.lamps import lamplight
 from navloom.sim.embedded.sky import SKYLIGHT, SUN, SUNLIGHT, sky
 

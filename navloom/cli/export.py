@@ -1,0 +1,121 @@
+"""``navloom scenes export``: homes as files, for Navloom itself and for other programs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from navloom.cli.common import counted
+from navloom.cli.options import takes
+from navloom.evals.option import Opt
+from navloom.evals.request import Spec
+from navloom.terminal import say
+
+if TYPE_CHECKING:
+    from navloom.scenes.scene import Scene
+
+_FOLDERS = ("habitat", "hm3d")
+"""Forms of which even one home is a folder."""
+_SAID_EVERY_S = 5.0
+
+
+@takes()
+def export(
+    spec: Spec,
+    out: Annotated[
+        Path,
+        Opt(
+            "The file to write; a folder where SPEC is many homes, and for habitat and hm3d.",
+            metavar="PATH",
+            env="",
+        ),
+    ],
+    form: Annotated[
+        Literal["json", "glb", "habitat", "hm3d"],
+        Opt(
+            "json holds all of a home; glb its triangles in their textures, a node a thing; habitat"
+            " is a scene dataset for habitat-sim; hm3d is as HM3D-Semantics is published.",
+            flag="--format",
+            env="",
+        ),
+    ] = "json",
+) -> None:
+    """Write homes as scene.json, GLB, a Habitat scene dataset or HM3D's release.
+
+    All but Habitat's open again. Of several homes a broken one, or one without walls or a mesh
+    where triangles are asked for, is said and skipped; the exit code is then 1.
+    """
+    from navloom.errors import SceneError
+    from navloom.files import check_place
+    from navloom.scenes.uri import list_scenes, load_scene
+
+    uris = list_scenes(spec)
+    if form in _FOLDERS:
+        check_place(out, folder=True)
+    else:
+        check_homes_out(out, spec, uris)
+    save = _saver(form)
+    if len(uris) == 1:
+        say(f"wrote {save(load_scene(uris[0]), out)}")
+        return
+    failed = 0
+    for uri in _tracked(uris):
+        try:
+            scene = load_scene(uri)
+            save(scene, out if form in _FOLDERS else out / f"{scene.id}.{form}")
+        except SceneError as error:
+            say(f"navloom: skipped {uri}: {error}")
+            failed += 1
+    say(f"wrote {counted(len(uris) - failed, 'homes')} to {out}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def check_homes_out(out: Path, spec: str, uris: list[str]) -> None:
+    """Refuse a place that cannot hold one home's file, or many homes' folder."""
+    from navloom.errors import UsageError
+    from navloom.files import check_place
+
+    if len(uris) > 1 and out.suffix:
+        raise UsageError(f"{spec} is {len(uris)} homes: give --out a folder, not {out}")
+    check_place(out, folder=len(uris) > 1)
+
+
+def _saver(form: str) -> Callable[[Scene, Path], Path]:
+    """What writes a scene in a form."""
+    if form == "glb":
+        from navloom.scenes.exporting.glb_file import save_glb
+
+        return save_glb
+    if form == "hm3d":
+        from navloom.scenes.exporting.hm3d_files import save_hm3d
+
+        return save_hm3d
+    if form == "habitat":
+        from navloom.scenes.exporting.habitat_files import save_habitat
+
+        return lambda scene, out: save_habitat([scene], out)
+    from navloom.scenes.formats.scene_json import save
+
+    return save
+
+
+def _tracked(uris: list[str]) -> Iterator[str]:
+    """The homes one by one: a bar on a terminal, a line at times elsewhere."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import track
+
+        yield from track(uris, "writing", console=Console(stderr=True), transient=True)
+        return
+    said = time.monotonic()
+    for number, uri in enumerate(uris):
+        if time.monotonic() - said > _SAID_EVERY_S:
+            said = time.monotonic()
+            say(f"{number}/{len(uris)} homes")
+        yield uri
