@@ -1,4 +1,4 @@
-"""``navloom cache``: the replies, and the light of homes, that are kept on disk."""
+"""``navloom cache``: the replies, the light of homes, and homes for habitat, kept on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.terminal import tell
 
-app = Commands("The replies of models, and the light of homes, that are kept on disk.")
+app = Commands("The replies of models, and what is made of homes, that are kept on disk.")
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the user's cache folder")]
@@ -27,19 +27,26 @@ def info(cache: Folder = None, as_json: Json = False) -> None:
 
     from navloom.models.cache import CacheInfo, ResponseCache, cache_folder
     from navloom.sim.embedded.light_cache import entries, light_folder
+    from navloom.sim.habitat.habitat_scenes import entries as exports
+    from navloom.sim.habitat.habitat_scenes import habitat_folder
 
     folder = cache_folder(cache)
+    opened = [size for _, size, _ in exports(habitat_folder(cache))]
     light = [found.st_size for _, found in entries(light_folder(cache))]
     there = folder.is_dir()
     found = ResponseCache(folder).info() if there else CacheInfo(str(folder), 0, 0, None, None)
     if as_json:
-        print_json({**asdict(found), "light_entries": len(light), "light_bytes": sum(light)})
+        beside = {"light_entries": len(light), "light_bytes": sum(light)}
+        beside |= {"habitat_entries": len(opened), "habitat_bytes": sum(opened)}
+        print_json({**asdict(found), **beside})
         return
     tell(f"{found.folder}: {found.entries} replies, {_size(found.bytes)}")
     if found.oldest is not None and found.newest is not None:
         tell(f"  the oldest of {_day(found.oldest)}, the newest of {_day(found.newest)}")
     if light:
         tell(f"  and the light of {len(light)} homes, {_size(sum(light))}")
+    if opened:
+        tell(f"  and {len(opened)} scenes for habitat, {_size(sum(opened))}")
 
 
 @app.command()
@@ -50,9 +57,10 @@ def prune(
         str | None, Opt("Only what is older than this: 12h, 30d, 8w.", metavar="AGE", shown="all")
     ] = None,
 ) -> None:
-    """Delete replies, and the light of homes."""
+    """Delete replies, the light of homes, and scenes for habitat."""
     from navloom.models.cache import ResponseCache, cache_folder
     from navloom.sim.embedded.light_cache import light_folder, prune_light
+    from navloom.sim.habitat.habitat_scenes import habitat_folder, prune_habitat
 
     folder, age = cache_folder(cache), _seconds(older_than)
     entries, size = ResponseCache(folder).prune(age) if folder.is_dir() else (0, 0)
@@ -60,6 +68,9 @@ def prune(
     homes, light = prune_light(light_folder(cache), age)
     if homes:
         tell(f"  and the light of {homes} homes, {_size(light)}")
+    scenes, exported = prune_habitat(habitat_folder(cache), age)
+    if scenes:
+        tell(f"  and {scenes} scenes for habitat, {_size(exported)}")
 
 
 def _seconds(age: str | None) -> float | None:

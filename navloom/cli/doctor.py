@@ -86,6 +86,7 @@ def findings(folder: Path) -> Iterator[Finding]:
         yield Finding("free disk", "missing", f"{free:.2f} GB", short)
     yield from _data()
     yield from _providers()
+    yield _habitat()
     from navloom.cli.serve import find_vllm
 
     if where := find_vllm():
@@ -93,6 +94,21 @@ def findings(folder: Path) -> Iterator[Finding]:
     else:
         todo = "only to serve models here, with a GPU: pip install 'navloom[vllm]'"
         yield Finding("navloom serve", "missing", "vllm is not installed", todo)
+
+
+def _habitat() -> Finding:
+    """Whether habitat_sim is here, and draws."""
+    from navloom.errors import SimulatorError
+    from navloom.sim.habitat.habitat import gpu_named
+    from navloom.sim.habitat.habitat_process import check_drawing, lacking
+
+    what = "--backend habitat"
+    if why := lacking():
+        return Finding(what, "missing", "habitat_sim is not here", f"only if you need it: {why}")
+    try:
+        return Finding(what, "ok", f"habitat_sim {check_drawing(gpu_named())}, and it draws")
+    except SimulatorError as error:
+        return Finding(what, "missing", "habitat_sim does not draw", str(error))
 
 
 def _packages() -> Iterator[Finding]:

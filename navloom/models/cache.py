@@ -36,6 +36,8 @@ _MARK = "navloom-cache.json"
 _REPLIES = "replies"
 LIGHT = "light"
 """What else lies in the user's cache folder: the light of homes, which pictures are drawn by."""
+HABITAT = "habitat"
+"""And homes as habitat opens them, with their navmeshes."""
 _MOST_BYTES = 16 * 1024 * 1024
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json(\.[\w-]+\.tmp)?")
 _EMPTY: dict[str, Any] = {

@@ -21,7 +21,7 @@ from pathlib import Path as FilePath
 from typing import TypeAlias
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import elevation_to, heading_to, metre_table, per_scene, wrapped
 from navloom.scenes.hints import viewpoint_hint
@@ -41,7 +41,7 @@ from navloom.sim.protocol import (
     Turn,
 )
 
-_STANDING_M = 0.1
+STANDING_M = 0.1
 """A pose without a viewpoint stands on the one whose floor is this near."""
 _LIMIT = math.pi / 2
 
@@ -112,7 +112,14 @@ def _candidates(scene: Scene) -> Ways:
 
 
 @dataclass(frozen=True, slots=True)
-class _Agent:
+class Agent:
+    """Somebody in a scene.
+
+    Attributes:
+        pose: where it is.
+        stopped: whether it said that it has arrived.
+    """
+
     pose: Pose
     stopped: bool = False
 
@@ -135,7 +142,8 @@ class GraphSimulator:
         self.scene = scene
         self._words = captions_for(scene) if captions is None else captions
         self._ways = candidates_of(scene)
-        self._agents: dict[str, _Agent] = {}
+        self._agents: dict[str, Agent] = {}
+        self._bodies: dict[str, Embodiment] = {}
         self._seen: dict[str, tuple[Captions, tuple[Candidate, ...]]] = {}
 
     def reset(
@@ -147,14 +155,18 @@ class GraphSimulator:
         """Put agents on viewpoints; see :meth:`Simulator.reset`."""
         if not agents:
             raise SimulatorError("No agent to put in the scene: expected at least one.")
-        self._agents = {name: _Agent(self._standing(pose)) for name, (pose, _) in agents.items()}
+        self._agents = {
+            name: Agent(self._standing(pose, body)) for name, (pose, body) in agents.items()
+        }
+        self._bodies = {name: body for name, (_, body) in agents.items()}
         return self._observations()
 
     def place(self, agent: str, pose: Pose) -> Observation:
         """Put one agent on another viewpoint; see :meth:`Simulator.place`."""
         self._check_entered("place")
         self._agent(agent)
-        self._agents[agent] = _Agent(self._standing(pose))
+        body = self._bodies.get(agent, DEFAULT_BODY)
+        self._agents[agent] = Agent(self._standing(pose, body))
         return self._observations()[agent]
 
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
@@ -190,7 +202,7 @@ class GraphSimulator:
         self._check_entered("change")
         self._check(scene)
         for name, agent in self._agents.items():
-            if agent.pose.viewpoint not in scene.viewpoint_by_id:
+            if agent.pose.viewpoint not in (None, *scene.viewpoint_by_id):
                 raise SimulatorError(
                     f"{scene.uri} has no viewpoint {short(agent.pose.viewpoint)}, on which "
                     f"{short(name)} stands: expected every one that is stood on."
@@ -198,7 +210,7 @@ class GraphSimulator:
         words, ways = captions_for(scene), candidates_of(scene)
         self.scene, self._words, self._ways, self._seen = scene, words, ways, {}
         self._agents = {
-            name: replace(agent, pose=self._standing(agent.pose))
+            name: replace(agent, pose=self._staying(agent.pose))
             for name, agent in self._agents.items()
         }
         return self._observations()
@@ -230,7 +242,7 @@ class GraphSimulator:
         if not self._agents:
             raise SimulatorError(f"Nobody is in the scene yet: call reset() before {call}().")
 
-    def _agent(self, name: str) -> _Agent:
+    def _agent(self, name: str) -> Agent:
         if name not in self._agents:
             raise SimulatorError(
                 f"There is no agent {short(name)}: the scene holds {', '.join(self._agents)}."
@@ -238,22 +250,22 @@ class GraphSimulator:
             )
         return self._agents[name]
 
-    def _after(self, name: str, action: Action) -> _Agent:
+    def _after(self, name: str, action: Action) -> Agent:
         agent = self._agent(name)
         if agent.stopped:
             return agent
         match action:
             case Hop(viewpoint):
-                return _Agent(self._hop(agent.pose, viewpoint))
+                return Agent(self._hop(agent.pose, viewpoint))
             case Turn(radians):
                 heading = wrapped(agent.pose.heading + _finite(radians, "Turn"))
-                return _Agent(replace(agent.pose, heading=heading))
+                return Agent(replace(agent.pose, heading=heading))
             case Look(radians):
                 elevation = agent.pose.elevation + _finite(radians, "Look")
                 elevation = max(-_LIMIT, min(_LIMIT, elevation))
-                return _Agent(replace(agent.pose, elevation=elevation))
+                return Agent(replace(agent.pose, elevation=elevation))
             case Stop():
-                return _Agent(agent.pose, stopped=True)
+                return Agent(agent.pose, stopped=True)
         raise SimulatorError(
             f"The graph simulator has no {type(action).__name__}: expected Hop, Turn, Look or Stop."
         )
@@ -270,7 +282,8 @@ class GraphSimulator:
         more = ", ..." if len(ways) > 6 else ""
         raise SimulatorError(f"No edge leads from {here} to {viewpoint}: expected {on}{more}.")
 
-    def _standing(self, pose: Pose) -> Pose:
+    def _standing(self, pose: Pose, body: Embodiment = DEFAULT_BODY) -> Pose:  # noqa: ARG002
+        """Where a body is that is put somewhere; on the graph it does not matter whose it is."""
         viewpoint = self._viewpoint(pose)
         return Pose(
             position=floor_of(self.scene.viewpoint_by_id[viewpoint]),
@@ -279,13 +292,17 @@ class GraphSimulator:
             viewpoint=viewpoint,
         )
 
+    def _staying(self, pose: Pose) -> Pose:
+        """Where one is who stays while the scene is changed."""
+        return self._standing(pose)
+
     def _viewpoint(self, place: Pose | str) -> str:
         if isinstance(place, str):
             return self._known(place)
         if place.viewpoint is not None:
             return self._known(place.viewpoint)
         nearest, metres = nearest_viewpoint(self.scene, place.position)
-        if not metres <= _STANDING_M:
+        if not metres <= STANDING_M:
             raise SimulatorError(
                 f"The pose at {short(place.position)} names no viewpoint and is {metres:.2f} m "
                 f"from the nearest, {nearest}: an agent of the graph simulator stands on one."

@@ -27,6 +27,7 @@ BACKENDS: dict[str, str] = {
     "graph": "navloom.sim.graph:make",
     "embedded": "navloom.sim.embedded:make",
     "panorama": "navloom.sim.panorama:make",
+    "habitat": "navloom.sim.habitat:make",
 }
 """Name -> ``module:function``."""
 
@@ -84,7 +85,7 @@ def seeing_simulator(name: str, scene: Scene | str, views: int, **options: Any) 
         SimulatorError: as :func:`get_simulator`.
         SceneError: as there.
     """
-    if name in ("auto", "embedded"):
+    if name in ("auto", "embedded", "habitat"):
         from navloom.sim.embedded.sensors import rig_for_views
 
         options = {"rig": rig_for_views(views), **options}

@@ -12,7 +12,15 @@ import typer
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import SceneUri, takes
 from navloom.errors import UsageError
-from navloom.evals.navigation.request import USUAL_BACKEND, Backend, Captions, Panoramas, backend_of
+from navloom.evals.navigation.request import (
+    USUAL_BACKEND,
+    Backend,
+    Captions,
+    GpuDevice,
+    Panoramas,
+    SceneDataset,
+    backend_of,
+)
 from navloom.evals.option import Opt
 from navloom.evals.progress import DisplayName
 from navloom.evals.request import HEURISTIC, Model, Seed
@@ -56,6 +64,8 @@ def chat(
     captions: Captions = None,
     backend: Backend = USUAL_BACKEND,
     panoramas: Panoramas = None,
+    gpu_device: GpuDevice = -1,
+    scene_dataset: SceneDataset = None,
     token_limit: Annotated[
         int | None,
         Opt("Tokens that this sitting may use, in and out; then the robot says so.", min=1),
@@ -81,8 +91,11 @@ def chat(
 
     shown = _display(display)
     file = thread_file(thread, threads_folder(threads)) if thread is not None else None
-    made = {"folder": panoramas} if panoramas is not None else {}
-    context = _context(scene, model, backend_of(backend, panoramas), captions, made)
+    backend = backend_of(backend, panoramas, scene_dataset)
+    made: dict[str, Any] = {"folder": panoramas} if panoramas is not None else {}
+    if backend == "habitat":
+        made = {"gpu_device_id": gpu_device, "dataset": scene_dataset}
+    context = _context(scene, model, backend, captions, made)
     how: dict[str, Any] = {
         "thread": thread or "chat",
         "seed": seed,
@@ -153,7 +166,7 @@ def _simulator(backend: str, uri: str, captions: str | None, made: dict[str, Any
         )
     if backend == "panorama":
         return get_simulator(backend, home, captions=kept, **made)
-    return get_simulator(backend, home, captions=captions_for(home, kept))
+    return get_simulator(backend, home, captions=captions_for(home, kept), **made)
 
 
 async def _talk(

@@ -47,11 +47,27 @@ Panoramas = Annotated[
         kind=Path,
     ),
 ]
+GpuDevice = Annotated[
+    int,
+    Opt(
+        "Of habitat: the GPU that draws; -1 is any device that can, without a GPU, too.",
+        min=-1,
+        max=999,
+    ),
+]
+SceneDataset = Annotated[
+    str | None,
+    Opt(
+        "A Habitat scene dataset's config that has the scenes. The simulator is habitat then.",
+        metavar="FILE",
+        kind=Path,
+    ),
+]
 Backend = Annotated[
     str,
     Opt(
         "The simulator. auto: embedded, which has pictures, where the scene has geometry, else"
-        " graph, which has words alone.",
+        " graph, which has words alone; habitat where habitat_sim is installed.",
         metavar="NAME",
     ),
 ]
@@ -60,19 +76,25 @@ Backend = Annotated[
 USUAL_BACKEND = "auto"
 
 
-def backend_of(backend: str, panoramas: object) -> str:
-    """The simulator that is meant: the one that reads them where there are panoramas.
+def backend_of(backend: str, panoramas: object, dataset: object = None) -> str:
+    """The simulator that is meant: the one that reads panoramas, or a dataset of Habitat's.
 
     Raises:
         UsageError: another was asked for besides.
     """
-    if panoramas is None:
-        return backend
-    if backend not in (USUAL_BACKEND, "panorama"):
-        raise UsageError(
-            f"--panoramas go with --backend panorama, not {backend}: leave one of the two out"
-        )
-    return "panorama"
+    for flag, given, meant in (
+        ("--panoramas", panoramas, "panorama"),
+        ("--scene-dataset", dataset, "habitat"),
+    ):
+        if given is None:
+            continue
+        if backend not in (USUAL_BACKEND, meant):
+            goes = "go" if flag.endswith("s") else "goes"
+            raise UsageError(
+                f"{flag} {goes} with --backend {meant}, not {backend}: leave one of the two out"
+            )
+        backend = meant
+    return backend
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +102,9 @@ class EvalRequest(Request):
     """Everything the outcome of an evaluation depends on, and where its files are."""
 
     KIND: ClassVar[str] = "navigate"
-    PLACES: ClassVar[Sequence[str]] = ("data", "subset", "captions", "panoramas", "failures_from")
+    PLACES: ClassVar[Sequence[str]] = (
+        *("data", "subset", "captions", "panoramas", "scene_dataset", "failures_from"),
+    )
     DERIVED: ClassVar[frozenset[str]] = frozenset(
         {"settings", "prompt_files", "episodes", "scenes", "simulators"}
         | {"subset_ids", "caption_files", "panorama_files", "failure_examples"}
@@ -105,6 +129,8 @@ class EvalRequest(Request):
     backend: Backend = USUAL_BACKEND
     """A simulator of :mod:`navloom.sim.registry`."""
     panoramas: Panoramas = None
+    gpu_device: GpuDevice = -1
+    scene_dataset: SceneDataset = None
     epochs: Annotated[
         int, Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000)
     ] = 1
@@ -207,7 +233,8 @@ class EvalRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "backend", backend_of(self.backend, self.panoramas))
+        backend = backend_of(self.backend, self.panoramas, self.scene_dataset)
+        object.__setattr__(self, "backend", backend)
         if bool(self.few_shot_failures) != (self.failures_from is not None):
             raise UsageError("few_shot_failures and failures_from go together: how many, of which")
         own = self.settings.oracle
@@ -275,6 +302,7 @@ class EvalRequest(Request):
             "oracle_budget": self.helped_by == "assistant",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,
+            "gpu_device": self.backend == "habitat",
         }
         return [name for name, matters in used.items() if not matters]
 

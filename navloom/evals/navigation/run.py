@@ -68,7 +68,7 @@ _COPIED = (
     "views",
 )
 """What the navigator's context takes from the request as it stands."""
-_OURS = ("auto", "embedded", "graph")
+_OURS = ("auto", "embedded", "graph", "habitat")
 """Backends that take a source of captions."""
 _MOST_NAMED = 5
 """Scenes that a note names."""
@@ -191,8 +191,12 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
         return get_simulator(request.backend, scene)
     kept = request.captions and caption_file(request.captions, scene)
     words = per_scene(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
-    light = {"light": request.light} if request.backend in ("auto", "embedded") else {}
-    return seeing_simulator(request.backend, scene, request.views, captions=words, **light)
+    own: dict[str, Any] = {}
+    if request.backend in ("auto", "embedded"):
+        own = {"light": request.light}
+    elif request.backend == "habitat":
+        own = {"gpu_device_id": request.gpu_device, "dataset": request.scene_dataset}
+    return seeing_simulator(request.backend, scene, request.views, captions=words, **own)
 
 
 def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
@@ -263,7 +267,8 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         things=data.things,
         failures=failures,
         media=run / "media" if run is not None and shown else None,
-        touches="collide" in simulator.capabilities,
+        # Navigators hop, and habitat's hops touch nothing.
+        touches="collide" in simulator.capabilities and request.backend != "habitat",
     )
 
 

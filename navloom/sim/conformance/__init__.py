@@ -13,6 +13,7 @@
         assert result.status == "passed", result.detail
 
     python -m navloom.sim.conformance graph demo:flat      # a table; exit code 1 where one failed
+    python -m navloom.sim.conformance graph embedded panorama:DIR habitat home:3    # side by side
 
 A check looks at one thing. What a backend does not claim is skipped, and the result says so. Some
 checks stand in a scene made for them (:func:`navloom.sim.conformance.bench.made_scene`); a backend
@@ -22,8 +23,10 @@ that can stand only in scenes of its own refuses it with a SimulatorError, and t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
@@ -158,30 +161,56 @@ def run_check(name: str, make: Make, scene: Scene) -> CheckResult:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the suite on a backend by name and print a table.
+    """Run the suite on backends by name and print a table; of several, side by side.
 
     Args:
-        arguments: the backend's name and the URI of a scene.
+        arguments: the backends' names, and the URI of a scene; ``panorama:DIR`` says where
+            panoramas are.
 
     Returns:
         0 where nothing failed, 1 otherwise.
     """
-    if len(arguments) != 2:
-        print("usage: python -m navloom.sim.conformance BACKEND SCENE", file=sys.stderr)
+    if len(arguments) < 2:
+        print("usage: python -m navloom.sim.conformance BACKEND... SCENE", file=sys.stderr)
         return 1
     from navloom.scenes.uri import load_scene
     from navloom.sim.registry import get_simulator
 
+    *backends, uri = arguments
     try:
-        scene = load_scene(arguments[1])
-        get_simulator(arguments[0], scene).close()
-        results = check(lambda each: get_simulator(arguments[0], each), scene)
+        scene = load_scene(uri)
+        makes = {}
+        for backend in backends:
+            name, _, folder = backend.partition(":")
+            options = {"folder": folder} if folder else {}
+            makes[backend] = partial(get_simulator, name, **options)
+            makes[backend](scene).close()
+        results = {name: check(make, scene) for name, make in makes.items()}
     except NavloomError as error:
         print(error, file=sys.stderr)
         return 1
-    for result in results:
-        print(result)
-    failed = sum(result.status == "failed" for result in results)
-    skipped = sum(result.status == "skipped" for result in results)
-    print(f"{len(results) - failed - skipped} passed, {failed} failed, {skipped} skipped")
+    for line in _table(results) if len(results) > 1 else map(str, results[backends[0]]):
+        print(line)
+    failed = 0
+    for name, found in results.items():
+        by = Counter(result.status for result in found)
+        said = ", ".join(f"{by[status]} {status}" for status in ("passed", "failed", "skipped"))
+        print(f"{name}: {said}" if len(results) > 1 else said)
+        failed += by["failed"]
     return 1 if failed else 0
+
+
+def _table(results: Mapping[str, list[CheckResult]]) -> Iterator[str]:
+    """A line a check, a column a backend; below, why one failed or was skipped."""
+    widths = [max(len(name), 7) for name in results]
+    yield " " * 18 + "  ".join(n.ljust(w) for n, w in zip(results, widths, strict=True)).rstrip()
+    rows = list(zip(*results.values(), strict=True))
+    for row in rows:
+        states = "  ".join(r.status.ljust(w) for r, w in zip(row, widths, strict=True))
+        yield f"{row[0].name:18}{states}".rstrip()
+    yield ""
+    for status in ("failed", "skipped"):
+        for row in rows:
+            for name, result in zip(results, row, strict=True):
+                if result.status == status:
+                    yield f"{status} {name} {result.name}: {result.detail}"

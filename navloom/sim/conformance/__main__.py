@@ -1,4 +1,4 @@
-"""``python -m navloom.sim.conformance BACKEND SCENE``: the suite's table; see the package."""
+"""``python -m navloom.sim.conformance BACKEND... SCENE``: the suite's table; see the package."""
 
 import sys
 

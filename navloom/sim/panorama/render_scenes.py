@@ -292,7 +292,7 @@ def _simulator(uri: str, asked: Asked) -> Simulator:
 
 def _options(asked: Asked) -> dict[str, Any]:
     """Which pictures a backend is to take, where it can be told."""
-    if asked.backend != "embedded":
+    if asked.backend not in ("embedded", "habitat"):
         return {}
     rig = tuple(
         replace(each, width=asked.size, height=round(asked.size * each.height / each.width))
@@ -300,7 +300,7 @@ def _options(asked: Asked) -> dict[str, Any]:
         # Depth says which ways are hidden, whether it is kept or not.
         if each.modality in (*asked.modalities, "depth")
     )
-    return {"rig": rig, "light": asked.light}
+    return {"rig": rig, "light": asked.light} if asked.backend == "embedded" else {"rig": rig}
 
 
 def _rendered(simulator: Simulator, block: Block, todo: Todo) -> Rendered:

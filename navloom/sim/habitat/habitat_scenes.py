@@ -1,0 +1,216 @@
+"""Which files of a scene habitat opens: an export of ours in the cache, or a dataset's own.
+
+A scene with geometry is exported once for what it holds (``habitat`` in the user's cache folder);
+navmeshes made of it lie beside it. When the folder grows over its bound, what was not used for
+longest goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import SceneError, SimulatorError
+from navloom.models.cache import HABITAT, cache_folder
+from navloom.scenes import exporting
+from navloom.scenes.distances import per_scene
+from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
+from navloom.scenes.exporting.hm3d_files import release_name
+from navloom.scenes.exporting.semantic_numbers import semantic_lines
+from navloom.scenes.geometry import has_geometry, scene_mesh
+from navloom.scenes.geometry.solids import Picture
+from navloom.scenes.scene import Scene
+from navloom.sim.habitat.scene_dataset import find_in_dataset
+
+MOST_BYTES = 4_000_000_000
+_FORMAT = 1
+_DAY_S = 86_400.0
+_counter = count()
+
+
+@dataclass(frozen=True, eq=False)
+class SceneFiles:
+    """What habitat opens of a scene.
+
+    Attributes:
+        config: the scene dataset's config.
+        handle: what the scene is called in it.
+        navmeshes: the folder that navmeshes made of it lie in.
+        owners: (n,) int32, the owner that each number of its semantic frames stands for.
+    """
+
+    config: Path
+    handle: str
+    navmeshes: Path
+    owners: NDArray[np.int32]
+
+    def owned(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """A semantic frame as a frame of ids: whose each pixel is."""
+        known = np.minimum(numbers.view(np.uint32), len(self.owners) - 1)
+        found: NDArray[np.int32] = self.owners[known]
+        return found
+
+
+def habitat_folder(given: Path | str | None = None) -> Path:
+    """Where exports and navmeshes are kept: ``habitat`` in the folder of the cache."""
+    return cache_folder(given) / HABITAT
+
+
+def scene_files(scene: Scene, dataset: Path | None = None) -> SceneFiles:
+    """The files of a scene; exported where they are not there.
+
+    Args:
+        scene: the scene.
+        dataset: a scene dataset's config of the user's own; None is an export of ours.
+
+    Raises:
+        SimulatorError: the scene has no geometry, the export cannot be written, or the dataset has
+            no such scene or lacks a file.
+    """
+    if dataset is not None:
+        return per_scene(scene, f"habitat {dataset}", lambda: _of_dataset(scene, dataset))
+    if not has_geometry(scene):
+        raise SimulatorError(
+            f"{scene.uri} has no geometry for habitat to open: neither walls nor a mesh. Use"
+            " --backend graph, or name a scene dataset that has it."
+        )
+    try:
+        return per_scene(scene, "habitat files", lambda: _exported(scene))
+    except SceneError as error:
+        raise SimulatorError(f"{scene.uri} cannot be exported for habitat: {error}") from error
+
+
+def content_key(scene: Scene) -> str:
+    """A hash of all that an export depends on, and of what makes it."""
+    mesh = scene_mesh(scene)
+    whole = sha256(f"navloom habitat {_FORMAT}".encode())
+    for file in sorted(Path(exporting.__file__).parent.glob("*.py")):
+        whole.update(file.read_bytes())
+    whole.update(scene.model_dump_json().encode(errors="surrogatepass"))
+    for part in (mesh.vertices, mesh.faces, mesh.owners, mesh.surface, mesh.uv, mesh.smooth):
+        whole.update(f"{part.dtype.str}{part.shape}".encode())
+        whole.update(np.ascontiguousarray(part).data)
+    for look in mesh.surfaces:
+        picture = isinstance(look.texture, Picture)
+        named = "picture" if picture else look.texture
+        whole.update(repr((look.rgb, named, look.repeat, look.gloss, look.glow)).encode())
+        if isinstance(look.texture, Picture):
+            whole.update(f"{look.texture.pixels.shape}".encode())
+            whole.update(np.ascontiguousarray(look.texture.pixels).data)
+    return whole.hexdigest()[:40]
+
+
+def _exported(scene: Scene) -> SceneFiles:
+    root = habitat_folder()
+    folder = root / content_key(scene)
+    if _config(folder) is None:
+        begun = time.monotonic()
+        half = root / f".{folder.name}.{os.getpid()}-{next(_counter)}"
+        try:
+            half.mkdir(mode=0o700, parents=True)
+            save_habitat([scene], half)
+            # What stands there without a config is what a kill has left.
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                half.rename(folder)
+        except OSError as error:
+            raise SimulatorError(
+                f"{scene.uri} cannot be exported for habitat: {root}: {error.strerror or error}."
+            ) from error
+        finally:
+            shutil.rmtree(half, ignore_errors=True)
+        _bounded(folder)
+        log = logging.getLogger("navloom")
+        log.info("%s exported for habitat in %.1f s", scene.uri, time.monotonic() - begun)
+    config = _config(folder)
+    if config is None:
+        raise SimulatorError(f"{folder}: what was just written is gone: is the disk full?")
+    with contextlib.suppress(OSError):
+        os.utime(folder)
+    lines = semantic_lines(scene)
+    owners = np.zeros(max((each.number for each in lines), default=0) + 1, dtype=np.int32)
+    for line in lines:
+        owners[line.number] = line.owner
+    return SceneFiles(config, scene_handle(scene), folder / "navmeshes", _closed(owners))
+
+
+def _of_dataset(scene: Scene, config: Path) -> SceneFiles:
+    found = find_in_dataset(config, [scene.id, release_name(scene)])
+    state = found.file.stat()
+    told = f"{found.file.resolve()} {state.st_size} {state.st_mtime_ns}"
+    navmeshes = habitat_folder() / f"of-{sha256(told.encode()).hexdigest()[:40]}" / "navmeshes"
+    numbers = [_number(item.id) for item in scene.items]
+    owners = np.zeros(max((n for n in numbers if n is not None), default=0) + 1, dtype=np.int32)
+    for index, number in enumerate(numbers):
+        if number is not None:
+            owners[number] = index + 1
+    return SceneFiles(config, found.handle, navmeshes, _closed(owners))
+
+
+def _number(item: str) -> int | None:
+    """The number that a release has for an item, which its id ends in."""
+    last = item.rpartition("_")[2]
+    return int(last) if last.isascii() and last.isdigit() and len(last) < 6 else None
+
+
+def _closed(owners: NDArray[np.int32]) -> NDArray[np.int32]:
+    """With a last entry for every number beyond: nobody's."""
+    return np.append(owners, np.int32(0))
+
+
+def _config(folder: Path) -> Path | None:
+    found = sorted(folder.glob("*.scene_dataset_config.json"))
+    return found[0] if found else None
+
+
+def entries(folder: Path | None = None) -> Iterator[tuple[Path, int, float]]:
+    """What is kept: a folder, its bytes, and when it was last used."""
+    root = folder or habitat_folder()
+    for path in sorted(root.iterdir()) if root.is_dir() else ():
+        if path.is_dir():
+            with contextlib.suppress(OSError):
+                size = sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+                yield path, size, path.stat().st_mtime
+
+
+def prune_habitat(folder: Path, older_than: float | None = None) -> tuple[int, int]:
+    """Delete exports and navmeshes.
+
+    Args:
+        folder: where they are kept.
+        older_than: only what was not used for so many seconds; None deletes all.
+
+    Returns:
+        How many scenes, and their bytes.
+    """
+    before, number, size = time.time() - (older_than or 0.0), 0, 0
+    for path, found, used in list(entries(folder)):
+        if older_than is None or used < before:
+            shutil.rmtree(path, ignore_errors=True)
+            number, size = number + 1, size + found
+    return number, size
+
+
+def _bounded(newest: Path) -> None:
+    """Drop what was not used for longest, until the folder keeps to its bound."""
+    there = sorted(entries(newest.parent), key=lambda each: (each[2], each[0].name))
+    size = sum(found for _, found, _ in there)
+    for path, found, used in there:
+        half_made = path.name.startswith(".")
+        if size <= MOST_BYTES and not half_made:
+            continue
+        # Another process may be writing what is young and half made.
+        if path != newest and not (half_made and time.time() - used < _DAY_S):
+            shutil.rmtree(path, ignore_errors=True)
+            size -= found

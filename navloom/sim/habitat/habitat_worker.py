@@ -1,0 +1,309 @@
+"""The process that holds habitat_sim: it is asked for pictures and ways, one question at a time.
+
+It is run as a file, ``PYTHON habitat_worker.py FD``, by whichever Python has habitat_sim: nothing
+of Navloom is imported here, and nothing that is younger than Python 3.9. FD is a socket. A question
+is one message of JSON, ``{"do": ..., ...}``; the answer is one of JSON and, for a picture, one of
+bytes. ``{"error": ..., "kind": ...}`` is an answer, too. When the socket closes, it ends.
+
+Its camera is one node, put where each picture is taken from: any number of agents share one set of
+sensors, and no two sensors can get in each other's way.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+STEP_M = 0.05
+"""A way is gone in pieces of so many metres. ``try_step`` does not move at all where its end is
+nearer to a floor behind the wall than to the one before it."""
+NEAR_M, LEVEL_M = 0.5, 0.5
+"""A place is on a navmesh that is so near, on the ground and upwards. Habitat's own search takes
+what is 2 m away, or on the floor above."""
+
+
+class TroubleError(Exception):
+    """What cannot be done, in one line.
+
+    Args:
+        kind: ``import``, ``scene``, ``navmesh`` or ``ask``.
+        text: the line.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+class Worker:
+    """What is open: a scene, its sensors, and navmeshes of bodies by their files."""
+
+    def __init__(self) -> None:
+        try:
+            self.magnum: Any = importlib.import_module("magnum")
+            self.habitat: Any = importlib.import_module("habitat_sim")
+        except Exception as error:
+            raise TroubleError("import", f"{type(error).__name__}: {error}") from error
+        self.asked: dict[str, Any] = {}
+        self.simulator: Any = None
+        self.meshes: dict[str, Navmesh] = {}
+
+    def hello(self) -> dict[str, Any]:
+        """Which habitat_sim it is."""
+        return {"version": str(getattr(self.habitat, "__version__", "unknown"))}
+
+    def enter(self, config: str, scene: str, gpu: int, modalities: list[str]) -> dict[str, Any]:
+        """Say which scene is meant; it is opened when something is asked of it."""
+        self.asked = {"config": config, "scene": scene, "gpu": gpu, "modalities": modalities}
+        return {}
+
+    def look(
+        self, shape: list[Any], position: list[float], heading: float, elevation: float
+    ) -> Any:
+        """One picture: its answer, and its bytes."""
+        uuid = _uuid(shape)
+        if self.simulator is None:
+            # What is not loaded for a sensor that there is at first cannot be had later.
+            others = [each for each in self.asked.get("modalities", []) if each != shape[0]]
+            first = [[each, "pinhole", 8, 8, 1.0] for each in others]
+            self.simulator = self._opened([shape, *first])
+        elif uuid not in self.simulator._sensors:
+            self.simulator.add_sensor(self._spec(shape), 0)
+        magnum = self.magnum
+        node = self.simulator.get_agent(0).scene_node
+        turn = magnum.Quaternion.rotation(magnum.Rad(-heading), magnum.Vector3.y_axis())
+        tilt = magnum.Quaternion.rotation(magnum.Rad(elevation), magnum.Vector3.x_axis())
+        node.translation = magnum.Vector3(*position)
+        node.rotation = turn * tilt
+        sensor = self.simulator._sensors[uuid]
+        sensor.draw_observation()
+        image = _plain(shape, np.asarray(sensor.get_observation()))
+        return {"shape": list(image.shape), "dtype": image.dtype.str}, image
+
+    def renderer(self) -> dict[str, Any]:
+        """Draw nothing at all, to see whether it can be drawn."""
+        self.look(["rgb", "pinhole", 8, 8, 1.0], [0.0, 0.0, 0.0], 0.0, 0.0)
+        return self.hello()
+
+    def navmesh(
+        self, file: str, settings: dict[str, Any], floors: list[list[float]]
+    ) -> dict[str, Any]:
+        """Have the navmesh of a body: from its file, or made anew and put there."""
+        if file in self.meshes:
+            return dict(self.meshes[file].said, made=False, why="")
+        wanted = self.habitat.NavMeshSettings()
+        wanted.set_defaults()
+        for name, value in settings.items():
+            setattr(wanted, name, value)
+        finder, why = self.habitat.PathFinder(), ""
+        there = Path(file).exists()
+        sound = there and finder.load_nav_mesh(file) and finder.is_loaded
+        made = not sound or finder.nav_mesh_settings != wanted
+        if made:
+            why = "of another body" if sound else "broken" if there else ""
+            finder, why = self._made(wanted, why)
+            half = Path(f"{file}.{os.getpid()}.part")
+            half.parent.mkdir(parents=True, exist_ok=True)
+            if finder.save_nav_mesh(str(half)):
+                half.replace(file)
+        self.meshes[file] = Navmesh(self.magnum, finder, floors)
+        return dict(self.meshes[file].said, made=made, why=why)
+
+    def snap(self, file: str, points: list[list[float]]) -> dict[str, Any]:
+        """Each point's place on a navmesh; None where there is none near."""
+        mesh = self.meshes[file]
+        return {"points": [_listed(mesh.near(each)) for each in points]}
+
+    def walk(self, file: str, start: list[float], way: list[float]) -> dict[str, Any]:
+        """Where one gets to who goes from a place by (x, z) metres, sliding along what is there."""
+        mesh = self.meshes[file]
+        here = mesh.near(start)
+        if here is None:
+            return {"start": None, "end": None}
+        begun = here
+        metres = math.hypot(*way)
+        for _ in range(math.ceil(metres / STEP_M - 1e-9)):
+            pieces = max(1.0, metres / STEP_M)
+            there = self.magnum.Vector3(here.x + way[0] / pieces, here.y, here.z + way[1] / pieces)
+            here = mesh.finder.try_step(here, there)
+        return {"start": _listed(begun), "end": _listed(here)}
+
+    def path(self, file: str, start: list[float], goals: list[list[float]]) -> dict[str, Any]:
+        """The shortest way to the nearest goal: its points and metres; no points where none is."""
+        mesh = self.meshes[file]
+        here, ends = mesh.near(start), [mesh.near(each) for each in goals]
+        reached = [(number, end) for number, end in enumerate(ends) if end is not None]
+        if here is None or not reached:
+            return {"points": [], "metres": None, "goal": None}
+        path = self.habitat.MultiGoalShortestPath()
+        path.requested_start = here
+        path.requested_ends = [end for _, end in reached]
+        found = mesh.finder.find_path(path)
+        if not found or not math.isfinite(path.geodesic_distance):
+            return {"points": [], "metres": None, "goal": None}
+        return {
+            "points": [[float(each) for each in point] for point in path.points],
+            "metres": float(path.geodesic_distance),
+            "goal": reached[path.closest_end_point_index][0],
+        }
+
+    def _made(self, wanted: Any, why: str) -> Any:
+        """A navmesh of the scene, and why the one that there was does not do."""
+        own = self.simulator is None
+        simulator = self._opened([]) if own else self.simulator
+        shipped = simulator.pathfinder
+        if not why and shipped.is_loaded and shipped.nav_mesh_settings != wanted:
+            why = "of another body"
+        finder = self.habitat.PathFinder()
+        made = simulator.recompute_navmesh(finder, wanted) and finder.is_loaded
+        if own:
+            simulator.close()
+        if not made or not finder.navigable_area > 0:
+            raise TroubleError("navmesh", "nowhere is a floor that the body can stand on")
+        return finder, why
+
+    def _opened(self, shapes: list[Any]) -> Any:
+        habitat, asked = self.habitat, self.asked
+        if not asked:
+            raise TroubleError("ask", "no scene was named yet")
+        backend = habitat.SimulatorConfiguration()
+        backend.scene_dataset_config_file = asked["config"]
+        backend.scene_id = asked["scene"]
+        backend.gpu_device_id = asked["gpu"]
+        backend.enable_physics = False
+        backend.load_semantic_mesh = any(each[0] == "ids" for each in shapes)
+        agent = habitat.agent.AgentConfiguration()
+        agent.sensor_specifications = [self._spec(each) for each in shapes]
+        try:
+            return habitat.Simulator(habitat.Configuration(backend, [agent]))
+        except Exception as error:
+            raise TroubleError("scene", f"{type(error).__name__}: {error}") from error
+
+    def _spec(self, shape: Any) -> Any:
+        modality, projection, width, height, fov = shape
+        habitat, magnum = self.habitat, self.magnum
+        if projection == "equirect":
+            spec = habitat.EquirectangularSensorSpec()
+        else:
+            spec = habitat.CameraSensorSpec()
+            spec.hfov = magnum.Deg(math.degrees(fov))
+        spec.uuid = _uuid(shape)
+        kinds = {"rgb": "COLOR", "depth": "DEPTH", "ids": "SEMANTIC"}
+        spec.sensor_type = getattr(habitat.SensorType, kinds[modality])
+        spec.resolution = magnum.Vector2i(height, width)
+        # A fresh one is 1.5 m above its node.
+        spec.position = magnum.Vector3(0.0, 0.0, 0.0)
+        spec.orientation = magnum.Vector3(0.0, 0.0, 0.0)
+        return spec
+
+
+class Navmesh:
+    """A navmesh, and which of its islands hold viewpoints: roofs and table tops are islands, too.
+
+    Args:
+        magnum: the module.
+        finder: what Habitat calls it.
+        floors: where viewpoints stand; without any, every island counts.
+    """
+
+    def __init__(self, magnum: Any, finder: Any, floors: list[list[float]]) -> None:
+        self.magnum, self.finder = magnum, finder
+        every = list(range(int(finder.num_islands)))
+        stood = [finder.snap_point(self._vector(each)) for each in floors]
+        on = [_is_near(self._vector(floor), at) for floor, at in zip(floors, stood)]  # noqa: B905
+        held = {int(finder.get_island(at)) for at, is_on in zip(stood, on) if is_on}  # noqa: B905
+        self.islands = sorted(held) if floors else every
+        area = sum(float(finder.island_area(each)) for each in self.islands)
+        self.said = {"islands": len(every), "kept": len(self.islands), "area": area}
+        self.said["lacking"] = len(on) - sum(on)
+
+    def near(self, point: list[float]) -> Any:
+        """The nearest place to stand to a point, on an island that counts, or None."""
+        asked = self._vector(point)
+        found = self.finder.snap_point(asked)
+        if _is_near(asked, found) and int(self.finder.get_island(found)) in self.islands:
+            return found
+        places = [self.finder.snap_point(asked, each) for each in self.islands]
+        places = [each for each in places if _is_near(asked, each)]
+        return min(places, key=lambda each: (each - asked).length(), default=None)
+
+    def _vector(self, point: list[float]) -> Any:
+        return self.magnum.Vector3(*point)
+
+
+def _is_near(asked: Any, found: Any) -> bool:
+    # What is not a number is near nothing.
+    aside = math.hypot(found.x - asked.x, found.z - asked.z)
+    return aside <= NEAR_M and abs(found.y - asked.y) <= LEVEL_M
+
+
+def _listed(point: Any) -> Any:
+    return None if point is None else [float(point.x), float(point.y), float(point.z)]
+
+
+def _uuid(shape: Any) -> str:
+    modality, projection, width, height, fov = shape
+    return f"{modality}-{projection}-{width}x{height}-{fov:.9f}"
+
+
+def _plain(shape: list[Any], image: np.ndarray) -> np.ndarray:
+    """A picture as it is sent: colours without opacity, ids signed, ranges where rays spread."""
+    modality, projection, width, height, _ = shape
+    if modality == "rgb":
+        return np.ascontiguousarray(image[..., :3])
+    if modality == "ids":
+        return np.ascontiguousarray(image, dtype=np.int32)
+    if projection == "equirect":
+        # Habitat has the depth of the side of the cube that a pixel lies on.
+        turn = ((np.arange(width) + 0.5) / width * 2 - 1) * math.pi
+        tilt = (0.5 - (np.arange(height) + 0.5) / height)[:, None] * math.pi
+        along = np.stack([np.cos(tilt) * np.sin(turn), np.cos(tilt) * np.cos(turn)])
+        most = np.maximum(np.abs(along).max(axis=0), np.abs(np.sin(tilt)))
+        image = image / most
+    return np.ascontiguousarray(image, dtype=np.float32)
+
+
+_DOES = ("hello", "enter", "look", "renderer", "navmesh", "snap", "walk", "path")
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    # Modules of ours that lie beside this file are none of habitat's.
+    beside = Path(__file__).resolve().parent
+    sys.path[:] = [each for each in sys.path if Path(each).resolve() != beside]
+    link = Connection(int(sys.argv[1]))
+    worker = None
+    while True:
+        try:
+            asked = json.loads(link.recv_bytes())
+        except (EOFError, OSError):
+            return
+        image = None
+        try:
+            if worker is None:
+                worker = Worker()
+            name = asked.pop("do")
+            if name not in _DOES:
+                raise TroubleError("ask", f"nobody knows how to {name}")
+            answer = getattr(worker, name)(**asked)
+            if isinstance(answer, tuple):
+                answer, image = answer
+        except TroubleError as error:
+            answer = {"error": str(error), "kind": error.kind}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}", "kind": "other"}
+        link.send_bytes(json.dumps(answer).encode())
+        if image is not None:
+            link.send_bytes(image)
+
+
+if __name__ == "__main__":
+    main()
