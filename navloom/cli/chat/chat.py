@@ -16,7 +16,6 @@ from navloom.evals.navigation.request import (
     USUAL_BACKEND,
     Backend,
     Captions,
-    GpuDevice,
     Panoramas,
     SceneDataset,
     backend_of,
@@ -64,7 +63,6 @@ def chat(
     captions: Captions = None,
     backend: Backend = USUAL_BACKEND,
     panoramas: Panoramas = None,
-    gpu_device: GpuDevice = -1,
     scene_dataset: SceneDataset = None,
     token_limit: Annotated[
         int | None,
@@ -94,7 +92,7 @@ def chat(
     backend = backend_of(backend, panoramas, scene_dataset)
     made: dict[str, Any] = {"folder": panoramas} if panoramas is not None else {}
     if backend == "habitat":
-        made = {"gpu_device_id": gpu_device, "dataset": scene_dataset}
+        made = {"dataset": scene_dataset}
     context = _context(scene, model, backend, captions, made)
     how: dict[str, Any] = {
         "thread": thread or "chat",

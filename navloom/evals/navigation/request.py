@@ -47,14 +47,6 @@ Panoramas = Annotated[
         kind=Path,
     ),
 ]
-GpuDevice = Annotated[
-    int,
-    Opt(
-        "Of habitat: the GPU that draws; -1 is any device that can, without a GPU, too.",
-        min=-1,
-        max=999,
-    ),
-]
 SceneDataset = Annotated[
     str | None,
     Opt(
@@ -129,7 +121,6 @@ class EvalRequest(Request):
     backend: Backend = USUAL_BACKEND
     """A simulator of :mod:`navloom.sim.registry`."""
     panoramas: Panoramas = None
-    gpu_device: GpuDevice = -1
     scene_dataset: SceneDataset = None
     epochs: Annotated[
         int, Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000)
@@ -137,8 +128,8 @@ class EvalRequest(Request):
     agent: Annotated[
         str,
         Opt(
-            "navgpt, mapgpt, heuristic, random, shortest-path or human. The first two think with"
-            " --model, over a history in text or a topological map; the others bring their own.",
+            "Or navgpt, mapgpt, random, shortest-path or human. The first two think with --model,"
+            " over a history in text or a topological map; the others bring their own.",
             metavar="NAME",
             panel=AGENT,
         ),
@@ -302,7 +293,6 @@ class EvalRequest(Request):
             "oracle_budget": self.helped_by == "assistant",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,
-            "gpu_device": self.backend == "habitat",
         }
         return [name for name, matters in used.items() if not matters]
 

@@ -195,7 +195,7 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
     if request.backend in ("auto", "embedded"):
         own = {"light": request.light}
     elif request.backend == "habitat":
-        own = {"gpu_device_id": request.gpu_device, "dataset": request.scene_dataset}
+        own = {"dataset": request.scene_dataset}
     return seeing_simulator(request.backend, scene, request.views, captions=words, **own)
 
 

@@ -26,7 +26,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
@@ -179,11 +178,11 @@ def main(arguments: Sequence[str]) -> int:
     *backends, uri = arguments
     try:
         scene = load_scene(uri)
-        makes = {}
+        makes: dict[str, Make] = {}
         for backend in backends:
             name, _, folder = backend.partition(":")
             options = {"folder": folder} if folder else {}
-            makes[backend] = partial(get_simulator, name, **options)
+            makes[backend] = lambda each, n=name, o=options: get_simulator(n, each, **o)
             makes[backend](scene).close()
         results = {name: check(make, scene) for name, make in makes.items()}
     except NavloomError as error:

@@ -186,6 +186,11 @@ class HabitatProcess:
             return SimulatorError(f"habitat cannot open {self._what}: {line}{self._last()}")
         if kind == "navmesh":
             return SimulatorError(f"{self._what} has no navmesh: {line}.")
+        if kind == "semantics":
+            return SimulatorError(
+                f"{self._what} has no ids: {line}. Name the config of the annotated release, or"
+                " take a rig without ids."
+            )
         self.close()
         return SimulatorError(f"habitat's process failed ({do}, {self._what}): {line}")
 

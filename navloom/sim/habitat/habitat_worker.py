@@ -77,6 +77,9 @@ class Worker:
             self.simulator = self._opened([shape, *first])
         elif uuid not in self.simulator._sensors:
             self.simulator.add_sensor(self._spec(shape), 0)
+        if shape[0] == "ids" and not len(self.simulator.semantic_scene.objects):
+            # Habitat would draw zeros.
+            raise TroubleError("semantics", "habitat finds no semantic annotations of it")
         magnum = self.magnum
         node = self.simulator.get_agent(0).scene_node
         turn = magnum.Quaternion.rotation(magnum.Rad(-heading), magnum.Vector3.y_axis())
@@ -302,7 +305,7 @@ def main() -> None:
             answer = {"error": f"{type(error).__name__}: {error}", "kind": "other"}
         link.send_bytes(json.dumps(answer).encode())
         if image is not None:
-            link.send_bytes(image)
+            link.send_bytes(memoryview(image).cast("B"))
 
 
 if __name__ == "__main__":

@@ -8,12 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from navloom.sim.habitat.habitat_process import (
-    PYTHON,
-    check_drawing,
-    close_habitat,
-    lacking,
-)
+from navloom.sim.habitat.habitat_process import PYTHON, check_drawing, close_habitat, lacking
 
 MAGNUM = """
 class Vector3:
@@ -84,6 +79,7 @@ class Simulator:
         if mode == "broken scene" and config.backend.scene_id != "NONE":
             raise RuntimeError("Cannot load stage")
         self.node, self._sensors = Plain(), {}
+        self.semantic_scene = Plain(objects=[] if mode == "no semantics" else [1])
         for spec in config.agents[0].sensor_specifications:
             self.add_sensor(spec, 0)
     def add_sensor(self, spec, agent_id):
@@ -94,9 +90,7 @@ class Simulator:
 
 
 @pytest.fixture
-def stand_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[str], None]]:
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """Call it with what the habitat_sim that is not one shall do."""
     site = tmp_path / "site"
     site.mkdir()

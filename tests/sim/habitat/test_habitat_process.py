@@ -47,7 +47,8 @@ def test_without_habitat_one_line_says_how_to_install_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(habitat_process, "find_spec", lambda name: None)
     line = refusal(made)
     assert "habitat_sim is not installed" in line
-    assert "conda install habitat-sim" in line and "docs/habitat.md" in line
+    assert "conda install habitat-sim" in line
+    assert "docs/habitat.md" in line
     monkeypatch.setenv(PYTHON, "/no/such/python")
     assert "NAVLOOM_HABITAT_PYTHON=/no/such/python is no program" in refusal(made)
 
@@ -60,8 +61,9 @@ def test_a_library_that_is_missing_is_named(stand_in: StandIn) -> None:
 def test_without_a_device_to_draw_on_one_line_says_what_to_do(stand_in: StandIn) -> None:
     stand_in("no EGL")
     line = refusal(made)
-    assert "habitat cannot draw" in line and "CUDA device 0 among 1 EGL devices" in line
-    assert "gpu_device_id -1" in line and "docs/habitat.md" in line
+    assert "habitat cannot draw" in line
+    assert "CUDA device 0 among 1 EGL devices" in line
+    assert "gpu_device_id -1" in line
 
 
 def test_pictures_come_when_they_are_read_and_of_where_they_were_taken(stand_in: StandIn) -> None:
@@ -102,9 +104,16 @@ def test_a_crash_is_an_error_of_who_asked_and_the_next_one_is_served(
     assert image(second, "rgb").shape == (8, 8, 3)
 
 
-def test_processes_are_shared_and_few(
-    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_that_would_be_all_zero_are_refused(stand_in: StandIn) -> None:
+    stand_in("no semantics")
+    seen = stood(made())
+    assert image(seen, "rgb").shape == (8, 8, 3)
+    assert "has no ids: habitat finds no semantic annotations" in refusal(
+        lambda: image(seen, "ids")
+    )
+
+
+def test_processes_are_shared_and_few(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("fine")
     monkeypatch.setenv(habitat_process.PROCESSES, "2")
     for uri in ("demo:flat", "demo:house", "demo:flat", "demo:villa", "demo:flat"):
@@ -117,7 +126,9 @@ def test_processes_are_shared_and_few(
 
 def test_what_makes_no_sense_is_refused(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("fine")
-    assert "habitat has no lidar" in refusal(lambda: get_simulator("habitat", "demo:flat", rig="lidar"))
+    assert "habitat has no lidar" in refusal(
+        lambda: get_simulator("habitat", "demo:flat", rig="lidar")
+    )
     assert "gpu_device_id is -2" in refusal(lambda: made(gpu_device_id=-2))
     monkeypatch.setenv("NAVLOOM_GPU_DEVICE", "first")
     assert "NAVLOOM_GPU_DEVICE=first: expected a device's number" in refusal(made)
