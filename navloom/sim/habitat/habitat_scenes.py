@@ -29,6 +29,10 @@ from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
 from navloom.scenes.exporting.hm3d_files import release_name
 from navloom.scenes.exporting.semantic_numbers import semantic_lines
 from navloom.scenes.geometry import has_geometry, scene_mesh
+from navloom.scenes.geometry.owners import NOTHING, SHELL
+from navloom.scenes.geometry.scan import read_scan
+from navloom.scenes.geometry.scan_files import scan_of
+from navloom.scenes.geometry.scan_mesh import number_owners
 from navloom.scenes.geometry.solids import Picture
 from navloom.scenes.scene import Scene
 from navloom.sim.habitat.scene_dataset import find_in_dataset
@@ -47,16 +51,26 @@ class SceneFiles:
         config: the scene dataset's config.
         handle: what the scene is called in it.
         navmeshes: the folder that navmeshes made of it lie in.
-        owners: (n,) int32, the owner that each number of its semantic frames stands for.
+        owners: (n,) int32, the owner that each number of its semantic frames stands for; None
+            where nobody knows.
     """
 
     config: Path
     handle: str
     navmeshes: Path
-    owners: NDArray[np.int32]
+    owners: NDArray[np.int32] | None
 
     def owned(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """A semantic frame as a frame of ids: whose each pixel is."""
+        """A semantic frame as a frame of ids: whose each pixel is.
+
+        Raises:
+            SimulatorError: nobody knows what the numbers mean.
+        """
+        if self.owners is None:
+            raise SimulatorError(
+                f"{self.config}: what its numbers mean in this scene is not known: load the scene"
+                " from the release itself (hm3d:DIR/ID), or take a rig without ids."
+            )
         known = np.minimum(numbers.view(np.uint32), len(self.owners) - 1)
         found: NDArray[np.int32] = self.owners[known]
         return found
@@ -138,11 +152,8 @@ def _exported(scene: Scene) -> SceneFiles:
         raise SimulatorError(f"{folder}: what was just written is gone: is the disk full?")
     with contextlib.suppress(OSError):
         os.utime(folder)
-    lines = semantic_lines(scene)
-    owners = np.zeros(max((each.number for each in lines), default=0) + 1, dtype=np.int32)
-    for line in lines:
-        owners[line.number] = line.owner
-    return SceneFiles(config, scene_handle(scene), folder / "navmeshes", _closed(owners))
+    navmeshes = folder / "navmeshes"
+    return SceneFiles(config, scene_handle(scene), navmeshes, _own_numbers(scene))
 
 
 def _of_dataset(scene: Scene, config: Path) -> SceneFiles:
@@ -150,23 +161,33 @@ def _of_dataset(scene: Scene, config: Path) -> SceneFiles:
     state = found.file.stat()
     told = f"{found.file.resolve()} {state.st_size} {state.st_mtime_ns}"
     navmeshes = habitat_folder() / f"of-{sha256(told.encode()).hexdigest()[:40]}" / "navmeshes"
-    numbers = [_number(item.id) for item in scene.items]
-    owners = np.zeros(max((n for n in numbers if n is not None), default=0) + 1, dtype=np.int32)
-    for index, number in enumerate(numbers):
-        if number is not None:
-            owners[number] = index + 1
-    return SceneFiles(config, found.handle, navmeshes, _closed(owners))
+    return SceneFiles(config, found.handle, navmeshes, _dataset_numbers(scene))
 
 
-def _number(item: str) -> int | None:
-    """The number that a release has for an item, which its id ends in."""
-    last = item.rpartition("_")[2]
-    return int(last) if last.isascii() and last.isdigit() and len(last) < 6 else None
+def _dataset_numbers(scene: Scene) -> NDArray[np.int32] | None:
+    """What a release's numbers mean in a scene that was read from it, or was exported as it."""
+    files = scan_of(scene)
+    try:
+        if files is not None:
+            return _closed(number_owners(scene, read_scan(files)))
+        return _own_numbers(scene) if has_geometry(scene) else None
+    except SceneError as error:
+        raise SimulatorError(str(error)) from error
+
+
+def _own_numbers(scene: Scene) -> NDArray[np.int32]:
+    lines = semantic_lines(scene)
+    owners = np.zeros(max((each.number for each in lines), default=0) + 1, dtype=np.int32)
+    for line in lines:
+        owners[line.number] = line.owner
+    return _closed(owners)
 
 
 def _closed(owners: NDArray[np.int32]) -> NDArray[np.int32]:
-    """With a last entry for every number beyond: nobody's."""
-    return np.append(owners, np.int32(0))
+    """With nothing for 0, and a last entry for every number beyond: a mesh's, nobody's."""
+    owners = np.append(owners, np.int32(SHELL))
+    owners[0] = NOTHING
+    return owners
 
 
 def _config(folder: Path) -> Path | None:
