@@ -6,17 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
-from navloom.sim import Forward, Hop, Look, Pose, Simulator, Turn, get_simulator
-from navloom.sim.conformance import CHECKS, check, made_scene, run_check
+from navloom.sim import Pose, Simulator, get_simulator
+from navloom.sim.conformance import CHECKS, made_scene, run_check
 from navloom.sim.embedded import Sensor
-from navloom.sim.graph import floor_of
-from navloom.sim.habitat import HabitatSimulator
 from navloom.sim.habitat.habitat_process import close_habitat
 
 pytestmark = pytest.mark.usefixtures("habitat")
