@@ -173,7 +173,6 @@ def main(arguments: Sequence[str]) -> int:
         print("usage: python -m navloom.sim.conformance BACKEND... SCENE", file=sys.stderr)
         return 1
     from navloom.scenes.uri import load_scene
-    from navloom.sim.registry import get_simulator
 
     *backends, uri = arguments
     try:
@@ -182,7 +181,7 @@ def main(arguments: Sequence[str]) -> int:
         for backend in backends:
             name, _, folder = backend.partition(":")
             options = {"folder": folder} if folder else {}
-            makes[backend] = lambda each, n=name, o=options: get_simulator(n, each, **o)
+            makes[backend] = _maker(name, options)
             makes[backend](scene).close()
         results = {name: check(make, scene) for name, make in makes.items()}
     except NavloomError as error:
@@ -197,6 +196,12 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{name}: {said}" if len(results) > 1 else said)
         failed += by["failed"]
     return 1 if failed else 0
+
+
+def _maker(name: str, options: dict[str, str]) -> Make:
+    from navloom.sim.registry import get_simulator
+
+    return lambda scene: get_simulator(name, scene, **options)
 
 
 def _table(results: Mapping[str, list[CheckResult]]) -> Iterator[str]:
