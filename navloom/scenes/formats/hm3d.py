@@ -134,7 +134,9 @@ def _once(field: str, ids: list[int]) -> None:
 
 def list_ids(folder: Path) -> list[str]:
     """The ids of the homes in a folder, sorted: its ``*.json`` files, and homes of the release."""
-    return sorted({*ids_in(folder, ".json"), *hm3d_homes(folder)})
+    # Habitat's configs lie among the release's homes.
+    told = {each for each in ids_in(folder, ".json") if not each.endswith("_dataset_config")}
+    return sorted({*told, *hm3d_homes(folder)})
 
 
 def whole_id(name: str, ids: Sequence[str]) -> str:
