@@ -1,5 +1,6 @@
 """How what rays met looks: texture, light, gloss and sky, in numpy.
 
+Colours are three rows, one a channel, as numpy is fastest with them.
 Every step is one of float32 in a fixed order, so that :mod:`navloom.sim.embedded.compiled` comes to
 the same picture within one of 255.
 """
@@ -92,24 +93,21 @@ def shaded(
     compiled = compiled_kernel()
     if compiled is not None:
         return _by(compiled, facets, table, light, hits, ways, pixel, soft)
-    colour = np.empty((len(ways), 3), dtype=np.float32)
+    colour = np.empty((3, len(ways)), dtype=np.float32)
     lost = np.flatnonzero(hits.face < 0)
     if len(lost) < len(ways):
         face = np.maximum(hits.face, 0)
         rows = table.rows.take(face, axis=0)
-        colour = _albedo(facets, table, rows, face, hits, pixel, ways, soft)
         tone = _soft(rows, ways) if light is None else _baked(light, rows, hits)
-        colour *= tone + rows[:, 19:20]
-        glossy = np.flatnonzero(table.gloss[face] > 0.02)
-        if len(glossy):
-            gloss = table.gloss[face[glossy]]
-            colour[glossy] = _glossy(
-                colour[glossy], tone[glossy], rows[glossy, 16:19], ways[glossy], gloss
-            )
+        colour = _albedo(facets, table, rows, face, hits, pixel, ways, soft)
+        colour *= tone + rows[:, 19]
+        gloss = table.gloss.take(face)
+        if (gloss > np.float32(0.02)).any():
+            colour = _glossy(colour, tone, rows[:, 16:19], ways, gloss)
     if len(lost):
         up = ways[lost, 1] / np.sqrt(_dot(ways[lost], ways[lost]))
-        colour[lost] = sky(up)
-    return drawn(colour)
+        colour[:, lost] = sky(up).T
+    return np.ascontiguousarray(drawn(colour).T)
 
 
 def _by(
@@ -156,7 +154,7 @@ def _albedo(
 ) -> Floats:
     texels = facets.texels
     if len(texels.mean) == 1:
-        return np.array(rows[:, 12:15])
+        return np.array(rows[:, 12:15].T)
     u, v = hits.u, hits.v
     across = rows[:, 6] + u * rows[:, 7] + v * rows[:, 8]
     down = rows[:, 9] + u * rows[:, 10] + v * rows[:, 11]
@@ -166,13 +164,13 @@ def _albedo(
     wide = far * rows[:, 15] * np.float32(pixel) / np.sqrt(np.maximum(facing, np.float32(0.05)))
     level = (np.maximum(wide * np.float32(1.4142), 1).view(np.int32) >> 23) - 127
     size = table.texture.take(face) * LEVELS + np.minimum(level, LEVELS - 1)
-    return np.asarray(_texture(texels, size, across, down, soft) * rows[:, 12:15])
+    return np.asarray(_texture(texels, size, across, down, soft) * rows[:, 12:15].T)
 
 
 def _texture(
     texels: Texels, size: NDArray[np.int32], across: Floats, down: Floats, soft: bool
 ) -> Floats:
-    """Linear colours of textures at a size; across and down in whole textures."""
+    """(3, n) linear colours of textures at a size; across and down in whole textures."""
     wide, high = texels.wide.take(size), texels.high.take(size)
     across, down = across * wide.astype(np.float32), down * high.astype(np.float32)
     if soft:
@@ -183,12 +181,12 @@ def _texture(
 
     def texel(right: int, low: int) -> Floats:
         at = ((y + low) & (high - 1)) * wide + ((x + right) & (wide - 1))
-        found: Floats = LINEAR.take(texels.pixels.take(first + at, axis=0))
+        found: Floats = LINEAR.take(texels.pixels.take(first + at, axis=0).T)
         return found
 
     if not soft:
         return texel(0, 0)
-    one, right, low = np.float32(1), (across - left)[:, None], (down - top)[:, None]
+    one, right, low = np.float32(1), across - left, down - top
     upper = texel(0, 0) * (one - right) + texel(1, 0) * right
     lower = texel(0, 1) * (one - right) + texel(1, 1) * right
     return np.asarray(upper * (one - low) + lower * low)
@@ -200,16 +198,16 @@ def _baked(light: Light, rows: Floats, hits: Hits) -> Floats:
     left, top = across.astype(np.int32), down.astype(np.int32)
     right_part, low_part = (across - left.astype(np.float32)), (down - top.astype(np.float32))
     index = top * np.int32(light.wide) + left
-    return _blended(light.texels, index, light.wide, right_part[:, None], low_part[:, None])
+    return _blended(light.texels, index, light.wide, right_part, low_part)
 
 
 def _blended(
     texels: NDArray[np.uint16], index: NDArray[np.int32], wide: int, x: Floats, y: Floats
 ) -> Floats:
-    """What lies between four texels, the first of which is given."""
+    """(3, n) what lies between four texels, the first of which is given."""
     one = np.float32(1)
     a, b, c, d = (
-        texels.take(index + np.int32(step), axis=0, mode="clip").astype(np.float32)
+        texels.take(index + np.int32(step), axis=0, mode="clip").T.astype(np.float32, order="C")
         for step in (0, 1, wide, wide + 1)
     )
     upper = a * (one - x) + b * x
@@ -227,7 +225,7 @@ def _soft(rows: Floats, ways: Floats) -> Floats:
     normal = rows[:, 16:19]
     toward = np.where(_dot(normal, ways) > 0, np.float32(-1), np.float32(1))
     tone = FROM_ALL + toward * _dot(normal, SIDES[None])
-    return np.repeat(tone[:, None], 3, axis=1)
+    return np.stack([tone] * 3)
 
 
 def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: Floats) -> Floats:
@@ -239,9 +237,10 @@ def _glossy(colour: Floats, tone: Floats, normal: Floats, ways: Floats, gloss: F
     aslant = np.maximum(one - np.abs(facing), 0)
     twice = aslant * aslant
     part = gloss * (np.float32(0.05) + np.float32(0.6) * (twice * twice * aslant))
+    part[gloss <= np.float32(0.02)] = 0
     above = np.minimum(np.maximum(rise * np.float32(0.7) + half, np.float32(0.15)), one)
-    around = above * ((tone[:, 0] + tone[:, 1] + tone[:, 2]) * np.float32(1 / 3))
-    return np.asarray(colour + (around[:, None] - colour * half) * part[:, None])
+    around = above * ((tone[0] + tone[1] + tone[2]) * np.float32(1 / 3))
+    return np.asarray(colour + (around - colour * half) * part)
 
 
 def _dot(one: Floats, other: Floats) -> Floats:
