@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from navloom.scenes.geometry.rays import RayCaster
 from navloom.scenes.geometry.scan import Scan
 from navloom.scenes.geometry.walkable import WalkableField
-from navloom.scenes.parts import Box, Link, LinkKind, Point3, Region
+from navloom.scenes.parts import Box, Link, LinkKind, Point2, Point3, Region
 
 STAIRS_RISE = 1.0
 """Metres between two rooms' floors above which their link is stairs."""
@@ -28,8 +28,11 @@ _LIES = re.compile(r"\b(floor|flooring|rug|carpet|mat|stairs?|steps?|staircase|l
 _ABOVE = 0.1
 _IN_DOOR = 0.2
 """Metres from a way through to the box of a door that is in it."""
+_HINGE = 0.1
 _FILLS = 0.6
 """Of the width of a way through: a door that hangs at its side is no narrower."""
+_NEAREST = 3.0
+"""Metres on foot from a region's floor to what is counted to it."""
 _RUN = 0.3
 """Metres: touching places that are nearer to one another are of one way through."""
 _BODY = 0.2
@@ -52,8 +55,16 @@ class Crossing:
     a: int
     b: int
     point: Point3
-    along: tuple[tuple[float, float], tuple[float, float]]
+    along: tuple[Point2, Point2]
     width: float
+
+    @property
+    def jambs(self) -> tuple[Point2, Point2]:
+        """About where it ends: a body's radius beyond the first and the last place."""
+        (a, b), (c, d) = self.along
+        far = max(self.width, 1e-6)
+        u, w = (c - a) / far * _BODY, (d - b) / far * _BODY
+        return (a - u, b - w), (c + u, d + w)
 
 
 def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> Ints:
@@ -95,7 +106,8 @@ def _spread(field: WalkableField, known: Ints) -> Ints:
     rise = np.abs(field.height[rows] - field.height[cols])
     metres = np.hypot(field.grid.cell, rise)
     graph = coo_array((metres, (rows, cols)), shape=(len(known),) * 2).tocsr()
-    far, _, source = dijkstra(graph, indices=given, min_only=True, return_predecessors=True)
+    found = dijkstra(graph, indices=given, min_only=True, return_predecessors=True, limit=_NEAREST)
+    far, _, source = found
     return np.where(np.isfinite(far), known[np.maximum(source, 0)], -1).astype(np.int32)
 
 
@@ -186,7 +198,7 @@ def _door_in(way: Crossing, doors: Sequence[Box]) -> Box | None:
         if door.distance((x, y + 1.0, z)) <= _IN_DOOR:
             return door
         fills = max(door.size[0], door.size[2]) >= _FILLS * (way.width + 2 * _BODY)
-        sides = (door.distance((u, y + 1.0, w)) for u, w in way.along)
-        if fills and min(sides) <= _BODY + _IN_DOOR:
+        sides = (door.distance((u, y + 1.0, w)) for u, w in way.jambs)
+        if fills and min(sides) <= _HINGE:
             return door
     return None

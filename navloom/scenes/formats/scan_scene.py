@@ -87,7 +87,9 @@ def _scene(
 
 def _field(scan: Scan) -> WalkableField:
     doors, windows = _called(scan, DOOR_NAME), _called(scan, WINDOW_NAME)
-    return walkable_field(passable(_bare_mesh(scan), doors, windows))
+    # Land of no region around a home would make its terraces part of the wide world.
+    land = [line.number for line in scan.lines if line.name == "ground" and line.region < 0]
+    return walkable_field(passable(_bare_mesh(scan), [*doors, *land], windows))
 
 
 def _bare_mesh(scan: Scan) -> SceneMesh:
