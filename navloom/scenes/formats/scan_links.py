@@ -90,7 +90,9 @@ def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> I
         at = field.grid.middles(field.cell)
         start = np.stack([at[:, 0], field.height + _ABOVE, at[:, 1]], axis=1).astype(np.float32)
         down = np.broadcast_to(np.array([0, -1, 0], dtype=np.float32), start.shape)
-        hits = RayCaster(scan.vertices, scan.faces[level]).cast(start, down)
+        used, again = np.unique(scan.faces[level], return_inverse=True)
+        caster = RayCaster(scan.vertices[used], again.reshape(-1, 3).astype(np.int32))
+        hits = caster.cast(start, down)
         near = (hits.face >= 0) & (hits.distance < 2.5 * _ABOVE)
         out[near] = face_region[level[hits.face[near]]]
     return _spread(field, out)

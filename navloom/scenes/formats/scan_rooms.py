@@ -21,6 +21,7 @@ from shapely.geometry.polygon import orient
 
 from navloom.errors import SceneError
 from navloom.scenes.geometry.scan import Scan
+from navloom.scenes.geometry.scan_boxes import hull_of
 from navloom.scenes.parts import UNKNOWN, Box, Floor, Point2, Region, region_id
 
 FLOOR_NAME = re.compile(r"\b(floor|flooring)$")
@@ -241,7 +242,8 @@ def _footprints(scan: Scan, faces: NDArray[np.intp]) -> list[BaseGeometry]:
     order = np.argsort(numbers, kind="stable")
     first = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     used = (np.unique(scan.faces[faces[some]]) for some in np.split(order, first[1:]) if len(some))
-    return [shapely.MultiPoint(scan.vertices[some][:, [0, 2]]).convex_hull for some in used]
+    hulls = (hull_of(scan.vertices[some][:, [0, 2]].astype(np.float64)) for some in used)
+    return [hull for hull in hulls if hull is not None]
 
 
 def _closed(seen: BaseGeometry) -> Polygon | None:
@@ -305,7 +307,8 @@ def _niche(ring: NDArray[np.float64]) -> int:
 
 def _hull(scan: Scan, faces: NDArray[np.intp]) -> Polygon | None:
     corners = scan.vertices[scan.faces[faces]].reshape(-1, 3)[:, [0, 2]].astype(np.float64)
-    hull = shapely.set_precision(shapely.MultiPoint(corners).convex_hull, _GRID)
+    found = hull_of(corners)
+    hull = None if found is None else shapely.set_precision(found, _GRID)
     return hull if isinstance(hull, Polygon) and hull.area >= _LEAST else None
 
 

@@ -14,7 +14,7 @@ import shapely
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import KDTree
+from scipy.spatial import ConvexHull, KDTree, QhullError
 
 from navloom.scenes.geometry.glb_triangles import Floats, Ints
 from navloom.scenes.parts import Box
@@ -27,7 +27,8 @@ _WIDE = 0.6
 """Metres: a thing that is no wider has no spills worth looking for."""
 _TURNED = 0.93
 """A turned box is taken where its footprint is so much smaller than one along the axes."""
-_LEAST = 0.001
+_SIDE = 1 << 20
+_CELL = np.array([_SIDE * _SIDE, _SIDE, 1], dtype=np.int64)
 
 
 def thing_boxes(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Box]:
@@ -73,10 +74,10 @@ def _box(vertices: Floats, faces: Ints) -> Box:
 def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which faces are of the largest piece, or of one that is nearly as large."""
     points = np.concatenate([corners.mean(axis=1), corners.reshape(-1, 3)])
-    cells, which = np.unique(
-        np.floor(points / _APART).astype(np.int64), axis=0, return_inverse=True
-    )
-    which = which.reshape(-1)
+    places = np.floor((points - points.min(axis=0)) / _APART).astype(np.int64)
+    # One number a cell: rows are slow to sort.
+    keys, which = np.unique(places @ _CELL, return_inverse=True)
+    cells = np.stack([keys // _CELL[0], keys // _CELL[1] % _SIDE, keys % _SIDE], axis=1)
     many = len(corners)
     middle, ends = which[:many], which[many:].reshape(many, 3)
     pairs = KDTree(cells).query_pairs(1.8, output_type="ndarray")
@@ -91,13 +92,24 @@ def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(area[label[middle]] >= _SMALL * area.max(), dtype=np.bool_)
 
 
+def hull_of(at: NDArray[np.floating]) -> shapely.Polygon | None:
+    """The hull of some points of a plane; None where they are on one line."""
+    if len(at) < 3 or float(np.ptp(at, axis=0).min()) <= 1e-6:
+        return None
+    try:
+        ring = at[ConvexHull(at).vertices]
+    except QhullError:
+        return None
+    return shapely.Polygon(ring)
+
+
 def _footprint(at: NDArray[np.float64]) -> tuple[float, float, float, float, float]:
     """Middle x and z, width, depth and yaw of the smallest rectangle around some points."""
     low, high = at.min(axis=0), at.max(axis=0)
     wide, deep = (float(max(each, 0.0)) for each in high - low)
     x, z = (float(each) for each in (low + high) / 2)
-    hull = shapely.MultiPoint(at[:: max(1, len(at) // 200_000)]).convex_hull
-    if not isinstance(hull, shapely.Polygon) or wide * deep <= 0:
+    hull = hull_of(at)
+    if hull is None:
         return x, z, wide, deep, 0.0
     turned = shapely.minimum_rotated_rectangle(hull)
     if not isinstance(turned, shapely.Polygon) or turned.area >= _TURNED * wide * deep:
