@@ -45,6 +45,7 @@ class SceneMesh:
         uv: (n, 2) float32, as :class:`navloom.scenes.geometry.solids.Part` has it; NaN where the
             texture is laid on flat.
         smooth: (m,) bool, faces that are shaded round.
+        photographed: whether its looks are photographs, which hold their light already.
     """
 
     vertices: Floats
@@ -54,6 +55,7 @@ class SceneMesh:
     surface: Ints
     uv: Floats
     smooth: NDArray[np.bool_]
+    photographed: bool = False
 
     @cached_property
     def caster(self) -> RayCaster:
@@ -161,7 +163,9 @@ def scanned(scene: Scene, files: ScanFiles) -> SceneMesh:
     looks = scan_looks(files)
     vertices, faces, owners, uv, surface = standing(scene, files, looks)
     smooth = np.zeros(len(faces), dtype=np.bool_)
-    return SceneMesh(vertices, faces, owners, looks.surfaces, surface, uv, smooth)
+    return SceneMesh(
+        vertices, faces, owners, looks.surfaces, surface, uv, smooth, looks.photographed
+    )
 
 
 def file_parts(scene: Scene, file: MeshFile) -> Iterator[Owned]:

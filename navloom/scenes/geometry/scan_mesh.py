@@ -7,7 +7,8 @@ each triangle of the looks takes the owner of what lies nearest to it in the sem
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -35,6 +36,7 @@ _SAME = 0.001
 _NEAR = 0.1
 """Metres from a triangle of the looks to the semantic triangle that it is of."""
 _FITTING = 0.5
+_PHOTOGRAPHED = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class Looks:
         uv: (n, 2) float32; NaN where there is no picture.
         surfaces: the looks there are.
         surface: (m,) int32.
+        photographed: whether nearly all of it is pictures, which hold their light already.
     """
 
     vertices: Floats
@@ -56,6 +59,7 @@ class Looks:
     uv: Floats
     surfaces: tuple[Surface, ...]
     surface: Ints
+    photographed: bool
 
 
 def is_surface(name: str) -> bool:
@@ -108,13 +112,17 @@ def _kept(files: ScanFiles, _stamp: object) -> Looks:
             "mesh beside it: expected two meshes of one home, in one frame."
         )
     surfaces, uv = _surfaces(glb)
-    return Looks(glb.vertices, glb.faces, numbers, uv, surfaces, glb.material)
+    pictured = _photographed(glb, surfaces)
+    if pictured:
+        # A photograph is as bright as it was taken.
+        surfaces = tuple(replace(each, glow=1.0) for each in surfaces)
+    return Looks(glb.vertices, glb.faces, numbers, uv, surfaces, glb.material, pictured)
 
 
 def _grey(scan: Scan) -> Looks:
     uv = np.full((len(scan.vertices), 2), np.nan, dtype=np.float32)
     nothing = np.zeros(len(scan.faces), dtype=np.int32)
-    return Looks(scan.vertices, scan.faces, scan.numbers, uv, (GREY,), nothing)
+    return Looks(scan.vertices, scan.faces, scan.numbers, uv, (GREY,), nothing, False)
 
 
 def matched(scan: Scan, vertices: Floats, faces: Ints) -> tuple[Ints, float]:
@@ -185,6 +193,14 @@ def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
     if len(lacking):
         uv[glb.faces[lacking]] = np.nan
     return tuple(surfaces), uv
+
+
+def _photographed(glb: GlbTriangles, surfaces: Sequence[Surface]) -> bool:
+    held = np.array([isinstance(each.texture, Picture) for each in surfaces], dtype=np.bool_)
+    corners = glb.vertices[glb.faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(cross, axis=1)
+    return bool(area[held[glb.material]].sum() >= _PHOTOGRAPHED * area.sum())
 
 
 def _size(glb: GlbTriangles, image: int | None) -> tuple[int, int]:

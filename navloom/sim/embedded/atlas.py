@@ -38,6 +38,10 @@ class Light:
     place: Floats
 
 
+DARK = Light(np.zeros((16, 3), dtype=np.uint16), 4, np.zeros((1, 6), dtype=np.float32))
+"""No light at all, for what glows as bright as it is seen."""
+
+
 def baked(facets: Facets) -> Light:
     """The light of a mesh, worked out; seconds."""
     layout = layout_of(facets)

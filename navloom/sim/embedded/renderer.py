@@ -17,7 +17,7 @@ from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.rays import Hits
 from navloom.scenes.geometry.solids import Ints
-from navloom.sim.embedded.atlas import Light, baked
+from navloom.sim.embedded.atlas import DARK, Light, baked
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.edges import edge_codes, edges
 from navloom.sim.embedded.facets import Facets, facets_of
@@ -62,7 +62,9 @@ class Renderer:
 
     @cached_property
     def light(self) -> Light | None:
-        """The light on the mesh, None where it is unbaked."""
+        """The light on the mesh, None where it is unbaked; photographs hold their own."""
+        if self.mesh.photographed:
+            return DARK
         if self.lighting == "unbaked":
             return None
         return kept(self.facets, lambda: baked(self.facets))

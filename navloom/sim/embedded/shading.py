@@ -59,7 +59,8 @@ class Table:
 
 def table_of(facets: Facets, light: Light | None) -> Table:
     """Put together what shading reads of each face."""
-    place = np.zeros_like(facets.place) if light is None else light.place
+    place = np.zeros_like(facets.place)
+    place += 0 if light is None else light.place
     rows = np.column_stack(
         [place, facets.place, facets.colour, facets.density, facets.normal, facets.glow]
     )
