@@ -6,6 +6,7 @@ What is read, and what it becomes (``docs/formats/mp3d.md`` has the whole of it)
     house/SCAN.house                             rooms with types, storeys, objects; else
     regions/house_region_to_panorama.json        rooms without types: Unknown_5; else no rooms
     observations/objects_list/SCAN.json          objects, where no .house gives them
+    SCAN/SCAN.glb, SCAN/SCAN_semantic.ply        its mesh, and whose each face is
 
 Files are z up; a point (x, y, z) there is (x, z, -y) here, which makes R2R's headings ours.
 Nothing is guessed silently: what was inferred, approximated or left out stands in ``scene.notes``.
@@ -31,6 +32,7 @@ from navloom.scenes.formats.mp3d_regions import (
     rooms_of_house,
     rooms_without_types,
 )
+from navloom.scenes.geometry.scan_files import mp3d_scans
 from navloom.scenes.scene import (
     Edge,
     Finite,
@@ -88,8 +90,9 @@ class Walk:
 
 
 def list_ids(folder: Path) -> list[str]:
-    """The scans of a folder: those that have a connectivity file, sorted."""
-    return ids_in(folder, _ENDING, "connectivity")
+    """The scans of a folder: those that have a connectivity file or a mesh of their own, sorted."""
+    seen = (name for name, files in mp3d_scans(folder).items() if files.seen)
+    return sorted({*ids_in(folder, _ENDING, "connectivity"), *seen})
 
 
 def load(folder: Path, scene_id: str) -> Scene:
@@ -108,8 +111,15 @@ def load(folder: Path, scene_id: str) -> Scene:
         SceneError: path, field and expectation where a file is missing or broken.
     """
     scan = checked_id(scene_id, what="mp3d")
+    files = mp3d_scans(folder).get(scan)
     with checked(f"{folder}: {scan}"):
-        return _build(folder, scan)
+        path = find_in(folder, "connectivity", f"{scan}{_ENDING}")
+        if files is None or not files.seen or path.is_file():
+            return _build(folder, scan, None if files is None else files.numbers)
+        # What reads meshes is not imported for those who have none.
+        from navloom.scenes.formats.mp3d_mesh import load_scan
+
+        return load_scan(files)
 
 
 def read_poses(folder: Path, scene_id: str) -> dict[str, list[float]]:
@@ -133,9 +143,10 @@ def read_poses(folder: Path, scene_id: str) -> dict[str, list[float]]:
     return {each.image_id: each.pose for each in read_json(path, _PANORAMAS) if each.included}
 
 
-def _build(folder: Path, scan: str) -> Scene:
+def _build(folder: Path, scan: str, beside: Path | None) -> Scene:
     walk = _read_walk(find_in(folder, "connectivity", f"{scan}{_ENDING}"))
     house_file = find_in(folder, "house", f"{scan}.house")
+    house_file = beside if beside is not None and not house_file.is_file() else house_file
     house = read_house(house_file) if house_file.is_file() else None
     rooms = _read_rooms(folder, scan, house, walk)
     room_of = fill_rooms(walk.graph, walk.camera, rooms.given) if rooms.given else {}

@@ -6,7 +6,7 @@ turns them (up 0 0 1, front 0 1 0). Where the floors of a file lie level with y 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.hm3d_numbers import NumberLine, read_numbers
+from navloom.scenes.formats.mp3d_house import read_house
 from navloom.scenes.geometry.face_numbers import face_numbers
 from navloom.scenes.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
 from navloom.scenes.geometry.mesh_guard import check_size
+from navloom.scenes.geometry.ply_triangles import ply_triangles
 from navloom.scenes.geometry.scan_boxes import thing_boxes
 from navloom.scenes.geometry.scan_files import ScanFiles, missing
 from navloom.scenes.parts import Box
@@ -38,6 +40,7 @@ class Scan:
         lines: what the things are.
         upright: whether the file was y up already.
         notes: what a reader must know.
+        given: boxes of things that the source gives.
     """
 
     files: ScanFiles
@@ -48,10 +51,12 @@ class Scan:
     upright: bool
     notes: tuple[str, ...]
 
+    given: dict[int, Box] = field(default_factory=dict)
+
     @cached_property
     def boxes(self) -> dict[int, Box]:
-        """The box of each thing that has triangles."""
-        return thing_boxes(self.vertices, self.faces, self.numbers)
+        """The box of each thing: the one that the source gives, else that of its triangles."""
+        return self.given or thing_boxes(self.vertices, self.faces, self.numbers)
 
     @cached_property
     def rise(self) -> NDArray[np.float32]:
@@ -79,6 +84,34 @@ def read_scan(files: ScanFiles) -> Scan:
 
 @lru_cache(maxsize=2)
 def _kept(files: ScanFiles, _stamp: object) -> Scan:
+    return _house_scan(files) if files.source == "mp3d" else _release_scan(files)
+
+
+def _house_scan(files: ScanFiles) -> Scan:
+    """A scan of Matterport3D: its PLY says whose each face is, its ``.house`` what things are."""
+    if files.semantic is None or files.numbers is None:
+        return _bare(files)
+    house = read_house(files.numbers)
+    ply = ply_triangles(files.semantic)
+    vertices = turned(ply.vertices, False)
+    _check_metres(files.semantic, vertices)
+    # 0 is nobody's here, and an object's number there.
+    known = np.array([each.number for each in house.objects], dtype=np.int32)
+    numbers = np.where(np.isin(ply.objects, known), ply.objects + 1, 0).astype(np.int32)
+    if not numbers.any():
+        raise SceneError(
+            f"{files.semantic}: none of its faces is of an object of {files.numbers.name}: "
+            "expected files of one scan."
+        )
+    lines = tuple(NumberLine(x.number + 1, -1, x.name, x.room) for x in house.objects)
+    boxes = {x.number + 1: x.box for x in house.objects}
+    lost = int((numbers == 0).sum())
+    said = f"{lost:,} of {len(numbers):,} triangles are of no object that has a room and a name."
+    notes = (said,) if lost else ()
+    return Scan(files, vertices, ply.faces, numbers, lines, False, notes, boxes)
+
+
+def _release_scan(files: ScanFiles) -> Scan:
     if (files.semantic is None) != (files.numbers is None):
         there, gone = f"{files.stem}.semantic.glb", f"{files.stem}.semantic.txt"
         if files.semantic is None:
@@ -108,14 +141,14 @@ def _kept(files: ScanFiles, _stamp: object) -> Scan:
 def _bare(files: ScanFiles) -> Scan:
     path = files.looks or files.packed
     if path is None:
-        raise missing(
-            files, "mesh", f"{files.stem}.glb, or {files.stem}.semantic.glb with its text"
-        )
+        ending = "_semantic.ply and .house" if files.source == "mp3d" else ".semantic.glb"
+        raise missing(files, "mesh", f"{files.stem}.glb, or {files.stem}{ending}")
     glb = glb_triangles(path)
     vertices = turned(glb.vertices, False)
     _check_metres(path, vertices)
     nobody = np.zeros(len(glb.faces), dtype=np.int32)
-    notes = (f"There is no {files.stem}.semantic.glb: rooms and things are not known.",)
+    lacking = "SCAN_semantic.ply with SCAN.house" if files.source == "mp3d" else "semantic.glb"
+    notes = (f"There is no {lacking}: whose the triangles are is not known.",)
     return Scan(files, vertices, glb.faces, nobody, (), False, notes)
 
 

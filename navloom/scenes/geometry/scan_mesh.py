@@ -69,7 +69,7 @@ def is_surface(name: str) -> bool:
 
 def item_name(files: ScanFiles, number: int) -> str:
     """The id of the item of a number."""
-    return str(number) if files.source == "hm3d" else f"o{number}"
+    return str(number) if files.source == "hm3d" else f"o{number - 1}"
 
 
 def number_owners(scene: Scene, scan: Scan) -> Ints:
@@ -82,11 +82,9 @@ def number_owners(scene: Scene, scan: Scan) -> Ints:
     places = {item.id: k for k, item in enumerate(scene.items)}
     out = np.full(max((x.number for x in scan.lines), default=0) + 1, SHELL, dtype=np.int32)
     for line in scan.lines:
-        owner = _SURFACES.get(line.name)
-        if owner is None:
-            index = places.get(item_name(scan.files, line.number))
-            owner = NOTHING if index is None else item_owner(index)
-        out[line.number] = owner
+        index = places.get(item_name(scan.files, line.number))
+        gone = _SURFACES.get(line.name, NOTHING)
+        out[line.number] = gone if index is None else item_owner(index)
     return out
 
 
@@ -273,7 +271,8 @@ def standing(
 def _first_box(scan: Scan, name: str) -> tuple[Point3, float] | None:
     """Where an item stands in the scan, and how it is turned there."""
     plain = name.removeprefix("o")
-    box = scan.boxes.get(int(plain)) if plain.isdigit() and len(plain) < 9 else None
+    known = plain.isascii() and plain.isdigit() and len(plain) < 9
+    box = scan.boxes.get(int(plain) + (plain != name)) if known else None
     return None if box is None else (box.center, box.yaw)
 
 

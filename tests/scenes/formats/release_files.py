@@ -1,18 +1,22 @@
-"""Homes in the form of HM3D's release, in ways that Navloom's own export does not write."""
+"""Homes as HM3D and Matterport3D have them, in ways that Navloom's own export does not write."""
 
 from __future__ import annotations
 
 import io
+import math
 import shutil
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
 from navloom.scenes.exporting.hm3d_files import as_released
-from navloom.scenes.exporting.semantic_numbers import face_numbers, semantic_lines
-from navloom.scenes.geometry.mesh import scene_mesh
+from navloom.scenes.exporting.semantic_numbers import SemanticLine, face_numbers, semantic_lines
+from navloom.scenes.formats.mp3d_house import ROOM_LABELS
+from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
+from navloom.scenes.geometry.scan_boxes import thing_boxes
 from navloom.scenes.scene import Scene
 
 
@@ -59,3 +63,65 @@ def painted(
     at = points if y_up else as_released(points)
     glb.node("chunk000", [Primitive(at, faces, look, uv.reshape(-1, 2).astype(np.float32))])
     return glb.done()
+
+
+def as_matterport(scene: Scene, home: Path, folder: Path) -> Path:
+    """A home of HM3D's form as a scan of Matterport3D: SCAN.glb, SCAN_semantic.ply, SCAN.house.
+
+    Args:
+        scene: of which.
+        home: the same in HM3D's form, whose GLB of looks is taken.
+        folder: where the scan's own folder is made.
+    """
+    mesh, numbers = scene_mesh(scene), face_numbers(scene)
+    lines = [line for line in semantic_lines(scene) if line.region >= 0]
+    scan = folder / "S1"
+    scan.mkdir(parents=True)
+    shutil.copy(home / f"{home.name.partition('-')[2]}.glb", scan / "S1.glb")
+    objects = {line.number: k for k, line in enumerate(lines)}
+    table = np.full(int(numbers.max()) + 1, -1, dtype=np.int32)
+    for number, k in objects.items():
+        table[number] = k
+    faces = np.zeros(len(mesh.faces), dtype=[("n", "u1"), ("v", "<i4", 3), ("o", "<i4")])
+    faces["n"], faces["v"], faces["o"] = 3, mesh.faces, table[numbers]
+    head = (
+        f"ply\nformat binary_little_endian 1.0\nelement vertex {len(mesh.vertices)}\n"
+        "property float x\nproperty float y\nproperty float z\n"
+        f"element face {len(faces)}\nproperty list uchar int vertex_indices\n"
+        "property int object_id\nend_header\n"
+    )
+    points = as_released(mesh.vertices).astype("<f4")
+    (scan / "S1_semantic.ply").write_bytes(head.encode() + points.tobytes() + faces.tobytes())
+    (scan / "S1.house").write_text(_house(scene, lines, mesh, numbers), encoding="ascii")
+    return scan
+
+
+def _house(
+    scene: Scene, lines: list[SemanticLine], mesh: SceneMesh, numbers: NDArray[np.int32]
+) -> str:
+    letters = {label: letter for letter, label in ROOM_LABELS.items()}
+    boxes = thing_boxes(mesh.vertices, mesh.faces, numbers)
+    names = sorted({line.category for line in lines})
+    out = ["ASCII 1.1"]
+    zeros = " 0" * 5
+    for floor in scene.floors:
+        out.append(f"L {floor.id - 1} 1 - 0 0 {floor.height} 0 0 0 9 9 9{zeros}")
+    for region in scene.regions:
+        assert region.box is not None
+        (x, y, z), (a, b, c) = region.box.center, region.box.size
+        low, high = (x - a / 2, -z - c / 2, y - b / 2), (x + a / 2, -z + c / 2, y + b / 2)
+        at = " ".join(str(each) for each in (x, -z, region.center[1], *low, *high, b))
+        letter = letters.get(region.label, "z")
+        out.append(f"R {region.number} {region.floor - 1} 0 0 {letter} {at} 0 0 0 0")
+    for k, name in enumerate(names):
+        out.append(f"C {k} {k} {name.replace(' ', '#')} 1 misc{zeros}")
+    for k, line in enumerate(lines):
+        if line.number not in boxes:
+            continue
+        box = boxes[line.number]
+        (x, y, z), (a, b, c) = box.center, box.size
+        cos, sin = math.cos(box.yaw), math.sin(box.yaw)
+        numbers_ = (x, -z, y, cos, -sin, 0, 0, 0, 1, a / 2, b / 2, c / 2)
+        at = " ".join(str(each) for each in numbers_)
+        out.append(f"O {k} {line.region} {names.index(line.category)} {at} 0 0 0 0 0 0 0 0")
+    return "\n".join(out) + "\n"
