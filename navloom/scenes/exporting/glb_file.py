@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
 from navloom.scenes.exporting.glb_looks import Looks
+from navloom.scenes.exporting.seen_sides import seen_sides
 from navloom.scenes.exporting.written import write_files
 from navloom.scenes.geometry.laid_flat import laid_flat
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
@@ -38,7 +39,7 @@ def save_glb(scene: Scene, path: Path) -> Path:
     return path
 
 
-def scene_glb(scene: Scene, *, z_up: bool = False) -> bytes:
+def scene_glb(scene: Scene, *, z_up: bool = False, one_sided: bool = False) -> bytes:
     """A scene as the content of a GLB; the same scene gives the same bytes.
 
     Items' nodes have their ids; walls, floors and doors the names that
@@ -48,6 +49,8 @@ def scene_glb(scene: Scene, *, z_up: bool = False) -> bytes:
     Args:
         scene: it must have geometry.
         z_up: z up and y ahead, as HM3D has it; else y up and -z ahead.
+        one_sided: for renderers that draw front sides alone
+            (:func:`navloom.scenes.exporting.seen_sides.seen_sides`).
 
     Raises:
         SceneError: the scene has no geometry, or is too large.
@@ -55,6 +58,8 @@ def scene_glb(scene: Scene, *, z_up: bool = False) -> bytes:
     mesh = scene_mesh(scene)
     if not len(mesh.faces):
         raise SceneError(f"{scene.uri} has no triangles: expected walls, things or a mesh.")
+    if one_sided:
+        mesh, _ = seen_sides(mesh)
     glb = Glb(scene.uri)
     looks = Looks(glb)
     corners = _Corners(mesh)

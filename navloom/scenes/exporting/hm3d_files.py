@@ -19,6 +19,7 @@ from PIL import Image
 
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
 from navloom.scenes.exporting.glb_file import as_released, scene_glb
+from navloom.scenes.exporting.seen_sides import seen_sides
 from navloom.scenes.exporting.semantic_numbers import HEADER, face_numbers, semantic_lines
 from navloom.scenes.exporting.written import write_files
 from navloom.scenes.geometry.mesh import scene_mesh
@@ -44,7 +45,7 @@ def save_hm3d(scene: Scene, folder: Path) -> Path:
     """
     name = release_name(scene)
     files = {
-        f"{name}.glb": scene_glb(scene, z_up=True),
+        f"{name}.glb": scene_glb(scene, z_up=True, one_sided=True),
         f"{name}.semantic.glb": semantic_glb(scene, z_up=True),
         f"{name}.semantic.txt": semantic_text(scene).encode(),
     }
@@ -96,11 +97,15 @@ def semantic_text(scene: Scene) -> str:
 def semantic_glb(scene: Scene, *, z_up: bool) -> bytes:
     """The content of ``ID.semantic.glb``: the faces of the scene's mesh in their order, coloured.
 
+    After them come other sides (:func:`navloom.scenes.exporting.seen_sides.seen_sides`).
+
     Args:
         scene: it must have geometry.
         z_up: whether z is up and y ahead, as in HM3D; else y is up and -z ahead, as in Navloom.
     """
-    mesh, numbers = scene_mesh(scene), face_numbers(scene)
+    numbers = face_numbers(scene)
+    mesh, of_face = seen_sides(scene_mesh(scene))
+    numbers = numbers[of_face]
     lines = semantic_lines(scene)
     colours = np.array([(0, 0, 0), *(line.rgb for line in lines)], dtype=np.uint8)
     # Vertices of their own for each number: no face has two colours.

@@ -17,10 +17,12 @@ from navloom.scenes.exporting import face_numbers, semantic_lines
 from navloom.scenes.exporting.glb_file import save_glb, scene_glb
 from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
 from navloom.scenes.exporting.hm3d_files import save_hm3d
+from navloom.scenes.exporting.seen_sides import seen_sides
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.geometry import scene_mesh
-from navloom.scenes.geometry.owners import FLOOR, owner_name
-from navloom.scenes.geometry.solids import Picture
+from navloom.scenes.geometry.mesh import assembled
+from navloom.scenes.geometry.owners import FLOOR, WALL, owner_name
+from navloom.scenes.geometry.solids import Part, Picture, Surface, box, quad
 from navloom.scenes.scene import Floor, Region, Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.facets import facets_of
@@ -203,10 +205,11 @@ def test_hm3d_is_written_as_it_is_published(flat: Scene, tmp_path: Path) -> None
     colours = _srgb(glb.values(part["attributes"]["COLOR_0"])[:, :3] / 65_535)
     faces = glb.values(part["indices"]).reshape(-1, 3)
     numbers = [[told[tuple(colours[v])][0] for v in face] for face in faces.tolist()]
-    assert np.array_equal(np.array(numbers), face_numbers(flat)[:, None].repeat(3, axis=1))
+    mesh, of_face = seen_sides(scene_mesh(flat))
+    expected = face_numbers(flat)[of_face]
+    assert np.array_equal(np.array(numbers), expected[:, None].repeat(3, axis=1))
     # z is up and y is ahead, where Navloom has y and -z.
     x, y, z = glb.values(part["attributes"]["POSITION"])[faces].astype(np.float64).T
-    mesh = scene_mesh(flat)
     assert np.array_equal(np.stack([x, z, -y]).T, mesh.vertices[mesh.faces])
 
 
@@ -220,6 +223,22 @@ def test_every_srgb_byte_is_told_apart_as_16_bit_linear_light() -> None:
 
     grey = np.arange(256, dtype=np.uint8)[:, None].repeat(3, axis=1)
     assert np.array_equal(_srgb(linear_colours(grey)[:, :3] / 65_535), grey)
+
+
+def test_sheets_are_seen_from_both_sides_and_bodies_from_outside() -> None:
+    outside = box((0, 0, 0), (1, 1, 1), Surface())
+    inside = Part(outside.vertices + 2, outside.faces[:, ::-1])
+    corners = [[5, 0, 0], [6, 0, 0], [6, 1, 0], [5, 1, 0]]
+    sheet, wall = quad(corners, Surface()), quad(corners, Surface())
+    mesh = assembled([(1, outside), (1, inside), (2, sheet), (WALL, wall)])
+    seen, of_face = seen_sides(mesh)
+    assert of_face.tolist() == [*range(28), 24, 25]
+    assert seen.owners[28:].tolist() == [2, 2]
+    assert np.array_equal(seen.faces[:12], mesh.faces[:12])
+    assert np.array_equal(seen.faces[12:24], mesh.faces[12:24, ::-1])
+    assert np.array_equal(seen.faces[24:28], mesh.faces[24:28])
+    backs = seen.vertices[seen.faces[28:]]
+    assert np.array_equal(backs, mesh.vertices[mesh.faces[24:26, ::-1]])
 
 
 def test_a_habitat_dataset_names_what_is_there(flat: Scene, tmp_path: Path) -> None:

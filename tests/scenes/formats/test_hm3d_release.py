@@ -17,6 +17,7 @@ import shapely
 
 from navloom.errors import SceneError
 from navloom.scenes.exporting.hm3d_files import save_hm3d
+from navloom.scenes.exporting.seen_sides import seen_sides
 from navloom.scenes.exporting.semantic_numbers import semantic_lines
 from navloom.scenes.geometry.mesh import has_geometry, scene_mesh
 from navloom.scenes.scene import Link, Scene
@@ -104,7 +105,7 @@ def test_everybody_can_walk_everywhere(read: Scene) -> None:
 
 def test_its_mesh_knows_whose_each_face_is(flat: Scene, read: Scene) -> None:
     assert has_geometry(read)
-    ours, theirs = scene_mesh(flat), scene_mesh(read)
+    ours, theirs = seen_sides(scene_mesh(flat))[0], scene_mesh(read)
     assert len(ours.faces) == len(theirs.faces)
     # Its faces are in the order of what it looks like.
     corners, other = (each.vertices[each.faces].reshape(-1, 9) for each in (ours, theirs))
