@@ -17,7 +17,7 @@ from navloom.errors import SceneError
 from navloom.scenes.geometry.mesh_file import GENERATOR
 from navloom.scenes.geometry.mesh_guard import MOST_BYTES
 
-_FLOAT, _USHORT, _UINT = 5126, 5123, 5125
+_FLOAT, _UBYTE, _USHORT, _UINT = 5126, 5121, 5123, 5125
 _VERTICES, _FACES = 34962, 34963
 _KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
 
@@ -32,7 +32,7 @@ class Primitive:
         material: what :meth:`Glb.material` gave.
         uv: (n, 2) float32; v goes downwards.
         normals: (n, 3) float32, unit.
-        colours: (n, 4) uint16: linear, 65,535 is 1.
+        colours: (n, 4) uint16 or uint8: linear, the type's greatest number is 1.
     """
 
     positions: NDArray[np.float32]
@@ -40,7 +40,7 @@ class Primitive:
     material: int
     uv: NDArray[np.float32] | None = None
     normals: NDArray[np.float32] | None = None
-    colours: NDArray[np.uint16] | None = None
+    colours: NDArray[np.uint16] | NDArray[np.uint8] | None = None
 
 
 @dataclass
@@ -145,8 +145,10 @@ class Glb:
             uv = np.asarray(part.uv, dtype="<f4")
             attributes["TEXCOORD_0"] = self._accessor(uv, _FLOAT, _VERTICES)
         if part.colours is not None:
-            colours = np.asarray(part.colours, dtype="<u2")
-            attributes["COLOR_0"] = self._accessor(colours, _USHORT, _VERTICES, normalized=True)
+            wide = part.colours.dtype != np.uint8
+            colours = np.asarray(part.colours, dtype="<u2" if wide else "u1")
+            kind = _USHORT if wide else _UBYTE
+            attributes["COLOR_0"] = self._accessor(colours, kind, _VERTICES, normalized=True)
         small = len(at) < 65_536
         faces = np.asarray(part.faces, dtype="<u2" if small else "<u4").reshape(-1, 1)
         indices = self._accessor(faces, _USHORT if small else _UINT, _FACES)

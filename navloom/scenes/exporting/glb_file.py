@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,9 @@ def save_glb(scene: Scene, path: Path) -> Path:
     return path
 
 
-def scene_glb(scene: Scene, *, z_up: bool = False, one_sided: bool = False) -> bytes:
+def scene_glb(
+    scene: Scene, *, z_up: bool = False, one_sided: bool = False, unlit: bool = False
+) -> bytes:
     """A scene as the content of a GLB; the same scene gives the same bytes.
 
     Items' nodes have their ids; walls, floors and doors the names that
@@ -51,6 +54,8 @@ def scene_glb(scene: Scene, *, z_up: bool = False, one_sided: bool = False) -> b
         z_up: z up and y ahead, as HM3D has it; else y up and -z ahead.
         one_sided: for renderers that draw front sides alone
             (:func:`navloom.scenes.exporting.seen_sides.seen_sides`).
+        unlit: for renderers that have no light and show colours as they are written: factors are
+            sRGB, and colours of vertices tell sides of a thing apart.
 
     Raises:
         SceneError: the scene has no geometry, or is too large.
@@ -61,23 +66,24 @@ def scene_glb(scene: Scene, *, z_up: bool = False, one_sided: bool = False) -> b
     if one_sided:
         mesh, _ = seen_sides(mesh)
     glb = Glb(scene.uri)
-    looks = Looks(glb)
-    corners = _Corners(mesh)
+    looks = Looks(glb, linear_factors=not unlit)
+    corners = _Corners(mesh, shaded=unlit)
     vertices, normals = mesh.vertices, corners.normals
     if z_up:
         vertices, normals = as_released(vertices), as_released(normals)
     names = distinct_names(scene)
     owned: dict[int, list[Primitive]] = {}
-    for owner, look, smooth, vertex, uv, faces in corners.groups():
-        surface = mesh.surfaces[look]
+    for group in corners.groups():
+        surface, vertex = mesh.surfaces[group.look], group.vertex
         part = Primitive(
             vertices[vertex],
-            faces,
+            group.faces,
             looks.of(surface),
-            uv if surface.texture else None,
-            normals[vertex] if smooth else None,
+            group.uv if surface.texture else None,
+            normals[vertex] if group.smooth else None,
+            group.shades if unlit else None,
         )
-        owned.setdefault(owner, []).append(part)
+        owned.setdefault(group.owner, []).append(part)
     for owner, parts in owned.items():
         glb.node(names.get(owner, f"mesh_{owner}"), parts)
     return glb.done()
@@ -89,58 +95,84 @@ def as_released(points: Floats) -> Floats:
     return np.stack([x, -z, y], axis=1)
 
 
-class _Corners:
-    """Faces' corners as vertices: those at one place, of one look and texture place, are one."""
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """What is one owner's, of one look, and round or not.
 
-    def __init__(self, mesh: SceneMesh) -> None:
+    Attributes:
+        owner: its number.
+        look: the surface's row in the mesh.
+        smooth: whether it is shaded round.
+        vertex: (n,) of each vertex its row in the mesh.
+        uv: (n, 2) its place on the texture.
+        shades: (n, 4) uint8, how bright it is.
+        faces: (m, 3) rows of these.
+    """
+
+    owner: int
+    look: int
+    smooth: bool
+    vertex: NDArray[np.int64]
+    uv: Floats
+    shades: NDArray[np.uint8]
+    faces: NDArray[np.int64]
+
+
+class _Corners:
+    """Faces' corners as vertices: those that lie and look alike are one."""
+
+    def __init__(self, mesh: SceneMesh, *, shaded: bool) -> None:
         self._mesh = mesh
         corners = mesh.vertices[mesh.faces]
         cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         unit = cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-12)
         self._uv = _texture_places(mesh, corners, unit)
         self.normals = _round_normals(mesh, cross)
-
-    def groups(self) -> list[tuple[int, int, bool, NDArray[np.int64], Floats, NDArray[np.int64]]]:
-        """What is one owner's, of one look and round or not.
-
-        Returns:
-            Owner, look, whether it is shaded round; of each vertex its row in the mesh and its
-            place on the texture (n, 2); faces as rows of these (m, 3). By owner, then look.
-        """
-        mesh = self._mesh
-        keys = (mesh.smooth, mesh.surface, mesh.owners)
-        by_group = np.lexsort(keys)
-        sorted_keys = np.stack([key[by_group] for key in keys])
-        first = np.flatnonzero(np.any(np.diff(sorted_keys, axis=1, prepend=-(10**9)), axis=0))
-        groups = []
-        for faces in np.split(by_group, first[1:]):
-            lead = faces[0]
-            vertex, uv, own = self._merged(faces)
-            groups.append(
-                (
-                    int(mesh.owners[lead]),
-                    int(mesh.surface[lead]),
-                    bool(mesh.smooth[lead]),
-                    vertex,
-                    uv,
-                    own,
-                )
+        self._shade = np.full(mesh.faces.shape, 255, dtype=np.int64)
+        if shaded:
+            turned = np.where(
+                mesh.smooth[:, None, None], self.normals[mesh.faces], unit[:, None, :]
             )
-        return groups
+            glow = np.array([look.glow > 0 for look in mesh.surfaces])[mesh.surface]
+            self._shade[~glow] = _shades(turned[~glow])
 
-    def _merged(
-        self, faces: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+    def groups(self) -> list[_Group]:
+        """All there are, by owner, then by look."""
+        mesh = self._mesh
+        by_group = np.lexsort((mesh.smooth, mesh.surface, mesh.owners))
+        keys = np.stack([key[by_group] for key in (mesh.smooth, mesh.surface, mesh.owners)])
+        last = np.flatnonzero(np.any(np.diff(keys.astype(np.int64), axis=1), axis=0))
+        return [self._group(faces) for faces in np.split(by_group, last + 1)]
+
+    def _group(self, faces: NDArray[np.int64]) -> _Group:
         vertex = self._mesh.faces[faces].reshape(-1).astype(np.int64)
-        uv = self._uv[faces].reshape(-1, 2)
+        uv, shade = self._uv[faces].reshape(-1, 2), self._shade[faces].reshape(-1)
         near = np.rint(uv * _FINE).astype(np.int64)
-        order = np.lexsort((near[:, 1], near[:, 0], vertex))
-        steps = np.diff(vertex[order]) | np.diff(near[order, 0]) | np.diff(near[order, 1])
-        new = np.concatenate([[True], steps != 0])
+        keys = np.stack([vertex, near[:, 0], near[:, 1], shade])
+        order = np.lexsort(keys)
+        new = np.any(np.diff(keys[:, order], axis=1) != 0, axis=0)
         row = np.empty(len(vertex), dtype=np.int64)
-        row[order] = np.cumsum(new) - 1
-        kept = order[new]
-        return vertex[kept], uv[kept].astype(np.float32), row.reshape(-1, 3)
+        row[order] = np.concatenate([[0], np.cumsum(new)])
+        kept = order[np.concatenate([[True], new])]
+        grey = np.repeat(shade[kept, None], 4, axis=1).astype(np.uint8)
+        grey[:, 3] = 255
+        lead = faces[0]
+        return _Group(
+            int(self._mesh.owners[lead]),
+            int(self._mesh.surface[lead]),
+            bool(self._mesh.smooth[lead]),
+            vertex[kept],
+            uv[kept].astype(np.float32),
+            grey,
+            row.reshape(-1, 3),
+        )
+
+
+def _shades(normals: Floats) -> NDArray[np.int64]:
+    """(...) 0 to 255: brighter what looks up, sides by the way that they face."""
+    x, y, z = np.moveaxis(normals, -1, 0)
+    shade = 0.88 + np.where(y > 0, 0.12, 0.04) * np.abs(y) + 0.045 * x - 0.03 * z
+    return np.asarray(np.rint(np.clip(shade, 0, 1) * 255), dtype=np.int64)
 
 
 def _texture_places(mesh: SceneMesh, corners: Floats, normal: Floats) -> NDArray[np.float64]:

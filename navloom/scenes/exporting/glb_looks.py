@@ -25,10 +25,13 @@ class Looks:
 
     Args:
         glb: what they are added to.
+        linear_factors: whether colours are written as light, as glTF has them, or as they are
+            shown, for renderers that do not ask which.
     """
 
-    def __init__(self, glb: Glb) -> None:
+    def __init__(self, glb: Glb, *, linear_factors: bool = True) -> None:
         self._glb = glb
+        self._linear = linear_factors
         self._materials: dict[Surface, int] = {}
         self._textures: dict[str | Picture, int] = {}
 
@@ -39,7 +42,8 @@ class Looks:
         return self._materials[surface]
 
     def _made(self, surface: Surface) -> int:
-        factor = [round(float(each), 5) for each in linear(np.array(surface.rgb))]
+        colour = linear(np.array(surface.rgb)) if self._linear else np.array(surface.rgb)
+        factor = [round(float(each), 5) for each in colour]
         rough: dict[str, Any] = {
             "baseColorFactor": [*factor, 1.0],
             "metallicFactor": 0.0,
