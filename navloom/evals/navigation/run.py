@@ -251,6 +251,12 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
     simulator.close()
     pictures = bool(request.views) and "rgb" in simulator.capabilities
     shown = pictures and _sees(request.thinks_with)
+    if shown and request.backend == "habitat":
+        from navloom.sim.habitat.habitat import gpu_named
+        from navloom.sim.habitat.habitat_process import check_drawing
+
+        # Better one line now than an error a sample.
+        check_drawing(gpu_named())
     if pictures and not shown and not request.thinks_with.startswith("builtin/"):
         notes.append(
             f"{request.thinks_with} takes no images: it is told in words, and no picture is made."

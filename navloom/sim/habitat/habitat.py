@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.geometry import has_geometry
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.captions import captions_for
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.embedded import camera_of
 from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, nearest_viewpoint
-from navloom.sim.habitat.habitat_process import Place, check_drawing, habitat_at, lacking
+from navloom.sim.habitat.habitat_process import Place, habitat_at, lacking
 from navloom.sim.habitat.habitat_scenes import SceneFiles, scene_files
 from navloom.sim.habitat.touching import touched
 from navloom.sim.habitat.walking import Ground
@@ -73,9 +74,10 @@ def make(
         dataset: a scene dataset's config of your own that has the scene by its id.
 
     Raises:
-        SimulatorError: habitat_sim is not there or has nothing to draw on, the scene has no
-            geometry or no viewpoints, there is no such rig, the dataset lacks something, or the
-            cache of captions is broken.
+        SimulatorError: habitat_sim is not there, the scene has no geometry or no viewpoints, there
+            is no such rig, the dataset lacks something, or the cache of captions is broken. That
+            there is nothing to draw on is found out by whoever looks first
+            (:func:`navloom.sim.habitat.habitat_process.check_drawing` asks beforehand).
     """
     if captions is None or isinstance(captions, (str, FilePath)):
         captions = captions_for(scene, captions)
@@ -86,7 +88,6 @@ def make(
         raise SimulatorError(why)
     if where is not None:
         scene_files(scene, where)
-    check_drawing(gpu)
     return made
 
 
@@ -150,7 +151,7 @@ class HabitatSimulator(GraphSimulator):
         dataset: the config of a scene dataset; None is an export of the scene.
 
     Raises:
-        SimulatorError: the scene has no viewpoints, or the rig a lidar.
+        SimulatorError: the scene has no viewpoints or no geometry, or the rig a lidar.
     """
 
     def __init__(
@@ -161,6 +162,7 @@ class HabitatSimulator(GraphSimulator):
         gpu: int = -1,
         dataset: FilePath | None = None,
     ) -> None:
+        self._dataset = dataset
         super().__init__(scene, captions)
         self._rig = rig_of("vln-mme") if rig is None else rig
         if any(sensor.modality == "lidar" for sensor in self._rig):
@@ -176,6 +178,14 @@ class HabitatSimulator(GraphSimulator):
         own = GraphSimulator.capabilities | {"collide"} | set(modalities)
         # What a dataset of the user's has cannot be changed.
         self.capabilities = own if dataset is None else own - {"change"}
+
+    def _check(self, scene: Scene) -> None:
+        super()._check(scene)
+        if self._dataset is None and not has_geometry(scene):
+            raise SimulatorError(
+                f"{scene.uri} has no geometry for habitat to open: neither walls nor a mesh. Use"
+                " --backend graph, or name a scene dataset that has it."
+            )
 
     def reset(
         self, agents: Mapping[str, tuple[Pose, Embodiment]], *, seed: int = 0
@@ -235,7 +245,7 @@ class HabitatSimulator(GraphSimulator):
         """A changed copy in the place of the scene; it is exported when somebody looks or walks."""
         if "change" not in self.capabilities:
             raise SimulatorError(
-                f"{self.scene.uri} is opened out of {self._eyes.dataset}, which cannot be changed:"
+                f"{self.scene.uri} is opened out of {self._dataset}, which cannot be changed:"
                 " leave the dataset out to have the scene exported."
             )
         eyes, grounds = self._eyes, self._grounds

@@ -89,16 +89,11 @@ def scene_files(scene: Scene, dataset: Path | None = None) -> SceneFiles:
         dataset: a scene dataset's config of the user's own; None is an export of ours.
 
     Raises:
-        SimulatorError: the scene has no geometry, the export cannot be written, or the dataset has
-            no such scene or lacks a file.
+        SimulatorError: the scene cannot be exported, or the dataset has no such scene or lacks a
+            file.
     """
     if dataset is not None:
         return per_scene(scene, f"habitat {dataset}", lambda: _of_dataset(scene, dataset))
-    if not has_geometry(scene):
-        raise SimulatorError(
-            f"{scene.uri} has no geometry for habitat to open: neither walls nor a mesh. Use"
-            " --backend graph, or name a scene dataset that has it."
-        )
     try:
         return per_scene(scene, "habitat files", lambda: _exported(scene))
     except SceneError as error:

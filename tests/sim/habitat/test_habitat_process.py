@@ -10,12 +10,16 @@ from typing import Any
 import pytest
 
 from navloom.errors import SimulatorError
+from navloom.evals.kinds import run_kind
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.run_folder import read_samples
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.sim import Hop, Observation, Pose, Simulator, get_simulator
 from navloom.sim.embedded import Sensor
 from navloom.sim.habitat import habitat_process, habitat_worker
-from navloom.sim.habitat.habitat_process import PYTHON, SECONDS
+from navloom.sim.habitat.habitat_process import PYTHON, SECONDS, check_drawing
+from navloom.testing import ModelServer
 
 SMALL = tuple(Sensor(each, width=8, height=8) for each in ("rgb", "depth", "ids"))  # type: ignore[arg-type]
 StandIn = Callable[[str], None]
@@ -55,12 +59,15 @@ def test_without_habitat_one_line_says_how_to_install_it(monkeypatch: pytest.Mon
 
 def test_a_library_that_is_missing_is_named(stand_in: StandIn) -> None:
     stand_in("no library")
-    assert "cannot be imported (ImportError: libEGL.so.1" in refusal(made)
+    seen = stood(made())
+    assert "cannot be imported (ImportError: libEGL.so.1" in refusal(lambda: image(seen, "rgb"))
 
 
 def test_without_a_device_to_draw_on_one_line_says_what_to_do(stand_in: StandIn) -> None:
     stand_in("no EGL")
-    line = refusal(made)
+    seen = stood(made())
+    line = refusal(lambda: image(seen, "rgb"))
+    assert refusal(lambda: check_drawing(-1)) == line
     assert "habitat cannot draw" in line
     assert "CUDA device 0 among 1 EGL devices" in line
     assert "gpu_device_id -1" in line
@@ -102,6 +109,26 @@ def test_a_crash_is_an_error_of_who_asked_and_the_next_one_is_served(
         assert "It said: reading the scene" in line
     stand_in("fine")
     assert image(second, "rgb").shape == (8, 8, 3)
+
+
+def test_a_run_goes_on_after_a_crash(
+    stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("fine")
+    with ModelServer(["Action: Stop. I have arrived."] * 2) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-0123456789")
+        options = {"spec": "demo:flat", "n": 2}
+        request = EvalRequest(
+            task="scene", options=options, agent="navgpt", backend="habitat", model="openai/any"
+        )
+        check_drawing(-1)
+        stand_in("crash once")
+        run_kind(request, tmp_path / "r")
+    (row,) = read_samples(tmp_path / "r")
+    assert row["status"] in ("ok", "failed")
+    (line,) = (tmp_path / "r" / "errors.jsonl").read_text().splitlines()
+    assert "habitat's process was ended by signal 11" in line
 
 
 def test_ids_that_would_be_all_zero_are_refused(stand_in: StandIn) -> None:
