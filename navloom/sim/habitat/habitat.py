@@ -119,7 +119,8 @@ class _Eyes:
 
     @cached_property
     def place(self) -> Place:
-        return Place(str(self.files.config), self.files.handle, self.gpu, self.modalities)
+        config, handle = str(self.files.config), self.files.handle
+        return Place(config, handle, self.gpu, self.modalities, unlit=self.dataset is None)
 
     def look(self, sensor: Sensor, camera: Camera) -> NDArray[Any]:
         """The picture of one sensor."""

@@ -36,6 +36,9 @@ PYTHON, PROCESSES, SECONDS = (f"NAVLOOM_HABITAT_{w}" for w in ("PYTHON", "PROCES
 PAGE = "docs/habitat.md"
 _MOST, _LIMIT_S = 4, 300.0
 _WORKER = Path(__file__).with_name("habitat_worker.py")
+_UNLIT = Path(__file__).with_name("unlit")
+"""Habitat reads data/default.pbr_config.json of the folder that it is started in. This one's leaves
+out the light of an environment, which takes 7 to 35 s to be made and no unlit scene shows."""
 _MOST_BYTES = 300_000_000
 _MOST_SAID, _LAST_LINES = 8_000, 3
 _INSTALL = (
@@ -57,12 +60,14 @@ class Place:
         scene: the scene's handle in it.
         gpu: the device that is drawn on; -1 is any.
         modalities: which kinds of pictures it must be able to take.
+        unlit: whether it is known that nothing in the scene is lit.
     """
 
     config: str
     scene: str
     gpu: int = -1
     modalities: tuple[str, ...] = ()
+    unlit: bool = False
 
 
 def lacking() -> str:
@@ -91,7 +96,7 @@ def check_drawing(gpu: int) -> str:
     Raises:
         SimulatorError: there is no habitat_sim, or nothing to draw on.
     """
-    process = HabitatProcess(Place("default", "NONE", gpu))
+    process = HabitatProcess(Place("default", "NONE", gpu, unlit=True))
     try:
         return str(process.ask("renderer")[0]["version"])
     finally:
@@ -119,12 +124,13 @@ class HabitatProcess:
         quiet = {"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
         try:
             self._child = subprocess.Popen(  # noqa: S603  the user's own Python, and our file
-                [str(Path(python).expanduser()), str(_WORKER), str(theirs.fileno())],
+                [str(Path(python).expanduser().absolute()), str(_WORKER), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
                 stderr=self._said,
                 pass_fds=[theirs.fileno()],
                 env={**quiet, **os.environ},
+                cwd=_UNLIT if place.unlit else None,
             )
         except OSError as error:
             ours.close()
@@ -138,7 +144,9 @@ class HabitatProcess:
         """The files of those that it has loaded."""
         try:
             self.version = str(self.ask("hello")[0]["version"])
-            self.ask("enter", **asdict(place))
+            told = asdict(place)
+            del told["unlit"]  # its part is the folder that it is started in
+            self.ask("enter", **told)
         except SimulatorError:
             self.close()
             raise
