@@ -26,6 +26,7 @@ import numpy as np
 from benchmarks import Claim
 from navloom.scenes.geometry import packets
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
+from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded import shading
 from navloom.sim.embedded.camera import Camera
@@ -62,7 +63,7 @@ def claims() -> list[Claim]:
 def _frames() -> list[Claim]:
     scene = load_scene(HOME)
     mesh = split(scene_mesh(scene), TRIANGLES)
-    cameras = _cameras(scene)
+    cameras = spread(scene, VIEWS)
     renderer = Renderer(mesh)
     ways = ways_of_drawing()
     try:
@@ -134,10 +135,11 @@ def _row(name: str, spent: dict[str, float], count: int, alike: list[float], bes
     )
 
 
-def _cameras(scene: Any) -> list[Camera]:
+def spread(scene: Scene, count: int) -> list[Camera]:
+    """Cameras at viewpoints, turned at random."""
     rng = np.random.default_rng(0)
     found = []
-    for _ in range(VIEWS):
+    for _ in range(count):
         x, y, z = scene.viewpoints[rng.integers(len(scene.viewpoints))].position
         heading = float(rng.uniform(0, 2 * math.pi))
         found.append(Camera((x, y + 1.5, z), heading, -0.1, SIDE, SIDE, samples=1))

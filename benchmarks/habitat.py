@@ -1,0 +1,146 @@
+"""Frames of embedded and of habitat-sim: the same triangles, the same cameras, in turns.
+
+Both draw colour, depth and ids (semantic) of one home of 200,000 triangles, 224 x 224. habitat-sim
+draws them in a process of its own, and only its own ``get_sensor_observations()`` is timed there;
+embedded has its light baked, one ray a pixel, and is compiled where numba is installed. Habitat's
+colours have no light at all. Both may use every core. ``NAVLOOM_GPU_DEVICE`` says what habitat
+draws on; -1 unless given, which is software where there is no GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import Claim
+from benchmarks.rendering import HOME, SIDE, TRIANGLES, drawing, split, spread, ways_of_drawing
+from navloom.scenes.distances import per_scene
+from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
+from navloom.scenes.exporting.seen_sides import seen_sides
+from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import load_scene
+from navloom.sim.embedded.camera import Camera
+from navloom.sim.embedded.renderer import Renderer
+from navloom.sim.habitat.habitat import gpu_named
+from navloom.sim.habitat.habitat_process import PYTHON, lacking
+
+VIEWS, ROUNDS = 24, 3
+WANTED = {"in numpy": 1.4, "with numba": 2.3}
+NEAR_M, SHARE = 0.02, 0.995
+
+
+def claims() -> list[Claim]:
+    """Frames a second beside habitat-sim's, with and without numba."""
+    what = f"habitat-sim, software GL, {SIDE}x{SIDE}, the same {TRIANGLES:,} triangles of {HOME}"
+    if gpu_named() >= 0:
+        what = what.replace("software GL", f"GPU {gpu_named()}")
+    ways = ways_of_drawing()
+    if lacking():
+        note = "habitat_sim is not installed (docs/habitat.md): not compared"
+        return [
+            Claim(f"RGB, depth and ids, {name}", f"{what}; NOT MEASURED", 0.0, 0.0, note=note)
+            for name in ways
+        ]
+    with tempfile.TemporaryDirectory() as folder:
+        spent, busy, alike = _spent(Path(folder), ways)
+    count = ROUNDS * VIEWS
+    load = os.getloadavg()[0]
+    theirs = count / spent["habitat"]
+    return [
+        Claim(
+            f"RGB, depth and ids, {name}",
+            what,
+            count / spent[name] / theirs,
+            WANTED[name],
+            alike > SHARE,
+            f"{count / spent[name]:.0f} frames/s, habitat {theirs:.0f}; of the processors "
+            f"{1000 * busy[name] / count:.1f} ms a frame, habitat "
+            f"{1000 * busy['habitat'] / count:.1f}; depths within 2 cm of each other at "
+            f"{alike:.2%} of pixels; load {load:.1f} on {os.cpu_count()} cores",
+        )
+        for name in ways
+    ]
+
+
+Spent = dict[str, float]
+
+
+def _spent(folder: Path, ways: Any) -> tuple[Spent, Spent, float]:
+    """Seconds by the clock, seconds of processors, and the share of pixels at one depth."""
+    scene, mesh = one_sided(HOME, TRIANGLES)
+    config = save_habitat([scene], folder)
+    cameras, renderer = spread(scene, VIEWS), Renderer(mesh)
+    nothing = dict.fromkeys([*ways, "habitat"], 0.0)
+    spent, busy, alike = dict(nothing), dict(nothing), []
+    with _habitat(config, scene_handle(scene), cameras[0].fov) as draw:
+        for turn in range(ROUNDS + 1):
+            for camera in cameras:
+                seconds, worked, theirs = draw(camera)
+                spent["habitat"] += seconds
+                busy["habitat"] += worked
+                for name, way in ways.items():
+                    renderer.forget()
+                    with drawing(way):
+                        began, worked = time.perf_counter(), time.process_time()
+                        frame = renderer.frame(camera)
+                        _, depth, _ = frame.rgb, frame.depth, frame.ids
+                        spent[name] += time.perf_counter() - began
+                        busy[name] += time.process_time() - worked
+                alike.append((np.abs(depth - theirs) <= NEAR_M).mean())
+            if turn == 0:
+                # The first round compiles and fills caches.
+                spent, busy = dict(nothing), dict(nothing)
+    return spent, busy, float(np.mean(alike))
+
+
+def one_sided(home: str, triangles: int) -> tuple[Scene, SceneMesh]:
+    """A home of so many triangles, each of which is seen from its front: what habitat opens."""
+    plain = load_scene(home)
+    mesh, _ = seen_sides(scene_mesh(plain))
+    mesh = split(mesh, triangles)
+    scene = Scene.model_validate(plain.model_dump())
+    # What is kept of a scene under this name is what everything sees of it.
+    return scene, per_scene(scene, "mesh", lambda: mesh)
+
+
+@contextmanager
+def _habitat(config: Path, scene: str, fov: float) -> Iterator[Any]:
+    """A function from a camera to habitat's seconds, those of processors, and its depth."""
+    python = os.environ.get(PYTHON, "").strip() or sys.executable
+    script = Path(__file__).with_name("habitat_frames.py")
+    child = subprocess.Popen(
+        [python, str(script), str(config), scene, str(SIDE), str(fov), str(gpu_named())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
+        | dict(os.environ),
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+
+    def draw(camera: Camera) -> tuple[float, float, Any]:
+        pose = [*camera.position, camera.heading, camera.elevation]
+        print(json.dumps(pose), file=child.stdin, flush=True)
+        for line in child.stdout or ():
+            if line.startswith("["):
+                seconds, busy, file = json.loads(line)
+                return seconds, busy, np.load(file)
+        raise RuntimeError(f"habitat-sim ended with {child.wait()}")
+
+    try:
+        yield draw
+    finally:
+        child.stdin.close()
+        child.wait()
