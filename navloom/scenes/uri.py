@@ -2,7 +2,8 @@
 
     home:7, home:0-49                made from seeds; ``home:7?rooms=12&floors=2`` as one wishes
     demo:flat                        a home that ships with the package; ``demo:`` is all three
-    hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it
+    hm3d:DIR/ID, mp3d:DIR/SCAN       one scene of a folder; ``hm3d:DIR`` is every scene in it:
+                                     HM3D's release (its splits too), graphs of rooms, scans
     capnav:DIR/ID                    one scene of the CapNav benchmark; ``capnav:DIR`` is all
     hm3d:ID, mp3d:SCAN, capnav:ID    the same in $NAVLOOM_DATA/hm3d, .../mp3d and .../capnav
     PATH.glb, PATH.gltf, PATH.obj    a mesh; ``mesh:DIR`` is every mesh in a folder
@@ -10,7 +11,8 @@
 
 A format is a module with ``list_ids(folder) -> list[str]`` and ``load(folder, id) -> Scene``,
 imported when it is first named. To add one is to add its line to ``FORMATS``. One whose scenes are
-made and not read has ``read_names(words) -> list[str]`` besides: the ids that a spec means.
+made and not read has ``read_names(words) -> list[str]`` besides: the ids that a spec means. One
+whose ids have a part that people leave out has ``whole_id(name, ids) -> str``.
 """
 
 from __future__ import annotations

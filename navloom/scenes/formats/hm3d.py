@@ -19,7 +19,15 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from navloom.errors import SceneError
 from navloom.scenes.box_graph import place_in_boxes
-from navloom.scenes.checked_files import checked_id, ids_in, read_json
+from navloom.scenes.checked_files import (
+    checked,
+    checked_id,
+    ids_in,
+    parse_json,
+    read_bytes,
+    read_json,
+)
+from navloom.scenes.formats.scene_json import load_file
 from navloom.scenes.geometry.scan_files import hm3d_homes
 from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.scene import (
@@ -168,7 +176,19 @@ def load(folder: Path, scene_id: str) -> Scene:
     # What reads meshes is not imported for those who have none.
     from navloom.scenes.formats.hm3d_release import load_home
 
-    return load_home(files, room_labels(_read(path, scene_id)) if path.is_file() else None)
+    path = files.folder.with_name(f"{scene_id}.json")
+    if not path.is_file():
+        return load_home(files)
+    if _is_scene(path):
+        # It was made of the release and holds what is dear to find out; its mesh is the release's.
+        with checked(path):
+            return load_file(path).replace(id=scene_id, source="hm3d")
+    return load_home(files, room_labels(_read(path, scene_id)))
+
+
+def _is_scene(path: Path) -> bool:
+    content = parse_json(read_bytes(path), path)
+    return isinstance(content, dict) and str(content.get("version")).startswith("navloom.scene/")
 
 
 def _read(path: Path, scene_id: str) -> Home:

@@ -179,7 +179,8 @@ def _surfaces(glb: GlbTriangles) -> tuple[tuple[Surface, ...], Floats]:
     surfaces = []
     for k, (rgb, image) in enumerate(glb.materials):
         if k not in sizes or image is None or not sizes[k][0]:
-            surfaces.append(Surface(_srgb(rgb)) if image is None else GREY)
+            painted = image is None and not glb.packed
+            surfaces.append(Surface(_srgb(rgb)) if painted else GREY)
             continue
         if image not in pictures:
             pictures[image] = _picture(glb, image, shrink)

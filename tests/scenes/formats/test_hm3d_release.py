@@ -16,12 +16,19 @@ import pytest
 import shapely
 
 from navloom.errors import SceneError
+from navloom.graphs.annotation import room_typing
+from navloom.graphs.annotation.room_typing import ANSWER_KEY
+from navloom.models.scripted import ScriptedChatModel
+from navloom.scenes.annotate import retype
+from navloom.scenes.exporting.glb_bytes import Glb, Primitive
 from navloom.scenes.exporting.hm3d_files import save_hm3d
 from navloom.scenes.exporting.seen_sides import seen_sides
 from navloom.scenes.exporting.semantic_numbers import semantic_lines
+from navloom.scenes.formats.scene_json import save
 from navloom.scenes.geometry.mesh import has_geometry, scene_mesh
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import list_scenes, load_scene
+from tests.graphs.states import run
 from tests.scenes.formats.release_files import copied, files_of, painted
 
 
@@ -227,6 +234,99 @@ def test_other_units_are_said(
     files_of(there)[0].write_bytes(painted(flat, scale=scale))
     with pytest.raises(SceneError, match=rf"wide: are its units {said}\? Expected metres, z up"):
         load_scene(f"hm3d:{there}")
+
+
+def test_a_home_without_floors_has_rooms_of_its_things(home: Path, tmp_path: Path) -> None:
+    there = copied(home, tmp_path)
+    _text(lambda text: text.replace('"floor"', '"surface"'))(there)
+    scene = load_scene(f"hm3d:{there}")
+    assert len(scene.regions) == 6
+    assert any(note.startswith("Rooms without a floor") for note in scene.notes)
+
+
+def test_nowhere_to_stand_and_too_many_regions_are_said(home: Path, tmp_path: Path) -> None:
+    there = copied(home, tmp_path)
+    glb, text = files_of(there)
+    made = Glb("two")
+    look = made.material(pbrMetallicRoughness={})
+    at = np.array([[0, 0, 0], [4, 0, 0], [0, 0, 2]], dtype=np.float32)
+    white = np.full((3, 4), 65_535, dtype=np.uint16)
+    made.node("a", [Primitive(at, np.array([[0, 1, 2]]), look, colours=white)])
+    glb.write_bytes(made.done())
+    text.write_text('HM3D Semantic Annotations\n1,FFFFFF,"wall",0\n', encoding="utf-8")
+    with pytest.raises(SceneError, match="there is no place in it where a person can stand"):
+        load_scene(f"hm3d:{there}")
+    lines = [f'{k},{k:06X},"floor",{k}' for k in range(1, 1_500)]
+    text.write_text("\n".join(["HM3D Semantic Annotations", *lines, '1500,FFFFFF,"wall",0']))
+    with pytest.raises(SceneError, match=r"expected at most 1,000 regions, found 1,500"):
+        load_scene(f"hm3d:{there}")
+
+
+def test_a_mesh_of_nothing_is_said(home: Path, tmp_path: Path) -> None:
+    there = copied(home, tmp_path)
+    files_of(there)[0].write_bytes(Glb("nothing").done())
+    with pytest.raises(SceneError, match="there is no triangle in it"):
+        load_scene(f"hm3d:{there}")
+
+
+def _packed(raw: bytes) -> bytes:
+    """A GLB whose textures are packed as those of ID.basis.glb are."""
+    size = struct.unpack("<I", raw[12:16])[0]
+    content = json.loads(raw[20 : 20 + size])
+    content["extensionsUsed"] = ["KHR_texture_basisu"]
+    for image in content["images"]:
+        image["mimeType"] = "image/ktx2"
+    for texture in content["textures"]:
+        texture["extensions"] = {"KHR_texture_basisu": {"source": texture.pop("source")}}
+    text = json.dumps(content).encode()
+    text += b" " * (-len(text) % 4)
+    whole = struct.pack("<III", 2, len(raw) - size + len(text), len(text))
+    return raw[:4] + whole + raw[16:20] + text + raw[20 + size :]
+
+
+def test_packed_textures_are_said_and_grey(home: Path, read: Scene, tmp_path: Path) -> None:
+    there = copied(home, tmp_path)
+    looks = there / "demo-flat.glb"
+    (there / "demo-flat.basis.glb").write_bytes(_packed(looks.read_bytes()))
+    looks.unlink()
+    scene = load_scene(f"hm3d:{there}")
+    assert any("basis" in note and "grey" in note for note in scene.notes)
+    assert len(scene_mesh(scene).surfaces) == 1
+    for path in files_of(there):
+        path.unlink()
+    bare = load_scene(f"hm3d:{there}")
+    assert (bare.regions, bare.items) == ((), ())
+    assert bare.viewpoints
+    assert len(scene_mesh(bare).faces) == len(scene_mesh(scene).faces)
+
+
+def test_looks_of_another_place_are_refused(home: Path, tmp_path: Path) -> None:
+    there = copied(home, tmp_path)
+    made = Glb("far")
+    look = made.material(pbrMetallicRoughness={})
+    at = np.array([[40, 0, 0], [44, 0, 0], [40, 0, 2]], dtype=np.float32)
+    made.node("a", [Primitive(at, np.array([[0, 1, 2]]), look)])
+    (there / "demo-flat.glb").write_bytes(made.done())
+    with pytest.raises(
+        SceneError, match="100% of its triangles lie off those of the"
+    ):
+        scene_mesh(load_scene(f"hm3d:{there}"))
+
+
+def test_rooms_that_annotate_named_are_kept_beside_it(
+    home: Path, read: Scene, tmp_path: Path
+) -> None:
+    there = copied(home, tmp_path)
+    scene = load_scene(f"hm3d:{there}")
+    with ScriptedChatModel(lambda _: json.dumps({ANSWER_KEY: "Kitchen"})) as model:
+        context = room_typing.Context(scene=scene, model=model)
+        types = run(room_typing.graph, {"seed": 7}, context=context)["result"]["types"]
+    assert len(types) == len(read.regions)
+    save(retype(scene, types), tmp_path / f"{there.name}.json")
+    named = load_scene(f"hm3d:{there}")
+    assert {region.label for region in named.regions} == {"kitchen"}
+    assert named.origin == scene.origin
+    assert len(scene_mesh(named).faces) == len(scene_mesh(read).faces)
 
 
 def test_colours_of_another_home_are_said(home: Path, tmp_path: Path) -> None:
