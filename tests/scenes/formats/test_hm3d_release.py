@@ -307,9 +307,7 @@ def test_looks_of_another_place_are_refused(home: Path, tmp_path: Path) -> None:
     at = np.array([[40, 0, 0], [44, 0, 0], [40, 0, 2]], dtype=np.float32)
     made.node("a", [Primitive(at, np.array([[0, 1, 2]]), look)])
     (there / "demo-flat.glb").write_bytes(made.done())
-    with pytest.raises(
-        SceneError, match="100% of its triangles lie off those of the"
-    ):
+    with pytest.raises(SceneError, match="100% of its triangles lie off those of the"):
         scene_mesh(load_scene(f"hm3d:{there}"))
 
 
