@@ -41,6 +41,8 @@ _UNLIT = Path(__file__).with_name("unlit")
 out the light of an environment, which takes 7 to 35 s to be made and no unlit scene shows."""
 _MOST_BYTES = 300_000_000
 _MOST_SAID, _LAST_LINES = 8_000, 3
+_NOISE = "duplicate static plugin"
+"""Said by every habitat_sim when it is imported."""
 _INSTALL = (
     f"conda install habitat-sim withbullet headless -c conda-forge -c aihabitat, and name its"
     f" Python in {PYTHON}; see {PAGE}"
@@ -129,6 +131,8 @@ class HabitatProcess:
                 stdout=self._said,
                 stderr=self._said,
                 pass_fds=[theirs.fileno()],
+                # Ctrl-C is for who asks; without them it ends by itself.
+                start_new_session=True,
                 env={**quiet, **os.environ},
                 cwd=_UNLIT if place.unlit else None,
             )
@@ -224,7 +228,7 @@ class HabitatProcess:
             self._said.seek(0, os.SEEK_END)
             self._said.seek(max(0, self._said.tell() - _MOST_SAID))
             said = self._said.read().decode(errors="replace").splitlines()
-            lines = [" ".join(each.split()) for each in said if each.strip()]
+            lines = [" ".join(each.split()) for each in said if each.strip() and _NOISE not in each]
             text = " / ".join(lines[-_LAST_LINES:])
             if text:
                 return " It said: " + "".join(c for c in text if c.isprintable())[-400:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,16 @@ def test_the_worker_runs_on_the_python_that_habitat_comes_with() -> None:
     tree = ast.parse(source, feature_version=(3, 9))
     imports = {each.module for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)}
     assert not any((name or "").startswith("navloom") for name in imports)
+
+
+def test_threads_take_turns_and_nobody_waits_for_ever(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("fine")
+    monkeypatch.setenv(habitat_process.PROCESSES, "1")
+    scenes = [load_scene(uri) for uri in ("demo:flat", "demo:villa")]
+    seen = [stood(made(each), each.viewpoints[0].id) for each in scenes for _ in range(4)]
+    with ThreadPoolExecutor(8) as threads:
+        shapes = list(threads.map(lambda each: image(each, "rgb").shape, seen, timeout=120))
+    assert shapes == [(8, 8, 3)] * 8
+    assert len(habitat_process._pool._kept) == 1
