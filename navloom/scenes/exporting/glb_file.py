@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
-from navloom.scenes.exporting.glb_looks import Looks
+from navloom.scenes.exporting.glb_looks import Colours, Looks
 from navloom.scenes.exporting.seen_sides import seen_sides
 from navloom.scenes.exporting.written import write_files
 from navloom.scenes.geometry.laid_flat import laid_flat
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
 from navloom.scenes.geometry.owners import distinct_names
-from navloom.scenes.geometry.solids import Floats
+from navloom.scenes.geometry.solids import Floats, Surface
 from navloom.scenes.scene import Scene
 
 _FINE = 65_536
@@ -41,7 +41,7 @@ def save_glb(scene: Scene, path: Path) -> Path:
 
 
 def scene_glb(
-    scene: Scene, *, z_up: bool = False, one_sided: bool = False, unlit: bool = False
+    scene: Scene, *, z_up: bool = False, one_sided: bool = False, colours: Colours = "linear"
 ) -> bytes:
     """A scene as the content of a GLB; the same scene gives the same bytes.
 
@@ -54,8 +54,9 @@ def scene_glb(
         z_up: z up and y ahead, as HM3D has it; else y up and -z ahead.
         one_sided: for renderers that draw front sides alone
             (:func:`navloom.scenes.exporting.seen_sides.seen_sides`).
-        unlit: for renderers that have no light and show colours as they are written: factors are
-            sRGB, and colours of vertices tell sides of a thing apart.
+        colours: where surfaces' colours go (:data:`navloom.scenes.exporting.glb_looks.Colours`);
+            ``shown`` is for renderers without light: colours of vertices tell sides of a thing
+            apart then.
 
     Raises:
         SceneError: the scene has no geometry, or is too large.
@@ -66,8 +67,8 @@ def scene_glb(
     if one_sided:
         mesh, _ = seen_sides(mesh)
     glb = Glb(scene.uri)
-    looks = Looks(glb, linear_factors=not unlit)
-    corners = _Corners(mesh, shaded=unlit)
+    looks = Looks(glb, mesh.surfaces, colours)
+    corners = _Corners(mesh, shaded=colours == "shown")
     vertices, normals = mesh.vertices, corners.normals
     if z_up:
         vertices, normals = as_released(vertices), as_released(normals)
@@ -79,9 +80,9 @@ def scene_glb(
             vertices[vertex],
             group.faces,
             looks.of(surface),
-            group.uv if surface.texture else None,
+            _laid(group, surface, looks.place(surface)),
             normals[vertex] if group.smooth else None,
-            group.shades if unlit else None,
+            group.shades if colours == "shown" else None,
         )
         owned.setdefault(group.owner, []).append(part)
     for owner, parts in owned.items():
@@ -116,6 +117,13 @@ class _Group:
     uv: Floats
     shades: NDArray[np.uint8]
     faces: NDArray[np.int64]
+
+
+def _laid(group: _Group, surface: Surface, place: Floats | None) -> Floats | None:
+    """Where a group's vertices lie on its picture, if there is one."""
+    if place is not None:
+        return np.broadcast_to(place, group.uv.shape)
+    return group.uv if surface.texture else None
 
 
 class _Corners:

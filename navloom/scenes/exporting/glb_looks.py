@@ -1,23 +1,31 @@
-"""Surfaces as glTF has them: a material each, their pictures once, colours linear."""
+"""Surfaces as glTF has them: a material each, their pictures once."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from navloom.scenes.exporting.glb_bytes import Glb
-from navloom.scenes.geometry.solids import Picture, Surface
+from navloom.scenes.geometry.solids import RGB, Floats, Picture, Surface, floats
 from navloom.scenes.geometry.textures import texture
+
+Colours = Literal["linear", "shown", "painted"]
+"""Where a surface's own colour goes: into a factor, as light, which is glTF; into a factor as it is
+shown, for renderers that do not ask which; into pictures alone, as scans have it."""
 
 _QUALITY = 92
 """Of JPEG: nobody sees its steps in wood, brick and cloth."""
 _CLEARLY = 0.8
 """A PNG, which loses nothing, is taken unless a JPEG is this much smaller."""
+_CELL = 4
+"""Texels that a colour is wide on a picture of colours."""
+_WHITE = (1.0, 1.0, 1.0)
 
 
 class Looks:
@@ -25,15 +33,23 @@ class Looks:
 
     Args:
         glb: what they are added to.
-        linear_factors: whether colours are written as light, as glTF has them, or as they are
-            shown, for renderers that do not ask which.
+        surfaces: those that there are.
+        colours: where their colours go.
     """
 
-    def __init__(self, glb: Glb, *, linear_factors: bool = True) -> None:
+    def __init__(self, glb: Glb, surfaces: Sequence[Surface], colours: Colours = "linear") -> None:
         self._glb = glb
-        self._linear = linear_factors
+        self._colours = colours
         self._materials: dict[Surface, int] = {}
-        self._textures: dict[str | Picture, int] = {}
+        self._textures: dict[tuple[str | Picture, RGB], int] = {}
+        self._alike: dict[str, int] = {}
+        self._plain: dict[RGB, int] = {}
+        self._side = 1
+        if colours == "painted":
+            for each in surfaces:
+                if not each.texture:
+                    self._plain.setdefault(each.rgb, len(self._plain))
+            self._side = max(1, int(np.ceil(np.sqrt(len(self._plain)))))
 
     def of(self, surface: Surface) -> int:
         """The number of a surface's material."""
@@ -41,29 +57,53 @@ class Looks:
             self._materials[surface] = self._made(surface)
         return self._materials[surface]
 
+    def place(self, surface: Surface) -> Floats | None:
+        """(2,) where on its picture all of a surface lies; None where its vertices say."""
+        number = None if surface.texture else self._plain.get(surface.rgb)
+        if number is None:
+            return None
+        row, column = divmod(number, self._side)
+        return floats([(column + 0.5) / self._side, (row + 0.5) / self._side])
+
     def _made(self, surface: Surface) -> int:
-        colour = linear(np.array(surface.rgb)) if self._linear else np.array(surface.rgb)
-        factor = [round(float(each), 5) for each in colour]
         rough: dict[str, Any] = {
-            "baseColorFactor": [*factor, 1.0],
             "metallicFactor": 0.0,
             "roughnessFactor": round(1.0 - min(max(surface.gloss, 0.0), 1.0), 5),
         }
+        if self._colours != "painted":
+            rgb = np.array(surface.rgb)
+            factor = linear(rgb) if self._colours == "linear" else rgb
+            rough["baseColorFactor"] = [*(round(float(each), 5) for each in factor), 1.0]
         fields: dict[str, Any] = {"pbrMetallicRoughness": rough, "doubleSided": True}
-        if surface.texture:
-            shown = {"index": self._texture(surface.texture)}
-            rough["baseColorTexture"] = shown
+        shown = self._texture(surface)
+        if shown is not None:
+            rough["baseColorTexture"] = {"index": shown}
         if surface.glow > 0:
             fields["emissiveFactor"] = [round(min(1.0, surface.glow), 5)] * 3
-            if surface.texture:
-                fields["emissiveTexture"] = shown
-        return self._glb.material(**fields)
+            if shown is not None:
+                fields["emissiveTexture"] = {"index": shown}
+        key = repr(fields)
+        if key not in self._alike:
+            self._alike[key] = self._glb.material(**fields)
+        return self._alike[key]
 
-    def _texture(self, source: str | Picture) -> int:
-        if source not in self._textures:
-            data, mime = _named(source) if isinstance(source, str) else _smallest(source.pixels)
-            self._textures[source] = self._glb.image(data, mime)
-        return self._textures[source]
+    def _texture(self, surface: Surface) -> int | None:
+        if not surface.texture and not self._plain:
+            return None
+        painted = self._colours == "painted" and surface.texture
+        key = (surface.texture, surface.rgb if painted else _WHITE)
+        if key not in self._textures:
+            if not surface.texture:
+                colours = np.zeros((self._side**2, 3))
+                colours[: len(self._plain)] = list(self._plain)
+                cells = np.rint(colours * 255).astype(np.uint8).reshape(self._side, self._side, 3)
+                data = _png(cells.repeat(_CELL, axis=0).repeat(_CELL, axis=1)), "image/png"
+            elif isinstance(surface.texture, str):
+                data = _named(surface.texture, key[1])
+            else:
+                data = _smallest(_tinted(surface.texture.pixels[..., :3], key[1]))
+            self._textures[key] = self._glb.image(*data, sharp=not surface.texture)
+        return self._textures[key]
 
 
 def linear(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -72,17 +112,33 @@ def linear(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
-@lru_cache(maxsize=64)
-def _named(name: str) -> tuple[bytes, str]:
-    return _smallest(texture(name))
+def _tinted(pixels: NDArray[np.uint8], rgb: RGB) -> NDArray[np.uint8]:
+    """A picture in a colour, as light is multiplied."""
+    if rgb == _WHITE:
+        return pixels
+    light = linear(np.arange(256) / 255)[:, None] * linear(np.array(rgb))
+    bent = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+    table = np.rint(bent * 255).astype(np.uint8)
+    return np.stack([table[pixels[..., k], k] for k in range(3)], axis=-1)
+
+
+@lru_cache(maxsize=256)
+def _named(name: str, rgb: RGB) -> tuple[bytes, str]:
+    return _smallest(_tinted(texture(name), rgb))
 
 
 def _smallest(pixels: NDArray[np.uint8]) -> tuple[bytes, str]:
     """A picture as a PNG or a JPEG, and which."""
-    image = Image.fromarray(np.ascontiguousarray(pixels[..., :3]))
-    exact, near = io.BytesIO(), io.BytesIO()
-    image.save(exact, "PNG")
-    image.save(near, "JPEG", quality=_QUALITY, subsampling=0)
-    if len(near.getvalue()) < _CLEARLY * len(exact.getvalue()):
+    exact, near = _png(pixels), io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels[..., :3])).save(
+        near, "JPEG", quality=_QUALITY, subsampling=0
+    )
+    if len(near.getvalue()) < _CLEARLY * len(exact):
         return near.getvalue(), "image/jpeg"
-    return exact.getvalue(), "image/png"
+    return exact, "image/png"
+
+
+def _png(pixels: NDArray[np.uint8]) -> bytes:
+    picture = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels[..., :3])).save(picture, "PNG")
+    return picture.getvalue()

@@ -45,7 +45,7 @@ def save_hm3d(scene: Scene, folder: Path) -> Path:
     """
     name = release_name(scene)
     files = {
-        f"{name}.glb": scene_glb(scene, z_up=True, one_sided=True),
+        f"{name}.glb": scene_glb(scene, z_up=True, one_sided=True, colours="painted"),
         f"{name}.semantic.glb": semantic_glb(scene, z_up=True),
         f"{name}.semantic.txt": semantic_text(scene).encode(),
     }
