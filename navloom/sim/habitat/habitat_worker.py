@@ -72,7 +72,10 @@ class Worker:
         uuid = _uuid(shape)
         if self.simulator is None:
             # What is not loaded for a sensor that there is at first cannot be had later.
-            others = [each for each in self.asked.get("modalities", []) if each != shape[0]]
+            kinds = {*self.asked.get("modalities", []), shape[0]}
+            # HM3D's ids are in textures, and none is loaded where nothing asks for colours.
+            kinds |= {"rgb"} if "ids" in kinds else set()
+            others = sorted(kinds - {shape[0]})
             first = [[each, "pinhole", 8, 8, 1.0] for each in others]
             self.simulator = self._opened([shape, *first])
         elif uuid not in self.simulator._sensors:

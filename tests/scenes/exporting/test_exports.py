@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import struct
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from navloom.errors import SceneError
 from navloom.scenes.exporting import face_numbers, semantic_lines
@@ -211,6 +213,30 @@ def test_hm3d_is_written_as_it_is_published(flat: Scene, tmp_path: Path) -> None
     # z is up and y is ahead, where Navloom has y and -z.
     x, y, z = glb.values(part["attributes"]["POSITION"])[faces].astype(np.float64).T
     assert np.array_equal(np.stack([x, z, -y]).T, mesh.vertices[mesh.faces])
+
+
+def test_hm3d_has_its_looks_in_pictures_alone(flat: Scene) -> None:
+    glb = Glb(scene_glb(flat, colours="painted"))
+    pictures = {}
+    for number, each in enumerate(glb.content["materials"]):
+        rough = each["pbrMetallicRoughness"]
+        assert "baseColorFactor" not in rough
+        texture_ = glb.content["textures"][rough["baseColorTexture"]["index"]]
+        pictures[number] = glb.view(glb.content["images"][texture_["source"]]["bufferView"])
+    item = next(k for k, each in enumerate(flat.items) if each.size is not None)
+    mesh = scene_mesh(flat)
+    looks = np.unique(mesh.surface[mesh.owners == item + 1])
+    plain = [mesh.surfaces[look].rgb for look in looks if not mesh.surfaces[look].texture]
+    node = next(n for n in glb.content["nodes"] if n["name"] == flat.items[item].id)
+    seen = []
+    for part in glb.content["meshes"][node["mesh"]]["primitives"]:
+        pixels = np.asarray(Image.open(io.BytesIO(pictures[part["material"]])).convert("RGB"))
+        uv = glb.values(part["attributes"]["TEXCOORD_0"])
+        if len(np.unique(uv, axis=0)) == 1:
+            x, y = (uv[0] * pixels.shape[1::-1]).astype(int)
+            seen.append(tuple(pixels[y, x]))
+    assert plain
+    assert sorted(set(seen)) == sorted({tuple(round(c * 255) for c in each) for each in plain})
 
 
 def _srgb(linear: NDArray[np.floating]) -> NDArray[np.int64]:
