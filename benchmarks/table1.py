@@ -1,0 +1,192 @@
+"""VLN-MME's Table 1 anew: what it takes to evaluate on Habitat, embedded and pictures from disk.
+
+The paper has ~10 GB on Habitat against ~1.7 GB from disk, 0.14 s against 0.016 s until an
+observation is there, and 1.5 s a step and 25 s an episode more on Habitat. Here every backend has
+the same ten homes, the same episodes and the same agent, the rules that walk, which are shown what
+a model with eyes is shown: four views of 512 pixels, labelled, ways marked. One episode goes on at
+a time, in a process of its own; Habitat's process is counted in, one scene open at once. Before it,
+and not counted: Habitat's exports are written, light is worked out, panoramas are rendered.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import Claim
+from navloom.evals.kinds import run_kind
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.session import Session
+from navloom.models.builtin import BuiltinChatModel
+from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.uri import list_scenes, load_scene
+from navloom.sim.habitat.habitat_process import PROCESSES, lacking
+from navloom.sim.habitat.habitat_scenes import scene_files
+from navloom.sim.panorama.manifest import Asked
+from navloom.sim.panorama.panorama_cache import LAST
+from navloom.sim.panorama.render_scenes import render_scenes
+from navloom.sim.protocol import Pose
+from navloom.sim.registry import get_simulator
+from navloom.sim.views import drawn
+
+HOMES, EPISODES, LOOKS = "home:0-9", 20, 6
+PAPER = {
+    "memory": "the paper's: ~10 GB to ~1.7",
+    "an observation": "the paper's: 0.14 s to 0.016",
+    "a step": "the paper's: 1.5 s more",
+    "an episode": "the paper's: 25 s more",
+}
+_EVERY_S = 0.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """One backend: the peak in MB, milliseconds and seconds, and where it walked."""
+
+    memory: float
+    observation: float
+    step: float
+    episode: float
+    steps: int
+    walks: Any
+
+
+def claims() -> list[Claim]:
+    """A claim for each of the table's rows and each backend beside Habitat."""
+    os.environ[PROCESSES] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measured(Path(folder))
+    habitat = rows.pop("habitat", None)
+    found = []
+    for name, row in rows.items():
+        for what, value, theirs, unit in (
+            ("memory", row.memory, habitat and habitat.memory, "MB"),
+            ("an observation", row.observation, habitat and habitat.observation, "ms"),
+            ("a step", row.step, habitat and habitat.step, "s"),
+            ("an episode", row.episode, habitat and habitat.episode, "s"),
+        ):
+            said = f"{theirs:,.{_digits(unit)}f} {unit}" if theirs else "NOT MEASURED"
+            found.append(
+                Claim(
+                    f"{what}, {name}: {value:,.{_digits(unit)}f} {unit}",
+                    f"habitat: {said}; {PAPER[what]}",
+                    theirs / value if theirs else 0.0,
+                    0.0,
+                    row.walks == habitat.walks if habitat else None,
+                )
+            )
+    note = f"{EPISODES} episodes, {next(iter(rows.values())).steps} steps; the last load was "
+    note += f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} cores; answers are the walks"
+    found.append(Claim("VLN-MME's Table 1", f"{HOMES}, one episode at a time", 0.0, 0.0, note=note))
+    return found
+
+
+def _digits(unit: str) -> int:
+    return {"MB": 0, "ms": 0, "s": 2}[unit]
+
+
+def measured(root: Path) -> dict[str, Row]:
+    """Each backend's row; without habitat where it is not installed."""
+    homes = list_scenes(HOMES)
+    panoramas = root / "panoramas"
+    render_scenes(homes, panoramas, Asked(format="jpg"))
+    backends: dict[str, dict[str, Any]] = {
+        "panorama": {"panoramas": str(panoramas)},
+        "embedded, baked": {"backend": "embedded"},
+        "embedded, unbaked": {"backend": "embedded", "light": "unbaked"},
+    }
+    if not lacking():
+        for home in homes:
+            scene_files(load_scene(home))
+        backends["habitat"] = {"backend": "habitat"}
+    return {
+        name: _row(root / name.replace(", ", "-"), options) for name, options in backends.items()
+    }
+
+
+def _row(out: Path, options: dict[str, Any]) -> Row:
+    process = multiprocessing.get_context("spawn").Process(target=_work, args=(str(out), options))
+    process.start()
+    assert process.pid is not None
+    memory = 0.0
+    while process.is_alive():
+        memory = max(memory, sum(_peak_mb(each) for each in _family(process.pid)))
+        time.sleep(_EVERY_S)
+    process.join()
+    if process.exitcode != 0:
+        raise RuntimeError(f"{out.name}: the evaluation ended with {process.exitcode}")
+    told = json.loads((out / "told.json").read_text())
+    samples = [json.loads(line) for line in (out / "run/samples.jsonl").read_text().splitlines()]
+    results = [each["result"] for each in sorted(samples, key=lambda each: each["id"])]
+    steps = sum(len(each["steps"]) for each in results)
+    return Row(
+        memory,
+        told["observation"],
+        told["seconds"] / steps,
+        told["seconds"] / len(results),
+        steps,
+        [each["trajectory"] for each in results],
+    )
+
+
+def _family(pid: int) -> Iterator[int]:
+    """A process and all below it."""
+    yield pid
+    try:
+        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return
+    for child in below:
+        yield from _family(int(child))
+
+
+def _peak_mb(pid: int) -> float:
+    """The most that a process had in memory so far; what it began with is not its parent's."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    lines = [line.split() for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(lines[0][1]) * 1024 / 1e6 if lines else 0.0
+
+
+def _work(out: str, options: dict[str, Any]) -> None:
+    """The evaluation, then looks at viewpoints of each home; in a process of its own."""
+    # The rules that walk have no eyes: they are shown what a model would be, and look away.
+    BuiltinChatModel.takes_images = True
+    request = EvalRequest(task="scene", options={"spec": HOMES, "n": EPISODES}, **options)
+    began = time.monotonic()
+    summary = run_kind(request, Path(out) / "run", Session(max_connections=1))
+    seconds = time.monotonic() - began
+    assert summary.ok + summary.failed == EPISODES, summary
+    told = {"seconds": seconds, "observation": _observation(options)}
+    (Path(out) / "told.json").write_text(json.dumps(told))
+
+
+def _observation(options: dict[str, Any]) -> float:
+    """Milliseconds until what a model is shown is there, in a scene that is open; the median."""
+    backend = "panorama" if "panoramas" in options else options["backend"]
+    more = {"folder": Path(options["panoramas"])} if backend == "panorama" else {}
+    more |= {"light": options["light"]} if "light" in options else {}
+    times = []
+    for home in list_scenes(HOMES):
+        scene = load_scene(home)
+        simulator = get_simulator(backend, scene, **more)
+        places = [each.id for each in scene.viewpoints][: LOOKS + 1]
+        for number, place in enumerate(places):
+            LAST.forget()
+            began = time.perf_counter()
+            pose = Pose((0, 0, 0), heading=number * 0.7, viewpoint=place)
+            seen = simulator.reset({"robot": (pose, DEFAULT_BODY)})["robot"]
+            assert drawn(seen, seen.pose.heading, 4, markers=True)
+            if number:  # the first look opens the scene
+                times.append(1000 * (time.perf_counter() - began))
+    return statistics.median(times)
