@@ -1,18 +1,15 @@
-"""Packets of rays in compiled code, where numba is installed (extra ``fast``); the same packets.
-
-The rows of a packet are those of :mod:`navloom.scenes.geometry.packets`.
-"""
+"""Packets of rays in compiled code, where numba is installed (extra ``fast``); the same packets."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any
 
-import numpy as np
-
-_NO_LIMIT = np.float32(1e37)
+ENOUGH = 400_000
+"""Rays that are drawn in numpy before numba is loaded, which takes as long as they do."""
+_drawn = [0]
 
 
 @lru_cache(maxsize=1)
@@ -20,51 +17,18 @@ def compiled_loop() -> Callable[..., None] | None:
     """The loop over packets, compiled once and kept on disk by numba; None without numba."""
     if find_spec("numba") is None:
         return None
-    from llvmlite import ir
-    from numba import njit, types
-    from numba.extending import intrinsic
+    from navloom.scenes.geometry.packet_numba import compiled
 
-    def meeting(_: Any, _function: Any, _valid: Any, _scene: Any, _rays: Any, _more: Any) -> Any:
+    return compiled
 
-        # Functions of other libraries are called by their address, which cannot be kept on disk.
-        def code(context: Any, builder: Any, _signature: Any, given: Any) -> Any:
-            pointer = ir.IntType(8).as_pointer()
-            kind = ir.FunctionType(ir.VoidType(), [pointer] * 4)
-            called = builder.inttoptr(given[0], kind.as_pointer())
-            builder.call(called, [builder.inttoptr(each, pointer) for each in given[1:]])
-            return context.get_dummy_value()
 
-        return types.void(*[types.uintp] * 5), code
+def pays(rays: int) -> bool:
+    """Whether compiled code is worth its loading by now; pictures are the same without it.
 
-    meet: Any = intrinsic(meeting)
-
-    def loop(
-        pointers: Any, starts: Any, ways: Any, shape: Any, ray: Any, whole: Any, found: Any
-    ) -> None:  # pragma: no cover - compiled
-        function, valid, scene, more, rays = pointers
-        high, wide, down, across = shape
-        distance, face, u, v = found
-        one = len(starts) == 1
-        for top in range(0, high, down):
-            for left in range(0, wide, across):
-                for lane in range(down * across):
-                    row = min(top + lane // across, high - 1)
-                    at = row * wide + min(left + lane % across, wide - 1)
-                    start = 0 if one else at
-                    for axis in range(3):
-                        ray[axis, lane] = starts[start, axis]
-                        ray[4 + axis, lane] = ways[at, axis]
-                    ray[8, lane] = _NO_LIMIT
-                    whole[17, lane] = -1
-                    whole[18, lane] = -1
-                meet(function, valid, scene, rays, more)
-                for lane in range(down * across):
-                    row = min(top + lane // across, high - 1)
-                    at = row * wide + min(left + lane % across, wide - 1)
-                    distance[at] = ray[8, lane]
-                    face[at] = whole[17, lane]
-                    u[at] = ray[15, lane]
-                    v[at] = ray[16, lane]
-
-    found: Callable[..., None] = njit(cache=True, nogil=True)(loop)
-    return found
+    Args:
+        rays: that are to be drawn next.
+    """
+    if "numba" in sys.modules:
+        return True
+    _drawn[0] += rays
+    return _drawn[0] > ENOUGH

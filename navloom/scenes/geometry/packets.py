@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.scenes.geometry.packet_loop import compiled_loop
+from navloom.scenes.geometry.packet_loop import compiled_loop, pays
 
 ROWS = 24
 """Numbers of a ray and its hit: ``RTCRayHit16`` has 21, one more level of instances 23."""
@@ -160,7 +160,7 @@ class Packets:
         high = count // wide
         across = 4 if high > 1 else self._lanes
         tile = (self._lanes // across, across)
-        loop = compiled_loop()
+        loop = compiled_loop() if pays(count) else None
         if loop is None:
             # A long list is cast in parts, which stay in the processor's cache, too.
             part = _PACKETS * self._lanes if high == 1 else count

@@ -1,7 +1,7 @@
 """Shading in compiled code, where numba is installed (extra ``fast``); the same steps as in numpy.
 
 Every number is of single precision and every sum in the same order as in
-:mod:`navloom.sim.embedded.shading`, so that pictures are equal within one of 255.
+:mod:`navloom.sim.embedded.shading`, so that pictures are equal.
 """
 
 from __future__ import annotations

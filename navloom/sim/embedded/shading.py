@@ -2,7 +2,7 @@
 
 Colours are three rows, one a channel, as numpy is fastest with them.
 Every step is one of float32 in a fixed order, so that :mod:`navloom.sim.embedded.compiled` comes to
-the same picture within one of 255.
+the same picture.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.scenes.geometry.packet_loop import pays
 from navloom.scenes.geometry.rays import Hits
 from navloom.scenes.geometry.solids import Floats
 from navloom.sim.embedded.atlas import UNIT, Light
@@ -91,7 +92,7 @@ def shaded(
     Returns:
         (n, 3) uint8 sRGB.
     """
-    compiled = compiled_kernel()
+    compiled = compiled_kernel() if pays(len(ways)) else None
     if compiled is not None:
         return _by(compiled, facets, table, light, hits, ways, pixel, soft)
     colour = np.empty((3, len(ways)), dtype=np.float32)

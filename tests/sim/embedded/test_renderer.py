@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from navloom.scenes.geometry import packet_loop
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
 from navloom.scenes.geometry.owners import CEILING, FLOOR, WALL
 from navloom.scenes.geometry.solids import Picture, Surface, box
@@ -73,14 +75,20 @@ def test_what_is_not_baked_is_bright_at_once() -> None:
     assert 100 < seen.mean() < 250
 
 
-def test_compiled_shading_is_the_same_within_one_step(
-    lit: Renderer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiled_pictures_are_the_same(lit: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     camera = Camera((-1.5, 1.5, 1.5), 0.8, -0.2, 96, 96)
-    compiled = Renderer(room()).frame(camera).rgb.astype(int)
+    compiled = Renderer(room()).frame(camera).rgb
     monkeypatch.setattr("navloom.sim.embedded.shading.compiled_kernel", lambda: None)
-    assert np.abs(Renderer(room()).frame(camera).rgb.astype(int) - compiled).max() <= 1
+    monkeypatch.setattr("navloom.scenes.geometry.packets.compiled_loop", lambda: None)
+    assert np.array_equal(Renderer(room()).frame(camera).rgb, compiled)
+
+
+def test_compiled_code_is_loaded_for_many_pictures_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    monkeypatch.setattr(packet_loop, "_drawn", [0])
+    assert not packet_loop.pays(packet_loop.ENOUGH - 10)
+    assert packet_loop.pays(11)
 
 
 def test_small_pictures_cast_together_are_what_they_are_alone(lit: Renderer) -> None:
