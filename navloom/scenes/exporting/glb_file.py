@@ -56,7 +56,7 @@ def scene_glb(
             (:func:`navloom.scenes.exporting.seen_sides.seen_sides`).
         colours: where surfaces' colours go (:data:`navloom.scenes.exporting.glb_looks.Colours`);
             ``shown`` is for renderers without light: colours of vertices tell sides of a thing
-            apart then.
+            apart then, and there are no normals.
 
     Raises:
         SceneError: the scene has no geometry, or is too large.
@@ -81,7 +81,7 @@ def scene_glb(
             group.faces,
             looks.of(surface),
             _laid(group, surface, looks.place(surface)),
-            normals[vertex] if group.smooth else None,
+            normals[vertex] if group.smooth and colours != "shown" else None,
             group.shades if colours == "shown" else None,
         )
         owned.setdefault(group.owner, []).append(part)

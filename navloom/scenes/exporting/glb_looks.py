@@ -19,6 +19,7 @@ Colours = Literal["linear", "shown", "painted"]
 """Where a surface's own colour goes: into a factor, as light, which is glTF; into a factor as it is
 shown, for renderers that do not ask which; into pictures alone, as scans have it."""
 
+_PNG, _JPEG = "image/png", "image/jpeg"
 _QUALITY = 92
 """Of JPEG: nobody sees its steps in wood, brick and cloth."""
 _CLEARLY = 0.8
@@ -97,7 +98,7 @@ class Looks:
                 colours = np.zeros((self._side**2, 3))
                 colours[: len(self._plain)] = list(self._plain)
                 cells = np.rint(colours * 255).astype(np.uint8).reshape(self._side, self._side, 3)
-                data = _png(cells.repeat(_CELL, axis=0).repeat(_CELL, axis=1)), "image/png"
+                data = _encoded(cells.repeat(_CELL, axis=0).repeat(_CELL, axis=1), _PNG)
             elif isinstance(surface.texture, str):
                 data = _named(surface.texture, key[1])
             else:
@@ -124,21 +125,22 @@ def _tinted(pixels: NDArray[np.uint8], rgb: RGB) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=256)
 def _named(name: str, rgb: RGB) -> tuple[bytes, str]:
-    return _smallest(_tinted(texture(name), rgb))
+    if rgb == _WHITE:
+        return _smallest(texture(name))
+    # What is best for a texture is best for it in colour.
+    return _encoded(_tinted(texture(name), rgb), _named(name, _WHITE)[1])
 
 
 def _smallest(pixels: NDArray[np.uint8]) -> tuple[bytes, str]:
     """A picture as a PNG or a JPEG, and which."""
-    exact, near = _png(pixels), io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels[..., :3])).save(
-        near, "JPEG", quality=_QUALITY, subsampling=0
-    )
-    if len(near.getvalue()) < _CLEARLY * len(exact):
-        return near.getvalue(), "image/jpeg"
-    return exact, "image/png"
+    exact, near = _encoded(pixels, _PNG), _encoded(pixels, _JPEG)
+    return near if len(near[0]) < _CLEARLY * len(exact[0]) else exact
 
 
-def _png(pixels: NDArray[np.uint8]) -> bytes:
-    picture = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels[..., :3])).save(picture, "PNG")
-    return picture.getvalue()
+def _encoded(pixels: NDArray[np.uint8], mime: str) -> tuple[bytes, str]:
+    image, picture = Image.fromarray(np.ascontiguousarray(pixels[..., :3])), io.BytesIO()
+    if mime == _PNG:
+        image.save(picture, "PNG")
+    else:
+        image.save(picture, "JPEG", quality=_QUALITY, subsampling=0)
+    return picture.getvalue(), mime

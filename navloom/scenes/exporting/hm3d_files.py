@@ -46,7 +46,7 @@ def save_hm3d(scene: Scene, folder: Path) -> Path:
     name = release_name(scene)
     files = {
         f"{name}.glb": scene_glb(scene, z_up=True, one_sided=True, colours="painted"),
-        f"{name}.semantic.glb": semantic_glb(scene, z_up=True),
+        f"{name}.semantic.glb": semantic_glb(scene, z_up=True, painted=True),
         f"{name}.semantic.txt": semantic_text(scene).encode(),
     }
     home = folder / release_folder(scene)
@@ -94,7 +94,7 @@ def semantic_text(scene: Scene) -> str:
     return "\n".join([HEADER, *(line.text for line in semantic_lines(scene))]) + "\n"
 
 
-def semantic_glb(scene: Scene, *, z_up: bool) -> bytes:
+def semantic_glb(scene: Scene, *, z_up: bool, painted: bool) -> bytes:
     """The content of ``ID.semantic.glb``: the faces of the scene's mesh in their order, coloured.
 
     After them come other sides (:func:`navloom.scenes.exporting.seen_sides.seen_sides`).
@@ -102,6 +102,8 @@ def semantic_glb(scene: Scene, *, z_up: bool) -> bytes:
     Args:
         scene: it must have geometry.
         z_up: whether z is up and y ahead, as in HM3D; else y is up and -z ahead, as in Navloom.
+        painted: whether the colours, besides being those of vertices, are in a picture, for readers
+            of textures.
     """
     numbers = face_numbers(scene)
     mesh, of_face = seen_sides(scene_mesh(scene))
@@ -115,15 +117,17 @@ def semantic_glb(scene: Scene, *, z_up: bool) -> bytes:
     positions = mesh.vertices[vertex]
     number = used // len(mesh.vertices)
     glb = Glb(scene.uri)
-    # Habitat reads the colours of vertices, or, where it is told to, those of the texture.
-    painted, uv = _palette(colours)
-    shown = {"index": glb.image(painted, "image/png", sharp=True)}
-    rough = {"baseColorTexture": shown, "metallicFactor": 0.0, "roughnessFactor": 1.0}
+    rough: dict[str, Any] = {"metallicFactor": 0.0, "roughnessFactor": 1.0}
+    uv = None
+    if painted:
+        picture, places = _palette(colours)
+        rough["baseColorTexture"] = {"index": glb.image(picture, "image/png", sharp=True)}
+        uv = places[number]
     part = Primitive(
         as_released(positions) if z_up else positions,
         again.reshape(-1, 3),
         glb.material(pbrMetallicRoughness=rough, doubleSided=True),
-        uv=uv[number],
+        uv=uv,
         colours=linear_colours(colours)[number],
     )
     glb.node("semantic", [part])
