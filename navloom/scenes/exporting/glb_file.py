@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from navloom.errors import SceneError
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
 from navloom.scenes.exporting.glb_looks import Colours, Looks
-from navloom.scenes.exporting.seen_sides import seen_sides
+from navloom.scenes.exporting.seen_sides import mesh_to_export, seen_sides
 from navloom.scenes.exporting.written import write_files
 from navloom.scenes.geometry.laid_flat import laid_flat
-from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
+from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.owners import distinct_names
 from navloom.scenes.geometry.solids import Floats, Surface
 from navloom.scenes.scene import Scene
@@ -61,9 +60,7 @@ def scene_glb(
     Raises:
         SceneError: the scene has no geometry, or is too large.
     """
-    mesh = scene_mesh(scene)
-    if not len(mesh.faces):
-        raise SceneError(f"{scene.uri} has no triangles: expected walls, things or a mesh.")
+    mesh = mesh_to_export(scene)
     if one_sided:
         mesh, _ = seen_sides(mesh)
     glb = Glb(scene.uri)

@@ -13,13 +13,30 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from navloom.scenes.geometry.mesh import SceneMesh
+from navloom.errors import SceneError
+from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
 from navloom.scenes.geometry.owners import CEILING, FLOOR, GROUND, SHELL, WALL
+from navloom.scenes.scene import Scene
 
 _GRID = 20_000
 """Corners that are the same to 1/20 mm are one."""
 _BUILT = (FLOOR, CEILING, WALL, GROUND, SHELL)
 """What is seen from one side, as it is wound."""
+
+
+def mesh_to_export(scene: Scene) -> SceneMesh:
+    """The triangles of a scene.
+
+    Raises:
+        SceneError: it has none.
+    """
+    mesh = scene_mesh(scene)
+    if not len(mesh.faces):
+        raise SceneError(
+            f"{scene.uri} has no triangles, it is a graph alone: expected a home with walls or a "
+            "mesh. As json it can be written."
+        )
+    return mesh
 
 
 def seen_sides(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:

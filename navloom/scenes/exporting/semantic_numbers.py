@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.distances import per_scene
 from navloom.scenes.exporting.face_regions import NOWHERE, face_regions
-from navloom.scenes.geometry.mesh import scene_mesh
+from navloom.scenes.exporting.seen_sides import mesh_to_export
 from navloom.scenes.geometry.owners import (
     CEILING,
     FLOOR,
@@ -122,9 +122,7 @@ def _numbered(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]
 
 
 def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
-    mesh = scene_mesh(scene)
-    if not len(mesh.faces):
-        raise SceneError(f"{scene.uri} has no triangles: expected walls, things or a mesh.")
+    mesh = mesh_to_export(scene)
     numbers = mesh.owners.copy()
     regions = region_numbers(scene)
     lines = [_line(k + 1, each.name, regions.get(each.region or "", NOWHERE), item_owner(k))

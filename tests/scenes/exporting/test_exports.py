@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from navloom.errors import SceneError
-from navloom.scenes.exporting import face_numbers, semantic_lines
+from navloom.scenes.exporting import face_numbers, glb_bytes, semantic_lines, semantic_numbers
 from navloom.scenes.exporting.glb_file import save_glb, scene_glb
 from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
 from navloom.scenes.exporting.hm3d_files import save_hm3d
@@ -304,7 +304,7 @@ def test_what_cannot_be_written_is_said_in_a_line(flat: Scene, tmp_path: Path) -
         save_hm3d,
         lambda scene, to: save_habitat([scene], to),
     ):
-        with pytest.raises(SceneError, match=r"^scene:bare has no triangles: expected walls"):
+        with pytest.raises(SceneError, match=r"^scene:bare has no triangles, it is a graph"):
             write(bare, tmp_path / "out")
         with pytest.raises(SceneError, match=r"file.* is a file, or lies in one: give"):
             write(flat, file)
@@ -312,6 +312,17 @@ def test_what_cannot_be_written_is_said_in_a_line(flat: Scene, tmp_path: Path) -
         save_habitat([flat, flat], tmp_path / "twice")
     with pytest.raises(SceneError, match="there is no home to be written"):
         save_habitat([], tmp_path / "none")
+
+
+def test_what_is_too_large_for_a_format_is_said(
+    flat: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(semantic_numbers, "MOST_NUMBERS", 100)
+    with pytest.raises(SceneError, match=r"^demo:flat has 126 things .* at most 100, which is wh"):
+        semantic_lines(load_scene("demo:flat"))
+    monkeypatch.setattr(glb_bytes, "MOST_BYTES", 1_000_000)
+    with pytest.raises(SceneError, match=r"^demo:flat as a GLB has [\d,]+ bytes: expected at most"):
+        scene_glb(flat)
 
 
 def test_regions_without_numbers_get_free_ones_and_quotes_are_taken_out(flat: Scene) -> None:
