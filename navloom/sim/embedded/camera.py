@@ -55,15 +55,16 @@ class Camera:
         return right, up, ahead
 
     def rays(
-        self, aside: tuple[float, float] = (0.0, 0.0)
+        self, aside: tuple[float, float] = (0.0, 0.0), at: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Origins, (3,) or (height * width, 3), and directions, (height * width, 3), row by row.
+        """Origins, (3,) or (n, 3), and directions, (n, 3): of every pixel row by row, or of some.
 
         A direction's length is such that distances in lengths of it are planar depth in metres for
         a pinhole and an orthographic camera, and the range for an equirect one.
 
         Args:
             aside: how far beside a pixel's middle its ray goes, right and down, in pixels.
+            at: (n,) row * width + column of the pixels that are meant; None is all.
         """
         right, up, ahead = self.axes
         across = (np.arange(self.width) + 0.5 + aside[0]) / self.width * 2 - 1
@@ -73,15 +74,15 @@ class Camera:
             turn = (across * math.pi)[:, None]
             level = np.sin(turn) * right + np.cos(turn) * ahead
             tilt = (-down * math.pi / 2)[:, None, None]
-            ways = np.cos(tilt) * level[None] + np.sin(tilt) * up
-            return here.astype(np.float32), ways.reshape(-1, 3).astype(np.float32)
+            ways = (np.cos(tilt) * level[None] + np.sin(tilt) * up).reshape(-1, 3)
+            return here.astype(np.float32), (ways if at is None else ways[at]).astype(np.float32)
         half = math.tan(self.fov / 2) if self.projection == "pinhole" else self.span / 2
         columns = (across * half)[:, None] * right
         rows = (-down * half * self.height / self.width)[:, None] * up
         if self.projection == "orthographic":
-            starts = _summed(rows + here, columns)
+            starts = _summed(rows + here, columns, at)
             return starts, np.broadcast_to(ahead.astype(np.float32), starts.shape)
-        return here.astype(np.float32), _summed(rows + ahead, columns)
+        return here.astype(np.float32), _summed(rows + ahead, columns, at)
 
     def pixel(self, distance: float = 1.0) -> float:
         """How wide the middle pixel is at a distance, in metres."""
@@ -92,8 +93,17 @@ class Camera:
         return distance * 2 * math.tan(self.fov / 2) / self.width
 
 
-def _summed(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Each row's vector and each column's, added: (rows * columns, 3)."""
+def _summed(
+    rows: NDArray[np.float64], columns: NDArray[np.float64], at: NDArray[np.int64] | None
+) -> NDArray[np.float32]:
+    """Each row's vector and each column's, added: (rows * columns, 3), or of some pixels."""
     # In single precision one addition a number is all there is to do; nothing is lost by it.
-    found = rows.astype(np.float32)[:, None] + columns.astype(np.float32)[None]
+    down, across = rows.astype(np.float32), columns.astype(np.float32)
+    if at is not None:
+        row, column = np.divmod(at, len(across))
+        return np.asarray(down.take(row, axis=0) + across.take(column, axis=0))
+    found = np.empty((len(down), len(across), 3), dtype=np.float32)
+    # Axis by axis: numpy is slow where what is innermost has three numbers.
+    for axis in range(3):
+        np.add(down[:, axis, None], across[None, :, axis], out=found[..., axis])
     return found.reshape(-1, 3)

@@ -177,10 +177,7 @@ class Frame:
     @property
     def hits(self) -> Hits:
         """What each pixel's ray met, row by row."""
-        if self._hits is None:
-            starts, ways = self.camera.rays()
-            self._hits = self.renderer.caster.cast_picture(starts, ways, self.camera.width)
-        return self._hits
+        return self._met(*self.camera.rays()) if self._hits is None else self._hits
 
     @cached_property
     def depth(self) -> NDArray[np.float32]:
@@ -200,10 +197,17 @@ class Frame:
         """(height, width, 3) sRGB."""
         camera, renderer = self.camera, self.renderer
         starts, ways = camera.rays()
-        pixels = renderer.shade(self.hits, starts, ways, camera.pixel(), camera.samples > 1)
+        hits = self._met(starts, ways)
+        pixels = renderer.shade(hits, starts, ways, camera.pixel(), camera.samples > 1)
         if camera.samples > 1:
             self._soften(pixels)
         return pixels.reshape(camera.height, camera.width, 3)
+
+    def _met(self, starts: NDArray[np.float32], ways: NDArray[np.float32]) -> Hits:
+        """What the rays met that are the camera's own; cast once."""
+        if self._hits is None:
+            self._hits = self.renderer.caster.cast_picture(starts, ways, self.camera.width)
+        return self._hits
 
     def _soften(self, pixels: NDArray[np.uint8]) -> None:
         """Pixels at edges are drawn anew, each as the mean of several rays."""
@@ -218,8 +222,7 @@ class Frame:
             row, column = divmod(ray, camera.samples)
             across = (column + (row + 0.5) / camera.samples) / camera.samples - 0.5
             down = (row + (camera.samples - column - 0.5) / camera.samples) / camera.samples - 0.5
-            starts, ways = camera.rays((across, down))
-            starts, ways = (starts if starts.ndim == 1 else starts[at]), ways[at]
+            starts, ways = camera.rays((across, down), at)
             hits = renderer.caster.cast_picture(starts, ways, len(ways))
             total += renderer.shade(hits, starts, ways, camera.pixel() / camera.samples)
         pixels[at] = (total + count // 2) // count
