@@ -25,6 +25,8 @@ import numpy as np
 STEP_M = 0.05
 """A way is gone in pieces of so many metres. ``try_step`` does not move at all where its end is
 nearer to a floor behind the wall than to the one before it."""
+LEAST_M, MOST_M = 1.0, 500.0
+"""How long what is opened may be."""
 NEAR_M, LEVEL_M = 0.5, 0.5
 """A place is on a navmesh that is so near, on the ground and upwards. Habitat's own search takes
 what is 2 m away, or on the floor above."""
@@ -61,7 +63,7 @@ class Worker:
         return {"version": str(getattr(self.habitat, "__version__", "unknown"))}
 
     def enter(self, config: str, scene: str, gpu: int, modalities: list[str]) -> dict[str, Any]:
-        """Say which scene is meant; it is opened when something is asked of it."""
+        """Say which scene is meant; it is opened when somebody asks something of it."""
         self.asked = {"config": config, "scene": scene, "gpu": gpu, "modalities": modalities}
         return {}
 
@@ -189,9 +191,23 @@ class Worker:
         agent = habitat.agent.AgentConfiguration()
         agent.sensor_specifications = [self._spec(each) for each in shapes]
         try:
-            return habitat.Simulator(habitat.Configuration(backend, [agent]))
+            simulator = habitat.Simulator(habitat.Configuration(backend, [agent]))
         except Exception as error:
             raise TroubleError("scene", f"{type(error).__name__}: {error}") from error
+        if asked["scene"] != "NONE":
+            self._check_size(simulator)
+        return simulator
+
+    def _check_size(self, simulator: Any) -> None:
+        box = simulator.get_active_scene_graph().get_root_node().cumulative_bb
+        long = max(float(high - low) for low, high in _pairs(box.min, box.max))
+        if not LEAST_M <= long <= MOST_M:
+            simulator.close()
+            raise TroubleError(
+                "scene",
+                f"it is {long:,.2f} m long: expected {LEAST_M:g} to {MOST_M:g} m. Is it in"
+                ' centimetres? "scale": [0.01, 0.01, 0.01] in its stage\'s config makes metres',
+            )
 
     def _spec(self, shape: Any) -> Any:
         modality, projection, width, height, fov = shape
@@ -243,6 +259,10 @@ class Navmesh:
 
     def _vector(self, point: list[float]) -> Any:
         return self.magnum.Vector3(*point)
+
+
+def _pairs(low: Any, high: Any) -> Any:
+    return ((low.x, high.x), (low.y, high.y), (low.z, high.z))
 
 
 def _is_near(asked: Any, found: Any) -> bool:

@@ -127,11 +127,12 @@ class Ground:
         said, _ = process.ask("navmesh", file=self._file, settings=self._settings, floors=floors)
         process.navmeshes.add(self._file)
         self.lacking = int(said["lacking"])
-        log = logging.getLogger("navloom")
         if said["made"]:
+            # That one was there for another body is worth a word.
+            level = logging.WARNING if said["why"] else logging.INFO
             why = f": the one that there was is {said['why']}" if said["why"] else ""
-            said_why = log.warning if said["why"] else log.info
-            said_why("%s: a navmesh was made for %s%s", self._scene.uri, self._body.name, why)
+            what = f"{self._scene.uri}: a navmesh was made for {self._body.name}{why}"
+            logging.getLogger("navloom").log(level, what)
         if not said["kept"]:
             raise SimulatorError(
                 f"{self._scene.uri}: none of its viewpoints is on the navmesh of"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.exporting.habitat_files import save_habitat
 from navloom.scenes.scene import Scene
 from navloom.sim import Forward, Hop, Observation, Pose, Simulator, Turn, get_simulator
 from navloom.sim.conformance import CHECKS, made_scene, run_check
@@ -192,3 +194,25 @@ def test_roofs_are_no_ground() -> None:
     for above in np.arange(y + 0.8, top + 0.8, 0.1):
         with pytest.raises(SimulatorError, match="neither on a viewpoint nor where"):
             simulator.reset({"robot": (Pose((x + 0.3, float(above), z)), DEFAULT_BODY)})
+
+
+def test_a_scene_in_centimetres_and_a_broken_one_are_one_line(tmp_path: Path) -> None:
+    config = save_habitat([FLAT], tmp_path / "homes")
+    stage = tmp_path / "homes/stages/demo-flat.stage_config.json"
+    said = json.loads(stage.read_text())
+
+    def look() -> Any:
+        close_habitat()
+        simulator = get_simulator("habitat", FLAT, rig=AROUND[:1], dataset=config)
+        seen = simulator.reset({"robot": (at(FLAT.viewpoints[0].id), DEFAULT_BODY)})["robot"]
+        return seen.images["rgb"][0].image
+
+    assert look().any()
+    stage.write_text(json.dumps({**said, "scale": [100, 100, 100]}))
+    with pytest.raises(SimulatorError, match=r"m long: expected 1 to 500 m\. Is it in cent"):
+        look()
+    stage.write_text(json.dumps(said))
+    (stage.parent / "demo-flat.glb").write_bytes(b"glTF, or not")
+    with pytest.raises(SimulatorError, match="habitat cannot open scenes/demo-flat") as caught:
+        look()
+    assert "\n" not in str(caught.value)
