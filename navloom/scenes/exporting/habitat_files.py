@@ -100,7 +100,7 @@ def _home_files(scene: Scene, name: str) -> dict[str, bytes]:
     }
     return {
         f"stages/{name}.glb": scene_glb(scene, one_sided=True, colours="shown"),
-        f"stages/{semantic}.glb": semantic_glb(scene, z_up=False, painted=False),
+        f"stages/{semantic}.glb": semantic_glb(scene, joined=True),
         f"stages/{semantic}.txt": semantic_text(scene).encode(),
         f"stages/{name}.stage_config.json": _json(stage),
         f"semantics/{name}.semantic_config.json": _json(annotated),

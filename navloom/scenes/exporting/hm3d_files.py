@@ -19,11 +19,12 @@ from PIL import Image
 
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
 from navloom.scenes.exporting.glb_file import as_released, scene_glb
-from navloom.scenes.exporting.seen_sides import seen_sides
+from navloom.scenes.exporting.seen_sides import bodies, seen_sides
 from navloom.scenes.exporting.semantic_numbers import HEADER, face_numbers, semantic_lines
 from navloom.scenes.exporting.written import write_files
-from navloom.scenes.geometry.mesh import scene_mesh
-from navloom.scenes.geometry.solids import Floats, floats
+from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
+from navloom.scenes.geometry.owners import CEILING, FLOOR, GROUND, SHELL, WALL
+from navloom.scenes.geometry.solids import Floats, Ints, floats
 from navloom.scenes.scene import Scene
 
 _CONFIG = "hm3d_annotated.scene_dataset_config.json"
@@ -94,7 +95,9 @@ def semantic_text(scene: Scene) -> str:
     return "\n".join([HEADER, *(line.text for line in semantic_lines(scene))]) + "\n"
 
 
-def semantic_glb(scene: Scene, *, z_up: bool, painted: bool) -> bytes:
+def semantic_glb(
+    scene: Scene, *, z_up: bool = False, painted: bool = False, joined: bool = False
+) -> bytes:
     """The content of ``ID.semantic.glb``: the faces of the scene's mesh in their order, coloured.
 
     After them come other sides (:func:`navloom.scenes.exporting.seen_sides.seen_sides`).
@@ -104,14 +107,20 @@ def semantic_glb(scene: Scene, *, z_up: bool, painted: bool) -> bytes:
         z_up: whether z is up and y ahead, as in HM3D; else y is up and -z ahead, as in Navloom.
         painted: whether the colours, besides being those of vertices, are in a picture, for readers
             of textures.
+        joined: whether the parts of a thing are joined by triangles without area: Habitat's box of
+            a thing is that of its largest part that hangs together.
     """
     numbers = face_numbers(scene)
     mesh, of_face = seen_sides(scene_mesh(scene))
     numbers = numbers[of_face]
     lines = semantic_lines(scene)
     colours = np.array([(0, 0, 0), *(line.rgb for line in lines)], dtype=np.uint8)
+    faces = mesh.faces
+    if joined:
+        links, of_number = _joints(mesh, numbers)
+        faces, numbers = np.concatenate([faces, links]), np.concatenate([numbers, of_number])
     # Vertices of their own for each number: no face has two colours.
-    keys = numbers[:, None].astype(np.int64) * len(mesh.vertices) + mesh.faces
+    keys = numbers[:, None].astype(np.int64) * len(mesh.vertices) + faces
     used, again = np.unique(keys, return_inverse=True)
     vertex = used % len(mesh.vertices)
     positions = mesh.vertices[vertex]
@@ -132,6 +141,18 @@ def semantic_glb(scene: Scene, *, z_up: bool, painted: bool) -> bytes:
     )
     glb.node("semantic", [part])
     return glb.done()
+
+
+def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
+    """Triangles without area from each body of a thing to the next, and their numbers."""
+    things = np.flatnonzero(~np.isin(mesh.owners, (FLOOR, CEILING, WALL, GROUND, SHELL)))
+    body = bodies(mesh)[0][things]
+    _, first = np.unique(np.stack([numbers[things], body]), axis=1, return_index=True)
+    lead = things[first]
+    here, there = lead[:-1], lead[1:]
+    same = numbers[here] == numbers[there]
+    here, there = mesh.faces[here[same], 0], mesh.faces[there[same], 0]
+    return np.stack([here, here, there], axis=1), numbers[lead[:-1][same]]
 
 
 def _palette(srgb: NDArray[np.uint8]) -> tuple[bytes, Floats]:

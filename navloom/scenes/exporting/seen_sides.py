@@ -52,7 +52,7 @@ def seen_sides(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:
         The mesh: the faces in their order, then the other sides; and (m,) of which face of ``mesh``
         each is.
     """
-    body, open_, inside_out = _bodies(mesh)
+    body, open_, inside_out = bodies(mesh)
     turned = inside_out[body] & ~open_[body]
     both = np.flatnonzero(open_[body] & ~np.isin(mesh.owners, _BUILT))
     faces = np.where(turned[:, None], mesh.faces[:, ::-1], mesh.faces)
@@ -72,8 +72,8 @@ def seen_sides(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:
     return seen, of_face
 
 
-def _bodies(mesh: SceneMesh) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which body each face is of: what hangs together of one owner.
+def bodies(mesh: SceneMesh) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which body each face is of: what hangs together of one owner, by where its corners are.
 
     Returns:
         (m,) the body of each face; (bodies,) whether it is open: an edge is not gone along as often

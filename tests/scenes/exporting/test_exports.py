@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from navloom.errors import SceneError
 from navloom.scenes.exporting import face_numbers, glb_bytes, semantic_lines, semantic_numbers
 from navloom.scenes.exporting.glb_file import save_glb, scene_glb
 from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
-from navloom.scenes.exporting.hm3d_files import save_hm3d
+from navloom.scenes.exporting.hm3d_files import save_hm3d, semantic_glb
 from navloom.scenes.exporting.seen_sides import seen_sides
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.geometry import scene_mesh
@@ -237,6 +239,24 @@ def test_hm3d_has_its_looks_in_pictures_alone(flat: Scene) -> None:
             seen.append(tuple(pixels[y, x]))
     assert plain
     assert sorted(set(seen)) == sorted({tuple(round(c * 255) for c in each) for each in plain})
+
+
+def test_habitat_makes_one_box_of_a_thing(flat: Scene) -> None:
+    glb = Glb(semantic_glb(flat, joined=True))
+    part = glb.content["meshes"][0]["primitives"][0]
+    at, colours = (glb.values(part["attributes"][name]) for name in ("POSITION", "COLOR_0"))
+    faces = glb.values(part["indices"]).reshape(-1, 3).astype(np.int64)
+    # As Habitat does it: what lies at one place in one colour is one vertex.
+    keys = np.concatenate([at.view("<u4"), colours], axis=1)
+    faces = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)[faces]
+    ends = np.concatenate([faces[:, :2], faces[:, 1:]])
+    count = int(faces.max()) + 1
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(count, count))
+    body = connected_components(graph, directed=False)[1][faces[:, 0]]
+    numbers = face_numbers(flat)
+    for k, item in enumerate(flat.items):
+        bodies = np.unique(body[: len(numbers)][numbers == k + 1])
+        assert len(bodies) == (item.size is not None), item.id
 
 
 def _srgb(linear: NDArray[np.floating]) -> NDArray[np.int64]:
