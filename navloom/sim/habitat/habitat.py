@@ -31,7 +31,7 @@ from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, nearest_viewpoint
 from navloom.sim.habitat.habitat_process import Place, habitat_at, lacking
 from navloom.sim.habitat.habitat_scenes import SceneFiles, scene_files
-from navloom.sim.habitat.touching import touched
+from navloom.sim.habitat.touching import floor_under, touched
 from navloom.sim.habitat.walking import Ground
 from navloom.sim.protocol import (
     Action,
@@ -319,16 +319,25 @@ class HabitatSimulator(GraphSimulator):
                 f"{name} cannot go Forward from {_spot(pose)}: no floor that {body.name},"
                 f" {body.width:.2f} m wide, can stand on is near."
             )
-        x, _, z = found.end
-        # The navmesh lies some centimetres off the floor, about as much everywhere.
-        end = (x, pose.position[1] + found.end[1] - found.start[1], z)
+        end = self._on_floor(found.end, pose.position[1] + found.end[1] - found.start[1])
         sin, cos = math.sin(pose.heading), math.cos(pose.heading)
-        along = (x - found.start[0]) * sin - (z - found.start[2]) * cos
+        along = (end[0] - found.start[0]) * sin - (end[2] - found.start[2]) * cos
         contacts: tuple[Contact, ...] = ()
         if metres - along > _TOUCH_M:
             what, point = touched(self.scene, end, pose.heading, body)
             contacts = (Contact(what, metres - along, point),)
         return replace(pose, position=end, viewpoint=self._viewpoint_at(end)), contacts
+
+    def _on_floor(self, point: Point3, usual: float) -> Point3:
+        """A place of a navmesh on the floor itself.
+
+        Args:
+            point: the place; it lies some centimetres above the floor, on stairs more.
+            usual: how high it would be where the navmesh is as far off as where one came from.
+        """
+        x, top, z = point
+        floor = floor_under(self.scene, point)
+        return x, max(top - _LEVEL_M, min(top, usual)) if floor is None else floor, z
 
     def _viewpoint_at(self, position: Point3) -> str | None:
         nearest, metres = nearest_viewpoint(self.scene, position)
@@ -345,10 +354,8 @@ class HabitatSimulator(GraphSimulator):
                 f"The pose at {_spot(pose)} is neither on a viewpoint nor where {body.name},"
                 f" {body.width:.2f} m wide, can stand: expected a place on the floor."
             )
-        x, y, z = found
-        if abs(y - pose.position[1]) <= _LEVEL_M:
-            y = pose.position[1]
-        return replace(checked, position=(x, y, z), viewpoint=None)
+        position = self._on_floor(found, pose.position[1])
+        return replace(checked, position=position, viewpoint=None)
 
     def _staying(self, pose: Pose) -> Pose:
         return pose if pose.viewpoint is None else super()._staying(pose)

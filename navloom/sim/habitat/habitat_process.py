@@ -176,7 +176,7 @@ class HabitatProcess:
                 )
             answer: dict[str, Any] = json.loads(self._link.recv_bytes(_MOST_BYTES))
             image = b""
-            if "dtype" in answer:
+            if "dtype" in answer and self._link.poll(limit):
                 image = self._link.recv_bytes(_MOST_BYTES)
         except (EOFError, OSError, ValueError) as error:
             raise self._died(do) from error

@@ -1,4 +1,4 @@
-"""What a body has touched that did not get as far as it wanted: what is nearest ahead of it."""
+"""What is around a body in the scene itself: the floor under it, and what stopped it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.geometry.owners import owner_name
 from navloom.scenes.scene import Point3, Scene
 
+_LOOK_M = 0.35
+"""A navmesh lies so far off the floor at most, on stairs."""
 EDGE = "edge"
 """What is touched where nothing stands in the way: the floor ends."""
 _REACH_M = 0.3
@@ -19,6 +21,25 @@ _REACH_M = 0.3
 _TURNS = np.radians(np.arange(-60, 61, 10))
 _HEIGHTS = (0.06, 0.3, 0.55, 0.8, 0.97)
 """Of the body's own."""
+
+
+def floor_under(scene: Scene, at: Point3) -> float | None:
+    """How high the floor is under a place of a navmesh, in metres; None where nobody knows.
+
+    Args:
+        scene: where it is.
+        at: the place.
+    """
+    if not has_geometry(scene):
+        return None
+    start = np.array([[at[0], at[1] + _LOOK_M, at[2]]], dtype=np.float32)
+    try:
+        hits = scene_mesh(scene).caster.cast(start, np.array([[0, -1, 0]], dtype=np.float32))
+    except NavloomError:
+        return None
+    if hits.face[0] < 0 or hits.distance[0] > 2 * _LOOK_M:
+        return None
+    return float(start[0, 1] - hits.distance[0])
 
 
 def touched(scene: Scene, at: Point3, heading: float, body: Embodiment) -> tuple[str, Point3]:

@@ -216,3 +216,26 @@ def test_a_scene_in_centimetres_and_a_broken_one_are_one_line(tmp_path: Path) ->
     with pytest.raises(SimulatorError, match="habitat cannot open scenes/demo-flat") as caught:
         look()
     assert "\n" not in str(caught.value)
+
+
+def test_a_walk_up_the_stairs_ends_on_the_floor_above() -> None:
+    scene = load_scene("home:7")
+    (stairs,) = (each for each in scene.links if each.kind == "stairs")
+    simulator = get_simulator("habitat", scene, rig=AROUND)
+    assert isinstance(simulator, HabitatSimulator)
+    below, above = (
+        next(each for each in scene.viewpoints if each.region == region)
+        for region in sorted((stairs.a, stairs.b), key=lambda r: scene.region_by_id[r].center[1])
+    )
+    way = simulator.way_on_foot(below.id, [above.id], DEFAULT_BODY)
+    assert way is not None
+    seen = simulator.reset({"robot": (at(below.id), DEFAULT_BODY)})["robot"]
+    for x, _, z in way.points[1:]:
+        for _ in range(3):
+            here = seen.pose.position
+            turn = math.atan2(x - here[0], here[2] - z) - seen.pose.heading
+            simulator.step({"robot": Turn(turn)})
+            metres = math.hypot(x - here[0], z - here[2])
+            seen = simulator.step({"robot": Forward(metres)})["robot"]
+    assert seen.pose.position == pytest.approx(floor_of(above), abs=0.15)
+    assert seen.pose.position[1] == pytest.approx(floor_of(above)[1], abs=0.01)
