@@ -146,7 +146,7 @@ def semantic_glb(
 def _joints(mesh: SceneMesh, numbers: Ints) -> tuple[Ints, Ints]:
     """Triangles without area from each body of a thing to the next, and their numbers."""
     things = np.flatnonzero(~np.isin(mesh.owners, (FLOOR, CEILING, WALL, GROUND, SHELL)))
-    body = bodies(mesh)[0][things]
+    body = bodies(mesh, exact=True)[0][things]
     _, first = np.unique(np.stack([numbers[things], body]), axis=1, return_index=True)
     lead = things[first]
     here, there = lead[:-1], lead[1:]

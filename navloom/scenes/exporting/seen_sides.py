@@ -72,14 +72,20 @@ def seen_sides(mesh: SceneMesh) -> tuple[SceneMesh, NDArray[np.int64]]:
     return seen, of_face
 
 
-def bodies(mesh: SceneMesh) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+def bodies(
+    mesh: SceneMesh, *, exact: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
     """Which body each face is of: what hangs together of one owner, by where its corners are.
+
+    Args:
+        mesh: a scene's.
+        exact: whether corners must be at the same place to the last digit, not to 1/20 mm.
 
     Returns:
         (m,) the body of each face; (bodies,) whether it is open: an edge is not gone along as often
         in one way as in the other; (bodies,) whether it is inside out: its volume is below 0.
     """
-    places = np.rint(mesh.vertices.astype(np.float64) * _GRID).astype(np.int64)
+    places = mesh.vertices if exact else np.rint(mesh.vertices.astype(np.float64) * _GRID)
     place = np.unique(places, axis=0, return_inverse=True)[1].reshape(-1)
     owner = np.unique(mesh.owners, return_inverse=True)[1]
     keys = owner[:, None] * (int(place.max()) + 1) + place[mesh.faces]
