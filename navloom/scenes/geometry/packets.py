@@ -115,7 +115,7 @@ class Packets:
         # Embree reads sixteen bytes at the last corner, of which twelve are its own.
         corners = np.zeros((len(vertices) + 1, 3), dtype=np.float32)
         corners[:-1] = vertices
-        rows = np.ascontiguousarray(faces, dtype=np.uint32)
+        rows = np.ascontiguousarray(faces, dtype=np.int32)
         scene = library.rtcNewScene(embree.device)
         library.rtcSetSceneFlags(scene, _ROBUST)
         shape = library.rtcNewGeometry(embree.device, _TRIANGLES)
