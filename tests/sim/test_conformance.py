@@ -37,6 +37,7 @@ from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
 from navloom.sim.embedded import EmbeddedSimulator, Sensor
 from navloom.sim.graph import GraphSimulator, candidates_of
 from navloom.sim.protocol import RenderedView
+from navloom.sim.registry import BACKENDS
 
 FLAT = load_scene("demo:flat")
 
@@ -628,3 +629,24 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["grahp", "demo:flat"]) == 1
     assert "Did you mean 'graph'" in capsys.readouterr().err
     assert main([]) == 1
+
+
+def test_the_table_of_several_backends(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BACKENDS, "silent", f"{__name__}:{_silent.__name__}")
+    assert main(["graph", "silent", "demo:flat"]) == 1
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["graph", "silent"]
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1 : len(CHECKS) + 1]}
+    assert list(rows) == list(CHECKS)
+    assert rows["hop"] == ["passed", "passed"]
+    assert rows["captions"] == ["passed", "failed"]
+    assert "failed silent captions: " in out
+    assert "graph: 24 passed, 0 failed, 9 skipped" in out
+    assert main(["graph", "panorama:nowhere", "demo:flat"]) == 1
+    assert "nowhere" in capsys.readouterr().err
+
+
+def _silent(scene: Scene) -> GraphSimulator:
+    return seeing(lambda seen: replace(seen, captions=None))(scene)
