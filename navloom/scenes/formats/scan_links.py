@@ -31,6 +31,8 @@ _IN_DOOR = 0.2
 _HINGE = 0.1
 _FILLS = 0.6
 """Of the width of a way through: a door that hangs at its side is no narrower."""
+_SPECK = 0.2
+"""Square metres: a smaller patch of a region that has a larger one is a spill of its label."""
 _NEAREST = 3.0
 """Metres on foot from a region's floor to what is counted to it."""
 _RUN = 0.3
@@ -95,7 +97,24 @@ def place_regions(scan: Scan, field: WalkableField, numbers: Sequence[int]) -> I
         hits = caster.cast(start, down)
         near = (hits.face >= 0) & (hits.distance < 2.5 * _ABOVE)
         out[near] = face_region[level[hits.face[near]]]
-    return _spread(field, out)
+    return _spread(field, _without_specks(field, out))
+
+
+def _without_specks(field: WalkableField, known: Ints) -> Ints:
+    """Places without what labels spilt: a region's patch that is small beside its largest."""
+    same = (field.beside >= 0) & (known[field.beside] == known[:, None]) & (known >= 0)[:, None]
+    rows, sides = np.nonzero(same)
+    pairs = (rows, field.beside[rows, sides])
+    joined = coo_array((np.ones(len(rows), dtype=np.int8), pairs), shape=(len(known),) * 2)
+    count, label = connected_components(joined, directed=False)
+    size = np.bincount(label, minlength=count) * field.grid.cell**2
+    first = np.zeros(count, dtype=np.int64)
+    first[label] = np.arange(len(known))
+    region = known[first]
+    largest = np.zeros(int(known.max(initial=0)) + 2)
+    np.maximum.at(largest, region, size)
+    speck = (size < _SPECK) & (size < largest[region])
+    return np.where(speck[label], -1, known).astype(np.int32)
 
 
 def _spread(field: WalkableField, known: Ints) -> Ints:

@@ -33,6 +33,8 @@ STOREY_GAP = 1.5
 """Metres above the lowest room of a storey from which a room is of the next storey."""
 _STANDS = 0.15
 """Metres above the floor: what begins lower stands on it."""
+_SPECK = 0.05
+"""Metres: a crack or a speck of floor is no wider than twice this."""
 _CLOSED = 0.15
 """Metres: gaps in a floor that are no wider than twice this are no gaps."""
 _STRAIGHT = 0.02
@@ -170,9 +172,8 @@ def _outlines(scan: Scan, numbers: Iterable[int]) -> Iterable[tuple[int, _Outlin
         ceiling = mine[(kind[mine] == _CEILING) & flat]
         if scan.areas[floor].sum() >= _LEAST:
             level = _middle((low[floor] + high[floor]) / 2, scan.areas[floor])
-            standing = mine[(kind[mine] == _THING) & (low[mine] < level + _STANDS + 2)]
-            things = _standing(scan, standing, low, level)
-            parts = [_seen(scan, floor), *_footprints(scan, things)]
+            things = np.unique(scan.numbers[mine[kind[mine] == _THING]]).tolist()
+            parts = [_whole(_seen(scan, floor)), *_standing(scan, things, level)]
             polygon = _closed(shapely.union_all(parts))
             guessed = False
         else:
@@ -213,15 +214,18 @@ def _by_line(scan: Scan) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
     return region, kind
 
 
-def _standing(
-    scan: Scan, faces: NDArray[np.intp], low: NDArray[np.float32], level: float
-) -> NDArray[np.intp]:
-    """The faces of those things that stand on a floor."""
-    numbers = scan.numbers[faces]
-    kinds, which = np.unique(numbers, return_inverse=True)
-    foot = np.full(len(kinds), np.inf)
-    np.minimum.at(foot, which, low[faces])
-    return faces[np.abs(foot - level)[which] <= _STANDS]
+def _standing(scan: Scan, things: Iterable[int], level: float) -> list[BaseGeometry]:
+    """The footprints of those things that stand on a floor."""
+    found = (scan.outlined[number] for number in things)
+    on_it = (each for each in found if abs(each.box.bottom - level) <= _STANDS)
+    return [each.hull for each in on_it if each.hull is not None]
+
+
+def _whole(seen: BaseGeometry) -> BaseGeometry:
+    """A floor without cracks, and without specks that its label spilt."""
+    closed = seen.buffer(_SPECK, join_style="mitre").buffer(-_SPECK, join_style="mitre")
+    opened = closed.buffer(-_SPECK, join_style="mitre").buffer(_SPECK, join_style="mitre")
+    return closed if opened.is_empty else opened
 
 
 def _seen(scan: Scan, faces: NDArray[np.intp]) -> BaseGeometry:
@@ -234,16 +238,6 @@ def _seen(scan: Scan, faces: NDArray[np.intp]) -> BaseGeometry:
         return shapely.union_all(shapes)
     except shapely.errors.GEOSException:
         return shapely.union_all(shapes, grid_size=_GRID)
-
-
-def _footprints(scan: Scan, faces: NDArray[np.intp]) -> list[BaseGeometry]:
-    """The hull of each thing seen from above."""
-    numbers = scan.numbers[faces]
-    order = np.argsort(numbers, kind="stable")
-    first = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    used = (np.unique(scan.faces[faces[some]]) for some in np.split(order, first[1:]) if len(some))
-    hulls = (hull_of(scan.vertices[some][:, [0, 2]].astype(np.float64)) for some in used)
-    return [hull for hull in hulls if hull is not None]
 
 
 def _closed(seen: BaseGeometry) -> Polygon | None:

@@ -16,8 +16,8 @@ from navloom.scenes.formats.scan_links import crossings, place_regions, scan_lin
 from navloom.scenes.formats.scan_rooms import Labels, Rooms, scan_rooms
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.mesh_graph import MeshGraph, mesh_graph
-from navloom.scenes.geometry.scan import Scan
-from navloom.scenes.geometry.scan_mesh import GREY, is_surface, item_name
+from navloom.scenes.geometry.scan import Scan, is_surface
+from navloom.scenes.geometry.scan_mesh import GREY, item_name
 from navloom.scenes.geometry.walkable import WalkableField, passable, walkable_field
 from navloom.scenes.lexicon import classify, unlisted
 from navloom.scenes.parts import Edge, Floor, Item, Link, Region, Viewpoint, prompt_name
@@ -155,7 +155,8 @@ def _in_rooms(graph: MeshGraph, rooms: Rooms) -> tuple[tuple[Viewpoint, ...], tu
 
 
 def _notes(scan: Scan, items: Sequence[Item], field: WalkableField) -> Iterable[str]:
-    gone = [line for line in scan.lines if line.number not in scan.boxes]
+    there = set(np.unique(scan.numbers).tolist())
+    gone = [line for line in scan.lines if line.number not in there]
     if gone:
         yield f"{len(gone)} things of the text have no triangles and are left out."
     if _called(scan, DOOR_NAME):

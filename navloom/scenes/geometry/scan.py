@@ -19,11 +19,14 @@ from navloom.scenes.formats.mp3d_house import read_house
 from navloom.scenes.geometry.face_numbers import face_numbers
 from navloom.scenes.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
 from navloom.scenes.geometry.mesh_guard import check_size
+from navloom.scenes.geometry.owners import CEILING, FLOOR, WALL
 from navloom.scenes.geometry.ply_triangles import ply_triangles
-from navloom.scenes.geometry.scan_boxes import thing_boxes
+from navloom.scenes.geometry.scan_boxes import Outlined, things_outlined
 from navloom.scenes.geometry.scan_files import ScanFiles, missing
 from navloom.scenes.parts import Box
 
+SURFACES = {"floor": FLOOR, "wall": WALL, "walls": WALL, "ceiling": CEILING}
+"""Categories that are no item: they have the owners that a home's have."""
 _LEVEL = ("floor", "flooring", "ceiling")
 _MOST_SHOWN = 5
 
@@ -56,7 +59,14 @@ class Scan:
     @cached_property
     def boxes(self) -> dict[int, Box]:
         """The box of each thing: the one that the source gives, else that of its triangles."""
-        return self.given or thing_boxes(self.vertices, self.faces, self.numbers)
+        return self.given or {n: each.box for n, each in self.outlined.items()}
+
+    @cached_property
+    def outlined(self) -> dict[int, Outlined]:
+        """Where the triangles of each thing are, but floors, walls and ceilings."""
+        surfaces = [line.number for line in self.lines if is_surface(line.name)]
+        numbers = np.where(np.isin(self.numbers, surfaces), 0, self.numbers)
+        return things_outlined(self.vertices, self.faces, numbers)
 
     @cached_property
     def rise(self) -> NDArray[np.float32]:
@@ -69,6 +79,11 @@ class Scan:
         corners = self.vertices[self.faces].astype(np.float64)
         cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         return np.asarray(np.linalg.norm(cross, axis=1) / 2)
+
+
+def is_surface(name: str) -> bool:
+    """Whether what is called so is floor, wall or ceiling, and no item."""
+    return name in SURFACES
 
 
 def read_scan(files: ScanFiles) -> Scan:

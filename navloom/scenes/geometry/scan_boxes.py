@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import shapely
@@ -19,20 +20,35 @@ from scipy.spatial import ConvexHull, KDTree, QhullError
 from navloom.scenes.geometry.glb_triangles import Floats, Ints
 from navloom.scenes.parts import Box
 
-_APART = 0.25
+_APART = 0.06
 """Metres: what is nearer to one another is of one piece."""
 _SMALL = 0.1
-"""A piece with less than so much of the largest piece's area is a spill."""
-_WIDE = 0.6
-"""Metres: a thing that is no wider has no spills worth looking for."""
+"""A piece with so much of the largest piece's area is of the thing, wherever it is."""
+_TINY = 0.02
+"""One with less is so only where it is within the box of the others."""
+_TOUCH = 0.05
+"""Metres from a box to what touches it."""
 _TURNED = 0.93
 """A turned box is taken where its footprint is so much smaller than one along the axes."""
 _SIDE = 1 << 20
 _CELL = np.array([_SIDE * _SIDE, _SIDE, 1], dtype=np.int64)
 
 
-def thing_boxes(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Box]:
-    """The box of every thing.
+@dataclass(frozen=True, eq=False)
+class Outlined:
+    """Where a thing is.
+
+    Attributes:
+        box: around it.
+        hull: its footprint, (x, z); None where it is upright and flat.
+    """
+
+    box: Box
+    hull: shapely.Polygon | None
+
+
+def things_outlined(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Outlined]:
+    """The box and the footprint of every thing.
 
     Args:
         vertices: (n, 3) metres, y up.
@@ -40,10 +56,10 @@ def thing_boxes(vertices: Floats, faces: Ints, numbers: Ints) -> dict[int, Box]:
         numbers: (m,) whose each face is; 0 for nobody's.
 
     Returns:
-        number -> box, its yaw within 45 degrees to either side; where a box along the axes does as
-        well it is 0. Which side is a thing's front nobody knows.
+        By number. A box's yaw is within 45 degrees to either side; where a box along the axes does
+        as well it is 0. Which side is a thing's front nobody knows.
     """
-    return {number: _box(vertices, mine) for number, mine in faces_of(faces, numbers)}
+    return {number: _outlined(vertices, mine) for number, mine in faces_of(faces, numbers)}
 
 
 def faces_of(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
@@ -56,23 +72,52 @@ def faces_of(faces: Ints, numbers: Ints) -> Iterator[tuple[int, Ints]]:
             yield number, faces[some]
 
 
-def _box(vertices: Floats, faces: Ints) -> Box:
+def _outlined(vertices: Floats, faces: Ints) -> Outlined:
     corners = vertices[faces].astype(np.float64)
-    flat = corners.reshape(-1, 3)
-    if max(np.ptp(flat[:, 0]), np.ptp(flat[:, 2])) > _WIDE and len(faces) > 1:
+    if len(faces) > 1:
         corners = corners[_kept(corners)]
-        flat = corners.reshape(-1, 3)
+    flat = corners.reshape(-1, 3)
     low, high = flat[:, 1].min(), flat[:, 1].max()
-    x, z, wide, deep, yaw = _footprint(flat[:, [0, 2]])
-    return Box(
+    hull = hull_of(flat[:, [0, 2]])
+    x, z, wide, deep, yaw = _footprint(flat[:, [0, 2]], hull)
+    box = Box(
         center=(round(x, 4), round(float(low + high) / 2, 4), round(z, 4)),
         size=(round(wide, 4), round(float(high - low), 4), round(deep, 4)),
         yaw=round(yaw, 5),
     )
+    return Outlined(box, hull)
 
 
 def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which faces are of the largest piece, or of one that is nearly as large."""
+    """Which faces are of the thing itself, and no spill of its label.
+
+    The largest piece and what touches its box are; small pieces are where they are within it.
+    """
+    middle, count, label = _pieces(corners)
+    if count == 1:
+        return np.ones(len(corners), dtype=np.bool_)
+    of_face = label[middle]
+    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.bincount(of_face, np.linalg.norm(sides, axis=1) + 1e-12, minlength=count)
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, of_face, corners.min(axis=1))
+    np.maximum.at(high, of_face, corners.max(axis=1))
+    large = area >= _SMALL * area.max()
+    parts = large | (area >= _TINY * area.max())
+    held = large.copy()
+    while True:
+        least, most = low[held].min(axis=0), high[held].max(axis=0)
+        near = ((low <= most + _TOUCH) & (high >= least - _TOUCH)).all(axis=1)
+        grown = held | (near & parts)
+        if (grown == held).all():
+            break
+        held = grown
+    within = ((low >= least - _TOUCH) & (high <= most + _TOUCH)).all(axis=1)
+    return np.asarray((held | within)[of_face], dtype=np.bool_)
+
+
+def _pieces(corners: NDArray[np.float64]) -> tuple[NDArray[np.int64], int, NDArray[np.int32]]:
+    """Cells that hang together: the cell of each face's middle, how many pieces, each cell's."""
     points = np.concatenate([corners.mean(axis=1), corners.reshape(-1, 3)])
     places = np.floor((points - points.min(axis=0)) / _APART).astype(np.int64)
     # One number a cell: rows are slow to sort.
@@ -85,11 +130,7 @@ def _kept(corners: NDArray[np.float64]) -> NDArray[np.bool_]:
     cols = np.concatenate([pairs[:, 1], ends.reshape(-1)])
     joined = coo_array((np.ones(len(rows), dtype=np.int8), (rows, cols)), shape=(len(cells),) * 2)
     count, label = connected_components(joined, directed=False)
-    if count == 1:
-        return np.ones(many, dtype=np.bool_)
-    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = np.bincount(label[middle], np.linalg.norm(sides, axis=1) + 1e-12, minlength=count)
-    return np.asarray(area[label[middle]] >= _SMALL * area.max(), dtype=np.bool_)
+    return middle, int(count), label
 
 
 def hull_of(at: NDArray[np.floating]) -> shapely.Polygon | None:
@@ -103,12 +144,13 @@ def hull_of(at: NDArray[np.floating]) -> shapely.Polygon | None:
     return shapely.Polygon(ring)
 
 
-def _footprint(at: NDArray[np.float64]) -> tuple[float, float, float, float, float]:
+def _footprint(
+    at: NDArray[np.float64], hull: shapely.Polygon | None
+) -> tuple[float, float, float, float, float]:
     """Middle x and z, width, depth and yaw of the smallest rectangle around some points."""
     low, high = at.min(axis=0), at.max(axis=0)
     wide, deep = (float(max(each, 0.0)) for each in high - low)
     x, z = (float(each) for each in (low + high) / 2)
-    hull = hull_of(at)
     if hull is None:
         return x, z, wide, deep, 0.0
     turned = shapely.minimum_rotated_rectangle(hull)

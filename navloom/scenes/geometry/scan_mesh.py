@@ -18,17 +18,15 @@ from scipy.spatial import KDTree
 
 from navloom.errors import SceneError
 from navloom.scenes.geometry.glb_triangles import Floats, GlbTriangles, Ints, glb_triangles
-from navloom.scenes.geometry.owners import CEILING, FLOOR, NOTHING, SHELL, WALL, item_owner
+from navloom.scenes.geometry.owners import NOTHING, SHELL, item_owner
 from navloom.scenes.geometry.rays import RayCaster
-from navloom.scenes.geometry.scan import Scan, looks_turned, read_scan
+from navloom.scenes.geometry.scan import SURFACES, Scan, looks_turned, read_scan
 from navloom.scenes.geometry.scan_files import ScanFiles
 from navloom.scenes.geometry.solids import Picture, Surface
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 
 GREY = Surface((0.72, 0.72, 0.72))
-_SURFACES = {"floor": FLOOR, "wall": WALL, "walls": WALL, "ceiling": CEILING}
-"""Categories that are no item: they have the owners that a home's have."""
 _MOST_SIDE = 2_048
 _MOST_PIXELS = 200_000_000
 """Of all pictures together: 600 MB. What is over that is made smaller."""
@@ -62,11 +60,6 @@ class Looks:
     photographed: bool
 
 
-def is_surface(name: str) -> bool:
-    """Whether what is called so is floor, wall or ceiling, and no item."""
-    return name in _SURFACES
-
-
 def item_name(files: ScanFiles, number: int) -> str:
     """The id of the item of a number."""
     return str(number) if files.source == "hm3d" else f"o{number - 1}"
@@ -83,7 +76,7 @@ def number_owners(scene: Scene, scan: Scan) -> Ints:
     out = np.full(max((x.number for x in scan.lines), default=0) + 1, SHELL, dtype=np.int32)
     for line in scan.lines:
         index = places.get(item_name(scan.files, line.number))
-        gone = _SURFACES.get(line.name, NOTHING)
+        gone = SURFACES.get(line.name, NOTHING)
         out[line.number] = gone if index is None else item_owner(index)
     return out
 

@@ -16,7 +16,7 @@ from navloom.scenes.exporting.hm3d_files import as_released
 from navloom.scenes.exporting.semantic_numbers import SemanticLine, face_numbers, semantic_lines
 from navloom.scenes.formats.mp3d_house import ROOM_LABELS
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
-from navloom.scenes.geometry.scan_boxes import thing_boxes
+from navloom.scenes.geometry.scan_boxes import things_outlined
 from navloom.scenes.scene import Scene
 
 
@@ -100,7 +100,8 @@ def _house(
     scene: Scene, lines: list[SemanticLine], mesh: SceneMesh, numbers: NDArray[np.int32]
 ) -> str:
     letters = {label: letter for letter, label in ROOM_LABELS.items()}
-    boxes = thing_boxes(mesh.vertices, mesh.faces, numbers)
+    found = things_outlined(mesh.vertices, mesh.faces, numbers)
+    boxes = {number: each.box for number, each in found.items()}
     names = sorted({line.category for line in lines})
     out = ["ASCII 1.1"]
     zeros = " 0" * 5
