@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.formats.scan_links import crossings, place_regions, scan_links
@@ -30,6 +31,10 @@ DOOR_NAME = re.compile(
 """Of names: what is walked through, however it stands."""
 WINDOW_NAME = re.compile(r"^windows?( glass)?$")
 _MOST_NAMES = 20
+_LEAF = 0.4
+"""Metres: a door whose box is no thicker is closed."""
+_SILL = 0.1
+"""Metres above a door's lower end up to which there is what one treads on."""
 
 
 def scan_scene(scan: Scan, notes: Sequence[str], labels: Labels | None = None) -> Scene:
@@ -89,7 +94,31 @@ def _field(scan: Scan) -> WalkableField:
     doors, windows = _called(scan, DOOR_NAME), _called(scan, WINDOW_NAME)
     # Land of no region around a home would make its terraces part of the wide world.
     land = [line.number for line in scan.lines if line.name == "ground" and line.region < 0]
-    return walkable_field(passable(_bare_mesh(scan), [*doors, *land], windows))
+    bare = _bare_mesh(scan).without(_of_doors(scan, doors))
+    return walkable_field(passable(bare, land, windows), rough=True)
+
+
+def _of_doors(scan: Scan, doors: Sequence[int]) -> NDArray[np.bool_]:
+    """(m,) faces that doors are of, but what one treads on there.
+
+    Labels spill: floor that is called a door stays, and what is within a closed door goes, whatever
+    it is called.
+    """
+    middles = scan.vertices[scan.faces].mean(axis=1)
+    out = np.zeros(len(scan.faces), dtype=np.bool_)
+    for number in doors:
+        box = scan.boxes.get(number)
+        if box is None:
+            continue
+        away = middles - np.array(box.center)
+        cos, sin = np.cos(box.yaw), np.sin(box.yaw)
+        u, w = away[:, 0] * cos + away[:, 2] * sin, away[:, 2] * cos - away[:, 0] * sin
+        half = np.array(box.size) / 2 + 0.02
+        within = (np.abs(u) < half[0]) & (np.abs(away[:, 1]) < half[1]) & (np.abs(w) < half[2])
+        if min(box.size[0], box.size[2]) > _LEAF:
+            within &= scan.numbers == number
+        out |= within & (away[:, 1] > _SILL - half[1])
+    return out
 
 
 def _bare_mesh(scan: Scan) -> SceneMesh:

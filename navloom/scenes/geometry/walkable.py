@@ -30,6 +30,8 @@ _LEVEL = 0.7
 """The least slope factor of what is stood on: steeper than 45 degrees is no floor."""
 _FLAT = 0.05
 """Metres: neighbouring places that differ by no more are of one patch."""
+_MENDED = 2
+"""Times that steep spots which have two level neighbours are counted as level, in a scan."""
 _TREAD = 0.1
 """Square metres: a smaller patch by itself is a thing, and nobody steps on it."""
 _ROOF = 12.0
@@ -167,7 +169,13 @@ class WalkableField:
 
 
 def walkable_field(
-    mesh: SceneMesh, *, cell: float = 0.05, body: float = 0.2, head: float = 1.8, step: float = 0.25
+    mesh: SceneMesh,
+    *,
+    cell: float = 0.05,
+    body: float = 0.2,
+    head: float = 1.8,
+    step: float = 0.25,
+    rough: bool = False,
 ) -> WalkableField:
     """Find where one can stand and walk in a mesh.
 
@@ -177,6 +185,7 @@ def walkable_field(
         body: the body's radius, in metres.
         head: head room that it needs, in metres.
         step: the highest step that it takes, in metres.
+        rough: the mesh was scanned: a steep spot between level ones of its height is floor.
 
     Returns:
         The field. Its main part is the largest of what is connected and has something overhead
@@ -189,7 +198,7 @@ def walkable_field(
     """
     grid = grid_over(mesh, cell, head)
     found = surfaces_of(mesh, grid)
-    cells, height, room = _stood_on(found, head)
+    cells, height, room = _stood_on(found, head, grid if rough else None)
     beside = _neighbours(grid, cells, height, step)
     reach = _between(mesh, grid, cells, height, beside, step, head)
     beside = np.where(reach < 1.0, -1, beside).astype(np.int32)
@@ -247,9 +256,15 @@ def _indoors(mesh: SceneMesh, grid: Grid, cells: Ints, height: Floats, roofed: B
     return indoors
 
 
-def _stood_on(found: Surfaces, head: float) -> tuple[Ints, Floats, Floats]:
-    level = (found.slope >= _LEVEL) & (found.room >= head)
-    return found.cell[level], found.height[level], found.room[level]
+def _stood_on(found: Surfaces, head: float, rough: Grid | None) -> tuple[Ints, Floats, Floats]:
+    roomy = found.room >= head
+    cell, height, room = found.cell[roomy], found.height[roomy], found.room[roomy]
+    level = found.slope[roomy] >= _LEVEL
+    if rough is not None:
+        beside = _neighbours(rough, cell, height, _FLAT)
+        for _ in range(_MENDED):
+            level = level | (((beside >= 0) & level[beside]).sum(axis=1) >= 2)
+    return cell[level], height[level], room[level]
 
 
 def _stacked(cells: Ints, count: int) -> list[Ints]:
