@@ -190,6 +190,26 @@ def test_sheet_draws_many_homes_or_one_floor_by_floor(
     assert "bad.json" in capsys.readouterr().err
 
 
+def test_homes_are_exported_for_other_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    homes = tmp_path / "homes"
+    small_file(homes, "bare")
+    assert main(["scenes", "export", "demo:flat", "--out", str(homes / "flat.json")]) == 0
+    for form, made in (
+        ("habitat", "x.scene_dataset_config.json"),
+        ("hm3d", "00000-demo-flat/demo-flat.semantic.txt"),
+    ):
+        out = tmp_path / form / "x"
+        capsys.readouterr()
+        assert main(["scenes", "export", str(homes), "--format", form, "--out", str(out)]) == 1
+        said = capsys.readouterr().err
+        assert "bare.json: " in said
+        assert "has no triangles, it is a graph alone" in said
+        assert f"wrote 1 home to {out}" in said
+        assert (out / made).is_file()
+
+
 def test_a_home_is_exported_as_a_mesh_that_opens(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
