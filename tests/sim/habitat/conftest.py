@@ -86,6 +86,9 @@ class Simulator:
             self.add_sensor(spec, 0)
     def add_sensor(self, spec, agent_id):
         self._sensors[spec.uuid] = Sensor(spec, self.node)
+    def get_active_scene_graph(self):
+        box = Plain(min=Plain(x=0, y=0, z=0), max=Plain(x=9, y=3, z=9))
+        return Plain(get_root_node=lambda: Plain(cumulative_bb=box))
     def get_agent(self, number): return Plain(scene_node=self.node)
     def close(self): pass
 """
