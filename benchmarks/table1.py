@@ -122,6 +122,9 @@ def _row(out: Path, options: dict[str, Any]) -> Row:
     assert process.pid is not None
     memory = 0.0
     while process.is_alive():
+        if (out / "run" / "summary.json").exists():
+            process.join()  # what comes after the evaluation is none of it
+            break
         memory = max(memory, sum(_peak_mb(each) for each in _family(process.pid)))
         time.sleep(_EVERY_S)
     process.join()

@@ -5,6 +5,7 @@ Colour, depth and ids of one camera share one cast of rays, and each is made whe
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
@@ -30,6 +31,8 @@ _MIRROR = 0.92
 """What is as glossy shows what is before it."""
 _FRAMES = 8
 """Frames that are remembered, so that pictures of one place share their rays."""
+_last: list[weakref.ref[Renderer]] = []
+"""Who drew last: only it remembers frames, which are as large as all else of a home."""
 
 
 class Renderer:
@@ -88,18 +91,25 @@ class Renderer:
         Args:
             cameras: in any order; one that was asked for a moment ago has its frame again.
         """
+        for each in _last:
+            other = each()
+            if other is not None and other is not self:
+                other.forget()
+        _last[:] = [weakref.ref(self)]
         found: list[Frame] = []
+        recent = self._recent
         for camera in cameras:
-            known = self._recent.pop(camera, None) or Frame(self, camera)
-            self._recent[camera] = known
+            known = recent.pop(camera, None) or Frame(self, camera)
+            recent[camera] = known
             found.append(known)
-        while len(self._recent) > _FRAMES:
-            self._recent.popitem(last=False)
+        while len(recent) > _FRAMES:
+            recent.popitem(last=False)
         return found
 
     def forget(self) -> None:
         """Let go of the frames that were asked for a moment ago."""
-        self._recent.clear()
+        # Another thread may be at the old ones.
+        self._recent = OrderedDict()
 
     def shade(
         self,
