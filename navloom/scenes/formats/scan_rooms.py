@@ -98,7 +98,9 @@ def scan_rooms(scan: Scan, labels: Labels | None = None) -> Rooms:
             f"{scan.files.numbers}: expected at most {_MOST_REGIONS:,} regions, found "
             f"{len(numbers):,}."
         )
-    found = {number: each for number, each in _outlines(scan, numbers) if each is not None}
+    # A mitre of what is hardly a line divides by nothing, and is bevelled then.
+    with np.errstate(all="ignore"):
+        found = {number: each for number, each in _outlines(scan, numbers) if each is not None}
     area = sum(each.polygon.area for each in found.values())
     if area > _MOST_AREA:
         raise SceneError(

@@ -8,15 +8,20 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import shapely
+import trimesh
 from numpy.typing import NDArray
 from PIL import Image
+from scipy.spatial import KDTree
 
 from navloom.scenes.exporting.glb_bytes import Glb, Primitive
-from navloom.scenes.exporting.hm3d_files import as_released
+from navloom.scenes.exporting.hm3d_files import as_released, linear_colours
 from navloom.scenes.exporting.semantic_numbers import SemanticLine, face_numbers, semantic_lines
 from navloom.scenes.formats.mp3d_house import ROOM_LABELS
 from navloom.scenes.geometry.mesh import SceneMesh, scene_mesh
+from navloom.scenes.geometry.owners import GROUND
 from navloom.scenes.geometry.scan_boxes import things_outlined
+from navloom.scenes.parts import Box
 from navloom.scenes.scene import Scene
 
 
@@ -62,6 +67,52 @@ def painted(
     faces = np.arange(len(points)).reshape(-1, 3)
     at = points if y_up else as_released(points)
     glb.node("chunk000", [Primitive(at, faces, look, uv.reshape(-1, 2).astype(np.float32))])
+    return glb.done()
+
+
+def roughened(scene: Scene, seed: int = 0) -> bytes:
+    """A semantic GLB as a scanner would give: corners 5 mm off, no floor under furniture.
+
+    One triangle in a hundred has the label of another one 25 cm away or so, and one a colour that
+    nobody has. Triangles are no longer than 12 cm.
+    """
+    mesh, numbers, lines = scene_mesh(scene), face_numbers(scene), semantic_lines(scene)
+    dice = np.random.default_rng(seed)
+    keep = mesh.owners != GROUND
+    made = trimesh.remesh.subdivide_to_size(
+        mesh.vertices.astype(np.float64), mesh.faces[keep], 0.12, max_iter=12, return_index=True
+    )
+    points, faces, index = made
+    labels = numbers[keep][index]
+    # Corners that are one stay one.
+    _, first, again = np.unique(
+        np.round(points * 500).astype(np.int64), axis=0, return_index=True, return_inverse=True
+    )
+    points, faces = points[first], again.reshape(-1)[faces]
+    points = points + dice.normal(0, 0.005, points.shape)
+    middles = points[faces].mean(axis=1)
+    is_floor = np.isin(labels, [line.number for line in lines if line.category == "floor"])
+    hidden = np.zeros(len(faces), dtype=np.bool_)
+    for item in scene.items:
+        if item.size is not None and min(item.size[0], item.size[2]) > 0.3:
+            foot = item.position[1] - item.size[1] / 2
+            under = np.flatnonzero(is_floor & (np.abs(middles[:, 1] - foot) < 0.15))
+            box = Box(center=item.position, size=item.size, yaw=item.yaw)
+            area = shapely.Polygon(box.corners())
+            hidden[under[shapely.contains_xy(area, middles[under, 0], middles[under, 2])]] = True
+    spilt = np.flatnonzero(dice.random(len(faces)) < 0.01)
+    aside = middles[spilt] + dice.normal(0, 0.25, (len(spilt), 3))
+    labels[spilt] = labels[KDTree(middles).query(aside)[1]]
+    colours = np.array([(0, 0, 0), *(line.rgb for line in lines)], dtype=np.uint8)[labels]
+    strange = dice.random(len(faces)) < 0.01
+    colours[strange] = dice.integers(0, 255, (int(strange.sum()), 3))
+    faces, colours = faces[~hidden], colours[~hidden]
+    glb = Glb(scene.uri)
+    look = glb.material(pbrMetallicRoughness={})
+    corners = as_released(points[faces].reshape(-1, 3).astype(np.float32))
+    each = np.arange(len(corners)).reshape(-1, 3)
+    linear = linear_colours(colours.repeat(3, axis=0))
+    glb.node("scan", [Primitive(corners, each, look, colours=linear)])
     return glb.done()
 
 

@@ -1,9 +1,9 @@
 """Homes written as HM3D's release and read back: what is the same, in figures.
 
-    python -m tests.scenes.formats.release_round_trip home:0-9 [--painted] [--looks] [--poses 20]
+    python -m tests.scenes.formats.release_round_trip home:0-9 [--painted | --rough] [--views 10]
 
-``--painted`` writes instance colours in a texture, as the release has them; ``--views`` compares
-frames of ids from so many viewpoints a home.
+``--painted`` writes instance colours in a texture, as the release has them, ``--rough`` a mesh as a
+scanner would give it; ``--views`` compares frames of ids from so many viewpoints a home.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from navloom.scenes.exporting.hm3d_files import save_hm3d
 from navloom.scenes.exporting.semantic_numbers import semantic_lines
-from navloom.scenes.geometry.face_numbers import FaceNumbers  # noqa: F401
 from navloom.scenes.geometry.mesh import scene_mesh
 from navloom.scenes.geometry.owners import CEILING, FLOOR, WALL
 from navloom.scenes.parts import Box, Item
@@ -30,7 +29,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import iter_scenes, load_scene
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Renderer
-from tests.scenes.formats.release_files import files_of, painted
+from tests.scenes.formats.release_files import files_of, painted, roughened
 
 _PLAIN = {"wall": WALL, "floor": FLOOR, "ceiling": CEILING}
 
@@ -57,6 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("homes")
     parser.add_argument("--painted", action="store_true")
+    parser.add_argument("--rough", action="store_true")
     parser.add_argument("--views", type=int, default=10)
     chosen = parser.parse_args()
     tally = Tally()
@@ -65,6 +65,8 @@ def main() -> None:
             home = save_hm3d(scene, Path(folder))
             if chosen.painted:
                 files_of(home)[0].write_bytes(painted(scene))
+            if chosen.rough:
+                files_of(home)[0].write_bytes(roughened(scene))
             begun = time.perf_counter()
             read = load_scene(f"hm3d:{home}")
             tally.seconds.append(time.perf_counter() - begun)
@@ -72,7 +74,8 @@ def main() -> None:
             _rooms(scene, read, tally)
             _things(scene, read, tally)
             _links(scene, read, tally)
-            _frames(scene, read, tally, chosen.views)
+            if not chosen.rough:
+                _frames(scene, read, tally, chosen.views)
             print(f"{scene.uri}: {'; '.join(tally.wrong[before:]) or 'all the same'}", flush=True)
     _print(tally)
 
@@ -159,9 +162,6 @@ def _links(scene: Scene, read: Scene, tally: Tally) -> None:
 def _frames(scene: Scene, read: Scene, tally: Tally, views: int) -> None:
     """Ids of both as numbers of the text, but floors, walls and ceilings as such."""
     ours, theirs = (Renderer(scene_mesh(each), light="unbaked") for each in (scene, read))
-    to_number = {line.owner: line.number for line in semantic_lines(scene)}
-    plain = {line.number: _PLAIN[line.category] for line in semantic_lines(scene)
-             if line.category in _PLAIN and line.number > len(scene.items)}  # fmt: skip
     doors = {line.number: line.owner for line in semantic_lines(scene)}
     dice = np.random.default_rng(len(scene.items))
     for k in dice.permutation(len(scene.viewpoints))[:views].tolist():
@@ -175,7 +175,6 @@ def _frames(scene: Scene, read: Scene, tally: Tally, views: int) -> None:
         tally.pixels.append(float(same.mean()))
         if same.mean() < 0.999:
             tally.wrong.append(f"ids {same.mean():.4f} at {scene.viewpoints[k].id}")
-    del to_number, plain
 
 
 def _mapped(ids: NDArray[np.int32], pairs: Iterable[tuple[int, int]]) -> NDArray[np.int32]:
