@@ -29,7 +29,7 @@ from navloom.scenes.geometry.owners import (
     item_owner,
     opening_owner,
 )
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Region, Scene
 
 HEADER = "HM3D Semantic Annotations"
 """The first line of a file of them."""
@@ -132,6 +132,9 @@ def _made(scene: Scene) -> tuple[tuple[SemanticLine, ...], NDArray[np.int32]]:
     places = [regions[each.id] for each in scene.regions]
     for owner, index, category in _structure(scene, {(o, i) for o, i in there if o < 0}):
         number = len(lines) + 1
+        if owner in (FLOOR, CEILING, WALL) and index >= 0 and _is_lift(scene.regions[index]):
+            # Rooms have no types there: so much can be said of what they are built of.
+            category = f"elevator {category}"
         lines.append(_line(number, category, NOWHERE if index < 0 else places[index], owner))
         numbers[(mesh.owners == owner) & (of_region == index)] = number
     if len(lines) > MOST_NUMBERS:
@@ -155,6 +158,10 @@ def _structure(scene: Scene, there: set[tuple[int, int]]) -> Iterator[tuple[int,
     last = len(scene.regions)
     for owner, index in sorted(there, key=lambda each: (rank[each[0]], each[1] % (last + 1))):
         yield owner, index, categories[owner]
+
+
+def _is_lift(region: Region) -> bool:
+    return "elevator" in region.label.casefold()
 
 
 def _line(number: int, name: str, region: int, owner: int) -> SemanticLine:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError
+from navloom.scenes.formats.scan_lifts import lift_edges, lift_links
 from navloom.scenes.formats.scan_links import crossings, place_regions, scan_links
 from navloom.scenes.formats.scan_rooms import Labels, Rooms, scan_rooms
 from navloom.scenes.geometry.mesh import SceneMesh
@@ -61,9 +62,11 @@ def scan_scene(scan: Scan, notes: Sequence[str], labels: Labels | None = None) -
     graph = mesh_graph(field, region_of)
     _stand_check(scan, graph)
     doors = [scan.boxes[n] for n in _called(scan, DOOR_NAME) if n in scan.boxes]
-    links = scan_links(crossings(field, region_of), rooms.by_number, doors)
+    lifts = lift_links(scan, rooms)
+    links = (*scan_links(crossings(field, region_of), rooms.by_number, doors), *lifts)
     items = _items(scan, {n: each.id for n, each in rooms.by_number.items()})
-    walk = _in_rooms(graph, rooms)
+    viewpoints, edges = _in_rooms(graph, rooms)
+    walk = (viewpoints, (*edges, *lift_edges(lifts, viewpoints)))
     told = [*scan.notes, *notes, *_notes(scan, items, field), *_room_notes(rooms, links, walk[0])]
     return _scene(scan, rooms.floors, rooms.regions, items, links, walk, told)
 

@@ -25,7 +25,8 @@ from navloom.scenes.geometry.scan_boxes import Outlined, things_outlined
 from navloom.scenes.geometry.scan_files import ScanFiles, missing
 from navloom.scenes.parts import Box
 
-SURFACES = {"floor": FLOOR, "wall": WALL, "walls": WALL, "ceiling": CEILING}
+_BUILT = {"floor": FLOOR, "wall": WALL, "walls": WALL, "ceiling": CEILING}
+SURFACES = _BUILT | {f"elevator {name}": owner for name, owner in _BUILT.items()}
 """Categories that are no item: they have the owners that a home's have."""
 _LEVEL = ("floor", "flooring", "ceiling")
 _MOST_SHOWN = 5

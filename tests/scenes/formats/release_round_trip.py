@@ -136,9 +136,6 @@ def _links(scene: Scene, read: Scene, tally: Tally) -> None:
 
     for link in scene.links:
         tally.links["in the home"] += 1
-        if link.kind == "elevator":
-            tally.links["of them elevators"] += 1
-            continue
         found = [x for x in read.links if ends(x.a, x.b) == ends(link.a, link.b)]
         tally.links["found"] += bool(found)
         if not found:
@@ -151,7 +148,7 @@ def _links(scene: Scene, read: Scene, tally: Tally) -> None:
             tally.links["of their kind"] += 1
         else:
             tally.wrong.append(f"{link.kind} {link.a} - {link.b} read as {best.kind}")
-        if link.kind != "stairs":
+        if link.kind not in ("stairs", "elevator"):
             tally.point.append(min(far))
     ours = Counter(ends(x.a, x.b) for x in scene.links)
     for pair, count in (Counter(ends(x.a, x.b) for x in read.links) - ours).items():

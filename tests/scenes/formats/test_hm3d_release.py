@@ -102,6 +102,17 @@ def test_things_have_the_numbers_names_and_boxes_of_the_text(flat: Scene, read: 
     assert "door" in {item.name for item in read.items}
 
 
+def test_an_elevator_joins_the_rooms_that_are_its_stops(tmp_path: Path) -> None:
+    source = load_scene("home:0")
+    read = load_scene(f"hm3d:{save_hm3d(source, tmp_path)}")
+    (link,) = (each for each in source.links if each.kind == "elevator")
+    (found,) = (each for each in read.links if each.kind == "elevator")
+    assert _pairs((found,)) == _pairs((link,))
+    assert found.step == pytest.approx(link.step, abs=0.05)
+    ends = {frozenset(read.viewpoint_by_id[v].region for v in (e.a, e.b)) for e in read.edges}
+    assert frozenset((found.a, found.b)) in ends
+
+
 def test_everybody_can_walk_everywhere(read: Scene) -> None:
     import networkx as nx
 
