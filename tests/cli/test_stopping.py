@@ -25,7 +25,9 @@ MOMENTS = [
 
 
 _AT_IMPORT = """
-import os, runpy, sys
+import os, runpy, signal, sys
+# Who runs the tests in the background has it ignored, and so would this.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 _, moment, number, *words = sys.argv
 def stop(event, args):
     global moment
