@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
-import networkx as nx
 import shapely
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
@@ -28,20 +27,10 @@ from navloom.scenes.checked_files import (
     read_json,
 )
 from navloom.scenes.formats.scene_json import load_file
+from navloom.scenes.formats.scene_notes import apart_note, unlisted_note
 from navloom.scenes.geometry.scan_files import hm3d_homes
-from navloom.scenes.lexicon import classify, unlisted
-from navloom.scenes.scene import (
-    UNKNOWN,
-    Box,
-    Floor,
-    Item,
-    Link,
-    Point3,
-    Region,
-    Scene,
-    prompt_name,
-    region_id,
-)
+from navloom.scenes.lexicon import classify
+from navloom.scenes.scene import UNKNOWN, Box, Floor, Item, Link, Point3, Region, Scene, region_id
 
 FLOOR_GAP = 1.5
 """Metres above the lowest room of a storey from which a room is of the next storey."""
@@ -55,7 +44,6 @@ _MOST_AREA = 10_000.0
 """Square metres of all rooms together: the viewpoints' distance table grows with its square. The
 largest of 35 real homes has 620."""
 _MOST_FLOORS = 99
-_MOST_NAMES = 20
 
 _Metres = Annotated[float, Field(ge=-10_000, le=10_000, allow_inf_nan=False)]
 _Length = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
@@ -325,17 +313,5 @@ def _notes(home: Home, links: tuple[Link, ...]) -> Iterable[str]:
         "without walls or furniture."
     )
     yield "Sizes of items, widths of links and states of doors are not known."
-    graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)
-    graph.add_nodes_from(room.region for room in home.rooms)
-    parts = nx.number_connected_components(graph)
-    if parts > 1:
-        yield f"The home falls into {parts} parts that no link joins."
-    strange = unlisted(thing.name for thing in home.objects)
-    if strange:
-        shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
-        more = len(strange) - _MOST_NAMES
-        rest = f" and {more} more names" if more > 0 else ""
-        yield (
-            f"{sum(strange.values())} things are kept out of tasks as structure, since the lexicon "
-            f"does not know their kind: {', '.join(shown)}{rest}."
-        )
+    yield from apart_note((room.region for room in home.rooms), links)
+    yield from unlisted_note(thing.name for thing in home.objects)

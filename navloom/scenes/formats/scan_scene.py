@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,13 +15,14 @@ from navloom.errors import SceneError
 from navloom.scenes.formats.scan_lifts import lift_edges, lift_links
 from navloom.scenes.formats.scan_links import crossings, place_regions, scan_links
 from navloom.scenes.formats.scan_rooms import Labels, Rooms, scan_rooms
+from navloom.scenes.formats.scene_notes import apart_note, unlisted_note
 from navloom.scenes.geometry.mesh import SceneMesh
 from navloom.scenes.geometry.mesh_graph import MeshGraph, mesh_graph
 from navloom.scenes.geometry.scan import Scan, is_surface
 from navloom.scenes.geometry.scan_mesh import GREY, item_name
 from navloom.scenes.geometry.walkable import WalkableField, passable, walkable_field
-from navloom.scenes.lexicon import classify, unlisted
-from navloom.scenes.parts import Edge, Floor, Item, Link, Region, Viewpoint, prompt_name
+from navloom.scenes.lexicon import classify
+from navloom.scenes.parts import Edge, Floor, Item, Link, Region, Viewpoint
 from navloom.scenes.scene import Scene
 
 DOOR_NAME = re.compile(
@@ -31,7 +31,6 @@ DOOR_NAME = re.compile(
 )
 """Of names: what is walked through, however it stands."""
 WINDOW_NAME = re.compile(r"^windows?( glass)?$")
-_MOST_NAMES = 20
 _LEAF = 0.4
 """Metres: a door whose box is no thicker is closed."""
 _SILL = 0.1
@@ -195,15 +194,7 @@ def _notes(scan: Scan, items: Sequence[Item], field: WalkableField) -> Iterable[
         yield "Doors are walked through, however they stand in the scan."
     if field.other_area >= 1:
         yield f"{field.other_area:.0f} m² of floor are left out: nothing leads to them."
-    strange = unlisted(item.name for item in items)
-    if strange:
-        shown = [f"{prompt_name(name)} ({n})" for name, n in strange.most_common(_MOST_NAMES)]
-        more = len(strange) - _MOST_NAMES
-        rest = f" and {more} more names" if more > 0 else ""
-        yield (
-            f"{sum(strange.values())} things are kept out of tasks as structure, since the lexicon "
-            f"does not know their kind: {', '.join(shown)}{rest}."
-        )
+    yield from unlisted_note(item.name for item in items)
 
 
 def _room_notes(
@@ -222,8 +213,4 @@ def _room_notes(
     shut = [region.id for region in rooms.regions if region.id not in stood]
     if shut:
         yield f"{len(shut)} rooms cannot be walked into: {', '.join(shut[:9])}."
-    graph: nx.Graph[str] = nx.Graph((link.a, link.b) for link in links)
-    graph.add_nodes_from(region.id for region in rooms.regions if region.id in stood)
-    parts = nx.number_connected_components(graph)
-    if parts > 1:
-        yield f"The home falls into {parts} parts that no link joins."
+    yield from apart_note((each.id for each in rooms.regions if each.id in stood), links)
