@@ -32,7 +32,7 @@ from navloom.judges.barrier_claims import OVERLAPS
 from navloom.judges.fence import inject, payloads
 from navloom.judges.traversability import build_record, causes_of
 from navloom.judges.wording_sets import SETS, WORDED, Wordings, load_wordings
-from navloom.scenes.bodies import Traversability
+from navloom.scenes.traverse.traverse_table import Traversability
 
 DEFAULT_ITEMS = 540
 """About 420 without a payload and 120 with one, where there are situations enough."""

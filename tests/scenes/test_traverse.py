@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from navloom.scenes.bodies import Embodiment, from_geometry
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Floor, Link, Region, Scene
+from navloom.scenes.traverse.by_rule import from_geometry
 
 BODY = Embodiment(name="LOADER", width=0.6, max_step=0.05)
 

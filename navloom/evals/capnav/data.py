@@ -18,17 +18,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
-from navloom.scenes.bodies import (
-    Embodiment,
-    Traversability,
-    annotated,
-    builtin_bodies,
-    canonical,
-    load_bodies,
-)
+from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical, load_bodies
 from navloom.scenes.checked_files import read_json
 from navloom.scenes.formats.capnav import Nodes, list_ids, load
 from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.annotated import annotated
+from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.tools.capnav.feasible import Feasibility, feasible, reach, route
 
 _MOST_BYTES = 5_000_000

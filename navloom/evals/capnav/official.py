@@ -32,9 +32,10 @@ from numpy.typing import NDArray
 
 from navloom.evals.capnav.rules import Bucket, Score
 from navloom.models.answer import MOST_CHARACTERS
-from navloom.scenes.bodies import Traversability, canonical
+from navloom.scenes.bodies import canonical
 from navloom.scenes.formats.capnav import NEAR, Nodes
 from navloom.scenes.scene import UNKNOWN
+from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.tools.capnav.feasible import reach
 
 _SPACES = re.compile(r"\s+")

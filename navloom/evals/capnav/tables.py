@@ -13,7 +13,7 @@ from navloom.evals.capnav.scores import CapnavScores, Measure, Totals, read_capn
 from navloom.evals.report.document import NOTHING, Document, Table, named_apart, percent
 from navloom.evals.report.intervals import wilson
 from navloom.models.spec import read_spec
-from navloom.scenes.bodies import Passage
+from navloom.scenes.traverse.traverse_table import Passage
 
 _SHOWN = ("F1", "precision", "recall", "accuracy", "balanced", "PV", "RTA", "RV", "composite")
 _RULES = ("builtin/heuristic", "builtin/random", "builtin/always-yes", "builtin/always-no")

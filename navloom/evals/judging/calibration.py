@@ -48,7 +48,9 @@ from navloom.judges.trace import TRACE_KINDS, make_trace_items
 from navloom.judges.wording_sets import SETS
 from navloom.models.answer import message_text
 from navloom.models.builtin import InProcessModel
-from navloom.scenes.bodies import Traversability, annotated, from_geometry
+from navloom.scenes.traverse.annotated import annotated
+from navloom.scenes.traverse.by_rule import from_geometry
+from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.scenes.uri import list_scenes, load_scene
 
 TRACE_ITEMS = 320

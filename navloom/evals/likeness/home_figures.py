@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from navloom.scenes.bodies import from_geometry
 from navloom.scenes.box_graph import place_in_boxes
 from navloom.scenes.distances import hop_table
 from navloom.scenes.formats.hm3d import crossing
 from navloom.scenes.lexicon import listed_name, room_types
 from navloom.scenes.prompt import item_names
 from navloom.scenes.scene import Box, Region, Scene
+from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.task import RelayTask

@@ -60,8 +60,8 @@ from navloom.graphs.turns import TurnLimits, add_turns, calls_made, given_up, sa
 from navloom.models.answer import AnswerError, message_text, opening, with_pictures
 from navloom.models.binding import bind
 from navloom.prompts.load import load_prompt
-from navloom.scenes.bodies import Traversability
 from navloom.scenes.distances import per_scene
+from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.scenes.uri import scene_of
 from navloom.tools.capnav.answers import compact_schema, read_questions, response_schema
 from navloom.tools.capnav.grounding import check_question

@@ -24,18 +24,14 @@ from typing import Annotated, Literal
 import networkx as nx
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from navloom.scenes.bodies import (
-    ALIASES,
-    Traversability,
-    annotated,
-    body_names,
-    canonical,
-    from_geometry,
-)
+from navloom.scenes.bodies import ALIASES, body_names, canonical
 from navloom.scenes.checked_files import read_yaml
 from navloom.scenes.distances import per_scene
 from navloom.scenes.formats.capnav import Nodes
 from navloom.scenes.scene import UNKNOWN, Scene
+from navloom.scenes.traverse.annotated import annotated
+from navloom.scenes.traverse.by_rule import from_geometry
+from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.scenes.uri import DATA_VARIABLE, scene_of
 
 Known = Literal["items", "description"]

@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 
 from navloom.errors import SceneError
-from navloom.scenes.bodies import (
-    annotated,
-    body_text,
-    builtin_bodies,
-    from_geometry,
-    get_body,
-    load_bodies,
-)
+from navloom.scenes.bodies import body_text, builtin_bodies, get_body, load_bodies
 from navloom.scenes.formats.capnav import Nodes
+from navloom.scenes.traverse.annotated import annotated
+from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.uri import list_scenes, load_scene
 
 GRAPH: dict[str, Any] = {
@@ -152,6 +147,8 @@ def test_the_five_bodies_and_their_text() -> None:
     names = [body.name for body in builtin_bodies()]
     assert names == ["HUMAN", "WHEELCHAIR", "HUMANOID", "QUADRUPEDAL", "SWEEPER"]
     assert get_body("robot") is get_body("HUMANOID")
+    assert get_body("spot").depth == 1.1
+    assert "SPOT" not in {each.name for each in builtin_bodies()}
     assert "Highest step it can cross (m): 0.013" in body_text(get_body("WHEELCHAIR"))
     with pytest.raises(SceneError, match="Did you mean 'SWEEPER'"):
         get_body("sweper")

@@ -1,0 +1,1 @@
+"""Whether a body may use a passage: annotated, by rule, and driven."""

@@ -1,0 +1,119 @@
+"""Whether each body may use each passage of a scene, as a table whoever filled it.
+
+A cell is looked up in the direction of travel and then reversed; a pair without either is
+unlabelled, which is neither yes nor no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
+
+from navloom.errors import SceneError, did_you_mean
+from navloom.scenes.bodies import canonical
+
+Pair = tuple[str, str]
+Source = Literal["annotated", "reversed", "geometry", "unlabelled"]
+
+
+class Cell(BaseModel):
+    """What was said about one passage for one body."""
+
+    model_config = ConfigDict(frozen=True)
+
+    traversable: StrictBool
+    note: Annotated[str, Field(max_length=2_000)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One passage in one direction of travel, for one body.
+
+    Attributes:
+        a: the node it leaves.
+        b: the node it enters.
+        traversable: None where nobody said.
+        note: why not, in the annotator's words or ours; untrusted.
+        source: where the answer is from.
+    """
+
+    a: str
+    b: str
+    traversable: bool | None
+    note: str
+    source: Source
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "from": self.a,
+            "to": self.b,
+            "traversable": self.traversable,
+            "note": self.note,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True)
+class Traversability:
+    """Every passage of a scene for every body.
+
+    Attributes:
+        nodes: ids, in the scene's order.
+        edges: the passages there are, each once; one may be gone through both ways.
+        names: node -> what a person calls it.
+        cells: body -> (from, to) -> what was said.
+        details: body -> ("start" or "end", node) -> what was said of a question's place there.
+        hallucinated: questions that the annotators struck out.
+        source: ``annotated`` or ``geometry``.
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[Pair, ...]
+    names: Mapping[str, str]
+    cells: Mapping[str, Mapping[Pair, Cell]]
+    details: Mapping[str, Mapping[tuple[str, str], Cell]] = field(default_factory=dict)
+    hallucinated: tuple[str, ...] = ()
+    source: Literal["annotated", "geometry"] = "annotated"
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The bodies there are answers for."""
+        return tuple(self.cells)
+
+    def passage(self, body: str, a: str, b: str) -> Passage:
+        """Whether a body may go from ``a`` to ``b``.
+
+        Args:
+            body: its name; see :func:`get_body`.
+            a: where it is.
+            b: where it goes; whether an edge is there is not asked.
+
+        Raises:
+            SceneError: nobody said anything about this body.
+        """
+        name = canonical(body)
+        if name not in self.cells:
+            raise SceneError(
+                f"nothing is known of the body '{body}' here.{did_you_mean(body, self.cells)}"
+                f" There are {', '.join(self.cells)}."
+            )
+        cells = self.cells[name]
+        if (cell := cells.get((a, b))) is not None:
+            return Passage(a, b, cell.traversable, cell.note, self.source)
+        if (cell := cells.get((b, a))) is not None:
+            return Passage(a, b, cell.traversable, cell.note, "reversed")
+        return Passage(a, b, None, "", "unlabelled")
+
+    def passages(self, body: str) -> Iterator[Passage]:
+        """Every passage in both directions."""
+        for a, b in self.edges:
+            yield self.passage(body, a, b)
+            yield self.passage(body, b, a)
+
+    def detail(self, body: str, end: Literal["start", "end"], node: str) -> Cell | None:
+        """What was said of reaching a question's place within a node."""
+        return self.details.get(canonical(body), {}).get((end, node))
