@@ -11,12 +11,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
 
 def test_the_examples_run() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     names: dict[str, Any] = {}
     exec("\n".join(blocks), names)
     assert names["relays"].best("alpha").alpha < 1
     assert names["schedule"].makespan_s > 0
     assert len(names["tools"]) == 3
+    assert len(names["agent_tools"]) == 6
     answer = names["check_collab_path_efficient"](
         names["task"], "Hallway_7", "Living_room_2", "coffee_table", "Type-A1"
     )

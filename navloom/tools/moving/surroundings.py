@@ -1,0 +1,250 @@
+"""What is around somebody in a simulator, and how far places are: nothing moves.
+
+Places are named by a viewpoint's id, a region's id, or a point (x, y, z) on the floor, in metres in
+the scene's frame. A mistake raises :class:`~navloom.errors.SimulatorError` with one line that a
+model can mend by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import shapely
+
+from navloom.errors import SimulatorError, did_you_mean
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.distances import per_scene, turn_between
+from navloom.scenes.hints import viewpoint_hint
+from navloom.scenes.scene import Point3, Scene, distance_2d
+from navloom.sim.graph import nearest_viewpoint
+from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
+from navloom.tools.forms import paragraph, quoted
+
+Spot: TypeAlias = str | Sequence[float]
+"""A viewpoint's id, a region's id, or a point (x, y, z) in metres."""
+MOST_LISTED = 12
+_MOST_WORDS = 300
+_STEP_M, _STOREY_M = 0.5, 2.0
+
+
+def seen_by(simulator: Simulator, agent: str) -> Observation:
+    """What somebody perceives now; nobody moves.
+
+    Args:
+        simulator: any backend.
+        agent: who; it has been put in the scene.
+
+    Raises:
+        SimulatorError: nobody is in the scene, or nobody of that name.
+    """
+    seen = simulator.step({})
+    if agent not in seen:
+        raise SimulatorError(
+            f"There is no agent {quoted(agent)}: the scene holds {', '.join(seen)}."
+            + did_you_mean(agent, seen)
+        )
+    return seen[agent]
+
+
+def look(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
+    """Where somebody stands, what it sees in words, and what it touched last.
+
+    Args:
+        simulator: any backend.
+        agent: who.
+
+    Returns:
+        ``position`` (metres), ``heading`` (degrees clockwise from -z), ``viewpoint``, ``region``,
+        ``summary``, ``objects`` (``name``, ``distance``, ``turn`` to it in degrees, to the right
+        positive) and ``contacts``.
+
+    Raises:
+        SimulatorError: as :func:`seen_by`.
+    """
+    seen = seen_by(simulator, agent)
+    words = seen.captions or Captions()
+    return {
+        **place_told(simulator.scene, seen.pose),
+        "summary": paragraph(words.summary, _MOST_WORDS),
+        "objects": [
+            {
+                "name": paragraph(thing.name, 60),
+                "distance": round(thing.distance, 2),
+                "turn": _degrees(turn_between(seen.pose.heading, thing.heading)),
+            }
+            for thing in words.objects[:MOST_LISTED]
+        ],
+        "contacts": contacts_told(seen.contacts),
+    }
+
+
+def candidates(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
+    """The viewpoints one hop away; off the graph none, and the nearest one is named.
+
+    Args:
+        simulator: any backend.
+        agent: who.
+
+    Returns:
+        ``candidates``: ``viewpoint``, ``region``, ``distance`` (metres), ``turn`` (degrees, to the
+        right positive) and ``description`` of each; off the graph ``nearest`` as well.
+
+    Raises:
+        SimulatorError: as :func:`seen_by`.
+    """
+    seen = seen_by(simulator, agent)
+    ways = [
+        {
+            "viewpoint": way.viewpoint,
+            "region": way.region,
+            "distance": round(way.distance, 2),
+            "turn": _degrees(turn_between(seen.pose.heading, way.heading)),
+            "description": paragraph(way.description, _MOST_WORDS),
+        }
+        for way in seen.candidates
+    ]
+    if seen.pose.viewpoint is not None or not simulator.scene.viewpoints:
+        return {"candidates": ways}
+    name, metres = nearest_viewpoint(simulator.scene, seen.pose.position)
+    return {"candidates": ways, "nearest": {"viewpoint": name, "distance": round(metres, 2)}}
+
+
+def geodesic(
+    simulator: Simulator, start: Spot | Pose, goal: Spot, body: Embodiment = DEFAULT_BODY
+) -> dict[str, Any]:
+    """How long the shortest way is for a body, as the backend measures it.
+
+    Args:
+        simulator: any backend.
+        start: from where.
+        goal: to where; of a region, its middle, or what can be reached of it.
+        body: whose way it is.
+
+    Returns:
+        ``reachable``, and where it is: ``metres``, ``straight`` (metres as the crow flies),
+        ``regions`` passed, and ``viewpoints`` where the way runs on the graph.
+
+    Raises:
+        SimulatorError: a place that is not there.
+    """
+    begin = start if isinstance(start, Pose) else goals_of(simulator.scene, start)[0]
+    found = way_to(simulator, begin, goal, body)
+    if found is None:
+        return {"reachable": False, "body": body.name}
+    named = [_region_at(simulator.scene, each) for each in found.viewpoints]
+    told: dict[str, Any] = {
+        "reachable": True,
+        "body": body.name,
+        "metres": round(found.metres, 2),
+        "straight": round(math.dist(found.points[0], found.points[-1]), 2),
+    }
+    if found.viewpoints:
+        told["regions"] = list(dict.fromkeys(each for each in named if each))
+        told["viewpoints"] = list(found.viewpoints)
+    return told
+
+
+def way_to(
+    simulator: Simulator, start: Pose | str, goal: Spot, body: Embodiment = DEFAULT_BODY
+) -> Path | None:
+    """The shortest way to a place; None where there is none.
+
+    Raises:
+        SimulatorError: a place that is not there.
+    """
+    ends = goals_of(simulator.scene, goal)
+    # The middle of a room is meant by its name; where it cannot be had, any part of it is.
+    found = simulator.geodesic(start, ends[:1], body)
+    return found or (simulator.geodesic(start, ends[1:], body) if ends[1:] else None)
+
+
+def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:
+    """What a place is to a simulator: the one place, or a region's viewpoints, middle first.
+
+    Raises:
+        SimulatorError: no such viewpoint or region, no finite point, or a region without any
+            viewpoint.
+    """
+    if not isinstance(spot, str):
+        return [Pose(point_of(spot))]
+    if spot in scene.viewpoint_by_id:
+        return [spot]
+    region = scene.region_by_id.get(spot)
+    if region is None:
+        raise SimulatorError(
+            f"{scene.uri} has no viewpoint and no region {quoted(spot)}: expected one of its"
+            f" {len(scene.regions)} regions or {len(scene.viewpoints)} viewpoints, or a point."
+            + (did_you_mean(spot[:100], scene.region_by_id) or viewpoint_hint(scene, spot))
+        )
+    inside = scene.viewpoints_by_region[spot]
+    if not inside:
+        raise SimulatorError(f"The region {spot} of {scene.uri} has no viewpoint to stand on.")
+    ordered = sorted(inside, key=lambda each: distance_2d(each.position, region.center))
+    return [each.id for each in ordered]
+
+
+def point_of(values: Sequence[float]) -> Point3:
+    """A point that somebody wrote.
+
+    Raises:
+        SimulatorError: not three finite numbers.
+    """
+    numbers = [each for each in values if isinstance(each, (int, float)) and math.isfinite(each)]
+    if len(values) != 3 or len(numbers) != 3:
+        raise SimulatorError(
+            f"{quoted(list(values)[:6])} is no point: expected x, y and z in metres, three finite"
+            " numbers."
+        )
+    x, y, z = (float(each) for each in numbers)
+    return x, y, z
+
+
+def place_told(scene: Scene, pose: Pose) -> dict[str, Any]:
+    """A pose in the words of every answer."""
+    return {
+        "position": [round(value, 3) for value in pose.position],
+        "heading": _degrees(pose.heading),
+        "viewpoint": pose.viewpoint,
+        "region": region_of(scene, pose),
+    }
+
+
+def region_of(scene: Scene, pose: Pose) -> str | None:
+    """The region somebody is in: by outlines, else that of its viewpoint or of the nearest one."""
+    x, y, z = pose.position
+    spot, floors = shapely.Point(x, z), {floor.id: floor.height for floor in scene.floors}
+    for name, floor, outline in per_scene(scene, "moving_outlines", lambda: _outlines(scene)):
+        # A storey is over two metres high, and a flight of stairs begins on its floor.
+        if -_STEP_M < y - floors[floor] < _STOREY_M and shapely.intersects(outline, spot):
+            return name
+    if not scene.viewpoints:
+        return None
+    return _region_at(scene, pose.viewpoint or nearest_viewpoint(scene, pose.position)[0])
+
+
+def _outlines(scene: Scene) -> list[tuple[str, int, shapely.Polygon]]:
+    shapes = [(each, shapely.Polygon(each.outline)) for each in scene.regions if each.outline]
+    return [(each.id, each.floor, shape) for each, shape in shapes]
+
+
+def contacts_told(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
+    """What was touched: ``what``, ``displacement`` (metres) and ``point``."""
+    return [
+        {
+            "what": each.what,
+            "displacement": round(each.displacement, 3),
+            "point": [round(value, 2) for value in each.point],
+        }
+        for each in contacts[:MOST_LISTED]
+    ]
+
+
+def _region_at(scene: Scene, viewpoint: str) -> str | None:
+    found = scene.viewpoint_by_id.get(viewpoint)
+    return None if found is None else found.region
+
+
+def _degrees(radians: float) -> int:
+    return round(math.degrees(radians))
