@@ -46,6 +46,7 @@ def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _light_apart(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Light worked out by tests is kept for tests alone, also by fixtures of whole modules."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ.pop("NAVLOOM_CACHE", None)
 
 
 @pytest.fixture(autouse=True)
