@@ -17,6 +17,7 @@ from navloom.sim.protocol import (
     Turn,
     Velocity,
     View,
+    Waypoint,
 )
 from navloom.sim.registry import get_simulator
 
@@ -37,5 +38,6 @@ __all__ = [
     "Turn",
     "Velocity",
     "View",
+    "Waypoint",
     "get_simulator",
 ]

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
@@ -32,6 +33,7 @@ from navloom.sim.protocol import (
     Candidate,
     Captions,
     CaptionSource,
+    Contact,
     Hop,
     Look,
     Observation,
@@ -40,6 +42,7 @@ from navloom.sim.protocol import (
     Stop,
     Turn,
 )
+from navloom.sim.saved_state import SavedAgent, SavedContact, read, written
 
 STANDING_M = 0.1
 """A pose without a viewpoint stands on the one whose floor is this near."""
@@ -117,11 +120,17 @@ class Agent:
 
     Attributes:
         pose: where it is.
+        body: whose.
         stopped: whether it said that it has arrived.
+        contacts: what it touched during the last action.
+        collision: whether it ran into something that ended its run.
     """
 
     pose: Pose
+    body: Embodiment = DEFAULT_BODY
     stopped: bool = False
+    contacts: tuple[Contact, ...] = ()
+    collision: bool = False
 
 
 class GraphSimulator:
@@ -135,15 +144,14 @@ class GraphSimulator:
         SimulatorError: the scene has no viewpoints.
     """
 
-    capabilities: frozenset[str] = frozenset({"hop", "discrete", "captions", "change"})
+    capabilities: frozenset[str] = frozenset({"hop", "discrete", "captions", "change", "restore"})
 
     def __init__(self, scene: Scene, captions: CaptionSource | None = None) -> None:
         self._check(scene)
-        self.scene = scene
-        self._words = captions_for(scene) if captions is None else captions
+        self.scene = self._made_of = scene
+        self._words = self._own = captions_for(scene) if captions is None else captions
         self._ways = candidates_of(scene)
         self._agents: dict[str, Agent] = {}
-        self._bodies: dict[str, Embodiment] = {}
         self._seen: dict[str, tuple[Captions, tuple[Candidate, ...]]] = {}
 
     def reset(
@@ -155,25 +163,32 @@ class GraphSimulator:
         """Put agents on viewpoints; see :meth:`Simulator.reset`."""
         if not agents:
             raise SimulatorError("No agent to put in the scene: expected at least one.")
-        self._agents = {
-            name: Agent(self._standing(pose, body)) for name, (pose, body) in agents.items()
-        }
-        self._bodies = {name: body for name, (_, body) in agents.items()}
+        if not isinstance(agents, Mapping):
+            raise SimulatorError(_no_mapping(agents))
+        placed: dict[str, Agent] = {}
+        for name, (pose, body) in agents.items():
+            placed[name] = self._placed(name, pose, body, placed)
+        self._agents = placed
         return self._observations()
 
     def place(self, agent: str, pose: Pose) -> Observation:
         """Put one agent on another viewpoint; see :meth:`Simulator.place`."""
         self._check_entered("place")
-        self._agent(agent)
-        body = self._bodies.get(agent, DEFAULT_BODY)
-        self._agents[agent] = Agent(self._standing(pose, body))
+        body = self._agent(agent).body
+        self._agents[agent] = self._placed(agent, pose, body, self._agents)
         return self._observations()[agent]
 
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
         """Let agents act; every agent's observation comes back. See :meth:`Simulator.step`."""
         self._check_entered("step")
-        after = {name: self._after(name, action) for name, action in actions.items()}
-        self._agents.update(after)
+        before = self._agents
+        try:
+            self._agents = {name: replace(agent, contacts=()) for name, agent in before.items()}
+            for name, action in actions.items():
+                self._agents[name] = self._after(name, action)
+        except BaseException:
+            self._agents = before
+            raise
         return self._observations()
 
     def geodesic(
@@ -207,13 +222,64 @@ class GraphSimulator:
                     f"{scene.uri} has no viewpoint {short(agent.pose.viewpoint)}, on which "
                     f"{short(name)} stands: expected every one that is stood on."
                 )
-        words, ways = captions_for(scene), candidates_of(scene)
-        self.scene, self._words, self._ways, self._seen = scene, words, ways, {}
+        self._now_in(scene, captions_for(scene))
         self._agents = {
-            name: replace(agent, pose=self._staying(agent.pose))
+            name: replace(agent, pose=self._staying(agent.pose), contacts=())
             for name, agent in self._agents.items()
         }
         return self._observations()
+
+    def _now_in(self, scene: Scene, words: CaptionSource) -> None:
+        """Take a scene for the one that there is; who makes more of a scene makes it anew."""
+        self.scene, self._words, self._ways = scene, words, candidates_of(scene)
+        self._seen = {}
+
+    def state(self) -> dict[str, Any]:
+        """Where everybody is, and what was changed; see :meth:`RestorableSimulator.state`."""
+        self._check_entered("state")
+        return written(
+            self._made_of, self.scene, (_saved(name, agent) for name, agent in self._agents.items())
+        )
+
+    def restore(self, state: Mapping[str, Any]) -> Mapping[str, Observation]:
+        """Go on from a state; see :meth:`RestorableSimulator.restore`."""
+        saved, scene = read(self._made_of, self.scene, state)
+        if scene is not self._made_of and "change" not in self.capabilities:
+            raise SimulatorError(
+                f"a state of {self._made_of.uri}: the scene was changed, and here it cannot be."
+            )
+        self._check(scene)
+        agents = {each.name: self._restored(scene, each) for each in saved.agents}
+        if scene is not self.scene:
+            self._now_in(scene, self._own if scene is self._made_of else captions_for(scene))
+        self._agents = agents
+        return self._observations()
+
+    def _restored(self, scene: Scene, saved: SavedAgent) -> Agent:
+        """An agent of a state, which stands where it may."""
+        pose = Pose(saved.position, saved.heading, saved.elevation, saved.viewpoint)
+        self._check_restored(scene, saved.name, pose)
+        contacts = tuple(Contact(c.what, c.displacement, c.point) for c in saved.contacts)
+        return Agent(pose, saved.body, saved.stopped, contacts, saved.collision)
+
+    def _check_restored(self, scene: Scene, name: str, pose: Pose) -> None:
+        """Refuse a pose that nobody can have come to; on the graph it is a viewpoint's."""
+        where = f"a state of {scene.uri}: {short(name)}"
+        if pose.viewpoint is not None and pose.viewpoint not in scene.viewpoint_by_id:
+            raise SimulatorError(f"{where} stands on {short(pose.viewpoint)}, which is not there.")
+        if not (0 <= pose.heading < 2 * math.pi and abs(pose.elevation) <= _LIMIT):
+            raise SimulatorError(
+                f"{where}: expected a heading in [0, 2 pi) and an elevation within a quarter turn."
+            )
+        if not self._may_be_at(scene, pose):
+            raise SimulatorError(
+                f"{where} is at {short(pose.position)}: expected the floor of its viewpoint."
+            )
+
+    def _may_be_at(self, scene: Scene, pose: Pose) -> bool:
+        """Whether a pose, on a viewpoint that is there or on none, can have been come to."""
+        viewpoint = scene.viewpoint_by_id.get(pose.viewpoint or "")
+        return viewpoint is not None and pose.position == floor_of(viewpoint)
 
     def close(self) -> None:
         """Nobody is in the scene any more."""
@@ -225,7 +291,12 @@ class GraphSimulator:
             raise SimulatorError(f"{scene.uri} has no navigation graph: no viewpoint to stand on.")
 
     def _observations(self) -> dict[str, Observation]:
-        return {name: self._observe(agent.pose) for name, agent in self._agents.items()}
+        seen = {name: self._observe(agent.pose) for name, agent in self._agents.items()}
+        for name, agent in self._agents.items():
+            if agent.contacts or agent.collision:
+                told = replace(seen[name], contacts=agent.contacts, collision=agent.collision)
+                seen[name] = told
+        return seen
 
     def _observe(self, pose: Pose) -> Observation:
         viewpoint = pose.viewpoint or ""
@@ -256,16 +327,16 @@ class GraphSimulator:
             return agent
         match action:
             case Hop(viewpoint):
-                return Agent(self._hop(agent.pose, viewpoint))
+                return replace(agent, pose=self._hop(agent.pose, viewpoint))
             case Turn(radians):
                 heading = wrapped(agent.pose.heading + _finite(radians, "Turn"))
-                return Agent(replace(agent.pose, heading=heading))
+                return replace(agent, pose=replace(agent.pose, heading=heading))
             case Look(radians):
                 elevation = agent.pose.elevation + _finite(radians, "Look")
                 elevation = max(-_LIMIT, min(_LIMIT, elevation))
-                return Agent(replace(agent.pose, elevation=elevation))
+                return replace(agent, pose=replace(agent.pose, elevation=elevation))
             case Stop():
-                return Agent(agent.pose, stopped=True)
+                return replace(agent, stopped=True)
         raise SimulatorError(
             f"The graph simulator has no {type(action).__name__}: expected Hop, Turn, Look or Stop."
         )
@@ -282,8 +353,17 @@ class GraphSimulator:
         more = ", ..." if len(ways) > 6 else ""
         raise SimulatorError(f"No edge leads from {here} to {viewpoint}: expected {on}{more}.")
 
-    def _standing(self, pose: Pose, body: Embodiment = DEFAULT_BODY) -> Pose:  # noqa: ARG002
-        """Where a body is that is put somewhere; on the graph it does not matter whose it is."""
+    def _placed(
+        self,
+        name: str,  # noqa: ARG002
+        pose: Pose,
+        body: Embodiment,
+        others: Mapping[str, Agent],  # noqa: ARG002
+    ) -> Agent:
+        """An agent that is put somewhere; on the graph nobody stands in another's way."""
+        return Agent(self._standing(pose), body)
+
+    def _standing(self, pose: Pose) -> Pose:
         viewpoint = self._viewpoint(pose)
         return Pose(
             position=floor_of(self.scene.viewpoint_by_id[viewpoint]),
@@ -322,3 +402,29 @@ def _finite(value: float, what: str) -> float:
     if not math.isfinite(value):
         raise SimulatorError(f"{what} of {value} radians: expected a finite number.")
     return value
+
+
+def _saved(name: str, agent: Agent) -> SavedAgent:
+    pose = agent.pose
+    return SavedAgent(
+        name=name,
+        position=pose.position,
+        heading=pose.heading,
+        elevation=pose.elevation,
+        viewpoint=pose.viewpoint,
+        body=agent.body,
+        stopped=agent.stopped,
+        collision=agent.collision,
+        contacts=tuple(
+            SavedContact(what=c.what, displacement=c.displacement, point=c.point)
+            for c in agent.contacts
+        ),
+    )
+
+
+def _no_mapping(agents: Any) -> str:
+    with suppress(TypeError, ValueError):
+        names = [name for name, _ in agents]
+        if twice := [name for name in names if names.count(name) > 1]:
+            return f"The agent {short(twice[0])} is named twice: expected each name once."
+    return f"Agents: expected a mapping from name to (pose, body), found {short(agents)}."

@@ -10,10 +10,13 @@ A backend claims what it can do by names in ``capabilities``:
     hop         Hop: from a viewpoint to one next to it
     discrete    Forward, Turn, Look
     continuous  Velocity
+    waypoint    Waypoint
     captions    Observation.captions
     rgb depth ids lidar   Observation.images under that sensor's name
     change      change(): doors open and close, things move (:class:`ChangingSimulator`)
     collide     Observation.contacts mean something
+    restore     state() and restore(): a run goes on in another process
+                (:class:`RestorableSimulator`)
 """
 
 from __future__ import annotations
@@ -38,8 +41,8 @@ NEAR_M = 3.0
 
 
 CAPABILITIES = frozenset(
-    {"hop", "discrete", "continuous", "captions", "rgb", "depth", "ids", "lidar", "collide"}
-    | {"change"}
+    {"hop", "discrete", "continuous", "waypoint", "captions", "rgb", "depth", "ids", "lidar"}
+    | {"change", "collide", "restore"}
 )
 FORWARD_M = 0.25
 TURN_RAD = math.radians(30)
@@ -71,14 +74,17 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """Go straight on."""
+    """Go straight on; backwards where it is negative, looking ahead all the same."""
 
     metres: float = FORWARD_M
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Turn on the spot; clockwise (to the right) is positive."""
+    """Turn; clockwise (to the right) is positive.
+
+    On the spot, or forwards on an arc of its turning radius where the body has one.
+    """
 
     radians: float = TURN_RAD
 
@@ -106,11 +112,22 @@ class Velocity:
 
 
 @dataclass(frozen=True, slots=True)
+class Waypoint:
+    """Drive to a point on the floor, by the shortest way that the body has.
+
+    Attributes:
+        position: in metres.
+    """
+
+    position: Point3
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The agent says it has arrived; its pose stays."""
 
 
-Action: TypeAlias = Hop | Forward | Turn | Look | Velocity | Stop
+Action: TypeAlias = Hop | Forward | Turn | Look | Velocity | Waypoint | Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +204,10 @@ class Contact:
     """The body touched something during the last action.
 
     Attributes:
-        what: the item or wall touched, as its id or ``"wall"``.
-        displacement: how far the obstacle was displaced or would have been, in metres.
+        what: what was touched: an item's id, ``"wall"``, ``"door A <-> B"`` and so on as
+            :func:`navloom.scenes.geometry.owners.owner_name` has it, another agent's name, or
+            ``"edge"`` where the floor ends.
+        displacement: how far it displaced the body, in metres: what it took of its motion.
         point: where.
     """
 
@@ -279,6 +298,8 @@ class Observation:
         captions: None where the backend has none.
         images: views by sensor (``rgb``, ``depth``, ``ids``, ``lidar``), in the rig's order.
         contacts: what it touched during the last action.
+        collision: whether a contact displaced it by the threshold or more where that has
+            consequences: it stays until it is placed elsewhere.
     """
 
     pose: Pose
@@ -286,6 +307,7 @@ class Observation:
     captions: Captions | None = None
     images: Mapping[str, tuple[View, ...]] = field(default_factory=dict)
     contacts: tuple[Contact, ...] = ()
+    collision: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,9 +356,11 @@ class Simulator(Protocol):
     def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
         """Let agents act; those that are not named stay. An agent that stopped stays, too.
 
+        They act in the mapping's order, each among the others where they then stand.
+
         Raises:
             SimulatorError: before ``reset``; an unknown agent; an action the backend does not have;
-                a hop to where no edge leads. Nobody has moved then.
+                a hop to where no edge leads; a number that is not finite. Nobody has moved then.
         """
         ...
 
@@ -374,5 +398,36 @@ class ChangingSimulator(Simulator, Protocol):
         Raises:
             SimulatorError: before ``reset``; a viewpoint on which an agent stands is gone. Nothing
                 has changed then.
+        """
+        ...
+
+
+@runtime_checkable
+class RestorableSimulator(Simulator, Protocol):
+    """A simulator that claims ``restore``: where everybody is can be written down, exactly."""
+
+    def state(self) -> dict[str, Any]:
+        """Where agents and things are, as JSON.
+
+        Poses, bodies, who stopped, what was touched last, and what
+        :meth:`ChangingSimulator.change` changed: enough for the same observations.
+
+        Raises:
+            SimulatorError: before ``reset``.
+        """
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> Mapping[str, Observation]:
+        """Go on from a state, in another process, too; who was there before is forgotten.
+
+        Args:
+            state: what :meth:`state` of a simulator of the same kind gave, made of the same
+                scene. Nobody vouches for it.
+
+        Returns:
+            What was observed there, bit for bit.
+
+        Raises:
+            SimulatorError: it is not such a state. Nothing has changed then.
         """
         ...

@@ -29,7 +29,7 @@ def simulator() -> GraphSimulator:
 
 def test_it_is_a_simulator(simulator: GraphSimulator) -> None:
     assert isinstance(simulator, Simulator)
-    assert simulator.capabilities == {"hop", "discrete", "captions", "change"}
+    assert simulator.capabilities == {"hop", "discrete", "captions", "change", "restore"}
 
 
 def test_a_pose_is_on_the_floor_and_candidates_go_round_the_compass(

@@ -32,7 +32,7 @@ from navloom.errors import NavloomError, SimulatorError, did_you_mean
 from navloom.scenes.scene import Scene
 from navloom.sim.conformance import moving as moves
 from navloom.sim.conformance import pictures_known as known
-from navloom.sim.conformance import senses
+from navloom.sim.conformance import saving, senses
 from navloom.sim.conformance.bench import Bench, CheckError, Make, SkippedError, made_scene
 
 __all__ = ["CHECKS", "Check", "CheckResult", "check", "made_scene", "run_check"]
@@ -110,6 +110,9 @@ CHECKS: dict[str, Check] = {
     "seams": _of(known.seams, "depth"),
     "lazy": _of(known.lazy),
     "change": _of(known.change, "change"),
+    "restore": _of(saving.restore, "restore"),
+    "restore-changed": _of(saving.restore_changed, "restore", "change"),
+    "errors-restore": _of(saving.errors_restore, "restore"),
     "collision": _of(senses.collision, "collide"),
     "no-contacts": _of(senses.no_contacts),
 }

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError, did_you_mean
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.scene import Point3, Scene
@@ -91,7 +90,6 @@ class EmbeddedSimulator(GraphSimulator):
         self._rig = rig_of("vln-mme") if rig is None else rig
         self.capabilities = GraphSimulator.capabilities | {each.modality for each in self._rig}
         self._light: Lighting = light
-        self._heights: dict[str, float] = {}
 
     def _check(self, scene: Scene) -> None:
         super()._check(scene)
@@ -101,26 +99,18 @@ class EmbeddedSimulator(GraphSimulator):
                 "Use --backend graph."
             )
 
-    def reset(
-        self, agents: Mapping[str, tuple[Pose, Embodiment]], *, seed: int = 0
-    ) -> Mapping[str, Observation]:
-        """Put agents on viewpoints; an eye is never above its body."""
-        self._heights = {name: body.height for name, (_, body) in agents.items()}
-        return super().reset(agents, seed=seed)
-
     def _observations(self) -> dict[str, Observation]:
         seen = super()._observations()
         return {
-            name: replace(each, images=self._images(each.pose, self._heights.get(name)))
+            name: replace(each, images=self._images(each.pose, self._agents[name].body.height))
             for name, each in seen.items()
         }
 
-    def _images(self, pose: Pose, height: float | None) -> Mapping[str, tuple[View, ...]]:
+    def _images(self, pose: Pose, height: float) -> Mapping[str, tuple[View, ...]]:
         views: dict[str, list[View]] = {}
         shots: dict[Camera, _Shot] = {}
-        most = DEFAULT_BODY.height if height is None else height
         for sensor in self._rig:
-            camera = camera_of(self.scene, pose, sensor, most)
+            camera = camera_of(self.scene, pose, sensor, height)
             shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light))
             views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError
-from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.geometry import has_geometry
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.captions import captions_for
@@ -175,7 +175,6 @@ class HabitatSimulator(GraphSimulator):
         modalities = tuple(sorted({sensor.modality for sensor in self._rig}))
         self._eyes = _Eyes(scene, dataset, gpu, modalities)
         self._grounds: dict[Embodiment, Ground] = {}
-        self._contacts: dict[str, tuple[Contact, ...]] = {}
         own = GraphSimulator.capabilities | {"collide"} | set(modalities)
         # What a dataset of the user's has cannot be changed.
         self.capabilities = own if dataset is None else own - {"change"}
@@ -187,31 +186,6 @@ class HabitatSimulator(GraphSimulator):
                 f"{scene.uri} has no geometry for habitat to open: neither walls nor a mesh. Use"
                 " --backend graph, or name a scene dataset that has it."
             )
-
-    def reset(
-        self, agents: Mapping[str, tuple[Pose, Embodiment]], *, seed: int = 0
-    ) -> Mapping[str, Observation]:
-        """Put agents on viewpoints, or on the navmesh beside them."""
-        self._contacts = {}
-        return super().reset(agents, seed=seed)
-
-    def place(self, agent: str, pose: Pose) -> Observation:
-        """Put one agent on a viewpoint, or on the navmesh; see :meth:`Simulator.place`."""
-        before, self._contacts = self._contacts, {}
-        try:
-            return super().place(agent, pose)
-        except SimulatorError:
-            self._contacts = before
-            raise
-
-    def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
-        """Let agents act; see :meth:`Simulator.step`."""
-        before, self._contacts = self._contacts, {}
-        try:
-            return super().step(actions)
-        except SimulatorError:
-            self._contacts = before
-            raise
 
     def geodesic(
         self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
@@ -249,21 +223,15 @@ class HabitatSimulator(GraphSimulator):
                 f"{self.scene.uri} is opened out of {self._dataset}, which cannot be changed:"
                 " leave the dataset out to have the scene exported."
             )
-        eyes, grounds = self._eyes, self._grounds
-        self._eyes, self._grounds = replace(eyes, scene=scene), {}
-        try:
-            return super().change(scene)
-        except BaseException:
-            self._eyes, self._grounds = eyes, grounds
-            raise
+        return super().change(scene)
+
+    def _now_in(self, scene: Scene, words: CaptionSource) -> None:
+        super()._now_in(scene, words)
+        self._eyes, self._grounds = replace(self._eyes, scene=scene), {}
 
     def _observations(self) -> dict[str, Observation]:
         return {
-            name: replace(
-                each,
-                images=self._images(each.pose, self._bodies.get(name, DEFAULT_BODY)),
-                contacts=self._contacts.get(name, ()),
-            )
+            name: replace(each, images=self._images(each.pose, self._agents[name].body))
             for name, each in super()._observations().items()
         }
 
@@ -293,8 +261,8 @@ class HabitatSimulator(GraphSimulator):
             return agent
         match action:
             case Forward(metres):
-                pose, self._contacts[name] = self._gone(name, agent.pose, metres)
-                return Agent(pose)
+                pose, contacts = self._gone(name, agent, metres)
+                return replace(agent, pose=pose, contacts=contacts)
             case Velocity():
                 raise SimulatorError(
                     "The habitat simulator has no Velocity: expected Hop, Forward, Turn, Look or"
@@ -308,11 +276,11 @@ class HabitatSimulator(GraphSimulator):
                 )
         return super()._after(name, action)
 
-    def _gone(self, name: str, pose: Pose, metres: float) -> tuple[Pose, tuple[Contact, ...]]:
+    def _gone(self, name: str, agent: Agent, metres: float) -> tuple[Pose, tuple[Contact, ...]]:
         """Where one is after going forward, and what it touched."""
         if not 0 <= metres <= _MOST_M:
             raise SimulatorError(f"Forward of {metres} m: expected 0 to {_MOST_M:.0f}.")
-        body = self._bodies.get(name, DEFAULT_BODY)
+        pose, body = agent.pose, agent.body
         found = self._ground(body).walked(pose.position, pose.heading, metres)
         if found is None:
             raise SimulatorError(
@@ -343,11 +311,13 @@ class HabitatSimulator(GraphSimulator):
         nearest, metres = nearest_viewpoint(self.scene, position)
         return nearest if metres <= STANDING_M else None
 
-    def _standing(self, pose: Pose, body: Embodiment = DEFAULT_BODY) -> Pose:
+    def _placed(
+        self, name: str, pose: Pose, body: Embodiment, others: Mapping[str, Agent]
+    ) -> Agent:
         if self._is_on_graph(pose):
-            return super()._standing(pose, body)
+            return super()._placed(name, pose, body, others)
         # Its angles are checked, and its place is not on the graph.
-        checked = super()._standing(replace(pose, viewpoint=self.scene.viewpoints[0].id), body)
+        checked = self._standing(replace(pose, viewpoint=self.scene.viewpoints[0].id))
         found = self._ground(body).snapped(_finite_point(pose.position))
         if found is None:
             raise SimulatorError(
@@ -355,7 +325,10 @@ class HabitatSimulator(GraphSimulator):
                 f" {body.width:.2f} m wide, can stand: expected a place on the floor."
             )
         position = self._on_floor(found, pose.position[1])
-        return replace(checked, position=position, viewpoint=None)
+        return Agent(replace(checked, position=position, viewpoint=None), body)
+
+    def _may_be_at(self, scene: Scene, pose: Pose) -> bool:
+        return pose.viewpoint is None or nearest_viewpoint(scene, pose.position)[1] <= STANDING_M
 
     def _staying(self, pose: Pose) -> Pose:
         return pose if pose.viewpoint is None else super()._staying(pose)
@@ -368,7 +341,7 @@ class HabitatSimulator(GraphSimulator):
     def _floor(self, place: Pose | str) -> Point3:
         if isinstance(place, Pose) and place.viewpoint is None:
             return _finite_point(place.position)
-        return GraphSimulator._standing(self, _posed(place)).position
+        return self._standing(_posed(place)).position
 
     def _ground(self, body: Embodiment) -> Ground:
         if body not in self._grounds:

@@ -13,7 +13,6 @@ path below its own folder, and no link is followed there.
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,7 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.checked_files import checked, parse_json, read_bytes, short
-from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Name, Point3, Scene
 from navloom.sim.protocol import Candidate, Captions
 
@@ -109,7 +107,7 @@ class Manifest(BaseModel):
     Attributes:
         version: of this form.
         scene: the scene's portable name.
-        scene_sha256: of all that the scene holds; see :func:`scene_hash`.
+        scene_sha256: of all that the scene holds; see :func:`navloom.scenes.difference.scene_hash`.
         asked: what was asked for.
         renderer: a hash of what rendered them.
         sensors: what stands under each viewpoint, in this order.
@@ -163,13 +161,6 @@ _WORDS = TypeAdapter(WordsFile)
 def folder_name(uri: str) -> str:
     """What the folder of a scene is called: ``home:7`` is ``home-7``."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", uri).strip(".-")[:150] or "scene"
-
-
-def scene_hash(scene: Scene) -> str:
-    """A hash of all that a scene holds; once per scene."""
-    return per_scene(
-        scene, "scene_hash", lambda: sha256(scene.model_dump_json().encode()).hexdigest()
-    )
 
 
 def render_command(uri: str, root: Path) -> str:

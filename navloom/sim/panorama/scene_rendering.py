@@ -18,6 +18,7 @@ from typing import Any
 
 from navloom.errors import RunError, SceneError, SimulatorError
 from navloom.files import LineFile, make_folder, read_lines, write_whole
+from navloom.scenes.difference import scene_hash
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
@@ -36,7 +37,6 @@ from navloom.sim.panorama.manifest import (
     folder_name,
     read_manifest,
     read_words,
-    scene_hash,
 )
 from navloom.sim.panorama.picture_files import fits
 

@@ -1,0 +1,113 @@
+"""What sets a changed copy of a scene apart from the scene, as JSON, and the copy made from it.
+
+A copy that somebody opened a door in differs in one link of hundreds: what is written is what
+differs, to the last bit of every number, so that a saved state stays small and is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from pydantic import ValidationError
+
+from navloom.errors import SceneError
+from navloom.scenes.checked_files import first_problem, short
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import Scene
+
+_MOST_PARTS = 1_000_000
+_LOADED = "loaded"
+"""Whether the copy is still known by what its scene was loaded by."""
+
+
+def scene_hash(scene: Scene) -> str:
+    """A hash of all that a scene holds; once per scene."""
+    return per_scene(
+        scene, "scene_hash", lambda: sha256(scene.model_dump_json().encode()).hexdigest()
+    )
+
+
+def difference(scene: Scene, changed: Scene) -> dict[str, Any]:
+    """What sets a copy apart, as JSON.
+
+    Args:
+        scene: the scene.
+        changed: a changed copy.
+
+    Returns:
+        By field. Of a tuple, its parts in turn: ``[first, end]``, a run of the scene's own, or a
+        part of the copy's own, whole; of anything else, its value.
+    """
+    told: dict[str, Any] = {_LOADED: changed.origin == scene.origin}
+    for name in Scene.model_fields:
+        own, other = getattr(scene, name), getattr(changed, name)
+        if own != other:
+            told[name] = list(_parts(own, other)) if isinstance(other, tuple) else other
+    return told
+
+
+def with_difference(scene: Scene, told: Mapping[str, Any]) -> Scene:
+    """The copy that :func:`difference` told of.
+
+    Args:
+        scene: the scene that it is a copy of.
+        told: what sets it apart; nobody vouches for it.
+
+    Raises:
+        SceneError: it is no difference of this scene, or leaves no sound one.
+    """
+    fields = {name: getattr(scene, name) for name in Scene.model_fields}
+    for name, value in told.items():
+        if name == _LOADED:
+            continue
+        if name not in fields:
+            raise SceneError(f"a changed {scene.uri}: a scene has no field {short(name)}.")
+        own = fields[name]
+        if isinstance(own, tuple):
+            fields[name] = tuple(_joined(scene, name, own, value))
+        else:
+            fields[name] = value
+    try:
+        changed = Scene.model_validate(fields)
+    except ValidationError as error:
+        raise SceneError(f"a changed {scene.uri}: {first_problem(error)}.") from error
+    return changed.loaded_by(scene.origin) if told.get(_LOADED) is True else changed
+
+
+def _parts(own: Sequence[Any], other: Sequence[Any]) -> Iterator[Any]:
+    places = {each: k for k, each in reversed(list(enumerate(own)))}
+    run: list[int] = []
+    for each in other:
+        k = places.get(each)
+        if k is not None and run and run[1] == k:
+            run[1] += 1
+            continue
+        if run:
+            yield run
+        run = [] if k is None else [k, k + 1]
+        if k is None:
+            yield each if isinstance(each, str) else each.model_dump(mode="json")
+    if run:
+        yield run
+
+
+def _joined(scene: Scene, name: str, own: Sequence[Any], told: Any) -> Iterator[Any]:
+    where = f"a changed {scene.uri}: {name}"
+    if not isinstance(told, list | tuple):
+        raise SceneError(f"{where}: expected a list of runs and parts, found {short(told)}.")
+    count = 0
+    for part in told:
+        run = [part]
+        if isinstance(part, list | tuple):
+            if len(part) != 2 or not all(type(end) is int for end in part):
+                raise SceneError(f"{where}: expected a run [first, end], found {short(part)}.")
+            first, end = part
+            if not 0 <= first < end <= len(own):
+                raise SceneError(f"{where}: expected a run within {len(own)}, found {short(part)}.")
+            run = list(own[first:end])
+        count += len(run)
+        if count > _MOST_PARTS:
+            raise SceneError(f"{where}: expected at most {_MOST_PARTS:,} parts.")
+        yield from run

@@ -1,0 +1,114 @@
+"""Checks of the conformance suite: what was saved is gone on from, exactly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from navloom.sim.conformance.bench import (
+    Bench,
+    CheckError,
+    act,
+    expect,
+    put,
+    put_two,
+    refuses,
+    same,
+)
+from navloom.sim.protocol import (
+    Action,
+    ChangingSimulator,
+    Hop,
+    Observation,
+    RestorableSimulator,
+    Simulator,
+    Stop,
+    Turn,
+    Velocity,
+)
+
+
+def restore(bench: Bench) -> None:
+    """A state that was written to JSON gives the same observations elsewhere, and goes on alike."""
+    with bench.simulator() as one, bench.simulator() as other:
+        put_two(bench, one)
+        for turn in range(4):
+            seen = one.step(_action(bench, one, turn))
+            _goes_on(bench, _restorable(one), _restorable(other), seen, turn)
+        seen = one.step({"one": Stop()})
+        _goes_on(bench, _restorable(one), _restorable(other), seen, 0)
+
+
+def restore_changed(bench: Bench) -> None:
+    """What was changed is changed after a restore, and is not where one goes back before it."""
+    with bench.made() as made, bench.made() as another:
+        one, other = _restorable(made), _restorable(another)
+        put(one, "hub")
+        before, scene = _saved(one), one.scene
+        bare = scene.replace(items=scene.items[1:])
+        assert isinstance(made, ChangingSimulator)  # noqa: S101  as it claims
+        seen = made.change(bare)
+        found = other.restore(_saved(one))
+        expect(other.scene == bare, "the lamp is there again after a restore")
+        expect(same(seen, found), _OTHERWISE)
+        other.restore(before)
+        expect(other.scene == scene, "the lamp is gone after a restore of before it was")
+
+
+def errors_restore(bench: Bench) -> None:
+    """A state that is none is refused in one line, and nothing has changed."""
+    with bench.simulator() as made:
+        simulator = _restorable(made)
+        refuses("a state before reset", simulator.state)
+        put(simulator, bench.start)
+        good = _saved(simulator)
+        before = act(simulator, Stop())
+        broken: dict[str, dict[str, Any]] = {
+            "an empty state": {},
+            "a state with more in it": {**good, "and": "more"},
+            "a state without its first part": dict(list(good.items())[1:]),
+        }
+        for what, state in broken.items():
+            refuses(what, partial(simulator.restore, state))
+        (after,) = simulator.step({}).values()
+        expect(same(before, after), "a state that was refused has changed something")
+
+
+_OTHERWISE = "it observes something else after a restore"
+
+
+def _restorable(simulator: Simulator) -> RestorableSimulator:
+    if not isinstance(simulator, RestorableSimulator):
+        raise CheckError("'restore' is claimed: expected state() and restore()")
+    return simulator
+
+
+def _goes_on(
+    bench: Bench,
+    one: RestorableSimulator,
+    other: RestorableSimulator,
+    seen: Mapping[str, Observation],
+    turn: int,
+) -> None:
+    state = _saved(one)
+    expect(same(other.restore(state), seen), _OTHERWISE)
+    expect(_saved(other) == state, "the state after a restore is another one")
+    action = _action(bench, one, turn + 1)
+    expect(same(one.step(action), other.step(action)), f"a step later {_OTHERWISE}")
+    one.restore(state)
+
+
+def _saved(simulator: RestorableSimulator) -> dict[str, Any]:
+    state: dict[str, Any] = json.loads(json.dumps(simulator.state()))
+    return state
+
+
+def _action(bench: Bench, simulator: Simulator, turn: int) -> dict[str, Action]:
+    seen = simulator.step({})["one"]
+    if turn % 2 and "continuous" in bench.capabilities:
+        return {"one": Velocity(0.3, 0.4, 0.5)}
+    if "hop" in bench.capabilities and seen.candidates:
+        return {"one": Hop(seen.candidates[turn % len(seen.candidates)].viewpoint)}
+    return {"one": Turn()} if "discrete" in bench.capabilities else {"one": Stop()}
