@@ -19,7 +19,7 @@ from navloom.terminal import say
 if TYPE_CHECKING:
     from navloom.scenes.scene import Scene
 
-_FOLDERS = ("habitat", "hm3d")
+_FOLDERS = ("habitat", "hm3d", "capnav")
 """Forms of which even one home is a folder."""
 _SAID_EVERY_S = 5.0
 
@@ -36,19 +36,31 @@ def export(
         ),
     ],
     form: Annotated[
-        Literal["json", "glb", "habitat", "hm3d"],
+        Literal["json", "glb", "habitat", "hm3d", "capnav"],
         Opt(
             "json holds all of a home; glb its triangles in their textures, a node a thing; habitat"
-            " is a scene dataset for habitat-sim; hm3d is as HM3D-Semantics is published.",
+            " is a scene dataset for habitat-sim; hm3d is as HM3D-Semantics is published; capnav"
+            " is a benchmark for eval capnav.",
             flag="--format",
             env="",
         ),
     ] = "json",
+    bodies: Annotated[
+        Path | None,
+        Opt("capnav: profiles of bodies; the five unless given.", metavar="FILE", env=""),
+    ] = None,
+    questions: Annotated[int, Opt("capnav: questions a home.", min=0, max=500, env="")] = 12,
+    seed: Annotated[int, Opt("capnav: of what is left to chance in them.", min=0, env="")] = 0,
+    tours: Annotated[bool, Opt("capnav: film ID.mp4 of each, a frame a second.", env="")] = True,
+    processes: Annotated[
+        int, Opt("capnav: how many homes are made at once.", min=1, max=256, env="")
+    ] = 1,
 ) -> None:
-    """Write homes as scene.json, GLB, a Habitat scene dataset or HM3D's release.
+    """Write homes as scene.json, GLB, a Habitat scene dataset, HM3D's release or CapNav's.
 
     All but Habitat's open again. Of several homes a broken one, or one without walls or a mesh
-    where triangles are asked for, is said and skipped; the exit code is then 1.
+    where triangles are asked for, is said and skipped; the exit code is then 1. capnav keeps what
+    it finds whole in the folder.
     """
     from navloom.errors import SceneError
     from navloom.files import check_place
@@ -59,6 +71,11 @@ def export(
         check_place(out, folder=True)
     else:
         check_homes_out(out, spec, uris)
+    if form == "capnav":
+        from navloom.cli.capnav.release import write_release
+
+        write_release(uris, out, bodies, questions, seed, tours=tours, processes=processes)
+        return
     save = _saver(form)
     if len(uris) == 1:
         say(f"wrote {save(load_scene(uris[0]), out)}")

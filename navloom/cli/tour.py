@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from navloom.sim.tour import Moment, Tour
 
 _FILM_RATE = 10
-_SIZE = (640, 480)
 
 
 @takes()
@@ -94,23 +93,16 @@ def _frames(planned: Tour, rate: int, *, words: bool) -> Iterator[NDArray[np.uin
     from rich.console import Console
     from rich.progress import track
 
-    from navloom.sim.embedded.camera import Camera
-    from navloom.sim.embedded.lookout import renderer_of
-    from navloom.sim.sight import EYE_M
+    from navloom.sim.embedded.filming import filmed
 
-    renderer = renderer_of(planned.scene)
-    total = int(planned.seconds * rate) + 1
-    moments = track(
-        planned.moments(rate),
+    shown = track(
+        filmed(planned, rate),
         f"filming {planned.scene.uri}",
-        total,
+        int(planned.seconds * rate) + 1,
         console=Console(stderr=True),
         transient=True,
     )
-    for moment in moments:
-        x, y, z = moment.pose.position
-        camera = Camera((x, y + EYE_M, z), moment.pose.heading, width=_SIZE[0], height=_SIZE[1])
-        pixels = renderer.frame(camera).rgb
+    for moment, pixels in shown:
         yield _said(pixels, moment) if words else pixels
 
 
