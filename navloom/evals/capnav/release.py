@@ -25,12 +25,14 @@ from typing import Any, Literal
 from navloom.errors import NavloomError, SceneError, SimulatorError
 from navloom.evals.capnav.collect import Balance, Facts, Steer, candidates
 from navloom.evals.video import write_video
-from navloom.scenes.bodies import Embodiment, Traversability, from_geometry
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.exporting.capnav_files import as_json, capnav_files, save_profiles
 from navloom.scenes.exporting.capnav_nodes import nodes_of
 from navloom.scenes.exporting.hm3d_files import release_name
 from navloom.scenes.exporting.written import write_files
 from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.by_rule import from_geometry
+from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.filming import filmed
 from navloom.sim.tour import Tour, plan_tour

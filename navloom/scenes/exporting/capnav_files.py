@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from navloom.scenes.bodies import ALIASES, Embodiment, Traversability
+from navloom.scenes.bodies import ALIASES, Embodiment
 from navloom.scenes.exporting.capnav_nodes import Node, nodes_of
 from navloom.scenes.exporting.hm3d_files import release_name
 from navloom.scenes.exporting.written import write_files
 from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.traverse_table import Traversability
 
 _WRITTEN = {ours: theirs for theirs, ours in ALIASES.items()}
 PROFILES = "agent_profiles.json"

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from navloom.scenes.bodies import Traversability
 from navloom.scenes.exporting.capnav_nodes import Node, nodes_of
 from navloom.scenes.exporting.told_apart import landmarks
 from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.tools.capnav.feasible import route
 from navloom.tools.capnav.grounding import AGENT
 from navloom.tools.capnav.named_places import found_in, found_outside, load_words, plain, stem

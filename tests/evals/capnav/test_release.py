@@ -13,8 +13,9 @@ from navloom.evals.capnav.data import Benchmark, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.release import Released, Wanted, release_all
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import builtin_bodies, from_geometry
+from navloom.scenes.bodies import builtin_bodies
 from navloom.scenes.exporting.told_apart import meant_by
+from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.tools.capnav.question_sampler import NEAR
 from tests.evals.capnav.world import load_scorer
 
