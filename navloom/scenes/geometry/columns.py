@@ -64,12 +64,14 @@ class Surfaces:
         height: (n,) float64, y in metres.
         slope: (n,) float32, how much it is turned upwards or downwards: 1 level, 0 upright.
         room: (n,) float64, metres to the next surface above; infinite under the sky.
+        face: (n,) int32, which triangle it is of.
     """
 
     cell: NDArray[np.int32]
     height: NDArray[np.float64]
     slope: NDArray[np.float32]
     room: NDArray[np.float64]
+    face: NDArray[np.int32]
 
 
 def grid_over(mesh: SceneMesh, cell: float, head: float) -> Grid:
@@ -138,10 +140,12 @@ def surfaces_of(mesh: SceneMesh, grid: Grid) -> Surfaces:
         raise SceneError(f"The mesh has over {_MOST_SURFACES} surfaces over one another.")
     if not found:
         nothing = np.zeros(0)
-        return Surfaces(nothing.astype(np.int32), nothing, nothing.astype(np.float32), nothing)
+        none = nothing.astype(np.int32)
+        return Surfaces(none, nothing, nothing.astype(np.float32), nothing, none)
     cell, heights, face, room = (np.concatenate(each) for each in zip(*found, strict=True))
     order = np.argsort(cell, kind="stable")
-    return Surfaces(cell[order], heights[order], _slopes(mesh, face)[order], room[order])
+    slopes = _slopes(mesh, face)
+    return Surfaces(cell[order], heights[order], slopes[order], room[order], face[order])
 
 
 def _slopes(mesh: SceneMesh, face: NDArray[np.int32]) -> NDArray[np.float32]:

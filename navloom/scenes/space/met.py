@@ -1,0 +1,256 @@
+"""What a body may meet around a place, by tiles of half a metre that are kept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.distances import per_scene
+from navloom.scenes.geometry.owners import STAIRS, owner_name
+from navloom.scenes.parts import Point3
+from navloom.scenes.scene import Scene
+from navloom.scenes.space import sweep
+from navloom.scenes.space.body_mesh import body_mesh
+from navloom.scenes.space.obstacles import Lines, Obstacles
+from navloom.scenes.space.shapes import Shape, climbs, shape_of
+from navloom.scenes.space.stands import NOBODY, Others, Pose, Stand, finite, outline
+from navloom.scenes.space.underfoot import EPS, underfoot
+
+EDGE = -10_000_000
+"""The owner of where a floor ends."""
+OVERLAP = 0.001
+"""Metres that a body may be in a thing by rounding; more is inside it."""
+PIECE = 0.3
+"""Metres that it may go at once among the lines of one tile."""
+_OTHERS = -20_000_000
+_TILE = 0.5
+_MOST_TILES = 20_000
+_REACH = 0.3
+"""Metres up and down within which the floor that a body is said to stand on is looked for."""
+_FAR = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What may be met around a place: whether its floor is all level, and the lines."""
+
+    level: bool
+    lines: Lines
+
+
+class Surroundings:
+    """A scene as one body meets it.
+
+    Args:
+        scene: with geometry.
+        body: whose.
+
+    Raises:
+        SceneError: the scene has no geometry, or no floor.
+    """
+
+    def __init__(self, scene: Scene, body: Embodiment) -> None:
+        self.scene, self.body = scene, body
+        self.shape: Shape = shape_of(body)
+        mesh = body_mesh(scene, body)
+        self.stair = climbs(body)
+        self._mesh = mesh
+        key = f"obstacles {id(mesh)}"
+        self._obstacles = per_scene(scene, key, lambda: Obstacles(mesh))
+        self.floors = per_scene(
+            scene,
+            f"underfoot {id(mesh)} {body.stairs} {body.max_step}",
+            lambda: underfoot(mesh, step=body.max_step, stair=self.stair, stairs=body.stairs),
+        )
+        if not self.floors.layers.size:
+            raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
+        self._tiles: dict[tuple[int, int, int, int, bool], Near] = {}
+
+    def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
+        """Whether the body overlaps nothing there and has floor beneath."""
+        pose = self.posed(stand)
+        if pose is None or self._inside(pose):
+            return False
+        lines = self.met(pose, others).lines
+        if not len(lines.owners):
+            return True
+        return bool(sweep.gaps(self.shape, lines.ends, *pose.at).min() >= -OVERLAP)
+
+    def clearance(self, position: Point3) -> float:
+        """Metres from a place to the nearest obstacle at the body's height; 10 where all is far."""
+        pose = self.posed(Stand(position, 0.0))
+        if pose is None:
+            return 0.0
+        spot = Shape(True, 0.0, 0.0)
+        reach = 1.0
+        while reach <= _FAR:
+            lines = self._band(pose, pose.y, False, (pose.x, pose.z, pose.x, pose.z), reach)
+            if len(lines.owners):
+                near = float(sweep.gaps(spot, lines.ends, pose.x, pose.z, 0.0, -1.0).min())
+                if near <= reach:
+                    return near
+            reach *= 2
+        return _FAR
+
+    def settled(self, stand: Stand, others: Others = NOBODY, reach: float = 1.0) -> Stand | None:
+        """The nearest place where the body fits, facing the same way; None within ``reach``."""
+        x, y, z = stand.position
+        for dx, dz in _offsets(reach):
+            there = Stand((x + dx, y, z + dz), stand.heading)
+            if self.fits(there, others):
+                pose = self.posed(there)
+                return None if pose is None else pose.stand
+        return None
+
+    def posed(self, stand: Stand, reach: float = _REACH) -> Pose | None:
+        """A body on the floor nearest to where it is said to stand; None where there is none."""
+        x, y, z = stand.position
+        floor = self.floors.floor(x, z, y, reach)
+        return None if floor is None else Pose(x, z, stand.heading, floor)
+
+    def started(self, stand: Stand, others: Others) -> Pose:
+        """Where a motion begins.
+
+        Raises:
+            SceneError: it cannot be there; the message offers the nearest free place.
+        """
+        finite(x=stand.position[0], y=stand.position[1], z=stand.position[2])
+        finite(heading=stand.heading)
+        pose = self.posed(stand)
+        if pose is not None:
+            near = self.met(pose, others)
+            lines = near.lines
+            if not len(lines.owners):
+                return pose
+            gaps = sweep.gaps(self.shape, lines.ends, *pose.at)
+            k = int(np.argmin(gaps))
+            if gaps[k] >= -OVERLAP:
+                return pose
+            what = f"it stands in {self.name(int(lines.owners[k]), others)}"
+        else:
+            what = "there is no floor"
+        x, y, z = stand.position
+        free = self.settled(stand, others)
+        offer = (
+            f"the nearest free place is ({', '.join(f'{each:.2f}' for each in free.position)})"
+            if free
+            else "there is no free place within 1 m"
+        )
+        raise SceneError(
+            f"{self.body.name} cannot be at ({x:.2f}, {y:.2f}, {z:.2f}): {what}; {offer}."
+        )
+
+    def name(self, owner: int, others: Others) -> str:
+        """What is met, in words."""
+        if owner == EDGE:
+            return "edge"
+        if owner <= _OTHERS:
+            return list(others)[_OTHERS - owner]
+        return owner_name(self.scene, owner)
+
+    def _inside(self, pose: Pose) -> bool:
+        """Whether its middle is in a thing whose sides it does not reach."""
+        start = pose.y + max(self.body.max_step, 0.05) + EPS
+        starts = np.array([[pose.x, start, pose.z]], dtype=np.float32)
+        hit = self._mesh.caster.cast(starts, np.array([[0, 1, 0]], dtype=np.float32))
+        face = int(hit.face[0])
+        if face < 0:
+            return False
+        if start + float(hit.distance[0]) < pose.y + self.body.height:
+            return True
+        a, b, c = self._mesh.vertices[self._mesh.faces[face]].astype(np.float64)
+        leaves = np.cross(b - a, c - a)[1] > 0
+        return bool(leaves and self._mesh.owners[face] > 0)
+
+    def lift(self, pose: Pose) -> tuple[float, bool]:
+        """How high it stands there with all that is under it, and whether on stairs."""
+        x, z, ux, uz = pose.at
+        return self.floors.lifted(self.shape, x, z, ux, uz, pose.y)
+
+    def met(self, pose: Pose, others: Others) -> Near:
+        """What it may meet around where it is."""
+        near = self.tile(pose, pose.y, False)
+        if not near.level:
+            high, on_stairs = self.lift(pose)
+            near = self.tile(pose, high, on_stairs)
+        return self.having(near, pose, others)
+
+    def having(self, near: Near, pose: Pose, others: Others) -> Near:
+        """What is near, and who."""
+        if not others:
+            return near
+        more = [near.lines]
+        for k, (body, stand) in enumerate(others.values()):
+            low, high = stand.position[1], stand.position[1] + body.height
+            if low < pose.y + self.body.height and high > pose.y:
+                ends = outline(body, stand)
+                more.append(Lines(ends, np.full(len(ends), _OTHERS - k, dtype=np.int32)))
+        ends = np.concatenate([each.ends for each in more])
+        return Near(near.level, Lines(ends, np.concatenate([each.owners for each in more])))
+
+    def tile(self, pose: Pose, high: float, on_stairs: bool) -> Near:
+        """What may be met within a motion's piece of a place by a body that is lifted so high."""
+        i, j = math.floor(pose.x / _TILE), math.floor(pose.z / _TILE)
+        key = i, j, round(pose.y * 1000), round(high * 1000), on_stairs
+        near = self._tiles.get(key)
+        if near is None:
+            if len(self._tiles) >= _MOST_TILES:
+                self._tiles.clear()
+            pad = self.shape.outer + PIECE
+            box = (i * _TILE, j * _TILE, (i + 1) * _TILE, (j + 1) * _TILE)
+            around = (box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad)
+            level = self.floors.level(*self.floors.window(*around), pose.y)
+            near = Near(level, self._band(pose, high, on_stairs, box, pad))
+            self._tiles[key] = near
+        return near
+
+    def _band(
+        self,
+        pose: Pose,
+        high: float,
+        on_stairs: bool,
+        box: tuple[float, float, float, float],
+        pad: float,
+    ) -> Lines:
+        """What stands in the way of one whose middle is over floor at y and who is lifted."""
+        x0, z0, x1, z1 = box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad
+        faces = self._obstacles.within(x0, z0, x1, z1)
+        owners = self._obstacles.owners(faces)
+        step = self.body.max_step
+        low = np.where(owners > 0, pose.y + step, high + (self.stair if on_stairs else step))
+        stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS
+        low = np.where(owners == STAIRS, stairs, low) + EPS
+        lines = self._obstacles.lines(faces, low, pose.y + self.body.height)
+        edges = self.floors.edges
+        near = (
+            (edges[:, 4] >= pose.y - self.stair - EPS)
+            & (edges[:, 4] <= high + EPS)
+            & (np.minimum(edges[:, 0], edges[:, 2]) <= x1)
+            & (np.maximum(edges[:, 0], edges[:, 2]) >= x0)
+            & (np.minimum(edges[:, 1], edges[:, 3]) <= z1)
+            & (np.maximum(edges[:, 1], edges[:, 3]) >= z0)
+        )
+        ends = np.concatenate([lines.ends, edges[near, :4]])
+        close = (
+            (np.minimum(ends[:, 0], ends[:, 2]) <= x1)
+            & (np.maximum(ends[:, 0], ends[:, 2]) >= x0)
+            & (np.minimum(ends[:, 1], ends[:, 3]) <= z1)
+            & (np.maximum(ends[:, 1], ends[:, 3]) >= z0)
+        )
+        whose = np.concatenate([lines.owners, np.full(int(near.sum()), EDGE, dtype=np.int32)])
+        return Lines(np.ascontiguousarray(ends[close]), whose[close])
+
+
+def _offsets(reach: float) -> list[tuple[float, float]]:
+    """Offsets on the ground plane, the nearest first."""
+    count = int(reach / 0.05)
+    axis = np.arange(-count, count + 1) * 0.05
+    dx, dz = (each.ravel() for each in np.meshgrid(axis, axis))
+    far = np.hypot(dx, dz)
+    order = np.argsort(far, kind="stable")
+    order = order[far[order] <= reach]
+    return list(zip(dx[order].tolist(), dz[order].tolist(), strict=True))

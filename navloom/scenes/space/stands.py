@@ -1,0 +1,124 @@
+"""Where bodies stand, and what comes of a motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.distances import wrapped
+from navloom.scenes.parts import Point3
+from navloom.scenes.space.shapes import shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where a body stands.
+
+    Attributes:
+        position: its middle; y is the floor under it.
+        heading: where it faces, radians; 0 looks along -z, clockwise seen from above is positive.
+    """
+
+    position: Point3
+    heading: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """A contact.
+
+    Attributes:
+        what: an item's id, ``wall``, another owner's name, another agent's name, or ``edge`` where
+            the floor ends.
+        displacement: metres of the motion that it took.
+        point: where.
+    """
+
+    what: str
+    displacement: float
+    point: Point3
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What came of a motion.
+
+    Attributes:
+        stand: where the body is now.
+        metres: how far its middle went.
+        short: metres between where it would have ended freely and where it is.
+        bumps: every contact, in order.
+        path: where it was: at the start, at each bend, and at the end.
+    """
+
+    stand: Stand
+    metres: float
+    short: float
+    bumps: tuple[Bump, ...]
+    path: tuple[Stand, ...] = ()
+
+
+Others = Mapping[str, tuple[Embodiment, Stand]]
+"""Who stands in the way, by name."""
+NOBODY: Others = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where a body is while it moves: its middle, where it faces, the floor under its middle."""
+
+    x: float
+    z: float
+    heading: float
+    y: float
+
+    @property
+    def at(self) -> tuple[float, float, float, float]:
+        """Where its middle is, x and z, and its direction ahead, x and z."""
+        return self.x, self.z, math.sin(self.heading), -math.cos(self.heading)
+
+    @property
+    def stand(self) -> Stand:
+        """The same for those outside."""
+        return Stand((self.x, self.y, self.z), wrapped(self.heading))
+
+
+def swung(pose: Pose, pivot: tuple[float, float], angle: float) -> Pose:
+    """A pose turned about a point (x, z) by an angle, clockwise seen from above."""
+    cos, sin = math.cos(angle), math.sin(angle)
+    dx, dz = pose.x - pivot[0], pose.z - pivot[1]
+    x, z = pivot[0] + dx * cos - dz * sin, pivot[1] + dx * sin + dz * cos
+    return Pose(x, z, pose.heading + angle, pose.y)
+
+
+def outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
+    """The sides of another body: of a disc those of the 24-gon around it."""
+    shape = shape_of(body)
+    x, _, z = stand.position
+    if shape.round:
+        turns = np.arange(24) * (2 * math.pi / 24)
+        far = shape.ahead / math.cos(math.pi / 24)
+        corners = np.stack([x + far * np.cos(turns), z + far * np.sin(turns)], axis=1)
+    else:
+        ux, uz = math.sin(stand.heading), -math.cos(stand.heading)
+        signs = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)])
+        a, b = signs[:, 0] * shape.ahead, signs[:, 1] * shape.aside
+        corners = np.stack([x + a * ux - b * uz, z + a * uz + b * ux], axis=1)
+    return np.concatenate([corners, np.roll(corners, -1, axis=0)], axis=1)
+
+
+def finite(**values: float) -> None:
+    """Refuse values that are no numbers.
+
+    Raises:
+        SceneError: one is NaN or infinite.
+    """
+    for name, value in values.items():
+        if not math.isfinite(value):
+            raise SceneError(f"{name}: expected a number, found {value}.")

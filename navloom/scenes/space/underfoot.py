@@ -1,0 +1,243 @@
+"""How high the floor is under a body, what it steps up on, and where the floor ends.
+
+Floor is what is level enough of the structure (never of furniture), in cells of 5 cm. A body stands
+at the height of the floor under its middle; where its footprint lies over higher treads, each no
+more than it climbs above the last, it is lifted to the highest. A patch smaller than a tenth of a
+square metre (a skirting board's upper side) lifts nobody. Where the floor drops farther than the
+body climbs and no wall is between, there is an edge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from navloom.scenes.geometry.columns import Grid, grid_over, surfaces_of
+from navloom.scenes.geometry.mesh import SceneMesh
+from navloom.scenes.geometry.owners import STAIRS
+from navloom.scenes.space.shapes import Shape
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+CELL = 0.05
+EPS = 1e-3
+"""Metres of height within which two are the same."""
+_LEVEL = 0.7
+_FLAT = 0.05
+_PATCH = 0.1
+_ROOM = 0.3
+"""Metres over a floor without which it has no edge that anybody comes to."""
+_SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
+
+
+@dataclass(frozen=True, eq=False)
+class Underfoot:
+    """The floors of a scene as a body treads them.
+
+    Attributes:
+        grid: the cells.
+        layers: (k, wide, deep) heights of broad floors, NaN for none.
+        stairs: (k, wide, deep) whether each is a tread.
+        edges: (n, 5) where floors end: x0, z0, x1, z1, y.
+        step: the highest rise that the body takes off stairs.
+        stair: on stairs.
+    """
+
+    grid: Grid
+    layers: NDArray[np.float32]
+    stairs: Bools
+    edges: Floats
+    step: float
+    stair: float
+
+    def floor(self, x: float, z: float, y: float, reach: float) -> float | None:
+        """The height of the floor at a place, of those no more than ``reach`` from y the nearest.
+
+        Args:
+            x: the place; z likewise.
+            z: see x.
+            y: where floor is looked for.
+            reach: how far above and below.
+        """
+        cell = self.grid.at(x, z)
+        if cell < 0:
+            return None
+        heights = self.layers[:, cell // self.grid.deep, cell % self.grid.deep].tolist()
+        near = [each for each in heights if abs(each - y) <= reach + EPS]
+        return min(near, key=lambda each: abs(each - y)) if near else None
+
+    def window(self, x0: float, z0: float, x1: float, z1: float) -> tuple[slice, slice]:
+        """The cells over a rectangle."""
+        grid = self.grid
+        i0, i1 = (round((x - grid.x) / grid.cell) for x in (x0, x1))
+        j0, j1 = (round((z - grid.z) / grid.cell) for z in (z0, z1))
+        return slice(max(i0, 0), max(i1 + 1, 0)), slice(max(j0, 0), max(j1 + 1, 0))
+
+    def level(self, rows: slice, columns: slice, y: float) -> bool:
+        """Whether there is no other floor that one could step to from y within some cells."""
+        off = np.abs(self.layers[:, rows, columns] - y)
+        return not bool(((off > EPS) & (off <= self.stair + EPS)).any())
+
+    def lifted(
+        self, shape: Shape, x: float, z: float, ux: float, uz: float, y: float
+    ) -> tuple[float, bool]:
+        """How high a body stands whose middle is over floor at y, and whether on stairs.
+
+        Args:
+            shape: its footprint.
+            x: of its middle; z likewise.
+            z: see x.
+            ux: its direction ahead.
+            uz: see ux.
+            y: the floor under its middle.
+        """
+        rows, columns = self.window(
+            x - shape.outer, z - shape.outer, x + shape.outer, z + shape.outer
+        )
+        heights = self.layers[:, rows, columns]
+        dx = self.grid.x + self.grid.cell * np.arange(rows.start, rows.start + heights.shape[1]) - x
+        dz = self.grid.z + self.grid.cell * np.arange(
+            columns.start, columns.start + heights.shape[2]
+        )
+        dz = dz - z
+        if shape.round:
+            under = dx[:, None] ** 2 + dz[None] ** 2 <= shape.ahead**2
+        else:
+            ahead = np.abs(dx[:, None] * ux + dz[None] * uz)
+            aside = np.abs(dz[None] * ux - dx[:, None] * uz)
+            under = (ahead <= shape.ahead) & (aside <= shape.aside)
+        found = heights[:, under]
+        treads = self.stairs[:, rows, columns][:, under]
+        near = (found > y - self.stair) & (found <= y + 3 * shape.outer + self.stair)
+        found, treads = found[near], treads[near]
+        order = np.argsort(found)
+        high, on_stairs = y, False
+        for height, tread in zip(found[order].tolist(), treads[order].tolist(), strict=True):
+            if height > high + (self.stair if tread or on_stairs else self.step) + EPS:
+                break
+            on_stairs = on_stairs or tread
+            high = max(high, height)
+        return high, on_stairs
+
+    @cached_property
+    def top(self) -> float:
+        """The highest floor."""
+        return float(np.nanmax(self.layers)) if self.layers.size else 0.0
+
+
+def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Underfoot:
+    """Find the floors of a mesh and where they end.
+
+    Args:
+        mesh: the scene as the body meets it.
+        step: the highest rise that it takes off stairs, in metres.
+        stair: on stairs.
+        stairs: whether treads are floor to it.
+    """
+    structure = mesh.without(mesh.owners > 0)
+    grid = grid_over(structure, CELL, 1.0)
+    trodden = structure if stairs else structure.without(structure.owners == STAIRS)
+    found = surfaces_of(trodden, grid)
+    level = found.slope >= _LEVEL
+    cell, height, room = found.cell[level].astype(np.int64), found.height[level], found.room[level]
+    tread = trodden.owners[found.face[level]] == STAIRS
+    places = _Places(grid, cell, height, tread)
+    broad = places.broad()
+    edges = places.edges(broad & (room >= _ROOM), step, stair, structure)
+    layers, treads = _layered(grid, cell[broad], height[broad], tread[broad])
+    return Underfoot(grid, layers, treads, edges, step, stair)
+
+
+class _Places:
+    """Level places, by cell and from above down, found by cell and height."""
+
+    def __init__(self, grid: Grid, cell: Ints, height: Floats, tread: Bools) -> None:
+        self.grid, self.cell, self.height, self.tread = grid, cell, height, tread
+        self._base = float(height.min(initial=0.0)) - 10
+        self._span = float(height.max(initial=0.0)) - self._base + 20
+
+    def _keys(self, cell: Ints, height: Floats) -> Floats:
+        return cell * self._span + (height - self._base)
+
+    def beside(self, side: tuple[int, int]) -> Ints:
+        """(n,) the cell on one side of each place; -1 off the grid."""
+        i, j = self.cell // self.grid.deep + side[0], self.cell % self.grid.deep + side[1]
+        inside = (i >= 0) & (i < self.grid.wide) & (j >= 0) & (j < self.grid.deep)
+        return np.where(inside, i * self.grid.deep + j, -1)
+
+    def near(self, cell: Ints, of: Bools, reach: float) -> Ints:
+        """(n,) the place of some that is in a cell and nearest to each in height; -1 for none."""
+        those = np.flatnonzero(of)
+        if not len(those):
+            return np.full(len(cell), -1)
+        keys = self._keys(self.cell[those], self.height[those])
+        order = np.argsort(keys, kind="stable")
+        keys, those = keys[order], those[order]
+        at = np.searchsorted(keys, self._keys(cell, self.height))
+        best, off = np.full(len(cell), -1), np.full(len(cell), reach + EPS)
+        for shift in (-1, 0):
+            k = np.clip(at + shift, 0, len(keys) - 1)
+            away = np.abs(self.height[those[k]] - self.height)
+            nearer = (self.cell[those[k]] == cell) & (away <= off)
+            best, off = np.where(nearer, those[k], best), np.where(nearer, away, off)
+        return best
+
+    def broad(self) -> Bools:
+        """Which places are of a patch that one can stand on."""
+        count = len(self.cell)
+        everywhere = np.ones(count, dtype=np.bool_)
+        pairs = []
+        for side in _SIDES[:2]:
+            other = self.near(self.beside(side), everywhere, _FLAT)
+            held = np.flatnonzero(other >= 0)
+            pairs.append(np.stack([held, other[held]]))
+        rows, columns = np.concatenate(pairs, axis=1)
+        joined = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (count, count))
+        _, label = connected_components(joined, directed=False)
+        wide: Bools = np.bincount(label)[label] * self.grid.cell**2 >= _PATCH
+        return wide
+
+    def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> Floats:
+        """(n, 5) where one would fall, or come off the grid."""
+        everywhere = np.ones(len(self.cell), dtype=np.bool_)
+        found = []
+        half = self.grid.cell / 2
+        for side in _SIDES:
+            beside = self.beside(side)
+            joined = self.near(beside, everywhere, step) >= 0
+            if stair > step:
+                joined |= self.near(beside, self.tread, stair) >= 0
+                joined |= self.tread & (self.near(beside, everywhere, stair) >= 0)
+            here = np.flatnonzero(of & ~joined)
+            if not len(here):
+                continue
+            at = self.grid.middles(self.cell[here].astype(np.int32))
+            over = self.height[here] + np.where(self.tread[here], stair, step) + 2 * EPS
+            starts = np.stack([at[:, 0], over, at[:, 1]], axis=1).astype(np.float32)
+            way = np.array([side[0] * self.grid.cell, 0, side[1] * self.grid.cell])
+            ways = np.broadcast_to(way.astype(np.float32), starts.shape)
+            free = mesh.caster.cast(starts, ways).distance > 1
+            at, y = at[free], self.height[here[free]]
+            x, z = at[:, 0] + side[0] * half, at[:, 1] + side[1] * half
+            u, w = abs(side[1]) * half, abs(side[0]) * half
+            found.append(np.stack([x - u, z - w, x + u, z + w, y], axis=1))
+        return np.concatenate(found) if found else np.zeros((0, 5))
+
+
+def _layered(
+    grid: Grid, cell: Ints, height: Floats, tread: Bools
+) -> tuple[NDArray[np.float32], Bools]:
+    first = np.searchsorted(cell, np.arange(grid.wide * grid.deep))
+    depth = np.arange(len(cell)) - first[cell] if len(cell) else cell
+    many = int(depth.max(initial=-1)) + 1
+    layers = np.full((many, grid.wide * grid.deep), np.nan, dtype=np.float32)
+    treads = np.zeros(layers.shape, dtype=np.bool_)
+    layers[depth, cell], treads[depth, cell] = height, tread
+    shape = (many, grid.wide, grid.deep)
+    return layers.reshape(shape), treads.reshape(shape)
