@@ -15,12 +15,12 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from navloom.evals.option import CALLS, LIMITS, PICKS
+from navloom.evals.option import CALLS, FINER, LIMITS, PICKS
 from navloom.terminal import tell
 
 ANYWHERE = "Anywhere"
 F = TypeVar("F", bound=Callable[..., Any])
-_SHARED = (PICKS, CALLS, LIMITS, ANYWHERE)
+_SHARED = (FINER, PICKS, CALLS, LIMITS, ANYWHERE)
 _LEAST_WIDTH, _MOST_WIDTH, _LEFT = 60, 100, 31
 _NAMES = {int: "N", float: "X"}
 
@@ -113,11 +113,11 @@ def _section(name: str, rows: list[tuple[str, str]], left: int, width: int) -> I
 
 
 def _in_few_words(shared: dict[str, list[Any]], width: int) -> Iterator[str]:
-    """What most commands share: flags alone."""
+    """What most commands share, and what few need: flags alone."""
     if not shared:
         return
     yield ""
-    yield "Shared by most commands (NAVLOOM_FLAG is a flag's variable, [...] a default):"
+    yield "In few words (--help-all has more; NAVLOOM_FLAG is a flag's variable, [...] a default):"
     left = max(map(len, shared)) + 4
     for name, listed in shared.items():
         # A flag and what follows it stay on one line.

@@ -21,6 +21,8 @@ from navloom.errors import UsageError
 
 PICKS, CALLS, LIMITS = "Which samples", "Calling models", "Limits"
 """Groups of options that most commands share: they stand last in a page of help."""
+FINER = "Finer points"
+"""Options that few need: in a page of help they stand with those, by their flags alone."""
 
 
 @dataclass(frozen=True)

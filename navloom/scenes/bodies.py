@@ -176,6 +176,33 @@ def load_bodies(path: Path) -> tuple[Embodiment, ...]:
     )
 
 
+def body_of(given: str | None) -> Embodiment:
+    """The body that a person means: a name, or ``FILE.json``, with ``#NAME`` where it has several.
+
+    Args:
+        given: what was typed; None is ``DEFAULT_BODY``.
+
+    Raises:
+        SceneError: there is no such body, or the file is missing, broken, or has several and none
+            was named.
+    """
+    if given is None:
+        return DEFAULT_BODY
+    file, _, name = given.partition("#")
+    if not file.casefold().endswith(".json"):
+        return get_body(given)
+    known = {body.name: body for body in load_bodies(Path(file).expanduser())}
+    if name and canonical(name) in known:
+        return known[canonical(name)]
+    if name or len(known) > 1:
+        what = f"has no body '{name}'" if name else f"has {len(known)} bodies"
+        raise SceneError(
+            f"{file} {what}: expected {file}#NAME with one of {', '.join(list(known)[:10])}."
+            + did_you_mean(name, known)
+        )
+    return next(iter(known.values()))
+
+
 def _ours(given: Any) -> Any:
     """A profile with our field names; values that JSON writes as null are left to their default."""
     if not isinstance(given, dict) or "agent_name" not in given:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shapely.geometry import LineString
 
 MarkKind = Literal[
-    "start_1", "start_2", "object", "end", "handoff", "start", "goal", "stop", "deviation"
+    "start_1", "start_2", "object", "end", "handoff", "start", "goal", "stop", "deviation", "bump"
 ]
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
@@ -51,6 +51,7 @@ MARKS: dict[MarkKind, _Look] = {
     "goal": _Look("*", "#ffd21f", 17, "goal"),
     "stop": _Look("s", COLOURS["robot_1"][0], 9, "where it stopped"),
     "deviation": _Look("X", "#d6303a", 9, "first deviation"),
+    "bump": _Look("P", "#f2a900", 8, "where it bumped"),
 }
 """CoNavBench figure 11's symbols, and a navigator's: none differs by its colour alone from those
 that it is seen with."""

@@ -29,7 +29,15 @@ from navloom.errors import SimulatorError, UsageError
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
-from navloom.sim.protocol import Action, Hop, Observation, Pose, Simulator, Stop
+from navloom.sim.protocol import (
+    Action,
+    Hop,
+    Observation,
+    Pose,
+    RestorableSimulator,
+    Simulator,
+    Stop,
+)
 from navloom.sim.registry import seeing_simulator
 
 MOST_LEASED = 32
@@ -75,6 +83,26 @@ class Walker:
         """Where it is."""
         return self.simulator.scene
 
+    @property
+    def physical(self) -> bool:
+        """Whether its body touches what is there, so that it may stand beside its viewpoint."""
+        return getattr(self.simulator, "physics", "off") != "off"
+
+    def pose_record(self, pose: Pose) -> dict[str, Any]:
+        """A pose as a state holds it, with its position where that is not its viewpoint's."""
+        return pose_record(pose, exact=self.physical)
+
+    def saved(self) -> dict[str, Any]:
+        """What a state keeps besides, so that the body is put back exactly.
+
+        Returns:
+            ``simulator`` and what it says of itself; nothing where a pose is enough.
+        """
+        if not self.physical or "restore" not in self.simulator.capabilities:
+            return {}
+        assert isinstance(self.simulator, RestorableSimulator)  # noqa: S101  it claims to be one
+        return {"simulator": self.simulator.state()}
+
     def start(self, pose: Pose, seed: int) -> Observation:
         """Put it alone into the scene, whatever was there before.
 
@@ -102,9 +130,13 @@ class Walker:
         """Go to a viewpoint next to it.
 
         Raises:
-            SimulatorError: no edge leads there, or it did not come to stand on a viewpoint.
+            SimulatorError: no edge leads there, or it did not come to stand on a viewpoint. A body
+                that something stopped on the way has that which it came from.
         """
         seen = self.step(state, Hop(viewpoint))
+        if seen.pose.viewpoint is None and seen.collision:
+            came_from = replace(seen.pose, viewpoint=state["pose"]["viewpoint"])
+            return _keep(self, len(state["trajectory"]), replace(seen, pose=came_from))
         if seen.pose.viewpoint is None:
             raise SimulatorError(
                 f"The hop from {state['pose']['viewpoint']} to {viewpoint} ended on no viewpoint: "
@@ -152,7 +184,12 @@ class Walker:
         return kept if kept.pose == state["pose"] else None
 
     def _restored(self, state: Mapping[str, Any]) -> Observation:
-        pose, others = pose_of(state["pose"], self.scene), _in(self.simulator).keys() - {self.agent}
+        saved, others = state.get("simulator"), _in(self.simulator).keys() - {self.agent}
+        if self.physical and saved is not None and not others:
+            assert isinstance(self.simulator, RestorableSimulator)  # noqa: S101  it gave a state
+            seen = self.simulator.restore(saved)
+            return _keep(self, len(state["trajectory"]) - 1, seen[self.agent])
+        pose = pose_of(state["pose"], self.scene)
         if not others:
             seen = self.simulator.reset({self.agent: (pose, self.embodiment)}, seed=state["seed"])
             return _keep(self, len(state["trajectory"]) - 1, seen[self.agent])
@@ -175,16 +212,27 @@ def enter(walkers: Sequence[tuple[Walker, Pose]], seed: int) -> list[Observation
     return [_keep(walker, 0, seen[walker.agent]) for walker, _ in walkers]
 
 
-def pose_record(pose: Pose) -> dict[str, Any]:
-    """A pose as a state holds it: JSON, and its position where it is on no viewpoint."""
+def pose_record(pose: Pose, *, exact: bool = False) -> dict[str, Any]:
+    """A pose as a state holds it: JSON, and its position where it is on no viewpoint.
+
+    Args:
+        pose: what it is of.
+        exact: give the position of one on a viewpoint, too.
+    """
     record: dict[str, Any] = {
         "viewpoint": pose.viewpoint,
         "heading": pose.heading,
         "elevation": pose.elevation,
     }
-    if pose.viewpoint is None:
+    if exact or pose.viewpoint is None:
         record["position"] = [float(value) for value in pose.position]
     return record
+
+
+def pose_entry(record: Mapping[str, Any]) -> list[Any]:
+    """A pose as a trajectory holds it: ``[viewpoint, heading, elevation]``, then ``x, y, z``."""
+    viewpoint, heading, elevation = (record[key] for key in ("viewpoint", "heading", "elevation"))
+    return [viewpoint, heading, elevation, *record.get("position", ())]
 
 
 def pose_of(record: Mapping[str, Any], scene: Scene) -> Pose:
@@ -199,7 +247,7 @@ def pose_of(record: Mapping[str, Any], scene: Scene) -> Pose:
         return Pose((x, y, z), record["heading"], record["elevation"])
     if name not in scene.viewpoint_by_id:
         raise SimulatorError(f"{scene.uri} has no viewpoint '{str(name)[:80]}'.")
-    position = scene.viewpoint_by_id[name].position
+    position = tuple(record.get("position") or scene.viewpoint_by_id[name].position)
     return Pose(position, record["heading"], record["elevation"], name)
 
 
@@ -222,7 +270,7 @@ def _keep(walker: Walker, hops: int, seen: Observation) -> Observation:
     with suppress(TypeError):
         kept = _KEPT.setdefault(walker.simulator, {})
         kept[walker.agent] = _Kept(
-            walker.simulator.scene, hops, pose_record(observation.pose), observation
+            walker.simulator.scene, hops, walker.pose_record(observation.pose), observation
         )
     return observation
 

@@ -38,6 +38,8 @@ _NEEDS = {
     "ask_cost": ("--ask-cost", "--dialogue"),
     "oracle_budget": ("--oracle-budget", "--oracle assistant"),
     "max_revisions": ("--max-revisions", "--reflect"),
+    "body": ("--body", "--physics or --waypoints body"),
+    "collision_threshold": ("--collision-threshold", "--physics"),
 }
 """Flags that mean nothing without another."""
 Goals = Annotated[

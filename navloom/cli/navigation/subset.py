@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from navloom.cli.common import print_json, print_table
 from navloom.cli.help_pages import Commands
@@ -71,7 +71,9 @@ def subset(
     if n is None and not runs:
         raise UsageError("say how many episodes with --n, or which runs failed with --failed-by")
     folder = None if data is None else Path(data)
-    own = {key: value for key, value in (("spec", spec), ("kind", kind)) if value is not None}
+    own: dict[str, Any] = {
+        key: value for key, value in (("spec", spec), ("kind", kind)) if value is not None
+    }
     if runs:
         failed = _failed(task, split, runs)
         whole = load_task(task, folder or failed.data, failed.split, **{**failed.options, **own})

@@ -38,10 +38,11 @@ from navloom.evals.run_folder import each_sample
 Floats = NDArray[np.float64]
 _COUNTED = (
     *("SR", "SR_stopped", "SR_end", "OSR", "early_stop", "late_stop"),
-    *("SR_visible", "RGS", "SR_strict", "SR_telhop"),
+    *("SR_visible", "RGS", "collided", "SR_strict", "SR_telhop"),
 )
+_TOUCHES = ("collision_rate", "contacts", "collided")
 _IDENTITY = ("scene", "start", "goals", "instruction")
-_LOWER_IS_BETTER = {"NE", "DTS", "early_stop", "late_stop", "collision_rate", *EFFORT}
+_LOWER_IS_BETTER = {"NE", "DTS", "early_stop", "late_stop", *_TOUCHES, *EFFORT}
 _NEITHER = {"TL"}
 _FLIPS = 1_999
 

@@ -142,6 +142,7 @@ def _common(a: Sequence[str], b: Sequence[str]) -> int:
 
 Behaviour = Literal[
     "generation_error",
+    "collision",
     "loop",
     "missed_stop",
     "time_out",
@@ -186,6 +187,7 @@ def find_behaviours(case: Circumstances) -> dict[Behaviour, dict[str, Any]]:
     ended = generation is not None and generation["ended"]
     found: dict[Behaviour, dict[str, Any] | None] = {
         "generation_error": generation if ended else None,
+        "collision": _last(case) if case.walk.end == "collision" else None,
         "loop": _loop(case.walk),
         "missed_stop": None if case.success else _missed_stop(case),
         "time_out": _last(case) if case.walk.end == "max_steps" else None,

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from navloom.evals.navigation.episode_groups import NO_CHOICE
 from navloom.evals.navigation.failure_behaviour import (
     BEHAVIOURS,
     RADIUS,
@@ -85,13 +86,13 @@ def analyse(
             goal is what it is held against.
         scene: where.
         success: whether the episode counts as a success; worked out unless given: it ended
-            strictly within 3 m of a goal, and not by replies that nobody could read.
+            strictly within 3 m of a goal, and not by replies that nobody could read or a collision.
     """
     walk = result if isinstance(result, Walk) else Walk.read(result)
     reference = reference_of(walk, episode, scene)
     to_goal = [metres_to_goal(viewpoint, episode, scene) for viewpoint in walk.viewpoints]
     if success is None:
-        success = walk.end != "unparsed" and bool(to_goal) and to_goal[-1] < RADIUS
+        success = walk.end not in NO_CHOICE and bool(to_goal) and to_goal[-1] < RADIUS
     deviation = first_deviation(walk, reference, to_goal)
     excess = _excess(walk, reference, scene)
     proofs = find_behaviours(Circumstances(walk, to_goal, deviation, success, excess))

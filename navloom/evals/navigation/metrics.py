@@ -6,8 +6,10 @@ The definitions are in :mod:`navloom.evals.navigation.path_metrics` and, in word
     SR_visible      1 where the last viewpoint sees the target (REVERIE)
     RGS             1 where it does and the right object was named at the end (REVERIE)
     RGSPL           RGS x L / max(L, TL), L the length of the reference path, as REVERIE's script
-    collision_rate  contacts an action (VLNVerse)
-    SR_strict       SR, and no obstacle was displaced by 0.1 m or more (VLNVerse 5.3, Strict)
+    collision_rate  contacts an action; of a run, all contacts / all actions (VLNVerse, Table 8)
+    contacts        contacts of an episode
+    collided        1 where a collision ended it (VLNVerse 5.3, Strict): a failure, whatever is near
+    SR_strict       SR, and no contact displaced the body by 0.1 m or more (VLNVerse 5.3, Strict)
     SR_telhop       SR, whatever was touched on the way (VLNVerse 5.3, Tel-Hop)
 
 A trajectory that nobody can have walked is *invalid*: the episode counts as failed, every fraction
@@ -19,20 +21,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from navloom.errors import DataError
+from navloom.evals.navigation.episode_groups import COLLISION, NO_CHOICE, STOP, EpisodeGroup
 from navloom.evals.navigation.ground import (
-    MOST_POSITIONS,
     Ground,
-    Ids,
     Invalid,
-    broken_hops,
-    faulty_path,
     flattened,
     numbers_of,
     padded,
@@ -48,21 +45,21 @@ from navloom.evals.navigation.path_metrics import (
     measure,
     weighted,
 )
+from navloom.evals.navigation.posed import Posed, measure_posed
+from navloom.evals.navigation.request import NOTICEABLE_M
 from navloom.evals.report.intervals import RESAMPLES, By, Row, clusters_of, columns_of, rows_of
 from navloom.evals.tasks.episode import Episode
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Point3, Scene
 
 METRICS = (
     *PATH_METRICS,
-    *("SR_visible", "RGS", "RGSPL", "collision_rate", "SR_strict", "SR_telhop"),
+    *("SR_visible", "RGS", "RGSPL"),
+    *("collision_rate", "contacts", "collided", "SR_strict", "SR_telhop"),
 )
-"""Every metric. All but ``METRES`` and the rate are fractions."""
-SHARES = frozenset(METRICS) - {*METRES, "collision_rate"}
-STOP, NOBODYS = "stop", "unparsed"
-"""Ends of a walk: the agent's own choice, and the one that it cannot be held to."""
-NOTICEABLE_M = 0.1
-"""A contact that displaces an obstacle by this much fails an episode under Strict."""
-_OF_CONTACTS = ("collision_rate", "SR_strict", "SR_telhop")
+"""Every metric. All but ``METRES``, the rate and the contacts are fractions."""
+SHARES = frozenset(METRICS) - {*METRES, "collision_rate", "contacts"}
+_OF_CONTACTS = ("collision_rate", "contacts", "collided", "SR_strict", "SR_telhop")
+ACTIONS = "actions"
 _OF_OBJECTS = ("RGS", "RGSPL")
 _MOST_CELLS = 16_000_000
 """Distances of several scenes held side by side: 128 MB."""
@@ -73,12 +70,14 @@ class Contacts:
     """What an agent touched in one episode, where its simulator reports contacts.
 
     Attributes:
-        displacements: metres by which each contact displaced, or would have, what was touched.
+        displacements: metres by which each contact displaced the body.
         actions: how many actions the agent took.
+        noticeable: metres from which on a contact fails an episode under Strict.
     """
 
     displacements: tuple[float, ...]
     actions: int
+    noticeable: float = NOTICEABLE_M
 
 
 @dataclass(frozen=True)
@@ -91,6 +90,7 @@ class EpisodeScore:
         cluster: what episodes of one path share; see :func:`cluster_of`.
         invalid: why it was not measured; None where it was.
         undefined: why a value is None, by metric.
+        actions: how many actions its contacts are of, where contacts are reported.
     """
 
     id: str
@@ -98,6 +98,7 @@ class EpisodeScore:
     cluster: str
     invalid: Invalid | None = None
     undefined: Mapping[str, str] = field(default_factory=dict)
+    actions: int | None = None
 
     @property
     def success(self) -> bool:
@@ -109,6 +110,7 @@ class EpisodeScore:
         said = self.invalid and {"reason": self.invalid.reason, "message": self.invalid.message}
         return {
             **self.values,
+            **({} if self.actions is None else {ACTIONS: self.actions}),
             "cluster": self.cluster,
             "invalid": said,
             "undefined": dict(self.undefined),
@@ -123,11 +125,13 @@ class Scores:
         episodes: whose scores they are, in order.
         columns: (N,) by metric; NaN where undefined, NE ``inf`` where no way leads to a goal.
         invalid: what was not measured, and why, by its place.
+        actions: how many actions were taken where contacts are reported, by place.
     """
 
     episodes: tuple[Episode, ...]
     columns: Columns
     invalid: Mapping[int, Invalid]
+    actions: Mapping[int, int] = field(default_factory=dict)
 
     def each(self) -> Iterator[EpisodeScore]:
         """The scores one episode at a time."""
@@ -142,7 +146,8 @@ class Scores:
             fault = self.invalid.get(k)
             values = {name: v if math.isfinite(v) else None for name, v in row.items()}
             why = {name: _why(name, episode, fault) for name, v in values.items() if v is None}
-            yield EpisodeScore(episode.id, values, cluster_of(episode), fault, why)
+            named = episode.id, values, cluster_of(episode), fault, why
+            yield EpisodeScore(*named, self.actions.get(k))
 
 
 class Scorer:
@@ -167,6 +172,7 @@ class Scorer:
     ) -> None:
         self.episodes = tuple(episodes)
         self.radius = radius
+        self._scene_of = scene_of
         places: dict[str, list[int]] = {}
         for k, episode in enumerate(self.episodes):
             places.setdefault(episode.scene, []).append(k)
@@ -175,17 +181,17 @@ class Scorer:
             for k, episode in enumerate(self.episodes)
             if episode.visible_from
         ]
-        self._groups: list[_Group] = []
+        self._groups: list[EpisodeGroup] = []
         held: dict[str, Scene] = {}
         for name in places:
             scene = scene_of(name)
             cells = sum(len(each.viewpoints) ** 2 for each in (scene, *held.values()))
             if held and cells > _MOST_CELLS:
-                self._groups.append(_Group(self.episodes, places, held))
+                self._groups.append(EpisodeGroup(self.episodes, places, held))
                 held = {}
             held[name] = scene
         if held:
-            self._groups.append(_Group(self.episodes, places, held))
+            self._groups.append(EpisodeGroup(self.episodes, places, held))
 
     def score(
         self,
@@ -194,6 +200,7 @@ class Scorer:
         ends: Mapping[str, str] | None = None,
         contacts: Mapping[str, Contacts] | None = None,
         pointed: Mapping[str, str | None] | None = None,
+        points: Mapping[str, Sequence[Point3]] | None = None,
     ) -> Scores:
         """Score one set of trajectories.
 
@@ -201,11 +208,15 @@ class Scorer:
             trajectories: viewpoints by episode id; repeats that follow one another count once.
                 An episode without one is invalid; ids of no episode are left alone.
             ends: how walks ended, by episode id, where the source says; whoever is not in it is
-                taken to have stopped by itself. Where no reply could be read (``unparsed``) the
-                agent chose no place: no success wherever it stands, but for ``SR_end``.
+                taken to have stopped by itself. Where no reply could be read (``unparsed``), or
+                the body collided, the agent chose no place: no success wherever it stands, but
+                for ``SR_end``.
             contacts: what was touched, by episode id, where that is reported.
             pointed: the object that was named at the end, by episode id, where one was asked for;
                 None where none was named.
+            points: where the body really stood, on the floor, one a viewpoint of its trajectory,
+                by episode id, where that is known; what is measured along a path is of these then
+                (:mod:`navloom.evals.navigation.posed`).
         """
         count = len(self.episodes)
         columns, ended = {name: np.full(count, np.nan) for name in METRICS}, ends or {}
@@ -213,13 +224,21 @@ class Scorer:
         for group in self._groups:
             for name, values in group.score(trajectories, ended, self.radius, invalid).items():
                 columns[name][group.members] = values
+        for k, episode in enumerate(self.episodes if points else ()):
+            stood = (points or {}).get(episode.id)
+            if stood is not None and k not in invalid:
+                end, scene = ended.get(episode.id, STOP), self._scene_of(episode.scene)
+                walked = Posed(tuple(trajectories[episode.id]), tuple(stood))
+                how = (end == STOP, end not in NO_CHOICE, self.radius)
+                for name, value in measure_posed(scene, episode, walked, *how).items():
+                    columns[name][k] = value
         seen = columns["SR_visible"]
         for k, name, seen_from in self._visible:
-            sound = k not in invalid and ended.get(name) != NOBODYS
+            sound = k not in invalid and ended.get(name) not in NO_CHOICE
             seen[k] = sound and trajectories[name][-1] in seen_from
-        self._touch(contacts or {}, columns)
+        actions = self._touch(contacts or {}, ended, columns)
         self._ground(pointed or {}, columns)
-        return Scores(self.episodes, columns, dict(sorted(invalid.items())))
+        return Scores(self.episodes, columns, dict(sorted(invalid.items())), actions)
 
     def _ground(self, pointed: Mapping[str, str | None], columns: Columns) -> None:
         """RGS and RGSPL, where an object was asked for; the target's visibility is REVERIE's."""
@@ -234,105 +253,24 @@ class Scorer:
                 columns["RGS"][k] = right[0]
                 columns["RGSPL"][k] = weighted(right, given[k : k + 1], walked)[0]
 
-    def _touch(self, contacts: Mapping[str, Contacts], columns: Columns) -> None:
+    def _touch(
+        self, contacts: Mapping[str, Contacts], ends: Mapping[str, str], columns: Columns
+    ) -> dict[int, int]:
+        actions: dict[int, int] = {}
         for k, episode in enumerate(self.episodes if contacts else ()):
             touched = contacts.get(episode.id)
             if touched is None:
                 continue
             success = columns["SR"][k]
-            noticed = any(metres >= NOTICEABLE_M for metres in touched.displacements)
+            noticed = any(metres >= touched.noticeable for metres in touched.displacements)
             columns["SR_telhop"][k] = success
             columns["SR_strict"][k] = 0.0 if noticed else success
+            columns["contacts"][k] = len(touched.displacements)
+            columns["collided"][k] = ends.get(episode.id) == COLLISION
+            actions[k] = touched.actions
             if touched.actions > 0:
                 columns["collision_rate"][k] = len(touched.displacements) / touched.actions
-
-
-class _Group:
-    """Episodes of a few scenes whose tables are held side by side."""
-
-    def __init__(
-        self,
-        episodes: Sequence[Episode],
-        places: Mapping[str, Sequence[int]],
-        scenes: dict[str, Scene],
-    ) -> None:
-        self.ground = Ground(scenes)
-        self.names = [name for known in self.ground.numbers.values() for name in known]
-        self.members = np.array([k for name in scenes for k in places[name]], np.int64)
-        self.episodes = [episodes[k] for k in self.members]
-        self.asked: list[tuple[list[str], dict[str, int], int]] = []
-        for name, known in self.ground.numbers.items():
-            first = sum(len(ids) for ids, _, _ in self.asked)
-            self.asked.append(([episodes[k].id for k in places[name]], known, first))
-        truth = [_numbered(each, self.ground.numbers[each.scene]) for each in self.episodes]
-        self.starts = np.array([start for start, _, _ in truth], np.int64)
-        goals = padded(*flattened([ends for _, ends, _ in truth]))
-        # An episode without a reference is held against its start, and the answer is dropped.
-        given, lengths = flattened([path or [start] for start, _, path in truth])
-        self.counts = np.where([bool(path) for _, _, path in truth], lengths, 0)
-        self.truth = Truth(self.ground, padded(given, lengths), self.counts, goals)
-
-    def score(
-        self,
-        trajectories: Mapping[str, Sequence[str]],
-        ends: Mapping[str, str],
-        radius: float,
-        invalid: dict[int, Invalid],
-    ) -> Columns:
-        """The columns of this group; what is wrong is added to ``invalid``."""
-        flat, lengths, faults = self._read(trajectories)
-        rows = np.delete(np.arange(len(self.episodes)), list(faults))
-        flat, lengths = without_repeats(flat, lengths)
-        broken = broken_hops(self.ground, flat, lengths, self.starts[rows], self.names)
-        if broken:
-            sound = np.ones(len(rows), np.bool_)
-            sound[list(broken)] = False
-            faults |= {int(rows[b]): fault for b, fault in broken.items()}
-            flat, lengths, rows = flat[np.repeat(sound, lengths)], lengths[sound], rows[sound]
-        invalid |= {int(self.members[b]): fault for b, fault in faults.items()}
-        how = [ends.get(self.episodes[b].id, STOP) for b in rows] if ends else [STOP] * len(rows)
-        said = np.array(how, np.str_)
-        batch = Batch(flat, lengths, rows, said == STOP, said != NOBODYS)
-        columns = {name: self._failed(name) for name in PATH_METRICS}
-        for name, values in measure(self.truth, batch, radius=radius).items():
-            columns[name][rows] = values
-        return columns
-
-    def _read(
-        self, trajectories: Mapping[str, Sequence[str]]
-    ) -> tuple[Ids, Ids, dict[int, Invalid]]:
-        """The numbers of all trajectories that name viewpoints, and what is wrong with others."""
-        read: list[tuple[Ids, Ids]] = []
-        faults: dict[int, Invalid] = {}
-        for ids, known, first in self.asked:
-            paths: list[Any] = list(map(trajectories.get, ids))
-            try:
-                counts = np.fromiter(map(len, paths), np.int64, len(ids))
-                if counts.min() > 0 and counts.max() <= MOST_POSITIONS:
-                    named = map(known.__getitem__, chain.from_iterable(paths))
-                    read.append((np.fromiter(named, np.int64, counts.sum()), counts))
-                    continue
-            except (KeyError, TypeError):
-                pass
-            # Something is wrong in this scene: one by one, to say with which.
-            sound: list[list[int]] = []
-            for b, path in enumerate(paths, start=first):
-                episode = self.episodes[b]
-                if fault := faulty_path(path, episode.start, known, episode.scene):
-                    faults[b] = fault
-                else:
-                    sound.append([known[viewpoint] for viewpoint in path])
-            read.append(flattened(sound))
-        flat, lengths = zip(*read, strict=True)
-        return np.concatenate(flat), np.concatenate(lengths), faults
-
-    def _failed(self, name: str) -> NDArray[np.float64]:
-        """What an invalid episode scores: nothing; what is undefined for all stays so."""
-        if name in METRES:
-            return np.full(len(self.episodes), np.nan)
-        if name in ("SPL_gt", "nDTW", "SDTW", "CLS"):
-            return np.where(self.counts > 0, 0.0, np.nan)
-        return np.zeros(len(self.episodes))
+        return actions
 
 
 def score_episodes(
@@ -344,10 +282,11 @@ def score_episodes(
     ends: Mapping[str, str] | None = None,
     contacts: Mapping[str, Contacts] | None = None,
     pointed: Mapping[str, str | None] | None = None,
+    points: Mapping[str, Sequence[Point3]] | None = None,
 ) -> list[EpisodeScore]:
     """Score trajectories against their episodes; see :class:`Scorer` for arguments and errors."""
     scorer = Scorer(episodes, scene_of, radius=radius)
-    found = scorer.score(trajectories, ends=ends, contacts=contacts, pointed=pointed)
+    found = scorer.score(trajectories, ends=ends, contacts=contacts, pointed=pointed, points=points)
     return list(found.each())
 
 
@@ -404,12 +343,6 @@ def cluster_of(episode: Episode) -> str:
     return episode.id if path is None else f"{episode.scene}/{path}"
 
 
-def _numbered(episode: Episode, known: dict[str, int]) -> tuple[int, list[int], list[int]]:
-    where = f"episode {episode.id} of {episode.task}, in {episode.scene}"
-    (start,) = numbers_of([episode.start], known, where)
-    return start, numbers_of(episode.goals, known, where), numbers_of(episode.path, known, where)
-
-
 def _why(name: str, episode: Episode, fault: Invalid | None) -> str:
     if name in METRES and fault is None:
         return "no way leads from the last viewpoint to a goal"
@@ -432,7 +365,8 @@ def summarise(
 
     Args:
         records: as ``EpisodeScore.record()`` gives them; a value that is None or missing is left
-            out of that metric's mean, and ``n`` says so.
+            out of that metric's mean, and ``n`` says so. The collision rate is all contacts over
+            all actions.
         metrics: which, in order; every metric of ``METRICS`` that any record has unless given.
         by: draw whole paths (records' ``cluster``), or single episodes.
         resamples: of the bootstrap.
@@ -444,4 +378,10 @@ def summarise(
         if metrics is not None or any(record.get(name) is not None for record in records)
     ]
     clusters = clusters_of(records) if by == "path" else None
-    return rows_of(names, columns_of(records, names), clusters, resamples=resamples, seed=seed)
+    weights = np.ones((len(records), len(names)))
+    for m, name in enumerate(names):
+        if name == "collision_rate":
+            # Runs of long ago do not say how many actions their rates are of.
+            weights[:, m] = [record.get(ACTIONS) or 1 for record in records]
+    table = columns_of(records, names)
+    return rows_of(names, table, clusters, resamples=resamples, seed=seed, weights=weights)

@@ -17,6 +17,7 @@ from navloom.scenes.plan import draw_plan
 from navloom.scenes.plan_legend import legend_strip
 from navloom.scenes.plan_lines import Mark, MarkKind, Route, Spot
 from navloom.scenes.scene import Point3, Scene
+from navloom.sim.graph import nearest_viewpoint
 
 CAUSE_COLOURS: dict[Cause, str] = {
     "premature_stop": "#8c3b2f",
@@ -116,16 +117,21 @@ class EpisodeDrawing:
         reference: how it should have gone.
         goals: viewpoints that count as the goal.
         deviation: where it first did otherwise; None where it never did.
+        points: the floor under the body at each place of the trajectory, where that is known.
+        bumps: where it touched something, in metres.
     """
 
     trajectory: Sequence[str]
     reference: Sequence[str] = ()
     goals: Sequence[str] = ()
     deviation: str | None = None
+    points: Sequence[Point3] | None = None
+    bumps: Sequence[Point3] = ()
 
 
 _WIDTH, _WIDTH_FLOORS = 5.0, 6.4
 """Inches of the figure for one floor and for several."""
+_MOST_BUMPS = 200
 _CONTEXT = 3.0
 """Metres that are shown around an episode where the scene is larger."""
 
@@ -146,14 +152,15 @@ def draw_episode(
     Raises:
         SceneError: the scene has none of its viewpoints.
     """
-    truth, walked = _spots(scene, drawing.reference), _spots(scene, drawing.trajectory)
+    truth, walked = _spots(scene, drawing.reference), _walked_spots(scene, drawing)
     named: tuple[tuple[MarkKind, Sequence[str]], ...] = (
         ("goal", drawing.goals),
-        ("stop", drawing.trajectory[-1:]),
         ("start", drawing.trajectory[:1] or drawing.reference[:1]),
         ("deviation", (drawing.deviation,) if drawing.deviation is not None else ()),
     )
-    marks = [Mark(kind, *spot) for kind, names in named for spot in _spots(scene, names)]
+    marks = [Mark("stop", *spot) for spot in walked[-1:]]
+    marks += [Mark(kind, *spot) for kind, names in named for spot in _spots(scene, names)]
+    marks += [Mark("bump", *_spot(scene, point)) for point in drawing.bumps[:_MOST_BUMPS]]
     routes = [r for r in (_truth(truth), _walked(walked)) if len(r.points) > 1]
     spots = [spot for route in routes for spot in route.points]
     spots += [(mark.floor, mark.x, mark.z) for mark in marks]
@@ -173,9 +180,10 @@ def draw_episode(
     )
 
 
-def episode_legend() -> Figure:
-    """What the lines and marks of all episodes mean."""
+def episode_legend(*, bumps: bool = False) -> Figure:
+    """What the lines and marks of all episodes mean; ``bumps``: with marks of contacts."""
     kinds: tuple[MarkKind, ...] = ("start", "goal", "stop", "deviation")
+    kinds += ("bump",) if bumps else ()
     return legend_strip([_truth(()), _walked(())], [Mark(kind, 0, 0.0, 0.0) for kind in kinds])
 
 
@@ -215,6 +223,18 @@ def _part(scene: Scene, spots: Sequence[tuple[int, float, float]]) -> Scene:
         viewpoints=tuple(viewpoints.values()),
         edges=tuple(e for e in scene.edges if {e.a, e.b} <= viewpoints.keys()),
     )
+
+
+def _walked_spots(scene: Scene, drawing: EpisodeDrawing) -> tuple[Spot, ...]:
+    """Where it stood: on its viewpoints, or beside them."""
+    if drawing.points is None:
+        return _spots(scene, drawing.trajectory)
+    return tuple(_spot(scene, point) for point in drawing.points)
+
+
+def _spot(scene: Scene, point: Point3) -> Spot:
+    nearest, _ = nearest_viewpoint(scene, point)
+    return scene.floor_of(scene.viewpoint_by_id[nearest]), point[0], point[2]
 
 
 def _spots(scene: Scene, names: Sequence[str]) -> tuple[Spot, ...]:

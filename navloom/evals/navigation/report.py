@@ -27,6 +27,7 @@ from navloom.evals.navigation.pictures import (
     episode_legend,
     errors_picture,
 )
+from navloom.evals.navigation.posed import stood_at
 from navloom.evals.navigation.published import published_table
 from navloom.evals.navigation.scores import read_scores
 from navloom.evals.navigation.shown_episodes import (
@@ -37,6 +38,7 @@ from navloom.evals.navigation.shown_episodes import (
     read_case,
 )
 from navloom.evals.navigation.tables import headline, request_table, run_tables, title
+from navloom.evals.navigation.walked import walked_by
 from navloom.evals.report.document import (
     Document,
     Shown,
@@ -133,6 +135,7 @@ class RunScenes:
 
     def __init__(self, run: Mapping[str, Any]) -> None:
         self._names = next(_names(run))
+        self._walked = walked_by(run.get("request") or {})
         self._loaded: dict[str, Scene] = {}
 
     def load(self, name: str) -> Scene:
@@ -142,7 +145,7 @@ class RunScenes:
             SceneError: it cannot be found or loaded.
         """
         if name not in self._loaded:
-            self._loaded[name] = self._names.load(name)
+            self._loaded[name] = self._walked(self._names.load(name))
         return self._loaded[name]
 
 
@@ -202,7 +205,7 @@ def html(report: NavReport, run: Path) -> str:
     return whole.html(
         "navigation/report.html",
         pictures={"": shown} if errors else {},
-        legend=data_uri(episode_legend()),
+        legend=data_uri(episode_legend(bumps=any(_walk(each.case).bumps for each in report.shown))),
         cases=[(each.case, _seen_steps(each, run), *_plan(each)) for each in report.shown],
     )
 
@@ -242,13 +245,20 @@ def _plan(shown: ShownCase) -> tuple[str | None, str | None]:
 
 
 def _drawing(case: Case, scene: Scene) -> EpisodeDrawing:
-    walk, fork = Walk.read(case.result), case.tagged.deviation
+    walk, fork = _walk(case), case.tagged.deviation
+    stood = stood_at([viewpoint for viewpoint, _ in walk.poses], walk.points, scene)
     return EpisodeDrawing(
         trajectory=walk.viewpoints,
         reference=reference_of(walk, case.episode, scene),
         goals=case.episode.goals,
         deviation=None if fork is None else fork.at,
+        points=stood,
+        bumps=walk.bumps,
     )
+
+
+def _walk(case: Case) -> Walk:
+    return Walk.read(case.result)
 
 
 def write_nav_report(run: Path | str, out: Path | str | None = None) -> tuple[Document, list[Path]]:

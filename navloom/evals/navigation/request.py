@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from navloom.errors import UsageError
-from navloom.evals.option import Opt
+from navloom.evals.option import FINER, Opt
 from navloom.evals.request import HEURISTIC, Request, Seed
 
 if TYPE_CHECKING:
     from navloom.graphs.navigation.context import AgentSettings
+    from navloom.scenes.bodies import Embodiment
 
 _SPEC = "spec"
 """The one option of a dataset that names a place."""
-TASK, AGENT, ORACLE = "The task", "The agent", "Help on the way"
+TASK, BODY, AGENT, ORACLE = "The task", "The body", "The agent", "Help on the way"
 """Groups of options in the help."""
+NOTICEABLE_M = 0.1
+"""A contact that displaces a body by so many metres is a collision (VLNVerse 5.3)."""
 Data = Annotated[
     str | None,
     Opt(
@@ -45,6 +49,7 @@ Panoramas = Annotated[
         "Pictures from `navloom scenes render`, or Matterport's. The simulator is panorama then.",
         metavar="DIR",
         kind=Path,
+        panel=FINER,
     ),
 ]
 SceneDataset = Annotated[
@@ -53,6 +58,7 @@ SceneDataset = Annotated[
         "A Habitat scene dataset's config that has the scenes. The simulator is habitat then.",
         metavar="FILE",
         kind=Path,
+        panel=FINER,
     ),
 ]
 Backend = Annotated[
@@ -64,7 +70,43 @@ Backend = Annotated[
     ),
 ]
 
-
+Body = Annotated[
+    str | None,
+    Opt(
+        "Whose: WHEELCHAIR, VLNVERSE, FETCH, SPOT, ... or FILE.json#NAME of yours. Without, it is"
+        " as slim as graphs of viewpoints assume. It matters with --physics and --waypoints body.",
+        metavar="NAME",
+        shown="a slim one",
+        panel=BODY,
+    ),
+]
+Physics = Annotated[
+    Literal["off", "slide", "strict", "telhop"],
+    Opt(
+        "off, slide, strict or telhop: what a touch does. slide: it drives each hop and slides"
+        " along what it touches; strict: a contact that displaces it ends the episode; telhop:"
+        " only where it arrives must be free (VLNVerse 5.3); off: a hop touches nothing.",
+        metavar="MODE",
+    ),
+]
+Threshold = Annotated[
+    float,
+    Opt(
+        "With --physics strict: metres of displacement that end the episode.",
+        min=0.001,
+        max=10.0,
+        metavar="METRES",
+        panel=FINER,
+    ),
+]
+Waypoints = Annotated[
+    Literal["slim", "body"],
+    Opt(
+        "Whose hops: the scene's own, or the body's. body: it can stand on every viewpoint and"
+        " pass along every edge; what it cannot stand on or reach is left out, and said.",
+        panel=BODY,
+    ),
+]
 USUAL_BACKEND = "auto"
 
 
@@ -100,6 +142,7 @@ class EvalRequest(Request):
     DERIVED: ClassVar[frozenset[str]] = frozenset(
         {"settings", "prompt_files", "episodes", "scenes", "simulators"}
         | {"subset_ids", "caption_files", "panorama_files", "failure_examples"}
+        | {"embodiment", "left_out"}
     )
 
     task: str
@@ -123,8 +166,14 @@ class EvalRequest(Request):
     panoramas: Panoramas = None
     scene_dataset: SceneDataset = None
     epochs: Annotated[
-        int, Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000)
+        int,
+        Opt("Try each episode so often; ids end in -e1, -e2, ...", min=1, max=1000, panel=FINER),
     ] = 1
+    body: Body = None
+    """A body's name, or a file of bodies (:func:`navloom.scenes.bodies.body_of`)."""
+    physics: Physics = "off"
+    collision_threshold: Threshold = NOTICEABLE_M
+    waypoints: Waypoints = "slim"
     agent: Annotated[
         str,
         Opt(
@@ -167,11 +216,11 @@ class EvalRequest(Request):
     ] = None
     jump: Annotated[bool, Opt("Let the agent go back to any place it has stood on.")] = False
     blank_options: Annotated[
-        bool, Opt("Leave the words of options out, to see what they are worth.")
+        bool, Opt("Leave the words of options out, to see what they are worth.", panel=FINER)
     ] = False
-    act: Annotated[Literal["text", "tool"], Opt("Choose by a line of text or by a tool call.")] = (
-        "text"
-    )
+    act: Annotated[
+        Literal["text", "tool"], Opt("Choose by a line of text or by a tool call.", panel=AGENT)
+    ] = "text"
     views: Annotated[
         Literal[0, 4, 12, 24, 36],
         Opt("Pictures a step, where there are any: 0, 4, 12, 24, 36.", kind=int),
@@ -185,20 +234,24 @@ class EvalRequest(Request):
             "Bad replies sent back at each step. Each goes back with what is wrong with it.",
             min=0,
             max=100,
+            panel=FINER,
         ),
     ] = 2
     max_revisions: Annotated[
-        int, Opt("How often an action is revised, with --reflect.", min=0, max=100)
+        int, Opt("How often an action is revised, with --reflect.", min=0, max=100, panel=FINER)
     ] = 1
     dialogue: Annotated[bool, Opt("Let the agent ask an oracle.", panel=ORACLE)] = False
-    max_questions: Annotated[int, Opt("Questions an episode at most.", min=0, max=1000)] = 3
-    ask_cost: Annotated[int, Opt("Steps that a question costs.", min=0, max=1000)] = 0
+    max_questions: Annotated[
+        int, Opt("Questions an episode at most.", min=0, max=1000, panel=FINER)
+    ] = 3
+    ask_cost: Annotated[int, Opt("Steps that a question costs.", min=0, max=1000, panel=FINER)] = 0
     oracle: Annotated[
         Literal["off", "assistant", "bound"],
         Opt(
             "Speak where the agent struggles, or at every step. assistant: where it loops, turns"
             " far off, enters a wrong region or would stop too early; bound: the shortest path's"
-            " option at every step, the upper bound."
+            " option at every step, the upper bound.",
+            panel=ORACLE,
         ),
     ] = "off"
     oracle_knows: Annotated[
@@ -209,13 +262,17 @@ class EvalRequest(Request):
         ),
     ] = "model"
     oracle_arrival: Annotated[
-        bool, Opt("Let the oracle say whether it has arrived. Else such questions get no answer.")
+        bool,
+        Opt(
+            "Let the oracle say whether it has arrived. Else such questions get no answer.",
+            panel=FINER,
+        ),
     ] = True
     oracle_budget: Annotated[
-        int, Opt("How often it speaks an episode at most.", min=0, max=1000)
+        int, Opt("How often the oracle speaks an episode at most.", min=0, max=1000, panel=FINER)
     ] = 3
     few_shot_failures: Annotated[
-        int, Opt("Show so many failures of --failures-from.", min=0, max=3)
+        int, Opt("Show so many failures of --failures-from.", min=0, max=3, panel=ORACLE)
     ] = 0
     failures_from: Annotated[
         str | None, Opt("The run to take failures from.", metavar="RUN", kind=Path)
@@ -228,6 +285,7 @@ class EvalRequest(Request):
         object.__setattr__(self, "backend", backend)
         if bool(self.few_shot_failures) != (self.failures_from is not None):
             raise UsageError("few_shot_failures and failures_from go together: how many, of which")
+        self.embodiment  # noqa: B018  a name that is none is found out now
         own = self.settings.oracle
         if own is not None and self.oracle not in ("off", own):
             raise UsageError(
@@ -244,6 +302,22 @@ class EvalRequest(Request):
         from navloom.graphs.navigation.context import get_agent
 
         return get_agent(self.agent)
+
+    @cached_property
+    def embodiment(self) -> Embodiment:
+        """Whose body it is.
+
+        Raises:
+            SceneError: there is no such body.
+        """
+        from navloom.scenes.bodies import body_of
+
+        return body_of(self.body)
+
+    @property
+    def embodied(self) -> bool:
+        """Whether it matters whose body it is."""
+        return self.physics != "off" or self.waypoints == "body"
 
     @property
     def thinks_with(self) -> str:
@@ -267,6 +341,9 @@ class EvalRequest(Request):
 
         asked = super().record()
         asked["options"].pop(_SPEC, None)
+        if self.embodied:
+            asked["embodiment"] = self.embodiment.model_dump(exclude={"description"})
+            asked["body"] = self.body and self.embodiment.name
         for name in self.idle():
             asked.pop(name)
         settings = self.settings
@@ -293,13 +370,18 @@ class EvalRequest(Request):
             "oracle_budget": self.helped_by == "assistant",
             "max_revisions": self.reflect,
             "few_shot_failures": self.few_shot_failures > 0,
+            "body": self.embodied,
+            "physics": self.physics != "off",
+            "collision_threshold": self.physics != "off",
+            "waypoints": self.waypoints != "slim",
         }
         return [name for name, matters in used.items() if not matters]
 
     def where(self) -> dict[str, str]:
         """Where the files are on this machine."""
-        spec = self.options.get(_SPEC)
-        return super().where() | ({} if spec is None else {_SPEC: str(spec)})
+        spec, file = self.options.get(_SPEC), self.body is not None and ".json" in self.body
+        own = {_SPEC: spec, "body": self.body if file and self.embodied else None}
+        return super().where() | {name: str(each) for name, each in own.items() if each is not None}
 
     @classmethod
     def restored(cls, given: dict[str, Any], where: Mapping[str, str]) -> dict[str, Any]:

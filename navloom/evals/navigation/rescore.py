@@ -8,7 +8,7 @@ finished samples count, measured from their trajectories and not from the scores
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,13 +18,15 @@ from navloom.errors import DataError, RunError, UsageError, did_you_mean
 from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import METRICS, Scorer, cluster_of, summarise
-from navloom.evals.navigation.scores import EFFORT, read_trials, spoken
+from navloom.evals.navigation.posed import stood_at
+from navloom.evals.navigation.scores import EFFORT, Trial, read_trials, spoken
 from navloom.evals.navigation.submission import Fault, read_submission
+from navloom.evals.navigation.walked import walked_by
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.intervals import LEVEL, RESAMPLES, By, Row
 from navloom.evals.tasks.registry import TASKS, load_task
 from navloom.files import formed
-from navloom.scenes.scene import Scene
+from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.uri import load_scene
 
 FORMATS = {"r2r": "r2r", "r4r": "r4r", "reverie": "reverie"}
@@ -183,11 +185,11 @@ def score_run(
     said, trials = read_run_of(run, "navigate"), list(read_trials(run))
     if not trials:
         raise RunError(f"{run} has no finished episode to score: run it on, or see errors.jsonl")
-    scenes = _scenes(said, data)
+    scenes, walked = _scenes(said, data), walked_by(said["request"])
 
     @cache
     def scene_of(name: str) -> Scene:
-        return load_scene(scenes.get(name, name))
+        return walked(load_scene(scenes.get(name, name)))
 
     # Epochs of one episode are samples of their own.
     scorer = Scorer([t.episode.model_copy(update={"id": t.id}) for t in trials], scene_of)
@@ -196,6 +198,7 @@ def score_run(
         ends={t.id: t.end for t in trials if t.end},
         contacts={t.id: t.contacts for t in trials if t.contacts is not None},
         pointed={name: said for t in trials for name, said in t.pointed.items()},
+        points=dict(_points(trials, scene_of)),
     )
     records, faults = {}, []
     for trial, score in zip(trials, scores.each(), strict=True):
@@ -209,6 +212,17 @@ def score_run(
     return _sheet(str(run), first, split and str(split), records, faults, by, seed)
 
 
+def _points(
+    trials: Sequence[Trial], scene_of: Callable[[str], Scene]
+) -> Iterator[tuple[str, Sequence[Point3]]]:
+    """Where bodies stood that stood beside their viewpoints."""
+    for trial in trials:
+        if any(trial.points) and not isinstance(trial.path, Invalid):
+            stood = stood_at(trial.path, trial.points, scene_of(trial.episode.scene))
+            if stood is not None:
+                yield trial.id, stood
+
+
 def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, str]:
     """The URI of each scene by its portable name; none where the names are enough."""
     request, where = said["request"], said.get("where") or {}
@@ -219,7 +233,9 @@ def _scenes(said: Mapping[str, Any], data: Path | str | None) -> Mapping[str, st
         options = {**(request.get("options") or {})}
     if where.get("scenes"):
         options["scenes"] = where["scenes"]
-    return load_task(name, data or where.get("data"), request.get("split"), **options).scenes
+    walked = walked_by(request)
+    folder = data or where.get("data")
+    return load_task(name, folder, request.get("split"), walked=walked, **options).scenes
 
 
 def _sheet(

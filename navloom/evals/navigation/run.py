@@ -27,16 +27,17 @@ from navloom.evals.navigation.failure_examples import Example, choose, read_exam
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
+from navloom.evals.navigation.walked import physics_of, standing, walked_of
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_run
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
-from navloom.evals.tasks.registry import load_task
 from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
 from navloom.models.eyes import sees
 from navloom.models.registry import model_of
+from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.checked_files import read_bytes
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import UNKNOWN
@@ -138,14 +139,21 @@ class EvalJob(Job):
             else (),
             things=self.plan.things.get(sample.scene),
             media=None if self.plan.media is None else FolderMedia(self.plan.media),
+            embodiment=request.embodiment if request.embodied else DEFAULT_BODY,
             **own,
         )
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """How the episode ended, what it scores, and what went wrong."""
         episode = self.plan.episodes[sample.id]
-        scene = scene_of(self.plan.scenes[sample.scene])
-        return scored(episode, state, scene, touches=self.plan.touches)
+        request, uri = self.plan.request, self.plan.scenes[sample.scene]
+        return scored(
+            episode,
+            state,
+            walked_of(request)(scene_of(uri)),
+            touches=self.plan.touches,
+            noticeable=request.collision_threshold,
+        )
 
 
 def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
@@ -182,13 +190,14 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
         SceneError: the scene cannot be loaded.
         SimulatorError: there is no such backend, or the caption cache is broken.
     """
-    scene = scene_of(uri)
+    scene = walked_of(request)(scene_of(uri))
+    moves = physics_of(request)
     if request.backend == "panorama":
         said = caption_file(request.captions, scene)
         from_disk = {"folder": request.panoramas, "views": request.views or 4}
-        return get_simulator("panorama", scene, captions=said, **from_disk)
+        return get_simulator("panorama", scene, captions=said, **from_disk, **moves)
     if request.backend not in _OURS and request.captions is None:
-        return get_simulator(request.backend, scene)
+        return get_simulator(request.backend, scene, **moves)
     kept = request.captions and caption_file(request.captions, scene)
     words = per_scene(scene, f"captions:{kept}", lambda: captions_for(scene, kept))
     own: dict[str, Any] = {}
@@ -196,6 +205,7 @@ def simulator_of(request: EvalRequest, uri: str) -> Simulator:
         own = {"light": request.light}
     elif request.backend == "habitat":
         own = {"dataset": request.scene_dataset}
+    own |= moves
     return seeing_simulator(request.backend, scene, request.views, captions=words, **own)
 
 
@@ -209,12 +219,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         UsageError: no such task, split, subset or agent.
     """
     del note
-    data = load_task(
-        request.task,
-        None if request.data is None else Path(request.data),
-        request.split,
-        **dict(request.options),
-    )
+    data, left_out = standing(request)
     subset: dict[str, Any] = {}
     whole = {"count": len(data.episodes), "sha256": _digest(data.episodes)}
     if request.subset is not None:
@@ -232,11 +237,12 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
     record = {
         "split": data.split,
         "episodes": whole,
-        "scenes": _scenes(data),
+        "scenes": _scenes(request, data),
         "simulators": _simulators(request, data),
         **subset,
         **_captions(request),
         **_panoramas(request, data),
+        **({"left_out": list(left_out)} if left_out else {}),
     }
     failures = read_examples(request.failures_from) if request.failures_from else ()
     if request.failures_from:
@@ -273,8 +279,9 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         things=data.things,
         failures=failures,
         media=run / "media" if run is not None and shown else None,
-        # Navigators hop, and habitat's hops touch nothing.
-        touches="collide" in simulator.capabilities and request.backend != "habitat",
+        # Without physics a hop touches nothing, whatever else the backend can do.
+        touches="collide" in simulator.capabilities
+        and (request.physics != "off" or request.backend not in _OURS),
     )
 
 
@@ -290,10 +297,10 @@ def _digest(episodes: Sequence[Episode]) -> str:
     return whole.hexdigest()
 
 
-def _scenes(data: TaskData) -> dict[str, Any]:
+def _scenes(request: EvalRequest, data: TaskData) -> dict[str, Any]:
     """The places themselves: another connectivity is another run."""
-    names = sorted({episode.scene for episode in data.episodes})
-    scenes = [scene_of(data.scenes[name]) for name in names]
+    names, walked = sorted({episode.scene for episode in data.episodes}), walked_of(request)
+    scenes = [walked(scene_of(data.scenes[name])) for name in names]
     labelled = sum(any(r.label != UNKNOWN for r in scene.regions) for scene in scenes)
     return {**_hashed([scene.model_dump_json() for scene in scenes]), "rooms_named": labelled}
 

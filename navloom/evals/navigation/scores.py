@@ -20,6 +20,7 @@ from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.navigation.ground import Invalid
 from navloom.evals.navigation.metrics import (
+    ACTIONS,
     METRICS,
     SHARES,
     Contacts,
@@ -28,12 +29,14 @@ from navloom.evals.navigation.metrics import (
     summarise,
 )
 from navloom.evals.navigation.oracle_scores import OracleScores, oracle_of
+from navloom.evals.navigation.posed import stood_at
+from navloom.evals.navigation.request import NOTICEABLE_M
 from navloom.evals.navigation.submission import viewpoints_of
 from navloom.evals.report.document import NOTHING, number, percent
 from navloom.evals.run_folder import each_sample, fold_samples
 from navloom.evals.tasks.episode import Episode
-from navloom.scenes.scene import Scene
-from navloom.tools.navigation.steps import Walk
+from navloom.scenes.scene import Point3, Scene
+from navloom.tools.navigation.steps import Walk, points_of
 
 COUNTS = (
     "steps",
@@ -48,11 +51,16 @@ COUNTS = (
 )
 """What a navigator counts, an episode."""
 _AWAY = "stopped_away"
-_KEPT = (*METRICS, "cluster")
+_KEPT = (*METRICS, ACTIONS, "cluster")
 
 
 def scored(
-    episode: Episode, state: Mapping[str, Any], scene: Scene, *, touches: bool = False
+    episode: Episode,
+    state: Mapping[str, Any],
+    scene: Scene,
+    *,
+    touches: bool = False,
+    noticeable: float = NOTICEABLE_M,
 ) -> dict[str, Any]:
     """The columns of a finished episode's line.
 
@@ -61,6 +69,7 @@ def scored(
         state: the navigator's final state.
         scene: where.
         touches: whether the simulator reports contacts.
+        noticeable: metres of displacement from which on a contact is a collision.
 
     Returns:
         ``status``, ``reason``, ``message`` and ``result``: the navigator's own with ``episode``,
@@ -68,7 +77,9 @@ def scored(
     """
     result = dict(state["result"])
     walk = Walk.read(result)
-    score = _score(episode, walk, scene, touches, result.get("pointed"))
+    actions = max(0, len(walk.poses) - 1)
+    contacts = Contacts(walk.touched, actions, noticeable) if touches else None
+    score = _score(episode, walk, scene, contacts, result.get("pointed"))
     tags = analyse(walk, episode, scene, success=score.success).tags
     reason = None if score.success else _reason(walk, score)
     return {
@@ -84,17 +95,19 @@ def scored(
     }
 
 
-def _score(episode: Episode, walk: Walk, scene: Scene, touches: bool, pointed: Any) -> EpisodeScore:
+def _score(
+    episode: Episode, walk: Walk, scene: Scene, contacts: Contacts | None, pointed: Any
+) -> EpisodeScore:
     walked = [viewpoint for viewpoint, _ in walk.poses]
-    contacts = {episode.id: Contacts(walk.touched, len(walked) - 1)} if touches else {}
-    asked = isinstance(pointed, Mapping)
+    asked, points = isinstance(pointed, Mapping), stood_at(walked, walk.points, scene)
     (score,) = score_episodes(
         [episode],
         {episode.id: walked},
         lambda _: scene,
         ends={episode.id: walk.end},
-        contacts=contacts,
+        contacts={} if contacts is None else {episode.id: contacts},
         pointed={episode.id: pointed["object"]} if asked else {},
+        points={} if points is None else {episode.id: points},
     )
     return score
 
@@ -243,6 +256,7 @@ class Trial:
         path: viewpoints, or what is wrong with them.
         end: how the walk ended; empty where the line does not say.
         contacts: what it touched, where that was reported.
+        points: the floor under the body, one a viewpoint; None where it is its viewpoint's.
         pointed: the object that was named at the end; no key where none was asked for.
         effort: by ``EFFORT``, what it took.
     """
@@ -252,6 +266,7 @@ class Trial:
     path: list[str] | Invalid
     end: str
     contacts: Contacts | None
+    points: tuple[Point3 | None, ...]
     pointed: Mapping[str, str | None]
     effort: Mapping[str, float | None]
 
@@ -262,9 +277,11 @@ def read_trials(run: Path | str) -> Iterator[Trial]:
     Raises:
         RunError: the folder is no run, or a line has not the form of an episode.
     """
+    asked = read_run_of(run, "navigate")["request"].get("collision_threshold")
+    noticeable = float(asked) if isinstance(asked, int | float) else NOTICEABLE_M
     for line in each_sample(run):
         try:
-            yield _trial(line)
+            yield _trial(line, noticeable)
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
             what = "its episode" if isinstance(error, ValidationError) else repr(error)[:100]
             raise RunError(
@@ -286,7 +303,7 @@ def effort_of(line: Mapping[str, Any]) -> dict[str, float | None]:
     return {name: float(v) if isinstance(v, int | float) else None for name, v in values.items()}
 
 
-def _trial(line: Mapping[str, Any]) -> Trial:
+def _trial(line: Mapping[str, Any], noticeable: float) -> Trial:
     result = line["result"]
     path = viewpoints_of(result["trajectory"])
     touched, scores = result.get("contacts") or [], result.get("scores") or {}
@@ -294,13 +311,14 @@ def _trial(line: Mapping[str, Any]) -> Trial:
     contacts = None
     if (touched or "SR_telhop" in scores) and not isinstance(path, Invalid):
         metres = tuple(float(each["displacement"]) for each in touched)
-        contacts = Contacts(metres, len(path) - 1)
+        contacts = Contacts(metres, len(path) - 1, noticeable)
     return Trial(
         line["id"],
         Episode.model_validate(result["episode"]),
         path,
         str(result.get("end") or ""),
         contacts,
+        points_of(result["trajectory"]),
         {line["id"]: pointed.get("object")} if isinstance(pointed, Mapping) else {},
         effort_of(line),
     )

@@ -13,7 +13,6 @@ from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, spelled
 from navloom.evals.navigation.failures import Analysis
 from navloom.evals.navigation.scores import spoken
 from navloom.evals.tasks.episode import Episode
-from navloom.tools.navigation.parse_action import ParsedAction
 from navloom.tools.navigation.steps import Step, Walk
 
 _MOST_TEXT = 1200
@@ -194,18 +193,24 @@ def _step(case: Case, number: int, step: Step) -> ShownStep:
             for each in step.options[:_MOST_OPTIONS]
         ),
         reply=_text(step.reply),
-        action=_action(step.action),
+        action=_action(step),
         deviates=deviates,
         notes=tuple(_notes(step)),
     )
 
 
-def _action(action: ParsedAction) -> str:
+def _action(step: Step) -> str:
+    action = step.action
     if action.kind == "move":
-        return f"moves to option {_text(action.option)}"
+        touched = f", bumping into {_text(step.bumped)}" if step.bumped else ""
+        return f"{_moves(step)} to option {_text(action.option)}{touched}"
     if action.kind == "ask":
         return f"asks: {_text(action.question)}"
     return "stops" if action.kind == "stop" else "no action"
+
+
+def _moves(step: Step) -> str:
+    return "does not get" if step.missed else "moves"
 
 
 def _notes(step: Step) -> Iterator[Note]:

@@ -17,7 +17,7 @@ from navloom.models.spec import read_spec
 ORDER = (
     *("SR", "SR_visible", "RGS", "RGSPL", "SPL", "SoftSPL", "OSR", "SR_stopped", "SR_end"),
     *("early_stop", "late_stop", "NE", "DTS", "GP", "TL", "nDTW", "SDTW", "CLS", "SPL_gt"),
-    *("SR_strict", "SR_telhop", "collision_rate"),
+    *("SR_strict", "SR_telhop", "collided", "contacts", "collision_rate"),
 )
 """The metrics as tables give them."""
 _SHOWN = ("SR", "SR_visible", "RGS", "SPL", "OSR", "NE", "GP", "nDTW")

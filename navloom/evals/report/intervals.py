@@ -173,6 +173,7 @@ def intervals(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: int = 0,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """Means of columns, and the ends of their percentile intervals.
 
@@ -184,13 +185,16 @@ def intervals(
         resamples: how many times clusters are drawn with replacement.
         level: the share of means within an interval.
         seed: of the draws.
+        weights: (N, M) how much each value counts, 0 or more; all alike unless given. The mean of
+            rates that are weighted by what they are of is total over total.
 
     Returns:
         Means, low and high ends, each (M,); NaN where nothing is defined, and ends also where
         there are fewer than two clusters with a value.
     """
     defined = ~np.isnan(values)
-    sums, counts = _by_cluster(np.where(defined, values, 0.0), defined, clusters)
+    heavy = defined if weights is None else np.where(defined, weights, 0.0)
+    sums, counts = _by_cluster(np.where(defined, values, 0.0) * heavy, heavy, clusters)
     with np.errstate(invalid="ignore"):  # 0 / 0: nothing is defined
         means = sums.sum(axis=0) / counts.sum(axis=0)
         drawn = _resampled(sums, counts, resamples, seed)
@@ -209,9 +213,10 @@ def rows_of(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    weights: Floats | None = None,
 ) -> list[Row]:
     """A row for each column of a table (N, M); arguments as :func:`intervals` has them."""
-    means, low, high = intervals(table, clusters, resamples=resamples, seed=seed)
+    means, low, high = intervals(table, clusters, resamples=resamples, seed=seed, weights=weights)
     counts = (~np.isnan(table)).sum(axis=0)
     return [
         Row(name, _or_none(means[k]), _or_none(low[k]), _or_none(high[k]), int(counts[k]))
@@ -236,16 +241,16 @@ def clusters_of(records: Sequence[Mapping[str, Any]]) -> list[Hashable]:
 
 
 def _by_cluster(
-    values: Floats, defined: NDArray[np.bool_], clusters: Sequence[Hashable] | None
+    values: Floats, heavy: NDArray[Any], clusters: Sequence[Hashable] | None
 ) -> tuple[Floats, Floats]:
-    """Sums and counts of each cluster, (C, M)."""
+    """Sums and counts, or weights, of each cluster, (C, M)."""
     if clusters is None:
-        return values, defined.astype(np.float64)
+        return values, heavy.astype(np.float64)
     numbers: dict[Hashable, int] = {}
     of = np.array([numbers.setdefault(name, len(numbers)) for name in clusters], np.int64)
     sums, counts = np.zeros((2, len(numbers), values.shape[1]))
     np.add.at(sums, of, values)
-    np.add.at(counts, of, defined)
+    np.add.at(counts, of, heavy)
     return sums, counts
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -101,6 +101,10 @@ def _viewpoint(place: Place, episode: PlacedEpisode, scene: Scene) -> str:
             f" {scene.uri}, {nearest}: expected at most {MOST_OFF_M:g} m"
         )
     return nearest
+
+
+Walked: TypeAlias = Callable[[Scene], Scene]
+"""Gives a scene the viewpoints and edges that are walked on: a copy of it, or itself."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ import numpy as np
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.evals.session import sample_seed
-from navloom.evals.tasks.episode import Episode, TaskData
+from navloom.evals.tasks.episode import Episode, TaskData, Walked
 from navloom.evals.tasks.instruct import instruct
 from navloom.evals.tasks.objectnav import sentence
 from navloom.evals.tasks.targets import CATEGORIES, Target, by_category, by_words, say
@@ -45,7 +45,14 @@ _MOST = 1_000_000
 
 
 def load(
-    data: Path, split: str, *, spec: str = "home:", kind: str = "mixed", n: int = 60, seed: int = 0
+    data: Path,
+    split: str,
+    *,
+    spec: str = "home:",
+    kind: str = "mixed",
+    n: int = 60,
+    seed: int = 0,
+    walked: Walked | None = None,
 ) -> TaskData:
     """Make episodes.
 
@@ -56,6 +63,7 @@ def load(
         kind: one of ``KINDS``, or ``mixed``.
         n: how many episodes in all, shared among homes and kinds in turn.
         seed: of everything random.
+        walked: gives each home the viewpoints and edges that are walked on; its own unless given.
 
     Returns:
         Episodes by home: ``SCENE.KIND.K``. ``columns`` has ``item``, ``kind``, ``path_metres`` and
@@ -68,7 +76,7 @@ def load(
     """
     del data
     _check(kind, n)
-    homes, notes = _homes(spec)
+    homes, notes = _homes(spec, walked or (lambda scene: scene))
     kinds = KINDS if kind == "mixed" else (kind,)
     makers = [_Maker(scene, each, seed) for each in kinds for scene in homes]
     episodes = _in_turn(makers, n)
@@ -95,14 +103,14 @@ def _check(kind: str, n: int) -> None:
         raise UsageError(f"n is {n}: expected a number from 1 to {_MOST:,}.")
 
 
-def _homes(spec: str) -> tuple[list[Scene], list[str]]:
+def _homes(spec: str, walked: Walked) -> tuple[list[Scene], list[str]]:
     """The homes of a spec, and a note on each that is left out."""
     homes: dict[str, Scene] = {}
     notes = ["Generated: instructions and goals follow from the homes' geometry and labels."]
     uris = list_scenes(spec)
     for uri in uris:
         try:
-            scene = load_scene(uri)
+            scene = walked(load_scene(uri))
         except SceneError as error:
             if len(uris) == 1:
                 raise

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError, UsageError, did_you_mean
-from navloom.evals.tasks.episode import TaskData
+from navloom.evals.tasks.episode import TaskData, Walked
 
 DATA_VARIABLE = "NAVLOOM_DATA"
+_WALKED = "walked"
+_NO_OPTIONS = ("data", "split", _WALKED)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,12 @@ TASKS: dict[str, Task] = {
 
 
 def load_task(
-    name: str, data: Path | str | None = None, split: str | None = None, **options: Any
+    name: str,
+    data: Path | str | None = None,
+    split: str | None = None,
+    *,
+    walked: Walked | None = None,
+    **options: Any,
 ) -> TaskData:
     """Load a dataset.
 
@@ -55,6 +62,8 @@ def load_task(
         name: one of ``TASKS``.
         data: its folder; ``$NAVLOOM_DATA/mp3d`` unless given.
         split: one of the dataset's splits; its default unless given.
+        walked: gives each scene the viewpoints that are walked on, where those are not its own. A
+            dataset that makes its episodes makes them there; of others, episodes stay as they are.
         options: the dataset's own; one that is None is not given.
 
     Raises:
@@ -76,7 +85,18 @@ def load_task(
             said = f"its options are {', '.join(known)}" if known else "it has none"
             raise UsageError(f"{name} has no option '{key}': {said}.{did_you_mean(key, known)}")
     load: Callable[..., TaskData] = module.load
+    if walked is not None and makes_episodes(name):
+        given[_WALKED] = walked
     return load(_folder(name, data), chosen, **given)
+
+
+def makes_episodes(name: str) -> bool:
+    """Whether a dataset makes its episodes on the graph that is walked on.
+
+    Raises:
+        UsageError: there is no such dataset.
+    """
+    return _WALKED in inspect.signature(import_module(_task(name).module).load).parameters
 
 
 def splits_of(name: str) -> tuple[str, ...]:
@@ -97,7 +117,7 @@ def options_of(name: str) -> tuple[str, ...]:
         UsageError: there is no such dataset.
     """
     load = import_module(_task(name).module).load
-    return tuple(key for key in inspect.signature(load).parameters if key not in ("data", "split"))
+    return tuple(key for key in inspect.signature(load).parameters if key not in _NO_OPTIONS)
 
 
 def _task(name: str) -> Task:

@@ -46,8 +46,9 @@ from navloom.models.answer import opening, with_pictures
 from navloom.models.binding import bind
 from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Contact, Pose
-from navloom.sim.walker import Walker, pose_record, walker_of
+from navloom.sim.walker import Walker, pose_entry, walker_of
 from navloom.tools.forms import paragraph
+from navloom.tools.navigation.bumps import bumped_into, told_of
 from navloom.tools.navigation.jumps import jumps, way_back
 from navloom.tools.navigation.options import noted, options_of
 from navloom.tools.navigation.parse_action import ActionError, ParsedAction
@@ -65,6 +66,7 @@ _LINES: dict[str, str] = {
     "max_steps": "the steps were used up before the agent stopped",
     "unparsed": "no reply held an action, and the re-prompts were used up",
     "dead_end": "nowhere to go from here, and the agent has not stopped",
+    "collision": "the body bumped into what was in its way",
 }
 
 
@@ -96,9 +98,12 @@ class State(Input, Outcome, total=False):
     """
 
     pose: dict[str, Any]
-    """Where it is: viewpoint, heading and elevation (radians); off the graph its position, too."""
+    """Where it is: viewpoint, heading and elevation (radians); a body's position, too."""
+    simulator: dict[str, Any]
+    """What puts a body back exactly, where its pose does not say all."""
     trajectory: Growing[list[Any]]
-    """Every pose it stood in, the start first: [viewpoint, heading, elevation]."""
+    """Every pose it stood in, the start first: [viewpoint, heading, elevation], a body's with x, y
+    and z after that."""
     history: Growing[str]
     """One line a move."""
     seen: Merging[dict[str, Any]]
@@ -131,13 +136,14 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     given = read_input(state, runtime.context, walker.scene)
     there = walker.scene.viewpoint_by_id[given["start"]]
     asked = Pose(there.position, given["heading"], 0.0, there.id)
-    pose = pose_record(walker.start(asked, given["seed"]).pose)
+    pose = walker.pose_record(walker.start(asked, given["seed"]).pose)
     grown = ("history", "paid", "steps", "contacts", "dialogue", "guidance")
     fresh = ("plan", "trigger", "ending", "pointed", "reason", "message")
     return {
         **given,
         "pose": pose,
-        "trajectory": Overwrite([list(pose.values())]),
+        **walker.saved(),
+        "trajectory": Overwrite([pose_entry(pose)]),
         "seen": Overwrite({}),
         **{name: Overwrite([]) for name in grown},
         **dict.fromkeys(fresh),
@@ -266,10 +272,16 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     gone, poses, touched = state, list[list[Any]](), list[Contact]()
     for viewpoint in hops:
         after = walker.hop(gone, viewpoint)
-        pose = pose_record(after.pose)
-        poses.append(list(pose.values()))
+        pose, saved = walker.pose_record(after.pose), walker.saved()
+        poses.append(pose_entry(pose))
         touched += after.contacts
-        gone = {**gone, "pose": pose, "trajectory": [*gone["trajectory"], poses[-1]]}
+        trail = [*gone["trajectory"], poses[-1]]
+        gone = {**gone, **saved, "pose": pose, "trajectory": trail}  # type: ignore[typeddict-item]
+        if after.collision or after.pose.viewpoint != viewpoint:
+            break
+    missed = after.collision or after.pose.viewpoint != target
+    bumped = bumped_into(touched, walker.scene)
+    draft = draft.but(bumped=bumped or None, missed=missed)
     number, seen = len(state["history"]) + 1, state.get("seen", {})
     memory = get_memory(context.memory)
     if draft.jumped:
@@ -277,9 +289,12 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     else:
         way = next(each for each in before.candidates if each.viewpoint == target)
         line = memory.step(number, before.pose, after.pose, way, seen)
+    if missed or bumped:
+        line = f"{line}. {told_of(bumped, missed=missed)}"
     done = steps_done(state["steps"], context.ask_cost) + 1
     return {
         "pose": pose,
+        **saved,
         "trajectory": poses,
         "history": [line],
         "contacts": [
@@ -291,9 +306,15 @@ def move(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             }
             for contact in touched
         ],
-        "steps": [state["draft"]],
-        "ending": "max_steps" if done >= context.max_steps else None,
+        "steps": [draft.record()],
+        "ending": _ending(after.collision, done >= context.max_steps),
     }
+
+
+def _ending(collided: bool, out_of_steps: bool) -> Ending | None:
+    if collided:
+        return "collision"
+    return "max_steps" if out_of_steps else None
 
 
 def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -345,7 +366,8 @@ def after_move(state: State, runtime: Runtime[Context]) -> Literal["observe", "p
     """Look around again, unless the walk has ended: then say which thing is meant, if asked."""
     if not state["ending"]:
         return "observe"
-    return "finish" if runtime.context.things is None else "point"
+    asked = runtime.context.things is not None and state["ending"] != "collision"
+    return "point" if asked else "finish"
 
 
 def build_graph(

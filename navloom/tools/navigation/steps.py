@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
+from navloom.scenes.scene import Point3
 from navloom.tools.navigation.options import Option
 from navloom.tools.navigation.parse_action import FAULTS, ParsedAction
 
@@ -23,6 +24,7 @@ GENERATION = FAULTS
 NOTHING = ParsedAction("none")
 """The action of a step without one."""
 _MOST = 10_000
+_FAR_M = 1e6
 _FULL_TURN = 2 * math.pi
 _T = TypeVar("_T")
 
@@ -101,11 +103,18 @@ class Choice(_Record):
     reply: str = ""
 
 
+_BODILY = ("bumped", "missed")
+
+
 class Step(_Record):
     """One step: what was offered, said and done."""
 
     step: int = 0
     """Its number, from 1."""
+    bumped: str | None = None
+    """What its move touched, in words; no key where it touched nothing."""
+    missed: bool = False
+    """Whether its move did not get there; no key where it did."""
     viewpoint: str | None = None
     """Where it stands; None off the graph."""
     heading: float | None = None
@@ -140,6 +149,11 @@ class Step(_Record):
         there = (o.hops for o in self.options if o.id == self.action.option)
         return self.action.kind == "move" and next(there, 1) > 1
 
+    def record(self) -> dict[str, Any]:
+        """As the state and ``samples.jsonl`` keep it; without what only a body that bumps has."""
+        told = super().record()
+        return {key: told[key] for key in told if key not in _BODILY or told[key]}
+
     def but(self, **changes: Any) -> Step:
         """The same with some fields changed."""
         return self.model_copy(update=changes)
@@ -167,8 +181,10 @@ class Walk:
             turns on the spot repeat a viewpoint.
         steps: what was decided, in order.
         stopped: whether the agent itself said stop.
-        end: ``stop``, ``max_steps``, ``unparsed``, ``dead_end`` or "".
-        touched: metres that each contact displaced something.
+        end: ``stop``, ``max_steps``, ``unparsed``, ``dead_end``, ``collision`` or "".
+        touched: metres by which each contact displaced the body.
+        points: the floor under the body at each pose, metres; None where that is its viewpoint's.
+        bumps: where it touched something.
     """
 
     poses: tuple[tuple[str, float | None], ...]
@@ -176,6 +192,8 @@ class Walk:
     stopped: bool
     end: str
     touched: tuple[float, ...] = ()
+    points: tuple[Point3 | None, ...] = ()
+    bumps: tuple[Point3, ...] = ()
 
     @classmethod
     def read(cls, result: Any) -> Walk:
@@ -190,6 +208,8 @@ class Walk:
             stopped=given.get("stopped") is True,
             end=end if isinstance(end, str) else "",
             touched=tuple(_touches(_list(given.get("contacts")))),
+            points=points_of(given.get("trajectory")),
+            bumps=tuple(_bumps(_list(given.get("contacts")))),
         )
 
     @cached_property
@@ -220,7 +240,7 @@ class Walk:
         numbers: list[int] = []
         at = 0
         for there in self.viewpoints[1:]:
-            moves = [k for k, s in enumerate(self.steps[at:], at) if s.action.kind == "move"]
+            moves = [k for k, s in enumerate(self.steps[at:], at) if s.goes_to and not s.missed]
             if moves and self.steps[moves[0]].jumped and self.steps[moves[0]].goes_to != there:
                 numbers.append(moves[0])
                 continue
@@ -255,11 +275,47 @@ def _list(value: Any) -> list[Any]:
 
 
 def _poses(trajectory: Iterable[Any]) -> Iterable[tuple[str, float | None]]:
-    for pose in trajectory:
+    for pose in filter(_is_pose, trajectory):
         if isinstance(pose, str):
             yield pose, None
-        elif isinstance(pose, list | tuple) and pose and isinstance(pose[0], str):
+        else:
             yield pose[0], _angle(pose[1] if len(pose) > 1 else None)
+
+
+def _is_pose(pose: Any) -> bool:
+    if isinstance(pose, str):
+        return True
+    return isinstance(pose, list | tuple) and bool(pose) and isinstance(pose[0], str)
+
+
+def points_of(trajectory: Any) -> tuple[Point3 | None, ...]:
+    """The floor under the body at each pose of a trajectory, as :class:`Walk` has it.
+
+    Args:
+        trajectory: as a file has it: ``[viewpoint, heading, elevation]`` a pose, and ``x, y, z``
+            after that where the body stood beside its viewpoint.
+    """
+    return tuple(_point(pose) for pose in _list(trajectory) if _is_pose(pose))
+
+
+def _point(pose: Any) -> Point3 | None:
+    numbers = pose[3:6] if isinstance(pose, list | tuple) else ()
+    if len(numbers) < 3 or not all(_is_metres(value) for value in numbers):
+        return None
+    x, y, z = map(float, numbers)
+    return x, y, z
+
+
+def _is_metres(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _FAR_M
+
+
+def _bumps(contacts: Iterable[Any]) -> Iterable[Point3]:
+    for contact in contacts:
+        point = contact.get("point") if isinstance(contact, Mapping) else None
+        found = _point([None, None, None, *point]) if isinstance(point, list | tuple) else None
+        if found is not None:
+            yield found
 
 
 def _touches(contacts: Iterable[Any]) -> Iterable[float]:
@@ -283,7 +339,7 @@ def _fault_kind(said: str) -> str:
     return next((kind for kind in GENERATION if head.startswith(kind)), "other")
 
 
-Ending = Literal["stop", "max_steps", "unparsed", "dead_end"]
+Ending = Literal["stop", "max_steps", "unparsed", "dead_end", "collision"]
 
 
 def steps_done(steps: Sequence[Mapping[str, Any]], ask_cost: int = 0) -> int:

@@ -1,0 +1,133 @@
+"""Episodes of a few scenes, scored at once on tables that are held side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navloom.evals.navigation.ground import (
+    MOST_POSITIONS,
+    Ground,
+    Ids,
+    Invalid,
+    broken_hops,
+    faulty_path,
+    flattened,
+    numbers_of,
+    padded,
+    without_repeats,
+)
+from navloom.evals.navigation.path_metrics import (
+    METRES,
+    PATH_METRICS,
+    Batch,
+    Columns,
+    Truth,
+    measure,
+)
+from navloom.evals.tasks.episode import Episode
+from navloom.scenes.scene import Scene
+
+STOP, COLLISION = "stop", "collision"
+"""Ends of a walk: the agent's own choice, and a collision."""
+NO_CHOICE = frozenset({"unparsed", COLLISION})
+"""Ends that are no success wherever the body stands: the agent chose no place."""
+
+
+class EpisodeGroup:
+    """Episodes of a few scenes whose tables are held side by side."""
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        places: Mapping[str, Sequence[int]],
+        scenes: dict[str, Scene],
+    ) -> None:
+        self.ground = Ground(scenes)
+        self.names = [name for known in self.ground.numbers.values() for name in known]
+        self.members = np.array([k for name in scenes for k in places[name]], np.int64)
+        self.episodes = [episodes[k] for k in self.members]
+        self.asked: list[tuple[list[str], dict[str, int], int]] = []
+        for name, known in self.ground.numbers.items():
+            first = sum(len(ids) for ids, _, _ in self.asked)
+            self.asked.append(([episodes[k].id for k in places[name]], known, first))
+        truth = [_numbered(each, self.ground.numbers[each.scene]) for each in self.episodes]
+        self.starts = np.array([start for start, _, _ in truth], np.int64)
+        goals = padded(*flattened([ends for _, ends, _ in truth]))
+        # An episode without a reference is held against its start, and the answer is dropped.
+        given, lengths = flattened([path or [start] for start, _, path in truth])
+        self.counts = np.where([bool(path) for _, _, path in truth], lengths, 0)
+        self.truth = Truth(self.ground, padded(given, lengths), self.counts, goals)
+
+    def score(
+        self,
+        trajectories: Mapping[str, Sequence[str]],
+        ends: Mapping[str, str],
+        radius: float,
+        invalid: dict[int, Invalid],
+    ) -> Columns:
+        """The columns of this group; what is wrong is added to ``invalid``."""
+        flat, lengths, faults = self._read(trajectories)
+        rows = np.delete(np.arange(len(self.episodes)), list(faults))
+        flat, lengths = without_repeats(flat, lengths)
+        broken = broken_hops(self.ground, flat, lengths, self.starts[rows], self.names)
+        if broken:
+            sound = np.ones(len(rows), np.bool_)
+            sound[list(broken)] = False
+            faults |= {int(rows[b]): fault for b, fault in broken.items()}
+            flat, lengths, rows = flat[np.repeat(sound, lengths)], lengths[sound], rows[sound]
+        invalid |= {int(self.members[b]): fault for b, fault in faults.items()}
+        how = [ends.get(self.episodes[b].id, STOP) for b in rows] if ends else [STOP] * len(rows)
+        said = np.array(how, np.str_)
+        chosen = ~np.isin(said, sorted(NO_CHOICE))
+        batch = Batch(flat, lengths, rows, said == STOP, chosen)
+        columns = {name: self._failed(name) for name in PATH_METRICS}
+        for name, values in measure(self.truth, batch, radius=radius).items():
+            columns[name][rows] = values
+        return columns
+
+    def _read(
+        self, trajectories: Mapping[str, Sequence[str]]
+    ) -> tuple[Ids, Ids, dict[int, Invalid]]:
+        """The numbers of all trajectories that name viewpoints, and what is wrong with others."""
+        read: list[tuple[Ids, Ids]] = []
+        faults: dict[int, Invalid] = {}
+        for ids, known, first in self.asked:
+            paths: list[Any] = list(map(trajectories.get, ids))
+            try:
+                counts = np.fromiter(map(len, paths), np.int64, len(ids))
+                if counts.min() > 0 and counts.max() <= MOST_POSITIONS:
+                    named = map(known.__getitem__, chain.from_iterable(paths))
+                    read.append((np.fromiter(named, np.int64, counts.sum()), counts))
+                    continue
+            except (KeyError, TypeError):
+                pass
+            # Something is wrong in this scene: one by one, to say with which.
+            sound: list[list[int]] = []
+            for b, path in enumerate(paths, start=first):
+                episode = self.episodes[b]
+                if fault := faulty_path(path, episode.start, known, episode.scene):
+                    faults[b] = fault
+                else:
+                    sound.append([known[viewpoint] for viewpoint in path])
+            read.append(flattened(sound))
+        flat, lengths = zip(*read, strict=True)
+        return np.concatenate(flat), np.concatenate(lengths), faults
+
+    def _failed(self, name: str) -> NDArray[np.float64]:
+        """What an invalid episode scores: nothing; what is undefined for all stays so."""
+        if name in METRES:
+            return np.full(len(self.episodes), np.nan)
+        if name in ("SPL_gt", "nDTW", "SDTW", "CLS"):
+            return np.where(self.counts > 0, 0.0, np.nan)
+        return np.zeros(len(self.episodes))
+
+
+def _numbered(episode: Episode, known: dict[str, int]) -> tuple[int, list[int], list[int]]:
+    where = f"episode {episode.id} of {episode.task}, in {episode.scene}"
+    (start,) = numbers_of([episode.start], known, where)
+    return start, numbers_of(episode.goals, known, where), numbers_of(episode.path, known, where)
