@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from navloom.scenes.scene import Scene
+from navloom.sim.physics import THRESHOLD_M
 from navloom.sim.protocol import CaptionSource, Simulator
 
 
@@ -27,6 +28,8 @@ def make(
     captions: CaptionSource | Path | str | None = None,
     rig: str | None = None,
     light: str = "baked",
+    physics: str = "off",
+    collision_threshold: float = THRESHOLD_M,
 ) -> Simulator:
     """The backend as the registry makes it.
 
@@ -35,9 +38,12 @@ def make(
         captions: a source of captions, or the file of a caption cache; None takes what there is.
         rig: which pictures are taken where there are any; None is the backend's own.
         light: in pictures, as :func:`navloom.sim.embedded.make` has it.
+        physics: what a touch comes to, as there; anything but ``off`` needs geometry.
+        collision_threshold: as there.
 
     Raises:
-        SimulatorError: the scene has no viewpoints, there is no such rig, or the cache is broken.
+        SimulatorError: the scene has no viewpoints, there is no such rig or physics, the scene has
+            no geometry for it, or the cache is broken.
         SceneError: a file of observations is broken.
     """
     if rig is not None:
@@ -48,7 +54,16 @@ def make(
     if backend_of(scene) == "graph":
         from navloom.sim import graph
 
-        return graph.make(scene, captions=captions)
+        return graph.make(
+            scene, captions=captions, physics=physics, collision_threshold=collision_threshold
+        )
     from navloom.sim import embedded
 
-    return embedded.make(scene, captions=captions, rig=rig or "vln-mme", light=light)
+    return embedded.make(
+        scene,
+        captions=captions,
+        rig=rig or "vln-mme",
+        light=light,
+        physics=physics,
+        collision_threshold=collision_threshold,
+    )

@@ -21,6 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.checked_files import short
@@ -28,6 +30,7 @@ from navloom.scenes.distances import elevation_to, heading_to, metre_table, per_
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene, Viewpoint, distance_3d
 from navloom.sim.captions import captions_for
+from navloom.sim.physics import THRESHOLD_M, check_no_physics
 from navloom.sim.protocol import (
     Action,
     Candidate,
@@ -51,17 +54,26 @@ _LIMIT = math.pi / 2
 Ways: TypeAlias = dict[str, tuple[Candidate, ...]]
 
 
-def make(scene: Scene, *, captions: CaptionSource | FilePath | str | None = None) -> GraphSimulator:
+def make(
+    scene: Scene,
+    *,
+    captions: CaptionSource | FilePath | str | None = None,
+    physics: str = "off",
+    collision_threshold: float = THRESHOLD_M,
+) -> GraphSimulator:
     """The backend as the registry makes it.
 
     Args:
         scene: the scene; Matterport's observations are looked for where it was loaded from.
         captions: a source of captions, or the file of a caption cache; None takes what there is.
+        physics: ``off``: on the graph nothing is touched.
+        collision_threshold: of no account.
 
     Raises:
-        SimulatorError: the scene has no viewpoints, or the cache is broken.
+        SimulatorError: the scene has no viewpoints, the cache is broken, or there is to be physics.
         SceneError: a file of observations is broken.
     """
+    check_no_physics("the graph simulator", physics, collision_threshold)
     if captions is None or isinstance(captions, (str, FilePath)):
         captions = captions_for(scene, captions)
     return GraphSimulator(scene, captions)
@@ -80,8 +92,12 @@ def nearest_viewpoint(scene: Scene, position: Point3) -> tuple[str, float]:
         scene: it must have viewpoints.
         position: in metres.
     """
-    nearest = min(scene.viewpoints, key=lambda each: distance_3d(floor_of(each), position))
-    return nearest.id, distance_3d(floor_of(nearest), position)
+    floors = per_scene(
+        scene, "viewpoint_floors", lambda: np.array([floor_of(each) for each in scene.viewpoints])
+    )
+    off = np.sqrt(((floors - np.asarray(position)) ** 2).sum(axis=1))
+    nearest = int(off.argmin())
+    return scene.viewpoints[nearest].id, float(off[nearest])
 
 
 def candidates_of(scene: Scene) -> Ways:

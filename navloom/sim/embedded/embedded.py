@@ -1,14 +1,15 @@
-"""The ``embedded`` backend: an agent on the navigation graph that sees pictures of the scene.
+"""The ``embedded`` backend: bodies that move in a scene's mesh and see pictures of it.
 
-It moves as on the ``graph`` backend. Pictures are rendered when they are read, so that an agent
-without eyes pays for none: not even the mesh is made before. Colour, depth and ids of one camera
-share their rays. What was seen before a change of the scene still shows what was.
+They move as :mod:`navloom.sim.bodied` says, by the exact mover of the mesh. Pictures are rendered
+when they are read, so that an agent without eyes pays for none: not even the mesh is made before.
+Colour, depth and ids of one camera share their rays. What was seen before a change of the scene
+still shows what was.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,14 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SimulatorError, did_you_mean
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene, wrapped
 from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.scene import Point3, Scene
+from navloom.scenes.space.body_field import Way, body_field
+from navloom.scenes.space.mover import mover_of
+from navloom.sim.bodied import BodySimulator
 from navloom.sim.captions import captions_for
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.renderer import Frame, Lighting, Renderer
 from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
-from navloom.sim.graph import GraphSimulator
+from navloom.sim.footing import Footing
+from navloom.sim.physics import THRESHOLD_M, PhysicsRules, physics_rules
 from navloom.sim.protocol import CaptionSource, Observation, Pose, RenderedView, View
 from navloom.sim.sight import EYE_M
 
@@ -38,6 +44,8 @@ def make(
     captions: CaptionSource | Path | str | None = None,
     rig: str | Path | Rig = "vln-mme",
     light: str = "baked",
+    physics: str = "off",
+    collision_threshold: float = THRESHOLD_M,
 ) -> EmbeddedSimulator:
     """The backend as the registry makes it.
 
@@ -47,11 +55,14 @@ def make(
         rig: which pictures are taken: names, a file, or sensors
             (:mod:`navloom.sim.embedded.sensors`).
         light: ``baked``, worked out with rays once a home, or ``unbaked``, which needs no time.
+        physics: what a touch comes to (:class:`navloom.sim.physics.PhysicsRules`).
+        collision_threshold: metres of displacement that end a run under ``strict``.
 
     Raises:
-        SimulatorError: the scene has no geometry or no viewpoints, there is no such rig, or the
-            cache is broken.
+        SimulatorError: the scene has no geometry or no viewpoints, there is no such rig, light or
+            physics, the threshold is none, or the cache is broken.
     """
+    rules = physics_rules(physics, collision_threshold)
     if captions is None or isinstance(captions, (str, Path)):
         captions = captions_for(scene, captions)
     known: dict[str, Lighting] = {"baked": "baked", "unbaked": "unbaked"}
@@ -60,10 +71,10 @@ def make(
             f"There is no light '{light}': expected {' or '.join(known)}."
             + did_you_mean(light, known)
         )
-    return EmbeddedSimulator(scene, captions, rig_of(rig), known[light])
+    return EmbeddedSimulator(scene, captions, rig_of(rig), known[light], rules)
 
 
-class EmbeddedSimulator(GraphSimulator):
+class EmbeddedSimulator(BodySimulator):
     """See the module's docstring.
 
     Args:
@@ -71,12 +82,13 @@ class EmbeddedSimulator(GraphSimulator):
         captions: where words come from.
         rig: which pictures are taken.
         light: as :func:`make` has it.
+        rules: what a touch comes to.
 
     Raises:
         SimulatorError: the scene has no geometry or no viewpoints.
     """
 
-    capabilities = GraphSimulator.capabilities | {"rgb", "depth", "ids"}
+    capabilities = BodySimulator.capabilities | {"rgb", "depth", "ids"}
 
     def __init__(
         self,
@@ -84,11 +96,11 @@ class EmbeddedSimulator(GraphSimulator):
         captions: CaptionSource | None = None,
         rig: Rig | None = None,
         light: Lighting = "baked",
+        rules: PhysicsRules | None = None,
     ) -> None:
-        super().__init__(scene, captions)
-        self._check(scene)
+        super().__init__(scene, captions, rules)
         self._rig = rig_of("vln-mme") if rig is None else rig
-        self.capabilities = GraphSimulator.capabilities | {each.modality for each in self._rig}
+        self.capabilities = BodySimulator.capabilities | {each.modality for each in self._rig}
         self._light: Lighting = light
 
     def _check(self, scene: Scene) -> None:
@@ -98,6 +110,12 @@ class EmbeddedSimulator(GraphSimulator):
                 f"{scene.uri} has no geometry to see: neither walls nor a mesh. "
                 "Use --backend graph."
             )
+
+    def _made_footing(self, body: Embodiment) -> Footing:
+        scene = self.scene
+        return Footing(
+            lambda: mover_of(scene, body), lambda start, goals: _way(scene, body, start, goals)
+        )
 
     def _observations(self) -> dict[str, Observation]:
         seen = super()._observations()
@@ -114,6 +132,10 @@ class EmbeddedSimulator(GraphSimulator):
             shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light))
             views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}
+
+
+def _way(scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3]) -> Way | None:
+    return body_field(scene, body).way(start, goals)
 
 
 def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:

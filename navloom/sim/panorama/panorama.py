@@ -24,6 +24,7 @@ from navloom.sim.captions import CaptionCache, captions_for
 from navloom.sim.graph import GraphSimulator
 from navloom.sim.panorama.manifest import SaidHere, Shot
 from navloom.sim.panorama.panorama_cache import PanoramaCache, find_cache, open_cache
+from navloom.sim.physics import THRESHOLD_M, check_no_physics
 from navloom.sim.protocol import Captions, CaptionSource, Observation, Pose, RenderedView, View
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
@@ -50,6 +51,8 @@ def make(
     captions: CaptionSource | Path | str | None = None,
     views: int = 4,
     size: int = 512,
+    physics: str = "off",
+    collision_threshold: float = THRESHOLD_M,
 ) -> PanoramaSimulator:
     """The backend as the registry makes it.
 
@@ -62,11 +65,14 @@ def make(
         views: how many views skyboxes are seen in: 4, 12, 24 or 36. What was rendered is taken as
             it is.
         size: pixels that a view of a skybox is wide and high.
+        physics: ``off``: among pictures nothing is touched.
+        collision_threshold: of no account.
 
     Raises:
-        SimulatorError: no folder, or nothing of this scene in it; a manifest, picture or cache of
-            captions that is broken or another scene's.
+        SimulatorError: there is to be physics; no folder, or nothing of this scene in it; a
+            manifest, picture or cache of captions that is broken or another scene's.
     """
+    check_no_physics("the panorama simulator", physics, collision_threshold)
     if folder is None:
         raise SimulatorError(
             "The simulator 'panorama' reads pictures from a folder, and none was given: make one "
