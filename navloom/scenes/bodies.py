@@ -67,10 +67,10 @@ class Embodiment(BaseModel):
     turning_radius: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     """Of the arc that its middle follows where it cannot turn on the spot; None where nobody said,
     and 0: it turns on the spot."""
-    speed: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 1.0
-    """The fastest that it goes, metres a second."""
-    turn_speed: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = math.pi / 2
-    """The fastest that it turns, radians a second."""
+    speed: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 1.0
+    """The fastest that it goes, metres a second; 0: it does not drive by itself."""
+    turn_speed: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = math.pi / 2
+    """The fastest that it turns, radians a second; 0: it does not turn by itself."""
     description: Annotated[str, Field(max_length=4000)] = ""
 
 

@@ -143,7 +143,7 @@ NOT_OF_GRAPH = {
     "lazy": "no picture is a RenderedView: all are there at once",
     "collision": "not claimed: collide",
 }
-NOT_OF_EMBEDDED = {"velocity", "collision", "no-captions"}
+NOT_OF_EMBEDDED = {"unclaimed", "no-captions", "no-contacts"}
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -17,7 +17,7 @@ from navloom.scenes.space import sweep
 from navloom.scenes.space.body_mesh import body_mesh
 from navloom.scenes.space.obstacles import Lines, Obstacles
 from navloom.scenes.space.shapes import Shape, climbs, shape_of
-from navloom.scenes.space.stands import NOBODY, Others, Pose, Stand, finite, outline
+from navloom.scenes.space.stands import NOBODY, Others, Pose, Stand, finite, outline, who_covers
 from navloom.scenes.space.underfoot import EPS, underfoot
 
 EDGE = -10_000_000
@@ -75,6 +75,8 @@ class Surroundings:
         pose = self.posed(stand)
         if pose is None or self._inside(pose):
             return False
+        if others and who_covers(pose, self.body.height, others):
+            return False
         lines = self.met(pose, others).lines
         if not len(lines.owners):
             return True
@@ -122,15 +124,16 @@ class Surroundings:
         finite(heading=stand.heading)
         pose = self.posed(stand)
         if pose is not None:
+            within = who_covers(pose, self.body.height, others) if others else None
             near = self.met(pose, others)
             lines = near.lines
             if not len(lines.owners):
                 return pose
             gaps = sweep.gaps(self.shape, lines.ends, *pose.at)
             k = int(np.argmin(gaps))
-            if gaps[k] >= -OVERLAP:
+            if gaps[k] >= -OVERLAP and within is None:
                 return pose
-            what = f"it stands in {self.name(int(lines.owners[k]), others)}"
+            what = f"it stands in {within or self.name(int(lines.owners[k]), others)}"
         else:
             what = "there is no floor"
         x, y, z = stand.position

@@ -113,6 +113,26 @@ def outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
     return np.concatenate([corners, np.roll(corners, -1, axis=0)], axis=1)
 
 
+def who_covers(pose: Pose, height: float, others: Others) -> str | None:
+    """In whose outline the middle of a body of some height is, which may reach none of its sides.
+
+    Args:
+        pose: where the body is.
+        height: its own.
+        others: who else is there.
+    """
+    for name, (body, stand) in others.items():
+        x, y, z = stand.position
+        far = math.hypot(pose.x - x, pose.z - z)
+        if far > shape_of(body).outer or not (y - height < pose.y < y + body.height):
+            continue
+        a, b, c, d = outline(body, stand).T
+        side = (c - a) * (pose.z - b) - (d - b) * (pose.x - a)
+        if bool((side > 0).all() or (side < 0).all()):
+            return name
+    return None
+
+
 def finite(**values: float) -> None:
     """Refuse values that are no numbers.
 

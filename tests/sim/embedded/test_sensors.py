@@ -178,7 +178,7 @@ def test_far_cuts_depth_and_range_and_a_sphere_knows_the_wall() -> None:
 
 
 def test_capabilities_are_those_of_the_rig() -> None:
-    plain = GraphSimulator.capabilities
+    plain = GraphSimulator.capabilities | {"continuous", "waypoint", "collide"}
     for rig, sensors in (("lidar", {"lidar"}), ("vlnverse-front", {"rgb", "depth"})):
         assert get_simulator("embedded", COMPASS, rig=rig).capabilities == plain | sensors
 
