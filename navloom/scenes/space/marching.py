@@ -114,10 +114,15 @@ def _run(
     n, all_ = len(places.along), len(found.base)
     last = np.zeros(n, dtype=np.bool_)
     last[list(stops)] = True
-    most = 9 * n + all_
-    work = (np.zeros(n), np.zeros(n, np.int8), np.empty(most, np.int32), np.empty(most))
-    shape = (places.along, places.across, places.lift, places.beside)
-    march(found.x, found.z, found.base, shape, last, 2.0, (found.cells, found.via), work)
+    # Each place is put off once and found from four sides.
+    most = 5 * n + all_
+    march(
+        *(found.x, found.z, found.base),
+        *(places.along, places.across, places.lift, places.beside),
+        *(last, 2.0, found.cells, found.via),
+        *(np.zeros(n), np.zeros(n, dtype=np.int8), np.full(512, -1, dtype=np.int32)),
+        *(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)),
+    )
     return found
 
 
