@@ -80,7 +80,7 @@ class WalkableField:
     @cached_property
     def layers(self) -> Floats:
         """(layers, wide, deep) heights of the main part, the lowest first; NaN for none."""
-        found = _stacked(self.cell[self.main], self.grid.wide * self.grid.deep)
+        found = stacked(self.cell[self.main], self.grid.wide * self.grid.deep)
         out = np.full((len(found), self.grid.wide * self.grid.deep), np.nan)
         for layer, places in enumerate(found):
             held = places >= 0
@@ -199,7 +199,7 @@ def walkable_field(
     grid = grid_over(mesh, cell, head)
     found = surfaces_of(mesh, grid)
     cells, height, room = _stood_on(found, head, grid if rough else None)
-    beside = _neighbours(grid, cells, height, step)
+    beside = neighbours(grid, cells, height, step)
     reach = _between(mesh, grid, cells, height, beside, step, head)
     beside = np.where(reach < 1.0, -1, beside).astype(np.int32)
     keep = ~_things(beside, height, cell)
@@ -261,13 +261,13 @@ def _stood_on(found: Surfaces, head: float, rough: Grid | None) -> tuple[Ints, F
     cell, height, room = found.cell[roomy], found.height[roomy], found.room[roomy]
     level = found.slope[roomy] >= _LEVEL
     if rough is not None:
-        beside = _neighbours(rough, cell, height, _FLAT)
+        beside = neighbours(rough, cell, height, _FLAT)
         for _ in range(_MENDED):
             level = level | (((beside >= 0) & level[beside]).sum(axis=1) >= 2)
     return cell[level], height[level], room[level]
 
 
-def _stacked(cells: Ints, count: int) -> list[Ints]:
+def stacked(cells: Ints, count: int) -> list[Ints]:
     """For each layer which of the places is in each cell, -1 for none; the lowest place last."""
     first = np.searchsorted(cells, np.arange(count))
     many = np.diff([*first, len(cells)])
@@ -281,10 +281,10 @@ def _stacked(cells: Ints, count: int) -> list[Ints]:
     return layers
 
 
-def _neighbours(grid: Grid, cells: Ints, height: Floats, step: float) -> Ints:
+def neighbours(grid: Grid, cells: Ints, height: Floats, step: float) -> Ints:
     """Which place is beside each, of those that are at most a step higher or lower."""
     beside = np.full((len(cells), 4), -1, dtype=np.int32)
-    layers = [each.reshape(grid.wide, grid.deep) for each in _stacked(cells, grid.wide * grid.deep)]
+    layers = [each.reshape(grid.wide, grid.deep) for each in stacked(cells, grid.wide * grid.deep)]
     for a in layers:
         for b in layers:
             for side, (first, second) in enumerate(((a[:-1], b[1:]), (a[:, :-1], b[:, 1:]))):
@@ -336,12 +336,13 @@ def _nearest_met(
 
 def _things(beside: Ints, height: Floats, cell: float) -> Bools:
     """Places on small things by themselves."""
-    level = _joined(beside, np.abs(height[beside] - height[:, None]) <= _FLAT)
+    level = joined(beside, np.abs(height[beside] - height[:, None]) <= _FLAT)
     count = connected_components(level, directed=False)
     return np.bincount(count[1], minlength=count[0])[count[1]] * cell**2 < _TREAD
 
 
-def _joined(beside: Ints, allowed: Bools) -> coo_array:
+def joined(beside: Ints, allowed: Bools) -> coo_array:
+    """Which places hang together, by those of their four sides that are allowed."""
     rows, sides = np.nonzero((beside >= 0) & allowed)
     ones = np.ones(len(rows), dtype=np.int8)
     return coo_array((ones, (rows, beside[rows, sides])), shape=(len(beside), len(beside)))
@@ -388,6 +389,6 @@ def _parts(beside: Ints, free: Bools, indoors: Bools) -> Ints:
 
 
 def _labels(beside: Ints, held: Bools) -> tuple[int, Ints]:
-    joined = _joined(beside, held[:, None] & held[beside])
-    count, label = connected_components(joined, directed=False)
+    pairs = joined(beside, held[:, None] & held[beside])
+    count, label = connected_components(pairs, directed=False)
     return count, label

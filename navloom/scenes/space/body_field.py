@@ -1,15 +1,15 @@
 """Where a body can be in a scene, how far that is from anywhere, and by which way.
 
-The walkable field of the scene's mesh (:mod:`navloom.scenes.geometry.walkable`) dilated by half the
-body's width, with its head room and what it climbs. Places are cells of 5 cm; ways between them are
-taut strings, not steps of a grid.
+Places are cells of 5 cm where nothing is nearer than half the body's width
+(:mod:`navloom.scenes.space.dilation`); ways between them are taut strings, not steps of a grid
+(:mod:`navloom.scenes.space.marching`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,12 +20,17 @@ from scipy.spatial import KDTree
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.columns import Grid
-from navloom.scenes.geometry.mesh import scene_mesh
-from navloom.scenes.geometry.walkable import WalkableField, walkable_field
-from navloom.scenes.scene import Point3, Scene
-from navloom.scenes.space.marching import Marched, Places, marched
+from navloom.scenes.scene import Point3, Scene, Viewpoint
+from navloom.scenes.space.body_mesh import body_mesh
+from navloom.scenes.space.dilation import Dilated, dilated, nearest_in
+from navloom.scenes.space.marching import Marched, Places, Spot, marched, taut
+from navloom.scenes.space.met import floors_of, obstacles_of
+from navloom.scenes.space.shapes import climbs
 
-_STAIR = 0.25
+_REACH = 0.25
+"""Metres up and down within which the floor under a position is looked for, at least."""
+_SEED = 0.5
+"""Metres within which a viewpoint is of a part."""
 _SMOOTHED = 16
 """Times that heights are averaged with those beside them: treads of 0.25 m become a slope."""
 _BESIDE = 1.6
@@ -34,10 +39,8 @@ _EDGE = 0.001
 """Metres: what is so near to the border of a cell is on it."""
 _UPRIGHT = 3.0
 """How much more a metre of height counts than one aside where the nearest place is sought."""
-_KEPT = 8
-"""Marches that a field remembers."""
-_OFF = 0.03
-"""Metres that a way may be off the floor between its points."""
+_OFF = 1.0
+"""Cells that a way may be over or under the slope of the floor between its points."""
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -63,101 +66,118 @@ class BodyField:
 
     Attributes:
         body: whose.
-        ground: what they were found as; part 0 is where most viewpoints are.
-        place: (n,) int32, the place of ``ground`` that each free place is.
+        found: the places.
+        part: (n,) int32, what each hangs together with: 0 is where most viewpoints are, and the
+            others follow by their viewpoints and then by their size.
     """
 
     body: Embodiment
-    ground: WalkableField
-    place: Ints
+    found: Dilated
+    part: Ints
 
     def __len__(self) -> int:
-        return len(self.place)
+        return len(self.part)
 
     @property
     def grid(self) -> Grid:
         """The cells."""
-        return self.ground.grid
+        return self.found.grid
 
-    @cached_property
-    def height(self) -> Floats:
-        """(n,) y of the floor of each place, in metres."""
-        return self.ground.height[self.place]
+    @property
+    def clear(self) -> Floats:
+        """(n,) metres from each place to the nearest obstacle, at most a metre."""
+        return self.found.clearance
 
-    @cached_property
-    def part(self) -> Ints:
-        """(n,) what each hangs together with; 0 is where most viewpoints are."""
-        return self.ground.part[self.place]
-
-    @cached_property
-    def at_cells(self) -> Ints:
-        """(n,) the cell of each place, in order."""
-        return self.ground.cell[self.place]
+    @property
+    def climb(self) -> float:
+        """The highest rise that the body takes anywhere, in metres."""
+        return max(climbs(self.body), _REACH)
 
     @cached_property
     def places(self) -> Places:
         """The places as marches see them."""
-        back = np.full(len(self.ground.cell) + 1, -1, dtype=np.int32)
-        back[self.place] = np.arange(len(self.place), dtype=np.int32)
-        beside = back[self.ground.beside[self.place]]
-        along, across = np.divmod(self.at_cells, self.grid.deep)
-        lift = _smoothed(self.height, beside) / self.grid.cell
-        return Places(along.astype(np.int32), across.astype(np.int32), lift, beside)
+        grid, found = self.grid, self.found
+        along, across = np.divmod(found.cell, grid.deep)
+        lift = _smoothed(found.height, found.beside) / grid.cell
+        x, z = (found.x - grid.x) / grid.cell, (found.z - grid.z) / grid.cell
+        return Places(along.astype(np.int32), across.astype(np.int32), x, z, lift, found.beside)
+
+    def roomy(self, clearance: float) -> Places:
+        """The places with so much room around them alone are joined; the others are by themselves.
+
+        Args:
+            clearance: in metres.
+        """
+        key = round(clearance, 4)
+        if key not in self._roomy:
+            wide = self.clear >= key
+            beside = self.places.beside
+            held = (beside >= 0) & wide[:, None] & wide[beside]
+            self._roomy[key] = replace(self.places, beside=np.where(held, beside, -1))
+        return self._roomy[key]
+
+    @cached_property
+    def _roomy(self) -> dict[float, Places]:
+        return {}
 
     @cached_property
     def _tree(self) -> KDTree:
-        at = self.grid.middles(self.at_cells)
-        return KDTree(np.stack([at[:, 0], self.height * _UPRIGHT, at[:, 1]], axis=1))
+        found = self.found
+        return KDTree(np.stack([found.x, found.height * _UPRIGHT, found.z], axis=1))
 
     def position(self, place: int) -> Point3:
         """Where the middle of a place is, in metres."""
-        x, z = self.grid.middles(self.at_cells[place : place + 1])[0]
-        return round(float(x), 3), round(float(self.height[place]), 3), round(float(z), 3)
+        found = self.found
+        x, y, z = (float(each[place]) for each in (found.x, found.height, found.z))
+        return round(x, 4), round(y, 3), round(z, 4)
 
     def at(self, position: Point3) -> int:
         """The place at a position (x, y of the floor, z); -1 where the body cannot stand."""
         x, y, z = position
         if not all(map(math.isfinite, position)):
             return -1
-        reach = max(_STAIR, self.ground.step)
         # A way along the border of cells is on either side of it.
         cells = {self.grid.at(x + u, z + w) for u in (-_EDGE, _EDGE) for w in (-_EDGE, _EDGE)}
         near: list[tuple[float, int]] = []
         for cell in cells - {-1}:
-            first, last = np.searchsorted(self.at_cells, [cell, cell + 1])
-            near += [(abs(self.height[k] - y), int(k)) for k in range(first, last)]
+            first, last = np.searchsorted(self.found.cell, [cell, cell + 1])
+            near += [(abs(float(self.found.height[k]) - y), k) for k in range(first, last)]
         off, place = min(near, default=(math.inf, -1))
-        return place if off <= reach else -1
+        return place if off <= self.climb else -1
 
     def stands(self, position: Point3) -> bool:
         """Whether the middle of the body can be at a position (x, y of the floor, z)."""
         return self.at(position) >= 0
 
+    def clearance(self, position: Point3) -> float:
+        """Metres from a position to the nearest obstacle, at most a metre; 0 where none stands."""
+        here = self.at(position)
+        return float(self.clear[here]) if here >= 0 else 0.0
+
     def nearest(self, position: Point3) -> Point3 | None:
         """Where the body can stand nearest to a position; None where there is no place at all."""
         here = self.at(position)
         if here >= 0:
-            return position[0], round(float(self.height[here]), 3), position[2]
-        if not len(self.place) or not all(map(math.isfinite, position)):
+            return position[0], round(float(self.found.height[here]), 3), position[2]
+        if not len(self.part) or not all(map(math.isfinite, position)):
             return None
         x, y, z = position
         return self.position(int(self._tree.query((x, y * _UPRIGHT, z))[1]))
 
-    def _on(self, position: Point3) -> tuple[int, float, float] | None:
+    def _on(self, position: Point3) -> Spot | None:
         """The place at a position or just beside it, and where that is in cells."""
         here = self.at(position)
         u = (position[0] - self.grid.x) / self.grid.cell
         w = (position[2] - self.grid.z) / self.grid.cell
         if here >= 0:
             return here, u, w
-        near = self.nearest(position)
-        if near is None:
+        if not len(self.part) or not all(map(math.isfinite, position)):
             return None
-        here = self.at(near)
-        i, j = float(self.places.along[here]), float(self.places.across[here])
-        off = abs(near[1] - position[1])
-        beside = math.hypot(u - i, w - j) <= _BESIDE and off <= max(_STAIR, self.ground.step)
-        return (here, i, j) if beside else None
+        x, y, z = position
+        here = int(self._tree.query((x, y * _UPRIGHT, z))[1])
+        i, j = float(self.places.x[here]), float(self.places.z[here])
+        off = abs(float(self.found.height[here]) - y)
+        return (here, i, j) if math.hypot(u - i, w - j) <= _BESIDE and off <= self.climb else None
 
     def distances(self, goals: Sequence[Point3]) -> Floats:
         """How far each place is from the nearest goal.
@@ -183,39 +203,66 @@ class BodyField:
         held = [each for each in ends if each is not None]
         if begun is None or not held:
             return None
-        found = marched(self.places, [begun], [place for place, _, _ in held])
-        best = min((_reached(self.places, found, end) for end in held), key=lambda each: each[0])
-        if not math.isfinite(best[0]):
-            return None
-        turns = list(reversed(_taut(self.places, best[1])))
-        length = sum(self.places.sees(a[0], a[1:], b[0], b[1:]) for a, b in pairwise(turns))
-        return Way(self._laid(turns), length * self.grid.cell)
+        turns = self._turns(begun, held)
+        legs = self._legs(turns)
+        if min(legs, default=0.0) < 0:
+            turns = self._turns(begun, held, strict=True)
+            legs = self._legs(turns)
+        return Way(self._laid(turns), sum(map(abs, legs)) * self.grid.cell) if turns else None
+
+    def _legs(self, turns: Sequence[Spot]) -> list[float]:
+        return [float(self.places.sees(a[0], a[1:], b[0], b[1:])) for a, b in pairwise(turns)]
+
+    def _turns(self, begun: Spot, ends: Sequence[Spot], *, strict: bool = False) -> list[Spot]:
+        stops = [place for place, _, _ in ends]
+        found = marched(self.places, [begun], stops, strict=strict)
+        best = min((_reached(self.places, found, end) for end in ends), key=lambda each: each[0])
+        return taut(self.places, best[1][::-1]) if math.isfinite(best[0]) else []
 
     def _march(self, goals: Sequence[Point3]) -> Marched:
         held = [on for goal in goals if (on := self._on(goal)) is not None]
         return marched(self.places, held)
 
-    def _laid(self, turns: Sequence[tuple[int, float, float]]) -> tuple[Point3, ...]:
-        return tuple(
-            (
-                round(self.grid.x + u * self.grid.cell, 3),
-                round(float(self.height[place]), 3),
-                round(self.grid.z + w * self.grid.cell, 3),
-            )
-            for place, u, w in turns
-        )
+    def _laid(self, turns: Sequence[Spot]) -> tuple[Point3, ...]:
+        """The turns of a way, and where stairs begin and end between them."""
+        points = [self._placed(turns[0])]
+        for a, b in pairwise(turns):
+            flat = math.hypot(b[1] - a[1], b[2] - a[2])
+            if self.places.sees(a[0], a[1:], b[0], b[1:]) - flat > 1e-3:
+                spots = self.places.under(a[0], a[1:], b[1:])
+                kept = _bends([(share * flat, float(self.places.lift[k])) for k, share in spots])
+                for k, share in (spots[i] for i in kept):
+                    along = a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2])
+                    points.append(self._placed((k, *along)))
+            points.append(self._placed(b))
+        return tuple(dict.fromkeys(points))
+
+    def _placed(self, spot: Spot) -> Point3:
+        place, u, w = spot
+        x, z = self.grid.x + u * self.grid.cell, self.grid.z + w * self.grid.cell
+        return round(x, 4), round(float(self.found.height[place]), 3), round(z, 4)
 
 
-_Spot = tuple[int, float, float]
+def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
+    """Where a line of (along, height), in cells, turns up or down; both ends left out."""
+    if len(line) < 3:
+        return []
+    (x0, y0), (x1, y1) = line[0], line[-1]
+    slope = (y1 - y0) / max(x1 - x0, 1e-9)
+    off = [abs(y - y0 - slope * (x - x0)) for x, y in line]
+    far = max(range(len(line)), key=lambda k: off[k])
+    if off[far] <= _OFF:
+        return []
+    later = [far + k for k in _bends(line[far:])]
+    return [*_bends(line[: far + 1]), far, *later]
 
 
-def _reached(places: Places, found: Marched, end: _Spot) -> tuple[float, list[_Spot]]:
+def _reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot]]:
     """How far it is to an end, and the turns from there back to the goal of the march."""
     place, u, w = end
     best, first = math.inf, -1
     for k in {int(found.via[place]), place} - {-1}:
-        base = int(found.base[k])
-        long = places.sees(base, (float(found.x[k]), float(found.z[k])), place, (u, w))
+        long = places.sees(int(found.base[k]), (found.x[k], found.z[k]), place, (u, w))
         if long >= 0 and found.cells[k] + long < best:
             best, first = float(found.cells[k]) + long, k
     turns = [end]
@@ -223,20 +270,6 @@ def _reached(places: Places, found: Marched, end: _Spot) -> tuple[float, list[_S
         turns.append((int(found.base[first]), float(found.x[first]), float(found.z[first])))
         first = int(found.via[first])
     return best, turns
-
-
-def _taut(places: Places, turns: list[_Spot]) -> list[_Spot]:
-    """The turns that remain when each straight way goes as far as it can."""
-    kept, i = [turns[0]], 0
-    while i < len(turns) - 1:
-        here = turns[i]
-        farther = range(len(turns) - 1, i + 1, -1)
-        i = next(
-            (j for j in farther if places.sees(here[0], here[1:], turns[j][0], turns[j][1:]) >= 0),
-            i + 1,
-        )
-        kept.append(turns[i])
-    return kept
 
 
 def body_field(scene: Scene, body: Embodiment) -> BodyField:
@@ -250,9 +283,30 @@ def body_field(scene: Scene, body: Embodiment) -> BodyField:
 
 
 def _made(scene: Scene, body: Embodiment) -> BodyField:
-    step = max(body.max_step, _STAIR) if body.stairs else body.max_step
-    ground = walkable_field(scene_mesh(scene), body=body.width / 2, head=body.height, step=step)
-    return BodyField(body, ground, np.flatnonzero(ground.part >= 0).astype(np.int32))
+    seeds = [floor_position(each) for each in scene.viewpoints]
+    mesh = body_mesh(scene, body)
+    found = dilated(mesh, obstacles_of(scene, body), floors_of(scene, body), body, seeds)
+    return BodyField(body, found, _ranked(found, seeds))
+
+
+def floor_position(viewpoint: Viewpoint) -> Point3:
+    """Where the floor under a viewpoint is."""
+    x, y, z = viewpoint.position
+    return x, y - viewpoint.eye_height, z
+
+
+def _ranked(found: Dilated, seeds: Sequence[Point3]) -> Ints:
+    """The parts numbered by how many seeds they hold, and then by their size."""
+    count = int(found.part.max(initial=-1)) + 1
+    size = np.bincount(found.part, minlength=count)
+    held = np.zeros(count, dtype=np.int64)
+    if seeds and len(found.part):
+        tree = KDTree(np.stack([found.x, found.height, found.z], axis=1))
+        metres, nearest = nearest_in(tree, np.array(seeds), _SEED)
+        held = np.bincount(found.part[nearest[np.isfinite(metres)]], minlength=count)
+    rank: Ints = np.empty(count, dtype=np.int32)
+    rank[np.lexsort((-size, -held))] = np.arange(count, dtype=np.int32)
+    return np.asarray(rank[found.part], dtype=np.int32)
 
 
 def _smoothed(height: Floats, beside: Ints) -> Floats:
@@ -260,7 +314,7 @@ def _smoothed(height: Floats, beside: Ints) -> Floats:
     there = np.where(beside >= 0, beside, np.arange(len(beside))[:, None])
     uneven: Bools = np.any(np.abs(height[there] - height[:, None]) > 1e-3, axis=1)
     for _ in range(_SMOOTHED):
-        uneven = uneven | np.any(uneven[there], axis=1)
+        uneven = np.logical_or(uneven, np.any(uneven[there], axis=1))
     here = np.flatnonzero(uneven)
     smooth, around = height.copy(), there[here]
     for _ in range(_SMOOTHED):

@@ -30,6 +30,10 @@ _NEAR = 6
 """Cells around a goal that are joined to it in a straight line."""
 
 
+Spot = tuple[int, float, float]
+"""A place, and where on it one is, in cells from the first cell's middle."""
+
+
 @dataclass(frozen=True, eq=False)
 class Places:
     """The places of a field as marches see them: in cells, from the first cell's middle.
@@ -37,18 +41,47 @@ class Places:
     Attributes:
         along: (n,) int32, the column of each place.
         across: (n,) int32, its row.
+        x: (n,) float64, where its middle is.
+        z: (n,) float64, the same.
         lift: (n,) float64, its height in cells, steps made a slope.
         beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
     """
 
     along: Ints
     across: Ints
+    x: Floats
+    z: Floats
     lift: Floats
     beside: Ints
 
     def sees(self, start: int, a: tuple[float, float], end: int, b: tuple[float, float]) -> float:
         """The length in cells of a straight way; -1 where something is between."""
         return sight_line(start, *a, end, *b, self.along, self.across, self.lift, self.beside)
+
+    def under(
+        self, start: int, a: tuple[float, float], b: tuple[float, float]
+    ) -> list[tuple[int, float]]:
+        """The places that a straight way of which :meth:`sees` holds goes over.
+
+        Returns:
+            Each, and the share of the way at which it is nearest to its middle.
+        """
+        dx, dz = b[0] - a[0], b[1] - a[1]
+        far = dx * dx + dz * dz
+        here, found = start, [(start, 0.0)]
+        count = int(4 * np.hypot(dx, dz)) + 1
+        for k in range(1, count + 1):
+            i, j = round(a[0] + dx * k / count), round(a[1] + dz * k / count)
+            at = int(self.along[here]), int(self.across[here])
+            for side, (u, w) in enumerate(((1, 0), (0, 1), (-1, 0), (0, -1))):
+                if (i - at[0]) * u > 0 or (j - at[1]) * w > 0:
+                    there = int(self.beside[here, side])
+                    here = there if there >= 0 else here
+            if here != found[-1][0]:
+                i, j = int(self.along[here]), int(self.across[here])
+                share = ((i - a[0]) * dx + (j - a[1]) * dz) / far
+                found.append((here, min(max(share, 0.0), 1.0)))
+        return found
 
     @cached_property
     def star(self) -> csr_array:
@@ -76,7 +109,7 @@ class Marched:
 
 
 def marched(
-    places: Places, goals: Sequence[tuple[int, float, float]], stops: Sequence[int] = ()
+    places: Places, goals: Sequence[Spot], stops: Sequence[int] = (), *, strict: bool = False
 ) -> Marched:
     """March from some goals over all places.
 
@@ -84,11 +117,12 @@ def marched(
         places: of the field.
         goals: the place of each, and where on it, in cells.
         stops: places beyond the nearest of which nobody wants to know.
+        strict: look along every line of sight cell by cell; else a line may brush a corner.
     """
     n = len(places.along)
     base = np.concatenate([np.arange(n), [place for place, _, _ in goals]]).astype(np.int32)
-    x = np.concatenate([places.along, [u for _, u, _ in goals]]).astype(np.float64)
-    z = np.concatenate([places.across, [w for _, _, w in goals]]).astype(np.float64)
+    x = np.concatenate([places.x, [u for _, u, _ in goals]])
+    z = np.concatenate([places.z, [w for _, _, w in goals]])
     cells = np.full(len(base), np.inf)
     cells[n:] = 0.0
     via = np.full(len(base), -1, dtype=np.int32)
@@ -96,7 +130,24 @@ def marched(
     if not goals or not n:
         return found
     compiled = _compiled()
-    return _by_star(places, found) if compiled is None else _run(compiled, places, found, stops)
+    if compiled is None:
+        return _by_star(places, found)
+    _run(compiled, places, found, stops, strict)
+    return found
+
+
+def taut(places: Places, turns: Sequence[Spot]) -> list[Spot]:
+    """The turns of a way that remain when each straight piece goes as far as it can."""
+    kept, i = [turns[0]], 0
+    while i < len(turns) - 1:
+        here = turns[i]
+        farther = range(len(turns) - 1, i + 1, -1)
+        i = next(
+            (j for j in farther if places.sees(here[0], here[1:], turns[j][0], turns[j][1:]) >= 0),
+            i + 1,
+        )
+        kept.append(turns[i])
+    return kept
 
 
 @lru_cache(maxsize=1)
@@ -109,8 +160,8 @@ def _compiled() -> Callable[..., None] | None:
 
 
 def _run(
-    march: Callable[..., None], places: Places, found: Marched, stops: Sequence[int]
-) -> Marched:
+    march: Callable[..., None], places: Places, found: Marched, stops: Sequence[int], strict: bool
+) -> None:
     n, all_ = len(places.along), len(found.base)
     last = np.zeros(n, dtype=np.bool_)
     last[list(stops)] = True
@@ -119,11 +170,10 @@ def _run(
     march(
         *(found.x, found.z, found.base),
         *(places.along, places.across, places.lift, places.beside),
-        *(last, 2.0, found.cells, found.via),
+        *(last, 2.0, strict, found.cells, found.via),
         *(np.zeros(n), np.zeros(n, dtype=np.int8), np.full(512, -1, dtype=np.int32)),
         *(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)),
     )
-    return found
 
 
 def _by_star(places: Places, found: Marched) -> Marched:
@@ -132,11 +182,9 @@ def _by_star(places: Places, found: Marched) -> Marched:
     for goal in range(n, len(found.base)):
         at = float(found.x[goal]), float(found.z[goal])
         base = int(found.base[goal])
-        close = np.flatnonzero(
-            np.hypot(places.along - at[0], places.across - at[1]) <= _NEAR
-        ).tolist()
+        close = np.flatnonzero(np.hypot(places.x - at[0], places.z - at[1]) <= _NEAR).tolist()
         for place in close:
-            end = float(places.along[place]), float(places.across[place])
+            end = float(places.x[place]), float(places.z[place])
             long = places.sees(base, at, place, end)
             if long >= 0:
                 rows.append(goal - n)

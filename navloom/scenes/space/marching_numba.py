@@ -143,6 +143,7 @@ def _march(
     beside: Any,
     stops: Any,
     slack: float,
+    strict: bool,
     metres: Any,
     via: Any,
     climb: Any,
@@ -174,7 +175,9 @@ def _march(
             state[p] = 1
             dx, dz, was = x[r] - x[p], z[r] - z[p], metres[p]
             flat = math.sqrt(dx * dx + dz * dz)
-            up = _seen_between(p, r, base[r], dx, dz, lift, beside, via, climb, state)
+            up = -1.0
+            if not strict:
+                up = _seen_between(p, r, base[r], dx, dz, lift, beside, via, climb, state)
             if up < 0:
                 up = _sight(base[r], x[r], z[r], p, x[p], z[p], along, across, lift, beside) - flat
             if up >= -1e-9:

@@ -18,7 +18,7 @@ from navloom.scenes.space.body_mesh import body_mesh
 from navloom.scenes.space.obstacles import Lines, Obstacles
 from navloom.scenes.space.shapes import Shape, climbs, shape_of
 from navloom.scenes.space.stands import NOBODY, Others, Pose, Stand, finite, outline, who_covers
-from navloom.scenes.space.underfoot import EPS, underfoot
+from navloom.scenes.space.underfoot import EPS, Underfoot, underfoot
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""
@@ -42,6 +42,22 @@ class Near:
     lines: Lines
 
 
+def obstacles_of(scene: Scene, body: Embodiment) -> Obstacles:
+    """The triangles that a body meets; made once per scene and kind of body."""
+    mesh = body_mesh(scene, body)
+    return per_scene(scene, f"obstacles {id(mesh)}", lambda: Obstacles(mesh))
+
+
+def floors_of(scene: Scene, body: Embodiment) -> Underfoot:
+    """The floors that a body treads; made once per scene and kind of body."""
+    mesh = body_mesh(scene, body)
+    return per_scene(
+        scene,
+        f"underfoot {id(mesh)} {body.stairs} {body.max_step}",
+        lambda: underfoot(mesh, step=body.max_step, stair=climbs(body), stairs=body.stairs),
+    )
+
+
 class Surroundings:
     """A scene as one body meets it.
 
@@ -59,13 +75,8 @@ class Surroundings:
         mesh = body_mesh(scene, body)
         self.stair = climbs(body)
         self._mesh = mesh
-        key = f"obstacles {id(mesh)}"
-        self._obstacles = per_scene(scene, key, lambda: Obstacles(mesh))
-        self.floors = per_scene(
-            scene,
-            f"underfoot {id(mesh)} {body.stairs} {body.max_step}",
-            lambda: underfoot(mesh, step=body.max_step, stair=self.stair, stairs=body.stairs),
-        )
+        self._obstacles = obstacles_of(scene, body)
+        self.floors = floors_of(scene, body)
         if not self.floors.layers.size:
             raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
         self._tiles: dict[tuple[int, int, int, int, bool], Near] = {}

@@ -1,0 +1,320 @@
+"""The places of 5 cm at which nothing is nearer to a body's middle than half its width.
+
+What is in the way is what a mover meets there (:mod:`navloom.scenes.space.obstacles`): the lines of
+the mesh between what the body steps over and its height, where it stands, and where floors end.
+Distances to them are true to a millimetre. The middle of a place is that of its cell, or as near to
+it as the body fits, so that a doorway as wide as the body is a way through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
+
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.geometry.columns import Grid
+from navloom.scenes.geometry.mesh import SceneMesh
+from navloom.scenes.geometry.owners import STAIRS
+from navloom.scenes.geometry.walkable import joined, neighbours, stacked
+from navloom.scenes.parts import Point3
+from navloom.scenes.space.body_mesh import LOW
+from navloom.scenes.space.obstacles import Obstacles
+from navloom.scenes.space.shapes import climbs
+from navloom.scenes.space.underfoot import EPS, Underfoot
+
+FAR = 1.0
+"""Metres: nobody asks how much farther the next obstacle is from a body of this size."""
+_SAMPLE = 0.02
+"""Metres between the points that stand for a line: a third of a millimetre too far at 0.3 m."""
+_SLOPE = 0.01
+"""Metres that a ramp may rise in a cell, whatever the body steps over."""
+_SEED = 0.6
+"""Metres within which a seed's place is looked for."""
+_ROOF = 12.0
+"""Metres: what has something over it this near is indoors."""
+_LOT = 50.0
+"""Square metres of a terrace, whatever the home beside it."""
+_CHUNK = 2_000
+_ALIKE = 0.01
+"""Metres of height: places that differ less have one band of obstacles."""
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dilated:
+    """Where the middle of a body may be.
+
+    Attributes:
+        grid: the cells.
+        cell: (n,) int32, the cell of each place, in order.
+        x: (n,) float64, where in the scene its middle is, in metres.
+        z: (n,) float64.
+        height: (n,) float64, y of the floor under it.
+        beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
+        clearance: (n,) float64, metres to the nearest obstacle, at most :data:`FAR`.
+        part: (n,) int32, which places hang together, numbered by their first place.
+    """
+
+    grid: Grid
+    cell: Ints
+    x: Floats
+    z: Floats
+    height: Floats
+    beside: Ints
+    clearance: Floats
+    part: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Band:
+    """Places at one height, lifted alike by what is under the body's rim."""
+
+    places: Ints
+    y: float
+    high: float
+    on_stairs: bool
+
+
+def dilated(
+    mesh: SceneMesh,
+    obstacles: Obstacles,
+    floors: Underfoot,
+    body: Embodiment,
+    seeds: Sequence[Point3] = (),
+) -> Dilated:
+    """Find where the middle of a body may be.
+
+    Args:
+        mesh: as the body meets it.
+        obstacles: of the mesh.
+        floors: of the mesh, for the body.
+        body: whose.
+        seeds: only floors that hang together with one of these are of interest, so neither roofs
+            nor the land around a home; all are where there is none.
+    """
+    grid, radius = floors.grid, body.width / 2
+    cell, height, tread, roofed = _with_room(mesh, floors, body)
+    if seeds:
+        climb = max(floors.stair, floors.step)
+        wanted = _with_seeds(grid, cell, height, roofed, climb, seeds)
+        cell, height, tread = cell[wanted], height[wanted], tread[wanted]
+    middles = grid.middles(cell)
+    x, z = middles[:, 0].copy(), middles[:, 1].copy()
+    clearance = np.zeros(len(cell))
+    for band in _bands(floors, cell, height, tread, body):
+        here = band.places
+        tree = _points(obstacles, floors, band, np.stack([x[here], z[here]], axis=1), body)
+        if tree is None:
+            clearance[here] = FAR
+            continue
+        clearance[here], shifted = _cleared(tree, middles[here], radius, grid.cell)
+        x[here], z[here] = shifted.T
+    free = clearance >= radius - EPS / 2
+    beside = neighbours(grid, cell, height, max(floors.stair, floors.step, _SLOPE))
+    rise = np.abs(height[beside] - height[:, None])
+    allowed = np.where(tread[:, None] | tread[beside], floors.stair, max(floors.step, _SLOPE))
+    held = (beside >= 0) & free[:, None] & free[beside] & (rise <= allowed + EPS)
+    return _kept(
+        Dilated(grid, cell, x, z, height, np.where(held, beside, -1), clearance, cell), free
+    )
+
+
+def _kept(found: Dilated, free: Bools) -> Dilated:
+    """The free places alone, and what hangs together."""
+    here = np.flatnonzero(free)
+    back = np.full(len(free) + 1, -1, dtype=np.int32)
+    back[here] = np.arange(len(here), dtype=np.int32)
+    beside = back[found.beside[here]]
+    _, part = connected_components(joined(beside, beside >= 0), directed=False)
+    return Dilated(
+        found.grid,
+        found.cell[here],
+        found.x[here],
+        found.z[here],
+        found.height[here],
+        beside,
+        found.clearance[here],
+        part.astype(np.int32),
+    )
+
+
+def _with_room(
+    mesh: SceneMesh, floors: Underfoot, body: Embodiment
+) -> tuple[Ints, Floats, Bools, Bools]:
+    """Floor with head room for the body, cell by cell and from above down in each.
+
+    Returns:
+        Of each its cell, its height, whether it is a tread, and whether there is a roof over it.
+    """
+    grid = floors.grid
+    count = len(floors.layers)
+    layers = floors.layers.reshape(count, grid.wide * grid.deep).T
+    treads = floors.stairs.reshape(count, grid.wide * grid.deep).T
+    over = max(body.max_step, LOW) + EPS
+    # Of floors that lie as near over one another as a slab is thick, the uppermost is stood on.
+    above = np.concatenate([np.full((len(layers), 1), np.inf), layers[:, :-1]], axis=1)
+    cell, layer = np.nonzero(above - layers > over)
+    height = layers[cell, layer].astype(np.float64)
+    at = grid.middles(cell.astype(np.int32))
+    # From where its underside is: what is lower is stepped over, or a line in its way.
+    start = height + over
+    starts = np.stack([at[:, 0], start, at[:, 1]], axis=1).astype(np.float32)
+    up = np.array([0, 1, 0], dtype=np.float32)
+    hits = mesh.caster.cast(starts, np.broadcast_to(up, starts.shape))
+    roomy = start + hits.distance >= height + body.height
+    # The first thing over one who is inside a thing is the inner side of its top.
+    met = np.flatnonzero(hits.face >= 0)
+    corners = mesh.vertices[mesh.faces[hits.face[met]]].astype(np.float64)
+    leaves = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 1] > 0
+    roomy[met[leaves & (mesh.owners[hits.face[met]] > 0)]] = False
+    tread, roofed = treads[cell[roomy], layer[roomy]], hits.distance[roomy] <= _ROOF
+    return cell[roomy].astype(np.int32), height[roomy], tread, roofed
+
+
+def _with_seeds(
+    grid: Grid, cell: Ints, height: Floats, roofed: Bools, climb: float, seeds: Sequence[Point3]
+) -> Bools:
+    """Places that hang together with those nearest to the seeds, walls not counted."""
+    beside = neighbours(grid, cell, height, climb)
+    at = grid.middles(cell)
+    tree = KDTree(np.stack([at[:, 0], height, at[:, 1]], axis=1))
+    metres, nearest = nearest_in(tree, np.array(seeds), _SEED)
+    nearest = nearest[np.isfinite(metres)]
+    if not len(nearest):
+        return np.ones(len(cell), dtype=np.bool_)
+    # A terrace is of the home, and all the land around it is not.
+    open_ = ~roofed
+    pairs = joined(beside, (beside >= 0) & open_[:, None] & open_[beside])
+    _, lot = connected_components(pairs, directed=False)
+    most = max(float(np.count_nonzero(roofed)), _LOT / grid.cell**2)
+    wide = np.bincount(lot)[lot] <= most
+    of_home = roofed | (wide & np.isin(lot, lot[nearest]))
+    pairs = joined(beside, (beside >= 0) & of_home[:, None] & of_home[beside])
+    _, part = connected_components(pairs, directed=False)
+    return np.asarray(of_home & np.isin(part, part[nearest]))
+
+
+def _bands(
+    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, body: Embodiment
+) -> list[_Band]:
+    high, on_stairs = _lifted(floors, cell, height, tread, body.width / 2)
+    keys = np.stack([np.round(height / _ALIKE), np.round(high / _ALIKE), on_stairs], axis=1)
+    _, which = np.unique(keys.astype(np.int64), axis=0, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    found = []
+    for places in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+        if len(places):
+            y, top = float(np.median(height[places])), float(np.median(high[places]))
+            found.append(_Band(places.astype(np.int32), y, top, bool(on_stairs[places[0]])))
+    return found
+
+
+def _lifted(
+    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, radius: float
+) -> tuple[Floats, Bools]:
+    """How high a body stands at each place, and whether treads lift it there.
+
+    As :meth:`navloom.scenes.space.underfoot.Underfoot.lifted` has it, of a disc.
+    """
+    grid = floors.grid
+    count = int(radius / grid.cell)
+    axis = np.arange(-count, count + 1)
+    du, dw = (each.ravel() for each in np.meshgrid(axis, axis, indexing="ij"))
+    disc = du**2 + dw**2 <= (radius / grid.cell) ** 2
+    du, dw = du[disc], dw[disc]
+    high, on_stairs = height.copy(), np.zeros(len(cell), dtype=np.bool_)
+    uneven = _uneven(floors, cell, height, count)
+    layers = stacked(cell, grid.wide * grid.deep)
+    for here in np.array_split(uneven, len(uneven) // _CHUNK + 1):
+        rows = np.clip(cell[here][:, None] // grid.deep + du, 0, grid.wide - 1)
+        columns = np.clip(cell[here][:, None] % grid.deep + dw, 0, grid.deep - 1)
+        there = np.stack([layer[rows * grid.deep + columns] for layer in layers])
+        y = height[here][:, None]
+        heights = np.where(there >= 0, height[there], np.inf)
+        near = (heights > y + EPS) & (heights <= y + 3 * radius + floors.stair)
+        heights = np.where(near, heights, np.inf).min(axis=0)
+        steps = (tread[there] & near).any(axis=0)
+        order = np.argsort(heights, axis=1)[:, : int(np.isfinite(heights).sum(axis=1).max())]
+        heights = np.take_along_axis(heights, order, axis=1)
+        steps = np.take_along_axis(steps, order, axis=1)
+        top, on, going = height[here], np.zeros(len(here), np.bool_), np.ones(len(here), np.bool_)
+        for k in range(heights.shape[1]):
+            allowed = np.where(steps[:, k] | on, floors.stair, floors.step)
+            going &= heights[:, k] <= top + allowed + EPS
+            if not going.any():
+                break
+            top = np.where(going, np.maximum(top, heights[:, k]), top)
+            on |= going & steps[:, k]
+        high[here], on_stairs[here] = top, on
+    return high, on_stairs
+
+
+def _uneven(floors: Underfoot, cell: Ints, height: Floats, count: int) -> Ints:
+    """Places with a step within some cells."""
+    grid = floors.grid
+    beside = neighbours(grid, cell, height, max(floors.stair, floors.step))
+    step = np.any((beside >= 0) & (np.abs(height[beside] - height[:, None]) > EPS), axis=1)
+    near = np.zeros(grid.wide * grid.deep, dtype=np.bool_)
+    near[cell[step]] = True
+    near = maximum_filter(near.reshape(grid.wide, grid.deep), 2 * count + 3).ravel()
+    return np.flatnonzero(near[cell]).astype(np.int32)
+
+
+def _points(
+    obstacles: Obstacles, floors: Underfoot, band: _Band, at: Floats, body: Embodiment
+) -> KDTree | None:
+    """Points on all that is in the way of places of a band, and around them."""
+    far = max(FAR, body.width)
+    (x0, z0), (x1, z1) = at.min(axis=0) - far, at.max(axis=0) + far
+    faces = obstacles.within(x0, z0, x1, z1)
+    owners = obstacles.owners(faces)
+    low = np.where(
+        owners > 0,
+        band.y + body.max_step,
+        band.high + (floors.stair if band.on_stairs else floors.step),
+    )
+    stairs = band.high + floors.stair if body.stairs else band.y + 5 * EPS
+    low = np.where(owners == STAIRS, stairs, low) + EPS
+    lines = obstacles.lines(faces, low, band.y + body.height)
+    edges = floors.edges
+    near = (edges[:, 4] >= band.y - climbs(body) - EPS) & (edges[:, 4] <= band.high + EPS)
+    ends = np.concatenate([lines.ends, edges[near, :4]])
+    if not len(ends):
+        return None
+    start, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
+    many = np.ceil(np.hypot(way[:, 0], way[:, 1]) / _SAMPLE).astype(np.int64) + 1
+    line = np.repeat(np.arange(len(ends)), many)
+    share = np.arange(len(line)) - np.repeat(np.cumsum(many) - many, many)
+    share = share / np.maximum(many - 1, 1)[line]
+    return KDTree(start[line] + share[:, None] * way[line])
+
+
+def nearest_in(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:
+    """How far the nearest point of a tree is, infinite where none is within reach, and which."""
+    metres, which = tree.query(at, distance_upper_bound=most)
+    return np.atleast_1d(np.asarray(metres)), np.atleast_1d(np.asarray(which, dtype=np.int32))
+
+
+def _cleared(tree: KDTree, at: Floats, radius: float, cell: float) -> tuple[Floats, Floats]:
+    """How far each place is from obstacles, and its middle moved within its cell to fit."""
+    far = max(FAR, radius + cell)
+    metres, nearest = nearest_in(tree, at, far)
+    metres = np.minimum(metres, far)
+    close = np.flatnonzero((metres < radius) & (metres > radius - 0.75 * cell))
+    away = at[close] - tree.data[nearest[close]]
+    away *= ((radius - metres[close] + EPS / 2) / np.maximum(metres[close], EPS))[:, None]
+    moved = at[close] + np.clip(away, -0.49 * cell, 0.49 * cell)
+    there, _ = nearest_in(tree, moved, far)
+    better = there >= radius
+    out = at.copy()
+    out[close[better]], metres[close[better]] = moved[better], there[better]
+    return metres, out
