@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from navloom.errors import SceneError, SimulatorError
 from navloom.scenes.scene import Point3
 from navloom.scenes.space.body_field import Way
 from navloom.scenes.space.stands import Moved, Others, Stand
@@ -71,5 +72,12 @@ class Footing:
 
     @cached_property
     def moves(self) -> Moves:
-        """How it moves."""
-        return self.made()
+        """How it moves.
+
+        Raises:
+            SimulatorError: that cannot be made of the scene.
+        """
+        try:
+            return self.made()
+        except SceneError as error:
+            raise SimulatorError(f"Nothing can be driven on: {error}") from error

@@ -130,18 +130,21 @@ class Worker:
         mesh = self.meshes[file]
         return {"points": [_listed(mesh.near(each)) for each in points]}
 
-    def walk(self, file: str, start: list[float], way: list[float]) -> dict[str, Any]:
+    def walk(
+        self, file: str, start: list[float], way: list[float], slide: bool = True
+    ) -> dict[str, Any]:
         """Where one gets to who goes from a place by (x, z) metres, sliding along what is there."""
         mesh = self.meshes[file]
         here = mesh.near(start)
         if here is None:
             return {"start": None, "end": None}
         begun = here
+        step = mesh.finder.try_step if slide else mesh.finder.try_step_no_sliding
         metres = math.hypot(*way)
         for _ in range(math.ceil(metres / STEP_M - 1e-9)):
             pieces = max(1.0, metres / STEP_M)
             there = self.magnum.Vector3(here.x + way[0] / pieces, here.y, here.z + way[1] / pieces)
-            here = mesh.finder.try_step(here, there)
+            here = step(here, there)
         return {"start": _listed(begun), "end": _listed(here)}
 
     def path(self, file: str, start: list[float], goals: list[list[float]]) -> dict[str, Any]:

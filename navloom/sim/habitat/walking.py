@@ -18,10 +18,10 @@ from typing import Any
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.scenes.space.body_field import Way
 from navloom.sim.graph import floor_of
 from navloom.sim.habitat.habitat_process import HabitatProcess, Place, habitat_at
 from navloom.sim.habitat.habitat_scenes import SceneFiles
-from navloom.sim.protocol import Path
 
 CELL_M = 0.05
 STAIR_RISE_M = 0.2
@@ -72,33 +72,36 @@ class Ground:
         self._file = str(files.navmeshes / f"{sha256(told).hexdigest()[:16]}.navmesh")
         self.lacking = 0
 
-    def snapped(self, point: Point3) -> Point3 | None:
-        """The place to stand that is nearest to a point; None where none is within half a metre.
+    def snapped(self, points: Sequence[Point3]) -> list[Point3 | None]:
+        """The place to stand that is nearest to each point; None where none is within half a metre.
 
         Raises:
             SimulatorError: there is no navmesh, or no habitat.
         """
-        (found,) = self._asked("snap", points=[point])["points"]
-        return None if found is None else _point(found)
+        found = self._asked("snap", points=list(points))["points"]
+        return [None if each is None else _point(each) for each in found]
 
-    def walked(self, start: Point3, heading: float, metres: float) -> Walked | None:
+    def walked(
+        self, start: Point3, heading: float, metres: float, *, slide: bool = True
+    ) -> Walked | None:
         """Where one gets to; None where the start is on no ground.
 
         Args:
             start: a place on the floor.
             heading: radians, as everywhere.
             metres: how far, ahead of it.
+            slide: whether it goes on along what is in the way.
 
         Raises:
             SimulatorError: as :meth:`snapped`.
         """
         way = [metres * math.sin(heading), -metres * math.cos(heading)]
-        found = self._asked("walk", start=start, way=way)
+        found = self._asked("walk", start=start, way=way, slide=slide)
         if found["start"] is None:
             return None
         return Walked(_point(found["start"]), _point(found["end"]))
 
-    def way(self, start: Point3, goals: Sequence[Point3]) -> Path | None:
+    def way(self, start: Point3, goals: Sequence[Point3]) -> Way | None:
         """The shortest way on the navmesh to the nearest goal; None where there is none.
 
         Args:
@@ -113,8 +116,8 @@ class Ground:
             return None
         points = tuple(map(_point, found["points"]))
         if distance_3d(points[0], points[-1]) == 0:
-            return Path(points[:1], 0.0)
-        return Path(points, float(found["metres"]))
+            return Way(points[:1], 0.0)
+        return Way(points, float(found["metres"]))
 
     def _asked(self, do: str, **given: Any) -> dict[str, Any]:
         with habitat_at(self._place) as process:
