@@ -138,7 +138,7 @@ def test_forward_leaves_the_graph_and_comes_back_to_it() -> None:
         seen = simulator.step({"robot": Forward()})["robot"]
     assert seen.pose.viewpoint == "east"
     assert [way.viewpoint for way in seen.candidates] == ["upper", "hub"]
-    with pytest.raises(SimulatorError, match="ROBOT, .* does not fit there, nor"):
+    with pytest.raises(SimulatorError, match=r"ROBOT, .* does not fit there, nor"):
         simulator.place("robot", Pose((0.0, 30.0, 0.0)))
 
 
