@@ -22,6 +22,7 @@ SHELL = -6
 """A mesh that does not say what its parts are."""
 _DOORS = 1_000
 _OPENINGS = 100_000
+_AGENTS = 1_000_000
 
 
 def door_owner(index: int) -> int:
@@ -34,13 +35,18 @@ def opening_owner(index: int) -> int:
     return -_OPENINGS - index
 
 
+def agent_owner(number: int) -> int:
+    """The number of a body that stands in the scene: the 0th, the 1st, ... of a simulator's."""
+    return -_AGENTS - number
+
+
 def item_owner(index: int) -> int:
     """The number of ``scene.items[index]``."""
     return index + 1
 
 
 def owner_name(scene: Scene, owner: int) -> str:
-    """What a number means: an item's id, ``wall``, ``door Hall_1 <-> Kitchen_2``, ``window``.
+    """What a number means: an item's id, ``wall``, ``door Hall_1 <-> Kitchen_2``, ``agent 0``.
 
     Args:
         scene: the scene whose frames they are.
@@ -61,6 +67,8 @@ def owner_name(scene: Scene, owner: int) -> str:
     }
     if owner in plain:
         return plain[owner]
+    if owner <= -_AGENTS:
+        return f"agent {-owner - _AGENTS}"
     if 0 <= -owner - _OPENINGS < len(scene.openings):
         opening = scene.openings[-owner - _OPENINGS]
         return f"{opening.kind} of {opening.region}"

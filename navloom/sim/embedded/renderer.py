@@ -9,7 +9,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,11 @@ class Renderer:
         if self.lighting == "unbaked":
             return None
         return kept(self.facets, lambda: baked(self.facets))
+
+    @property
+    def owners(self) -> Ints:
+        """(m,) whose each face is."""
+        return self.mesh.owners
 
     @cached_property
     def edge_codes(self) -> Ints:
@@ -161,6 +166,46 @@ class Renderer:
         pixels[at] = (seen.astype(np.uint16) * 7 + pixels[at]) // 8
 
 
+class Casting(Protocol):
+    """What casts a picture's rays."""
+
+    def cast_picture(
+        self, origins: NDArray[np.float32], directions: NDArray[np.float32], wide: int
+    ) -> Hits:
+        """As :meth:`navloom.scenes.geometry.rays.RayCaster.cast_picture`."""
+        ...
+
+
+class Drawn(Protocol):
+    """What frames are taken of: a mesh, or one with bodies in it."""
+
+    @property
+    def caster(self) -> Casting:
+        """What casts rays at it."""
+        ...
+
+    @property
+    def owners(self) -> Ints:
+        """(m,) whose each face is."""
+        ...
+
+    @property
+    def edge_codes(self) -> Ints:
+        """(m,) which faces a pixel may lie between without an edge."""
+        ...
+
+    def shade(
+        self,
+        hits: Hits,
+        starts: NDArray[np.float32],
+        ways: NDArray[np.float32],
+        pixel: float,
+        soft: bool = True,
+    ) -> NDArray[np.uint8]:
+        """As :meth:`Renderer.shade`."""
+        ...
+
+
 class Frame:
     """What one camera sees, each kind of picture made when it is first read.
 
@@ -169,7 +214,7 @@ class Frame:
         camera: where from.
     """
 
-    def __init__(self, renderer: Renderer, camera: Camera) -> None:
+    def __init__(self, renderer: Drawn, camera: Camera) -> None:
         self.renderer = renderer
         self.camera = camera
         self._hits: Hits | None = None
@@ -198,7 +243,7 @@ class Frame:
     @cached_property
     def ids(self) -> NDArray[np.int32]:
         """(height, width) whose each pixel is; see :mod:`navloom.scenes.geometry.owners`."""
-        found = self.renderer.mesh.owners.take(self.hits.face, mode="clip")
+        found = self.renderer.owners.take(self.hits.face, mode="clip")
         found[self.hits.face < 0] = 0
         return found.reshape(self.camera.height, self.camera.width)
 
