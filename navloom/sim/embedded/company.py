@@ -139,8 +139,11 @@ class Company:
         return self._nearer(hits, self._bodies.caster.cast_picture(origins, directions, wide))
 
     def cast(self, origins: Floats, directions: Floats) -> Hits:
-        """What rays meet first, in the scene or of a body."""
-        return self.cast_picture(origins, directions, len(directions))
+        """What rays meet first, whatever is cut, in the scene or of a body."""
+        hits = self._scene.caster.cast(origins, directions)
+        if self._bodies is None:
+            return hits
+        return self._nearer(hits, self._bodies.caster.cast(origins, directions))
 
     def _opened(self, origins: Floats, ways: Floats) -> tuple[Floats, Floats | None]:
         """Where rays begin that look into the cut scene, and what they have gone by then."""

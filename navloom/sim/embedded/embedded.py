@@ -2,6 +2,8 @@
 
 They move as :mod:`navloom.sim.bodied` says, by the exact mover of the mesh. Pictures are rendered
 when they are read, so that an agent without eyes pays for none: not even the mesh is made before.
+Agents see one another; in frames of ids the others are ``agent_owner`` of where they stand among
+all agents' names in order. Who stands inside another sees through it.
 Colour, depth and ids of one camera share their rays. What was seen before a change of the scene
 still shows what was.
 """
@@ -25,9 +27,11 @@ from navloom.scenes.geometry import has_geometry, scene_mesh
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.space.body_field import Way, body_field
 from navloom.scenes.space.mover import mover_of
+from navloom.scenes.space.stands import Stand
 from navloom.sim.bodied import BodySimulator
 from navloom.sim.captions import captions_for
 from navloom.sim.embedded.camera import Camera
+from navloom.sim.embedded.company import Bodies, Company, beside, with_bodies
 from navloom.sim.embedded.renderer import Frame, Lighting, Renderer
 from navloom.sim.embedded.sensors import Rig, Sensor, rig_of
 from navloom.sim.footing import Footing
@@ -120,16 +124,21 @@ class EmbeddedSimulator(BodySimulator):
     def _observations(self) -> dict[str, Observation]:
         seen = super()._observations()
         return {
-            name: replace(each, images=self._images(each.pose, self._agents[name].body.height))
-            for name, each in seen.items()
+            name: replace(each, images=self._images(name, each.pose)) for name, each in seen.items()
         }
 
-    def _images(self, pose: Pose, height: float) -> Mapping[str, tuple[View, ...]]:
+    def _images(self, name: str, pose: Pose) -> Mapping[str, tuple[View, ...]]:
+        height = self._agents[name].body.height
+        others = {
+            number: (agent.body, Stand(agent.pose.position, agent.pose.heading))
+            for number, (who, agent) in enumerate(sorted(self._agents.items()))
+            if who != name
+        }
         views: dict[str, list[View]] = {}
         shots: dict[Camera, _Shot] = {}
         for sensor in self._rig:
             camera = camera_of(self.scene, pose, sensor, height)
-            shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light))
+            shot = shots.setdefault(camera, _Shot(self.scene, camera, self._light, others))
             views.setdefault(sensor.modality, []).append(_view(sensor, shot))
         return {modality: tuple(each) for modality, each in views.items()}
 
@@ -174,10 +183,16 @@ class _Shot:
     scene: Scene
     camera: Camera
     light: Lighting
+    others: Bodies
+
+    @cached_property
+    def drawn(self) -> Renderer | Company:
+        renderer = _renderer(self.scene, self.light)
+        return with_bodies(renderer, beside(self.camera, self.others))
 
     @cached_property
     def frame(self) -> Frame:
-        return _renderer(self.scene, self.light).frame(self.camera)
+        return self.drawn.frame(self.camera)
 
 
 def _renderer(scene: Scene, light: Lighting) -> Renderer:
@@ -216,7 +231,7 @@ def _ranges(sensor: Sensor, shot: _Shot) -> NDArray[np.float32]:
     local = (level * np.sin(turns), np.sin(tilts), level * np.cos(turns))
     rays = np.stack([each.ravel() for each in local], axis=1) @ np.stack([right, up, ahead])
     place = np.asarray(shot.camera.position, dtype=np.float32)
-    hits = scene_mesh(shot.scene).caster.cast(place, rays.astype(np.float32))
+    hits = shot.drawn.caster.cast(place, rays.astype(np.float32))
     metres = np.where(hits.face >= 0, hits.distance, np.float32(0))
     if sensor.far is not None:
         metres = np.minimum(metres, np.float32(sensor.far))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from navloom.scenes.bodies import FETCH, SPOT, VLNVERSE, Embodiment, builtin_bodies, get_body
+from navloom.scenes.distances import heading_to
 from navloom.scenes.geometry.body_solids import body_parts
 from navloom.scenes.geometry.mesh import assembled
 from navloom.scenes.geometry.owners import WALL, agent_owner, owner_name
@@ -15,6 +18,9 @@ from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.camera import Camera
 from navloom.sim.embedded.company import beside, with_bodies
 from navloom.sim.embedded.renderer import Renderer
+from navloom.sim.embedded.sensors import Sensor, rig_of
+from navloom.sim.protocol import Pose
+from navloom.sim.registry import get_simulator
 
 CART = Embodiment(name="cart", shape="box", width=0.6, depth=1.0, height=0.9)
 
@@ -72,5 +78,23 @@ def test_a_cut_scene_is_seen_from_above(room: Renderer) -> None:
     cut = with_bodies(room, tall, cut=1.0).frame(above)
     assert cut.ids[16, 16] == agent_owner(0)
     assert cut.depth[16, 16] == pytest.approx(3.5, abs=0.04)
-    assert cut.ids[16, 4] == -2
-    assert cut.depth[16, 4] == pytest.approx(5.0, abs=0.02)
+    assert cut.ids[16, 8] == -2
+    assert cut.depth[16, 8] == pytest.approx(5.0, abs=0.02)
+
+
+def test_agents_see_one_another() -> None:
+    scene = load_scene("demo:flat")
+    rig = rig_of((Sensor("ids"), Sensor("rgb"), Sensor("lidar", projection="lidar", fov=6.28)))
+    edge = scene.edges[0]
+    places = {each.id: each.position for each in scene.viewpoints}
+    facing = heading_to(places[edge.a], places[edge.b])
+    simulator = get_simulator("embedded", scene, rig=rig, light="unbaked")
+    one = Pose((0, 0, 0), facing, 0.0, edge.a)
+    alone = simulator.reset({"b": (one, VLNVERSE)})["b"]
+    both = simulator.reset({"b": (one, VLNVERSE), "a": (replace(one, viewpoint=edge.b), VLNVERSE)})[
+        "b"
+    ]
+    assert agent_owner(0) not in alone.images["ids"][0].image
+    assert agent_owner(0) in both.images["ids"][0].image
+    assert not np.array_equal(alone.images["rgb"][0].image, both.images["rgb"][0].image)
+    assert (alone.images["lidar"][0].image > both.images["lidar"][0].image).any()
