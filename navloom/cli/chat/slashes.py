@@ -6,7 +6,7 @@ A conversation as a file is what was said and every pose as JSON, and the walk a
      "transcript": [{"who", "text", "turn", "at"}, ...], "trajectory": [[viewpoint, heading,
      elevation], ...]}
 
-``at`` is how many poses the robot had stood in when a line was said.
+A body that drives has x, y and z after that: a viewpoint is then the one it stands on or by. ``at`` is how many poses the robot had stood in when a line was said.
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> 
     path = _place(rest or f"{talk.thread}-{len(talk.trail)}.png")
     path = path if path.suffix else path.with_suffix(".png")
     _must_be_free([path], f"/look! {rest}", replace=replace)
-    viewpoint, heading, _ = talk.trail[-1]
-    _write(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading))
+    viewpoint, heading = talk.trail[-1][:2]
+    off = talk.state["pose"]["position"] if talk.state["pose"].get("beside") else None
+    _write(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading, at=off))
     view.said("note", f"What the robot sees is in {path}.")
 
 
@@ -216,6 +217,7 @@ _COMMANDS: dict[str, Callable[[str, Talk, View], Awaitable[None]]] = {
 FORMAT: Literal["navloom.chat/1"] = "navloom.chat/1"
 _MOST_BYTES = 20_000_000
 Angle = Annotated[float, Field(allow_inf_nan=False)]
+_Pose = tuple[str, Angle, Angle] | tuple[str, Angle, Angle, Angle, Angle, Angle]
 
 
 class _Line(BaseModel):
@@ -236,7 +238,7 @@ class Saved(BaseModel):
     scene: str = Field(max_length=300)
     model: str = Field(max_length=300)
     transcript: list[_Line] = Field(max_length=100_000)
-    trajectory: list[tuple[str, Angle, Angle]] = Field(min_length=1, max_length=1_000_000)
+    trajectory: list[_Pose] = Field(min_length=1, max_length=1_000_000)
 
 
 def save_chat(
@@ -288,8 +290,11 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
     from navloom.scenes.plan import draw_plan
     from navloom.scenes.plan_lines import Mark, Route
 
-    places = [scene.viewpoint_by_id[pose[0]] for pose in trajectory]
-    points = tuple((scene.floor_of(p), p.position[0], p.position[2]) for p in places)
+    places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]
+    points = tuple(
+        (scene.floor_of(p), *((at[0], at[2]) if at else (p.position[0], p.position[2])))
+        for p, at in places
+    )
     marks = [Mark("start", *points[0]), Mark("stop", *points[-1], label="now")]
     walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
     figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")
@@ -308,7 +313,7 @@ def read_chat(path: Path, scene: Scene) -> Saved:
     saved = read_json(path, TypeAdapter(Saved), most=_MOST_BYTES)
     if saved.scene != scene.uri:
         raise UsageError(f"{path} is a conversation in {saved.scene}, and this is {scene.uri}.")
-    for viewpoint, _, _ in saved.trajectory:
+    for viewpoint, *_ in saved.trajectory:
         if viewpoint not in scene.viewpoint_by_id:
             hint = did_you_mean(viewpoint[:80], scene.viewpoint_by_id)
             raise UsageError(f"{path}: {scene.uri} has no viewpoint '{viewpoint[:80]}'.{hint}")

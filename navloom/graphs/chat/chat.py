@@ -124,11 +124,11 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
         "status": "ok",
         "reason": None,
         "message": None,
-        "result": _result({**stood, "trajectory": [first], "seed": seed}, walker, ""),
+        "result": _result({"pose": stood["pose"], "trajectory": [first], "seed": seed}, walker, ""),
     }
 
 
-def _result(state: State, walker: Walker, said: str) -> dict[str, Any]:
+def _result(state: Mapping[str, Any], walker: Walker, said: str) -> dict[str, Any]:
     return {
         "home": walker.scene.uri,
         "pose": state["pose"],

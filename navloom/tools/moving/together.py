@@ -237,7 +237,7 @@ class _Party:
             stop.reason = self._no_way(goer, stop)
             return
         if stop.way is None:
-            stop.way = way.metres
+            stop.way = float(way.metres)
         goer.ahead = strides(_thinned(way), goer.body.speed * TURN_S) or [goer.pose.position]
 
     def _no_way(self, goer: Goer, stop: Stop) -> str:
