@@ -6,7 +6,8 @@ A conversation as a file is what was said and every pose as JSON, and the walk a
      "transcript": [{"who", "text", "turn", "at"}, ...], "trajectory": [[viewpoint, heading,
      elevation], ...]}
 
-A body that drives has x, y and z after that: a viewpoint is then the one it stands on or by. ``at`` is how many poses the robot had stood in when a line was said.
+Of a body that drives ``positions`` holds x, y and z of every pose beside that, and its viewpoint is
+the one it stands on or by. ``at`` is how many poses the robot had stood in when a line was said.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
@@ -178,7 +180,7 @@ async def _replay(rest: str, talk: Talk, view: View) -> None:
     if rest:
         saved = read_chat(_place(rest), talk.scene)
         lines = [line.model_dump() for line in saved.transcript]
-        trail: list[list[Any]] = [list(pose) for pose in saved.trajectory]
+        trail = saved.trail
     else:
         lines, trail = talk.transcript, talk.trail
     view.said("note", f"Replay: {len(lines)} lines, {len(trail)} poses.")
@@ -217,7 +219,6 @@ _COMMANDS: dict[str, Callable[[str, Talk, View], Awaitable[None]]] = {
 FORMAT: Literal["navloom.chat/1"] = "navloom.chat/1"
 _MOST_BYTES = 20_000_000
 Angle = Annotated[float, Field(allow_inf_nan=False)]
-_Pose = tuple[str, Angle, Angle] | tuple[str, Angle, Angle, Angle, Angle, Angle]
 
 
 class _Line(BaseModel):
@@ -238,7 +239,14 @@ class Saved(BaseModel):
     scene: str = Field(max_length=300)
     model: str = Field(max_length=300)
     transcript: list[_Line] = Field(max_length=100_000)
-    trajectory: list[_Pose] = Field(min_length=1, max_length=1_000_000)
+    trajectory: list[tuple[str, Angle, Angle]] = Field(min_length=1, max_length=1_000_000)
+    positions: list[tuple[Angle, Angle, Angle]] = Field(default=[], max_length=1_000_000)
+
+    @property
+    def trail(self) -> list[list[Any]]:
+        """Every pose as the conversation had it."""
+        at = self.positions if len(self.positions) == len(self.trajectory) else repeat(())
+        return [[*pose, *where] for pose, where in zip(self.trajectory, at, strict=False)]
 
 
 def save_chat(
@@ -265,7 +273,8 @@ def save_chat(
         "scene": scene.uri,
         "model": model,
         "transcript": list(transcript),
-        "trajectory": list(trajectory),
+        "trajectory": [list(pose[:3]) for pose in trajectory],
+        **({"positions": [list(pose[3:]) for pose in trajectory]} if trajectory[0][3:] else {}),
     }
     _write(path, json.dumps(saved, ensure_ascii=False, indent=1).encode())
 
@@ -292,7 +301,7 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
 
     places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]
     points = tuple(
-        (scene.floor_of(p), *((at[0], at[2]) if at else (p.position[0], p.position[2])))
+        (scene.floor_of(p), at[0] if at else p.position[0], at[2] if at else p.position[2])
         for p, at in places
     )
     marks = [Mark("start", *points[0]), Mark("stop", *points[-1], label="now")]

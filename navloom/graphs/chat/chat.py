@@ -281,7 +281,7 @@ def _barred(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) ->
     """Say that the body did not get through, what it touched, and where it is."""
     room = room_name(walker.scene, now_of(state, walker).room)
     touched = bumps(walked["touched"], walker.scene)
-    against = f": {touched[0]['what']} is in my way" if touched else ""
+    against = f" because of {touched[0]['what']}" if touched else ""
     why = f"I did not get through to the {walked['place']['name']}{against}. I am in the {room}."
     told = {"error": why, "room": room, "metres": walked["walked"], "touched": touched}
     return tool_message(walked["call"], told)

@@ -16,7 +16,8 @@ from typing import Any
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_3d
-from navloom.sim.graph import GraphSimulator, floor_of, nearest_viewpoint
+from navloom.sim.bodied import BodySimulator
+from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Contact, Forward, Observation, Pose, Turn, Waypoint
 from navloom.sim.walker import Walker, pose_entry, pose_record
 from navloom.tools.moving.surroundings import region_of
@@ -52,7 +53,7 @@ class Moved:
 def looked(state: Mapping[str, Any], walker: Walker) -> Observation:
     """What the robot perceives where the state says it stands."""
     seen = walker.look(_exact(state, walker))
-    if seen.pose.viewpoint is not None or not isinstance(walker.simulator, GraphSimulator):
+    if seen.pose.viewpoint is not None or not isinstance(walker.simulator, BodySimulator):
         return seen
     name = str(state["pose"]["viewpoint"])
     there = walker.simulator.seen_from(name)
@@ -128,7 +129,7 @@ def driven(state: Mapping[str, Any], walker: Walker, metres: float) -> Moved:
         left -= step
         pose = walker.pose_record(seen.pose)
         trail = [*trail, pose_entry(pose)]
-        inner |= {"pose": pose, "simulator": walker.saved(), "trajectory": trail}
+        inner |= {"pose": pose, **walker.saved(), "trajectory": trail}
         if distance_3d(before.position, seen.pose.position) < _LEAST * abs(step):
             break
     if seen is None:
@@ -144,7 +145,7 @@ def _stood(walker: Walker, seen: Observation) -> dict[str, Any]:
     record = walker.pose_record(pose)
     if pose.viewpoint is None:
         record |= {"viewpoint": _by(walker.scene, pose), "beside": True}
-    return {"pose": record, "simulator": walker.saved()}
+    return {"pose": record, "simulator": None, **walker.saved()}
 
 
 def _kept(state: Mapping[str, Any]) -> dict[str, Any]:

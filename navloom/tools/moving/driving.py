@@ -120,7 +120,9 @@ def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
     off = math.dist(seen.pose.position, way.points[-1])
     arrived = off <= ARRIVED_M
     why = "" if arrived else _why_short(trip, off)
-    return Drive(arrived, float(way.metres), trip.metres, tuple(trip.poses), tuple(trip.contacts), why)
+    return Drive(
+        arrived, float(way.metres), trip.metres, tuple(trip.poses), tuple(trip.contacts), why
+    )
 
 
 @dataclass
