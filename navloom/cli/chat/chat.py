@@ -150,7 +150,7 @@ def _context(
 
     whole, embodiment = scene_of(uri), body_of(body)
     backend = simulator_name(backend, whole)
-    if backend in PHYSICAL:
+    if backend in PHYSICAL and body is not None:
         made = {**made, "physics": "slide"}
     elif body is not None:
         raise UsageError(
