@@ -33,4 +33,5 @@ def why_barred(now: Now, place: Place) -> str:
     barrier = first_barrier(whole, here, there, now.body)
     if barrier is None:
         return f" There is too little room for my body ({now.body.name}) on the way."
-    return f" In my way is {barrier.words(whole)}: {barrier.note}."
+    verb = "are" if barrier.kind == "stairs" else "is"
+    return f" In my way {verb} {barrier.words(whole)}: {barrier.note}."
