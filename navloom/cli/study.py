@@ -12,7 +12,7 @@ import typer
 from navloom.cli.common import print_json
 from navloom.cli.help_pages import Commands
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
-from navloom.cli.navigation.eval import LEVELS, check_flags, print_study
+from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
 from navloom.cli.options import Json, Out, takes
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
@@ -184,4 +184,33 @@ def oracle(
     check_flags(context, request, study=True)
     arms = arm or tuple(STUDIED)
     table = study_oracle(replace(request, task=task), out, session, arms)
+    print_study(table, as_json=as_json)
+
+
+@app.command()
+@takes(
+    *(*ORACLE_ARMS, *LEVELS, "sample_id", "retry", "go_back", "agent", "model", "oracle_model"),
+    *("data", "split", "subset", "physics", "waypoints", "max_questions", "oracle_budget"),
+    usual={"max_steps": LONG_STEPS, "body": "VLNVERSE"},
+    task="scene",
+)
+def bodies(
+    spec: Spec,
+    request: EvalRequest,
+    out: Out,
+    session: Session,
+    kind: Kind = "mixed",
+    n: Episodes = 100,
+    arm: Arms = None,
+    as_json: Json = False,
+) -> None:
+    """What does a body cost a navigator? slide, strict and telhop on its own hops and on slim ones.
+
+    The heuristic and the shortest-path navigator (VLNVerse 5.3), one run an arm and one table. On
+    hops of its own a body touches nothing. The same command on the same folder goes on.
+    """
+    from navloom.evals.navigation.studies import PHYSICS_ARMS, study_bodies
+
+    request = replace(request, options={"spec": spec, "kind": kind, "n": n})
+    table = study_bodies(request, out, session, arm or tuple(PHYSICS_ARMS))
     print_study(table, as_json=as_json)

@@ -30,7 +30,7 @@ from navloom.scenes.space.stands import Others, Stand
 from navloom.sim.body_motion import BodyMotion
 from navloom.sim.footing import Footing
 from navloom.sim.graph import STANDING_M, Agent, GraphSimulator, floor_of, nearest_viewpoint
-from navloom.sim.physics import PhysicsRules
+from navloom.sim.physics import Physics, PhysicsRules
 from navloom.sim.protocol import (
     Action,
     Captions,
@@ -76,18 +76,9 @@ class BodySimulator(GraphSimulator, ABC):
         self._footings: dict[Embodiment, Footing] = {}
 
     @property
-    def physics(self) -> str:
+    def physics(self) -> Physics:
         """What a touch comes to."""
         return self._rules.physics
-
-    def seen_from(self, viewpoint: str) -> Observation:
-        """What is perceived on a viewpoint, whoever stands there: its ways and its words.
-
-        Raises:
-            SimulatorError: there is no such viewpoint.
-        """
-        standing = self._standing(Pose((0.0, 0.0, 0.0), viewpoint=self._known(viewpoint)))
-        return self._observe(standing)
 
     @abstractmethod
     def _made_footing(self, body: Embodiment) -> Footing:

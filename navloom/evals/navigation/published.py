@@ -3,6 +3,7 @@
 They are VLN-MME's Table 2 (language models as they come) and Table 6 (navigators trained on the
 task), typed from the paper into ``published.yaml``. Each says of what it is: the paper's own subset
 of val_unseen, whose size its tables do not print (its error analysis has 200 walks), or all of it.
+Beside runs with a body stands VLNVerse's Table 5.
 """
 
 from __future__ import annotations
@@ -49,10 +50,16 @@ class PublishedRow:
 
 
 @cache
-def published_rows() -> tuple[PublishedRow, ...]:
-    """All rows, in the papers' order."""
+def _typed() -> Mapping[str, Any]:
     text = files("navloom.evals.navigation").joinpath("published.yaml").read_text("utf-8")
-    said = yaml.safe_load(text)
+    said: dict[str, Any] = yaml.safe_load(text)
+    return said
+
+
+@cache
+def published_rows() -> tuple[PublishedRow, ...]:
+    """All rows of VLN-MME, in its order."""
+    said = _typed()
     return tuple(row for table in said["tables"] for row in _rows(said["source"], table))
 
 
@@ -73,6 +80,21 @@ def _rows(source: str, table: Mapping[str, Any]) -> Iterator[PublishedRow]:
                     where = f"{source} {table['table']}"
                     trained = table["kind"] != "zero-shot"
                     yield PublishedRow(where, trained, group, model, task, part, values)
+
+
+def physics_rows(columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """VLNVerse's rows of agents with physics: agent, task, physics and metrics, as cells.
+
+    Args:
+        columns: metrics; a cell that the text at hand has not is empty.
+    """
+    said = _typed()["physics"]
+    for row in said["rows"]:
+        values = {
+            name: value / 100 if name in SHARES else value for name, value in row["values"].items()
+        }
+        cells = (spoken(name, values[name]) if name in values else "" for name in columns)
+        yield (f"{row['agent']} ({said['source']}, {row['grain']})", "", row["physics"], *cells)
 
 
 def rows_beside(request: Mapping[str, Any], *, every: bool = False) -> list[PublishedRow]:

@@ -285,7 +285,6 @@ class EvalRequest(Request):
         object.__setattr__(self, "backend", backend)
         if bool(self.few_shot_failures) != (self.failures_from is not None):
             raise UsageError("few_shot_failures and failures_from go together: how many, of which")
-        self.embodiment  # noqa: B018  a name that is none is found out now
         own = self.settings.oracle
         if own is not None and self.oracle not in ("off", own):
             raise UsageError(

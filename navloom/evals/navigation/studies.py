@@ -5,6 +5,9 @@
 examples of failures and with questions, beside the bound: an oracle that knows the path and speaks
 at every step.
 
+``study_bodies`` (VLNVerse 5.3): baselines whose body slides, collides, or is set at the end of each
+hop, on hops of its own and on those of a slim one.
+
 Each arm is an ordinary run in a folder of its own; the same call on the same folder goes on.
 """
 
@@ -18,7 +21,9 @@ from typing import Any
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.compare import Paired, compare_runs
+from navloom.evals.navigation.published import physics_rows
 from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.navigation.scores import spoken
 from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.report.document import Table
@@ -52,6 +57,14 @@ ORACLE_ARMS: dict[str, dict[str, Any]] = {
     "bound": {"oracle": "bound"},
 }
 """What each arm of the oracle study changes of the request."""
+PHYSICS_ARMS: dict[str, dict[str, Any]] = {
+    f"{agent}-{waypoints}-{physics}": {"agent": agent, "waypoints": waypoints, "physics": physics}
+    for waypoints in ("body", "slim")
+    for agent in ("heuristic", "shortest-path")
+    for physics in ("slide", "strict", "telhop")
+}
+"""What each arm of the study of bodies changes of the request."""
+_SCORED = ("SR", "SPL", "OSR", "NE", "TL", "nDTW", "collision_rate", "contacts", "collided")
 BASE, HARD = "base", "hard.json"
 
 
@@ -125,6 +138,73 @@ def study_oracle(
     if request.thinks_with.startswith("builtin/"):
         note += " Rules read no examples: failures-N cannot help a builtin model."
     return runs_table("Help on what it failed on", note, runs, _against("again", runs, out))
+
+
+def study_bodies(
+    request: EvalRequest,
+    out: Path,
+    session: Session | None = None,
+    arms: Sequence[str] = tuple(PHYSICS_ARMS),
+) -> Table:
+    """Baselines with a body: each physics, on the body's own hops and on a slim one's.
+
+    Args:
+        request: which episodes, and whose body; who navigates, how and on what is each arm's.
+        out: the folder of the runs.
+        session: how to go through them.
+        arms: which, of ``PHYSICS_ARMS``.
+
+    Raises:
+        RunError: the folder holds other things.
+        UnfinishedError: a run was stopped or has errors; the same call goes on.
+        UsageError: there is no such arm.
+    """
+    for name in arms:
+        if name not in PHYSICS_ARMS:
+            said = f"no arm '{name}': choose {', '.join(PHYSICS_ARMS)}."
+            raise UsageError(said + did_you_mean(name, PHYSICS_ARMS))
+    check_free(out)
+    study = _study(request, session)
+    runs = {
+        name: _run(replace(request, **changes), out / name, study, part=True)
+        for name, changes in PHYSICS_ARMS.items()
+        if name in arms
+    }
+    ours = tuple(_body_row(PHYSICS_ARMS[name], run) for name, run in runs.items())
+    published = tuple(physics_rows(_SCORED))
+    body = request.embodiment
+    note = (
+        f"{body.name}: {body.height:g} m high, {body.width:g} m wide. body: hops that this body"
+        " passes straight, and episodes made on them; slim: the scene's own hops and episodes."
+        " slide: it slides along what it touches; strict: a contact that displaces it by"
+        f" {request.collision_threshold:g} m ends the episode, collided; telhop: it is set at the"
+        " end of each hop, or beside it. Collision rate (VLNVerse, Table 8): all contacts over all"
+        " actions; contacts: an episode. shortest-path is told the graph's own shortest way at"
+        f" every step. {_touched(runs)} Pale rows are published, not measured here, and in no"
+        " statistic: 200 episodes, Qwen3-VL-4B; most of their cells are lost in the text at hand."
+    )
+    head = ("agent", "waypoints", "physics", *_SCORED)
+    return Table("Bodies", note, head, (*ours, *published), pale=len(published), record={**runs})
+
+
+def _body_row(arm: Mapping[str, Any], run: Mapping[str, Any]) -> tuple[str, ...]:
+    metrics = run["metrics"]
+    means = (metrics[name]["mean"] if name in metrics else None for name in _SCORED)
+    cells = (spoken(name, mean) for name, mean in zip(_SCORED, means, strict=True))
+    return (arm["agent"], arm["waypoints"], arm["physics"], *cells)
+
+
+def _touched(runs: Mapping[str, Mapping[str, Any]]) -> str:
+    """How many contacts there were on whose hops."""
+    said = []
+    for waypoints in ("body", "slim"):
+        of = [run for name, run in runs.items() if PHYSICS_ARMS[name]["waypoints"] == waypoints]
+        told = [run["metrics"]["contacts"] for run in of if "contacts" in run["metrics"]]
+        count = sum(round(each["mean"] * each["n"]) for each in told)
+        said += [
+            f"{count:,} contacts in {sum(each['n'] for each in told):,} episodes on {waypoints}"
+        ]
+    return f"In all: {'; '.join(said)}."
 
 
 def _arms(request: EvalRequest, names: Sequence[str]) -> dict[str, dict[str, Any]]:

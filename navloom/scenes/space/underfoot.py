@@ -68,13 +68,9 @@ class Underfoot:
         cell = self.grid.at(x, z)
         if cell < 0:
             return None
-        column = self.layers[:, cell // self.grid.deep, cell % self.grid.deep]
-        heights: list[float] = column.tolist()
+        heights = self.layers[:, cell // self.grid.deep, cell % self.grid.deep].tolist()
         near = [each for each in heights if abs(each - y) <= reach + EPS]
-        if not near:
-            return None
-        nearest: float = min(near, key=lambda each: abs(each - y))
-        return round(nearest, 4)
+        return min(near, key=lambda each: abs(each - y)) if near else None
 
     def window(self, x0: float, z0: float, x1: float, z1: float) -> tuple[slice, slice]:
         """The cells over a rectangle."""
@@ -148,8 +144,7 @@ def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Un
     grid = grid_over(structure, CELL, 1.0)
     trodden = structure if stairs else structure.without(structure.owners == STAIRS)
     found = surfaces_of(trodden, grid)
-    # What has its own thickness over it (a tread's body under its board) is not stood on.
-    level = (found.slope >= _LEVEL) & (found.room > _FLAT)
+    level = found.slope >= _LEVEL
     cell, height, room = found.cell[level].astype(np.int64), found.height[level], found.room[level]
     tread = trodden.owners[found.face[level]] == STAIRS
     places = _Places(grid, cell, height, tread)
