@@ -27,8 +27,12 @@ ATTEMPTS, TAU = 20, 2
 """How many attempts, and links between rooms, unless told."""
 FIRST = "builtin/first"
 """The control that always takes the first of a list."""
+DRIVING = "Driven in a simulator"
+"""A group of options in the help."""
 _NO_PROFILE = "none"
-COLLAB_ONLY = ("strict_helper", "types", "faster", "min_gain")
+VERIFYING = ("verify_sim", "robot_1", "robot_2", "drop_undriven")
+"""Fields about driving relays."""
+COLLAB_ONLY = ("strict_helper", "types", "faster", "min_gain", *VERIFYING)
 """Fields about relays alone."""
 COMPACT_ONLY = {
     "hold_names": True,
@@ -44,7 +48,7 @@ COMPACT_ONLY = {
 class SynthRequest(Request):
     """Everything the outcome of a synthesis depends on."""
 
-    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands"})
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"prompts", "errands", "bodies"})
 
     kind: Literal["single", "collab"] = "single"
     spec: Spec = ""
@@ -104,6 +108,21 @@ class SynthRequest(Request):
     min_gain: Annotated[
         float, Opt("Only relays that spare robot_1 so much of its way, 1 - alpha.", min=0, max=1)
     ] = 0.0
+    verify_sim: Annotated[
+        bool,
+        Opt(
+            "Drive every accepted relay: two bodies in one home, in each other's way. The record"
+            " keeps metres planned and driven, contacts, and which leg arrived.",
+            panel=DRIVING,
+        ),
+    ] = False
+    robot_1: Annotated[
+        str, Opt("With --verify-sim, robot_1's body: a name, or FILE.json#NAME.", metavar="NAME")
+    ] = "FETCH"
+    robot_2: Annotated[str, Opt("And robot_2's.", metavar="NAME")] = "SPOT"
+    drop_undriven: Annotated[
+        bool, Opt("With --verify-sim, a relay that could not be driven counts as failed.")
+    ] = False
     constrain: Constrain = True
     compact: Compact = False
     """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
@@ -149,6 +168,17 @@ class SynthRequest(Request):
             raise UsageError(f"{FIRST} takes the first of a list: give --compact, which has lists")
         for profile in self.profile:
             load_profile(profile)
+        self._check_bodies()
+
+    def _check_bodies(self) -> None:
+        if not self.verify_sim:
+            if self.drop_undriven:
+                raise UsageError("--drop-undriven goes with --verify-sim, which drives relays")
+            return
+        from navloom.scenes.bodies import body_of
+
+        for name in (self.robot_1, self.robot_2):
+            body_of(name)
 
     def _settled(self) -> dict[str, Any]:
         """What nobody said: as usual, or as the run has it whose tasks are lifted."""
@@ -197,14 +227,22 @@ class SynthRequest(Request):
         """The request as ``run.json`` keeps it: what it asks, and the prompts it will use."""
         from navloom.prompts.load import load_prompt
         from navloom.prompts.navcraft.profiles import load_profile, profile_names
+        from navloom.scenes.bodies import body_of
 
         names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
         names = [f"{name}_choices" for name in names] if self.compact else names
         # A profile's file may change between two sessions; those of the package do not.
         own = {name for name in self.profile if name not in (*profile_names(), _NO_PROFILE)}
         given = {name: load_profile(name) for name in sorted(own)}
+        asked = asdict(self)
+        if self.verify_sim:
+            bodies = {name: body_of(getattr(self, name)) for name in ("robot_1", "robot_2")}
+            asked["bodies"] = {k: v.model_dump(exclude={"description"}) for k, v in bodies.items()}
+        else:
+            # A run that drives nothing is what it was before relays could be driven.
+            asked = {name: value for name, value in asked.items() if name not in VERIFYING}
         return {
-            **asdict(self),
+            **asked,
             "profile": [
                 {"file": name, **profile.model_dump(by_alias=True)}
                 if (profile := given.get(name))

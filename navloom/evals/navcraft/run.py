@@ -26,6 +26,7 @@ from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.models.registry import model_of
 from navloom.prompts.navcraft.profiles import Profile, load_profile
+from navloom.scenes.geometry import has_geometry
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import list_scenes, load_scene, scene_of
 from navloom.tools.navcraft.errand import count_admissible_triples
@@ -98,7 +99,9 @@ def plan(request: SynthRequest, run: Path | None, note: Note) -> SynthPlan:
         UsageError: the run to lift has homes that the spec has not.
     """
     known = None if run is None else read_survey(run)
-    found = known or survey(request.spec, tau=request.tau, homes=request.homes, note=note)
+    found = known or survey(
+        request.spec, tau=request.tau, homes=request.homes, driven=request.verify_sim, note=note
+    )
     made = _over(request, found.scenes)
     if request.kind == "collab":
         made.wishes = {
@@ -254,7 +257,12 @@ def _kind(why: str) -> str:
 
 
 def survey(
-    spec: str, *, tau: int, homes: int | None = None, note: Callable[[str], None] = lambda _: None
+    spec: str,
+    *,
+    tau: int,
+    homes: int | None = None,
+    driven: bool = False,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Survey:
     """Look at every scene of a spec.
 
@@ -262,6 +270,7 @@ def survey(
         spec: which scenes, as :func:`navloom.scenes.uri.list_scenes` takes them.
         tau: hops that each leg of an errand must have.
         homes: look at the first so many alone.
+        driven: whether bodies have to drive there: a scene without geometry is left out.
         note: told what is going on.
 
     Raises:
@@ -282,6 +291,8 @@ def survey(
         if scene.uri in found.scenes or scene.uri in found.skipped:
             raise SceneError(f"{spec} holds two scenes named {scene.uri}: rename one")
         why = why_no_errand(scene, tau=tau)
+        if driven and not has_geometry(scene):
+            why = "there is no geometry to drive in"
         if why is None:
             found.scenes[scene.uri] = uri
         else:

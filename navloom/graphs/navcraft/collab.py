@@ -48,25 +48,30 @@ from navloom.graphs.turns import (
     turns,
 )
 from navloom.prompts.load import Rendered, load_prompt
+from navloom.scenes.bodies import Embodiment, body_of
 from navloom.scenes.distances import per_scene
 from navloom.scenes.prompt import scene_json
 from navloom.scenes.scene import prompt_name
 from navloom.scenes.uri import scene_of
+from navloom.sim.registry import get_simulator
 from navloom.tools.forms import listed
 from navloom.tools.navcraft.errand import Errand, read_errand
 from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
 from navloom.tools.navcraft.relay import (
     RelayAnswer,
     RelayChoice,
+    RobotName,
     check_collab_path_efficient,
     read_relay,
     relay_answer,
     relay_answer_schema,
 )
+from navloom.tools.navcraft.relay_drive import drive_relay
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Asked, Types, Wish, drawn, settled
 
 NOT_WORTH_IT = "not worth it"
+NOT_DRIVEN = "not_driven"
 RELAY = "relay"
 TASKS_KEPT = 16
 
@@ -107,6 +112,14 @@ class Context(navcraft_single.Context):
     """Only relays that are done before robot_1 alone would be."""
     min_gain: float = 0.0
     """Only relays that spare robot_1 so much of its way, 1 - alpha."""
+    verify_sim: bool = False
+    """Drive each accepted relay with two bodies (:mod:`navloom.tools.navcraft.relay_drive`)."""
+    robot_1: str = "FETCH"
+    """Robot_1's body, by name or as ``FILE.json#NAME``."""
+    robot_2: str = "SPOT"
+    """Robot_2's body."""
+    drop_undriven: bool = False
+    """Whether a relay that could not be driven fails, as ``not_driven``."""
 
 
 def _crafted(made: dict[str, Any], _: State) -> dict[str, Any]:
@@ -260,8 +273,32 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
         answer = relay_answer(errand, confirmed)
     plan, wrong = read_relay(answer, scene_of(context.scene), errand, confirmed)
     if plan is not None and confirmed is not None and not wrong:
-        return {"status": "ok", "reason": None, "result": _result(plan, confirmed, state, context)}
+        result = _result(plan, confirmed, state, context)
+        if not context.verify_sim:
+            return {"status": "ok", "reason": None, "result": result}
+        driven = _driven(confirmed, state, context)
+        result["navloom"]["driven"] = driven
+        if driven["done"] or not context.drop_undriven:
+            return {"status": "ok", "reason": None, "result": result}
+        return {
+            **given_up(NOT_DRIVEN, f"The relay could not be driven: {driven['reason']}."),
+            "result": result,
+        }
     return sent_back(state, wrong, context)
+
+
+def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any]:
+    """How the relay went with two bodies."""
+    task = _task(state, context)
+    bodies: dict[RobotName, Embodiment] = {
+        "robot_1": body_of(context.robot_1),
+        "robot_2": body_of(context.robot_2),
+    }
+    simulator = get_simulator("embedded", task.scene, physics="slide")
+    try:
+        return drive_relay(simulator, task, relay, bodies)
+    finally:
+        simulator.close()
 
 
 def prompt_name_of(context: Context) -> str:
