@@ -80,6 +80,15 @@ class BodySimulator(GraphSimulator, ABC):
         """What a touch comes to."""
         return self._rules.physics
 
+    def seen_from(self, viewpoint: str) -> Observation:
+        """What is perceived on a viewpoint, whoever stands there: its ways and its words.
+
+        Raises:
+            SimulatorError: there is no such viewpoint.
+        """
+        standing = self._standing(Pose((0.0, 0.0, 0.0), viewpoint=self._known(viewpoint)))
+        return self._observe(standing)
+
     @abstractmethod
     def _made_footing(self, body: Embodiment) -> Footing:
         """What a body moves on in the scene that there is now."""

@@ -27,9 +27,13 @@ from navloom.terminal import say
 
 if TYPE_CHECKING:
     from navloom.graphs.chat.state import Context
+    from navloom.scenes.bodies import Embodiment
+    from navloom.scenes.scene import Scene
     from navloom.sim.protocol import Simulator
 
 app = Commands()
+PHYSICAL = ("embedded",)
+"""Backends in which a body drives."""
 _INSTALL = "pip install 'navloom[tui]'"
 
 
@@ -60,6 +64,15 @@ def chat(
             metavar="SECONDS",
         ),
     ] = 0.35,
+    body: Annotated[
+        str | None,
+        Opt(
+            "Whose body drives: WHEELCHAIR, FETCH, SPOT, ... or FILE.json#NAME. It goes where it"
+            " fits, and says why it does not.",
+            metavar="NAME",
+            shown="a slim one",
+        ),
+    ] = None,
     captions: Captions = None,
     backend: Backend = USUAL_BACKEND,
     panoramas: Panoramas = None,
@@ -93,7 +106,7 @@ def chat(
     made: dict[str, Any] = {"folder": panoramas} if panoramas is not None else {}
     if backend == "habitat":
         made = {"dataset": scene_dataset}
-    context = _context(scene, model, backend, captions, made)
+    context = _context(scene, model, backend, captions, made, body)
     how: dict[str, Any] = {
         "thread": thread or "chat",
         "seed": seed,
@@ -127,40 +140,70 @@ def _display(asked: DisplayName | None) -> DisplayName:
 
 
 def _context(
-    scene: str, model: str, backend: str, captions: str | None, made: dict[str, Any]
+    uri: str, model: str, backend: str, captions: str | None, made: dict[str, Any], body: str | None
 ) -> Context:
     from navloom.graphs.chat.state import Context
     from navloom.models.registry import get_model
+    from navloom.scenes.bodies import body_of
+    from navloom.scenes.uri import scene_of
+    from navloom.sim.registry import simulator_name
 
-    simulator = _simulator(backend, scene, captions, made)
-    context = Context(model=get_model(model), simulator=simulator)
+    whole, embodiment = scene_of(uri), body_of(body)
+    backend = simulator_name(backend, whole)
+    if backend in PHYSICAL and body is not None:
+        made = {**made, "physics": "slide"}
+    elif body is not None:
+        raise UsageError(
+            f"--body {body} needs a body's way through {whole.uri}, and {backend} has none: use a"
+            " home with walls and --backend embedded."
+        )
+    home = whole if body is None else _as_it_goes(whole, embodiment)
+    simulator = _simulator(backend, home, captions, made)
+    context = Context(
+        model=get_model(model),
+        simulator=simulator,
+        embodiment=embodiment,
+        whole=None if home is whole else whole,
+    )
     pictures = "rgb" in simulator.capabilities
     if pictures and not context.shown_views and not model.startswith("builtin/"):
         say(f"{model} takes no images: it is told in words what there is.")
     return context
 
 
-def _simulator(backend: str, uri: str, captions: str | None, made: dict[str, Any]) -> Simulator:
+def _as_it_goes(home: Scene, body: Embodiment) -> Scene:
+    """The home with the ways that a body passes straight."""
+    from navloom.scenes.space.mover import mover_of
+    from navloom.sim.graph import floor_of
+
+    mover, at = mover_of(home, body), {each.id: floor_of(each) for each in home.viewpoints}
+    kept = [
+        edge
+        for edge in home.edges
+        if mover.passes(at[edge.a], at[edge.b]) and mover.passes(at[edge.b], at[edge.a])
+    ]
+    return home.replace(edges=tuple(kept))
+
+
+def _simulator(backend: str, home: Scene, captions: str | None, made: dict[str, Any]) -> Simulator:
     """The home to walk in, with a model's captions where there are any.
 
     Raises:
         UsageError: a run of captions has none of this home.
-        SceneError, SimulatorError: the home or the captions are broken or not there.
+        SimulatorError: the captions are broken, or the backend cannot be had.
     """
     from navloom.sim.registry import get_simulator
 
     if captions is None:
-        return get_simulator(backend, uri, **made)
+        return get_simulator(backend, home, **made)
     from navloom.evals.captions.run import caption_file
-    from navloom.scenes.uri import scene_of
     from navloom.sim.captions import captions_for
 
-    home = scene_of(uri)
     kept = caption_file(captions, home)
     if kept is None:
         raise UsageError(
             f"--captions {captions} has no captions of {home.uri}: make them with"
-            f" `navloom caption {uri} --out DIR`, or give a file of captions."
+            f" `navloom caption {home.origin} --out DIR`, or give a file of captions."
         )
     if backend == "panorama":
         return get_simulator(backend, home, captions=kept, **made)

@@ -6,7 +6,8 @@ A conversation as a file is what was said and every pose as JSON, and the walk a
      "transcript": [{"who", "text", "turn", "at"}, ...], "trajectory": [[viewpoint, heading,
      elevation], ...]}
 
-``at`` is how many poses the robot had stood in when a line was said.
+Of a body that drives ``positions`` holds x, y and z of every pose beside that, and its viewpoint is
+the one it stands on or by. ``at`` is how many poses the robot had stood in when a line was said.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
@@ -141,8 +143,9 @@ async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> 
     path = _place(rest or f"{talk.thread}-{len(talk.trail)}.png")
     path = path if path.suffix else path.with_suffix(".png")
     _must_be_free([path], f"/look! {rest}", replace=replace)
-    viewpoint, heading, _ = talk.trail[-1]
-    _write(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading))
+    viewpoint, heading = talk.trail[-1][:2]
+    off = talk.state["pose"]["position"] if talk.state["pose"].get("beside") else None
+    _write(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading, at=off))
     view.said("note", f"What the robot sees is in {path}.")
 
 
@@ -177,7 +180,7 @@ async def _replay(rest: str, talk: Talk, view: View) -> None:
     if rest:
         saved = read_chat(_place(rest), talk.scene)
         lines = [line.model_dump() for line in saved.transcript]
-        trail: list[list[Any]] = [list(pose) for pose in saved.trajectory]
+        trail = saved.trail
     else:
         lines, trail = talk.transcript, talk.trail
     view.said("note", f"Replay: {len(lines)} lines, {len(trail)} poses.")
@@ -237,6 +240,13 @@ class Saved(BaseModel):
     model: str = Field(max_length=300)
     transcript: list[_Line] = Field(max_length=100_000)
     trajectory: list[tuple[str, Angle, Angle]] = Field(min_length=1, max_length=1_000_000)
+    positions: list[tuple[Angle, Angle, Angle]] = Field(default=[], max_length=1_000_000)
+
+    @property
+    def trail(self) -> list[list[Any]]:
+        """Every pose as the conversation had it."""
+        at = self.positions if len(self.positions) == len(self.trajectory) else repeat(())
+        return [[*pose, *where] for pose, where in zip(self.trajectory, at, strict=False)]
 
 
 def save_chat(
@@ -263,7 +273,8 @@ def save_chat(
         "scene": scene.uri,
         "model": model,
         "transcript": list(transcript),
-        "trajectory": list(trajectory),
+        "trajectory": [list(pose[:3]) for pose in trajectory],
+        **({"positions": [list(pose[3:]) for pose in trajectory]} if trajectory[0][3:] else {}),
     }
     _write(path, json.dumps(saved, ensure_ascii=False, indent=1).encode())
 
@@ -288,8 +299,11 @@ def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> N
     from navloom.scenes.plan import draw_plan
     from navloom.scenes.plan_lines import Mark, Route
 
-    places = [scene.viewpoint_by_id[pose[0]] for pose in trajectory]
-    points = tuple((scene.floor_of(p), p.position[0], p.position[2]) for p in places)
+    places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]
+    points = tuple(
+        (scene.floor_of(p), at[0] if at else p.position[0], at[2] if at else p.position[2])
+        for p, at in places
+    )
     marks = [Mark("start", *points[0]), Mark("stop", *points[-1], label="now")]
     walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
     figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")
@@ -308,7 +322,7 @@ def read_chat(path: Path, scene: Scene) -> Saved:
     saved = read_json(path, TypeAdapter(Saved), most=_MOST_BYTES)
     if saved.scene != scene.uri:
         raise UsageError(f"{path} is a conversation in {saved.scene}, and this is {scene.uri}.")
-    for viewpoint, _, _ in saved.trajectory:
+    for viewpoint, *_ in saved.trajectory:
         if viewpoint not in scene.viewpoint_by_id:
             hint = did_you_mean(viewpoint[:80], scene.viewpoint_by_id)
             raise UsageError(f"{path}: {scene.uri} has no viewpoint '{viewpoint[:80]}'.{hint}")

@@ -169,15 +169,24 @@ def _back(heard: _Heard) -> list[Intent]:
 def _turn(heard: _Heard) -> list[Intent]:
     side = heard.slots.get("side", "around")
     side = side if side in ("left", "right") else "around"
-    degrees = float(heard.slots.get("degrees") or 90)
+    degrees = float(heard.slots.get("degrees") or (30 if heard.slots.get("little") else 90))
     twice = 2 if heard.text.endswith(("twice", "two times")) else 1
     return [Intent("turn", {"direction": side, "degrees": degrees})] * twice
 
 
 def _step(heard: _Heard) -> list[Intent]:
-    far = heard.slots.get("metres")
+    far = _metres(heard)
     side = _SIDES.get(heard.slots.get("side", "ahead"), "ahead")
-    return [Intent("go", {"direction": side, **({"metres": float(far)} if far else {})})]
+    return [Intent("go", {"direction": side, **({"metres": far} if far else {})})]
+
+
+def _metres(heard: _Heard) -> float:
+    return float(heard.slots.get("metres") or 0) or int(heard.slots.get("centimetres") or 0) / 100
+
+
+def _back_up(heard: _Heard) -> list[Intent]:
+    """Backwards, without turning round; half a metre where nobody said how far."""
+    return [Intent("go", {"direction": "behind", "metres": _metres(heard) or 0.5})]
 
 
 def _door(heard: _Heard) -> list[Intent]:
@@ -353,6 +362,7 @@ _ACTS: Mapping[str, _Act] = {
     "give_up": _call("stop", give_up=True),
     "start": _call("go_to", place="where we started"),
     "back": _back,
+    "back_up": _back_up,
     "came_from": _call("go_to", place="the room you came from"),
     **dict.fromkeys(("passed", "been_in"), _passed),
     "again": _again,

@@ -21,6 +21,7 @@ by the tools of :mod:`navloom.tools.chat.tools` alone, along edges of the naviga
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -32,6 +33,7 @@ from langgraph.types import Checkpointer, Overwrite, interrupt
 from navloom.errors import UsageError
 from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, off_loop
 from navloom.graphs.ask import Asked, ask_model
+from navloom.graphs.chat import embodied
 from navloom.graphs.chat.exchange import (
     answer_call,
     cleaned,
@@ -45,15 +47,17 @@ from navloom.graphs.chat.exchange import (
     opening,
     pose_at,
     said_by,
-    step_to,
+    told_by,
     tool_message,
-    turned,
 )
 from navloom.graphs.chat.state import Context, Input, State
 from navloom.graphs.chat.undo import mark_of, undone
 from navloom.models.binding import bind
 from navloom.models.reply import left_out
-from navloom.sim.walker import Walker, pose_record, walker_of
+from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.uri import scene_of
+from navloom.sim.walker import Walker, walker_of
+from navloom.tools.chat.bumped import bumps, contact_records
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
 
@@ -69,6 +73,12 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if state["home"] != home:
         raise UsageError(
             f"This conversation is in {state['home']}, not in {home}: open it with its own scene."
+        )
+    own = state.get("body", DEFAULT_BODY.name)
+    if own != walker.embodiment.name:
+        raise UsageError(
+            f"This conversation has the body {own}, not {walker.embodiment.name}: open it with its"
+            " own body."
         )
     if state.get("undo"):
         return undone(state)
@@ -93,14 +103,16 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _fresh(state: State, walker: Walker) -> dict[str, Any]:
     seed = int(state.get("seed") or 0)
     asked = pose_at(walker.scene, state.get("start") or "", state.get("heading") or 0.0)
-    pose = pose_record(walker.start(asked, seed).pose)
+    stood = embodied.began(walker, asked, seed)
+    first = embodied.entry(stood["pose"])
     grown = ("messages", "transcript", "past", "begun", "paid", "marks")
     return {
         "seed": seed,
         "said": state.get("said"),
         "home": walker.scene.uri,
-        "pose": pose,
-        "trajectory": Overwrite([list(pose.values())]),
+        **stood,
+        "body": walker.embodiment.name,
+        "trajectory": Overwrite([first]),
         **{name: Overwrite([]) for name in grown},
         "turn": 0,
         "thought": 0,
@@ -112,13 +124,11 @@ def _fresh(state: State, walker: Walker) -> dict[str, Any]:
         "status": "ok",
         "reason": None,
         "message": None,
-        "result": _result(
-            {"pose": pose, "trajectory": [list(pose.values())], "seed": seed}, walker, ""
-        ),
+        "result": _result({"pose": stood["pose"], "trajectory": [first], "seed": seed}, walker, ""),
     }
 
 
-def _result(state: State, walker: Walker, said: str) -> dict[str, Any]:
+def _result(state: Mapping[str, Any], walker: Walker, said: str) -> dict[str, Any]:
     return {
         "home": walker.scene.uri,
         "pose": state["pose"],
@@ -157,7 +167,7 @@ async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     walker = walker_of(runtime)
-    pictures = walker.pictures(state)
+    pictures = embodied.pictures(state, walker)
     talk = kept_messages(state["messages"])
     asked = [*opening(now_of(state, walker), pictures), *talk]
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
@@ -177,7 +187,10 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the first tool call that is open, or begin the walk or question it asks for."""
     walker = walker_of(runtime)
     call, earlier = next_call(state["messages"])
-    message, todo = answer_call(call, earlier, now_of(state, walker))
+    whole = None if runtime.context.whole is None else scene_of(runtime.context.whole)
+    message, todo = answer_call(call, earlier, now_of(state, walker, whole))
+    if "drive" in todo:
+        return _driven(state, walker, call, todo["drive"])
     if "walk" in todo:
         return _set_out(state, call, todo)
     if "question" in todo:
@@ -185,8 +198,10 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         asked = [said_by("robot", text, state)]
         return {"question": {"call": call, "text": text}, "transcript": asked}
     if "turn" in todo:
-        pose = turned(state, walker, todo["turn"])
-        return {"pose": pose, "trajectory": [list(pose.values())], "messages": [message]}
+        moved = embodied.turned(state, walker, todo["turn"])
+        if touched := bumps(contact_records(moved.contacts), walker.scene):
+            message = tool_message(call, {**(told_by(message) or {}), "touched": touched})
+        return {**moved.update, "trajectory": [embodied.entry(moved.pose)], "messages": [message]}
     given_up = {"goal": None} if todo.get("give_up") else {}
     return {"messages": [message], "past": _talked(state, todo), **given_up}
 
@@ -197,7 +212,7 @@ def _talked(state: State, todo: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _set_out(state: State, call: Any, todo: dict[str, Any]) -> dict[str, Any]:
     """Begin a walk: a named one puts an end to any that was stopped, a step aside does not."""
-    walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0}
+    walk = {"call": call, **todo["walk"], "walked": 0.0, "hops": 0, "touched": []}
     resumed, aside = bool(walk.get("more")), walk["place"]["kind"] == "spot"
     return {
         "walk": walk,
@@ -217,35 +232,92 @@ async def walk(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> dict[str, Any]:
-    walker, left, pose, metres = walker_of(runtime), list(going["way"]), state["pose"], 0.0
-    if left:
-        pose, metres = step_to(state, walker, left.pop(0))
+    walker, left = walker_of(runtime), list(going["way"])
+    if not left:
+        return _arrived(state, walker, going)
+    moved = embodied.hopped(state, walker, left.pop(0))
     walked = {
         **going,
         "way": left,
-        "walked": round(going["walked"] + metres, 2),
-        "hops": going["hops"] + (metres > 0),
+        "walked": round(going["walked"] + moved.metres, 2),
+        "hops": going["hops"] + (moved.metres > 0),
+        "touched": [*going.get("touched", []), *contact_records(moved.contacts)],
     }
+    poses = [embodied.entry(moved.pose)] if moved.metres or left else []
+    stood = {**state, **moved.update, "trajectory": [*state["trajectory"], *poses]}
+    if not moved.arrived:
+        message = _barred(stood, walker, walked)
+        return {**moved.update, "trajectory": poses, "walk": None, "messages": [message]}
     if left:
-        return {"pose": pose, "trajectory": [list(pose.values())], "walk": walked}
-    poses = [list(pose.values())] if metres else []
-    if going["face"] is not None:
-        stood = {**state, "pose": pose, "trajectory": [*state["trajectory"], *poses]}
-        pose = turned(stood, walker, going["face"])
-        poses.append(list(pose.values()))
-    now = now_of({**state, "pose": pose, "trajectory": [*state["trajectory"], *poses]}, walker)
-    arrived = tool_message(
-        walked["call"],
-        {
-            "arrived": True,
-            "place": walked["place"]["name"],
-            "room": room_name(now.scene, now.room),
-            "metres": walked["walked"],
-            **({"note": walked["note"]} if walked["note"] else {}),
-            **walked.get("more", {}),
-        },
-    )
-    return {"pose": pose, "trajectory": poses, "walk": None, "messages": [arrived]}
+        return {**moved.update, "trajectory": poses, "walk": walked}
+    ended = _arrived(stood, walker, walked)
+    return {**moved.update, **ended, "trajectory": [*poses, *ended["trajectory"]]}
+
+
+def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -> dict[str, Any]:
+    """Look at what was named, and answer the call."""
+    update: dict[str, Any] = {"trajectory": []}
+    touched = list(walked.get("touched", []))
+    if walked["face"] is not None:
+        moved = embodied.turned(state, walker, walked["face"])
+        touched += contact_records(moved.contacts)
+        update = {**moved.update, "trajectory": [embodied.entry(moved.pose)]}
+    trail = [*state["trajectory"], *update["trajectory"]]
+    now = now_of({**state, **update, "trajectory": trail}, walker)
+    told = {
+        "arrived": True,
+        "place": walked["place"]["name"],
+        "room": room_name(now.scene, now.room),
+        "metres": walked["walked"],
+        **({"note": walked["note"]} if walked["note"] else {}),
+        **walked.get("more", {}),
+    }
+    if said := bumps(touched, now.scene):
+        told["touched"] = said
+    return {**update, "walk": None, "messages": [tool_message(walked["call"], told)]}
+
+
+def _barred(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -> Any:
+    """Say that the body did not get through, what it touched, and where it is."""
+    room = room_name(walker.scene, now_of(state, walker).room)
+    touched = bumps(walked["touched"], walker.scene)
+    against = f" because of {touched[0]['what']}" if touched else ""
+    why = f"I did not get through to the {walked['place']['name']}{against}. I am in the {room}."
+    told = {"error": why, "room": room, "metres": walked["walked"], "touched": touched}
+    return tool_message(walked["call"], told)
+
+
+def _driven(state: State, walker: Walker, call: Any, drive: dict[str, Any]) -> dict[str, Any]:
+    """Drive off the graph, and answer the call."""
+    stood: dict[str, Any] = dict(state)
+    poses, contacts = list[list[Any]](), list[Any]()
+    if drive["heading"] is not None:
+        moved = embodied.turned(stood, walker, drive["heading"])
+        poses, contacts = [embodied.entry(moved.pose)], [*moved.contacts]
+        stood |= {**moved.update, "trajectory": [*state["trajectory"], *poses]}
+    moved = embodied.driven(stood, walker, drive["metres"])
+    poses.append(embodied.entry(moved.pose))
+    contacts += moved.contacts
+    after = {**stood, **moved.update, "trajectory": [*state["trajectory"], *poses]}
+    room = room_name(walker.scene, now_of(after, walker).room)
+    told: dict[str, Any] = {
+        "arrived": True,
+        "place": drive["place"],
+        "room": room,
+        "metres": round(moved.metres, 2),
+    }
+    if touched := bumps(contact_records(contacts), walker.scene):
+        told["touched"] = touched
+    if drive["metres"] < 0:
+        told["backwards"] = True
+    if not moved.arrived:
+        told["stopped_by"] = touched[0]["what"] if touched else "something"
+    return {
+        **moved.update,
+        "trajectory": poses,
+        "begun": [state["pose"]["viewpoint"]],
+        "messages": [tool_message(call, told)],
+    }
 
 
 def ask(state: State) -> dict[str, Any]:

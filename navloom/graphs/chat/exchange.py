@@ -21,15 +21,16 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 
 from navloom.errors import UsageError
+from navloom.graphs.chat.embodied import looked
 from navloom.models.answer import answered_calls, message_text, with_pictures
 from navloom.models.secrets import redact
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import metre_table, wrapped
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.lexicon import room_types
-from navloom.scenes.scene import Scene, distance_3d
+from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Pose
-from navloom.sim.walker import Walker, pose_record
+from navloom.sim.walker import Walker
 from navloom.tools.chat.places import floor_number, room_name
 from navloom.tools.chat.robot import Now, Turn
 from navloom.tools.chat.tools import MOVING, chat_tools
@@ -239,16 +240,6 @@ def pose_at(scene: Scene, viewpoint: str, heading: float) -> Pose:
     return Pose(scene.viewpoint_by_id[name].position, wrapped(heading), 0.0, name)
 
 
-def turned(state: Mapping[str, Any], walker: Walker, heading: float) -> dict[str, Any]:
-    """Look another way on the spot; the new pose as the state holds it.
-
-    Raises:
-        UsageError: no finite heading.
-    """
-    there = pose_at(walker.scene, state["pose"]["viewpoint"], heading)
-    return pose_record(walker.place(state, there).pose)
-
-
 def _by_the_entrance(scene: Scene) -> str:
     """A viewpoint from which most of the home is reached, of an entryway or hall at best."""
     table = metre_table(scene, "3d")
@@ -264,11 +255,21 @@ def _by_the_entrance(scene: Scene) -> str:
     return min(rank(viewpoint.id) for viewpoint in scene.viewpoints)[2]
 
 
-def now_of(state: Mapping[str, Any], walker: Walker) -> Now:
-    """The robot as its tools are told of it."""
+def now_of(state: Mapping[str, Any], walker: Walker, whole: Scene | None = None) -> Now:
+    """The robot as its tools are told of it.
+
+    Args:
+        state: the conversation.
+        walker: its body.
+        whole: the home with the ways of a slim body, where its own are fewer.
+    """
     return Now(
         scene=walker.scene,
-        observation=walker.look(state),
+        observation=looked(state, walker),
+        whole=whole,
+        body=walker.embodiment,
+        beside=bool(state["pose"].get("beside")),
+        drives=walker.physical,
         past=state.get("past", []),
         begun=state.get("begun", []),
         goal=state.get("goal"),
@@ -310,16 +311,3 @@ def goal_of(
         "note": going["note"],
         "left": left + going.get("more", {}).get("left", []),
     }
-
-
-def step_to(
-    state: Mapping[str, Any], walker: Walker, viewpoint: str
-) -> tuple[dict[str, Any], float]:
-    """Go one hop; the new pose, and the metres walked.
-
-    Raises:
-        SimulatorError: no edge leads there.
-    """
-    after, places = walker.hop(state, viewpoint), walker.scene.viewpoint_by_id
-    here = places[state["pose"]["viewpoint"]]
-    return pose_record(after.pose), distance_3d(here.position, places[viewpoint].position)

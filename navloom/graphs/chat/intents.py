@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from navloom.graphs.chat.acts import answer, finding, goings, meaning, without_denied
 from navloom.graphs.chat.asked import Before, Intent
+from navloom.graphs.chat.measured import measured
 from navloom.graphs.chat.rewordings import reworded, untagged, without_foreign
 from navloom.graphs.chat.wordings import (
     Said,
@@ -137,7 +138,7 @@ def intents_of(said: str, before: Before | None = None) -> list[Intent]:
         looks = f"That looks like {language} to me."
         return [Intent(None, words=f"{looks} {wordings().answers['language']}")]
     found: list[Intent] = []
-    for sentence, asks in _sentences(plain(said)):
+    for sentence, asks in _sentences(plain(measured(said))):
         if opened(sentence)[1]:
             # "Go to the kitchen. No, the study": what came before is taken back.
             found = []

@@ -20,6 +20,8 @@ _SIDE_WORDS = {
     "left": "On my left", "right": "On my right", "ahead": "Ahead", "behind": "Behind me",
 }  # fmt: skip
 _MOST_NAMED = 12
+_BUMP_CM = 10
+"""Centimetres from which a brush is a bump."""
 _IT = ("it", "that", "them", "there")
 
 
@@ -106,8 +108,9 @@ def _sentence(result: ToolResult, intent: Intent) -> str:
             towards, side = result.args.get("towards"), result.args.get("direction")
             if towards:
                 thing = re.sub("^the ", "", str(towards))
-                return f"I look at {'it' if thing in _IT else f'the {thing}'} now."
-            return f"I turned {side}." if side else "I turned."
+                what = "it" if thing in _IT else f"the {thing}"
+                return f"I look at {what} now.{_touched(told)}"
+            return f"I turned {side}.{_touched(told)}" if side else f"I turned.{_touched(told)}"
         case "stop":
             return f"I stay here, in the {told.get('room')}."
     return _arrived(told, result.name, intent)
@@ -119,11 +122,25 @@ def _arrived(told: Mapping[str, Any], tool: str, intent: Intent) -> str:
         return f"I am already in the {room}."
     note = f" ({told['note']})" if told.get("note") else ""
     if place.startswith("a place "):
-        return f"I went {told.get('metres')} m on; I am in the {room}."
+        on = "back" if told.get("backwards") else "on"
+        return f"I went {told.get('metres')} m {on}; I am in the {room}.{_touched(told)}"
     named = tool in ("go_to", "go_on") and place not in (room, "")
     at = f"at the {place} in the {room}" if named else f"in the {room}"
     carry = " I cannot carry it, though." if intent.words == "fetch" else ""
-    return f"I am {at} now{note}.{carry}"
+    return f"I am {at} now{note}.{carry}{_touched(told)}"
+
+
+def _touched(told: Mapping[str, Any]) -> str:
+    """What the body touched on its way, in a sentence."""
+    by = f" The way was barred by {told['stopped_by']}." if told.get("stopped_by") else ""
+    touched = told.get("touched") or []
+    brushed = [str(e["what"]) for e in touched if e["centimetres"] < _BUMP_CM]
+    bumped = [str(e["what"]) for e in touched if e["centimetres"] >= _BUMP_CM]
+    if by and not brushed and len(bumped) < 2:
+        return by
+    said = [f"bumped into {enumerated(bumped)}"] if bumped else []
+    said += [f"brushed {enumerated(brushed)}"] if brushed else []
+    return f" I {' and '.join(said)}.{by}" if said else by
 
 
 def _seen(told: Mapping[str, Any], side: str) -> str:

@@ -51,9 +51,15 @@ class State(Input, Outcome, total=False):
     home: str
     """The scene's portable name: a conversation stays in its home."""
     pose: dict[str, Any]
-    """Where the robot is: viewpoint, heading and elevation (radians)."""
+    """Where the robot is: viewpoint, heading and elevation (radians); a body that drives also its
+    position, and ``beside`` where it stands off its viewpoint."""
+    body: str
+    """The body's name: a conversation stays in its body, too."""
+    simulator: dict[str, Any] | None
+    """What puts a body that drives back exactly."""
     trajectory: Growing[list[Any]]
-    """Every pose it stood in, the start first: [viewpoint, heading, elevation]."""
+    """Every pose it stood in, the start first: [viewpoint, heading, elevation], of a body that
+    drives with x, y and z after that."""
     messages: Growing[AnyMessage]
     """The conversation as the model reads it, without its opening; it is shown the latest part."""
     transcript: Growing[dict[str, Any]]
@@ -98,7 +104,10 @@ class Context(AgentContext):
     model: ModelLike = "builtin/heuristic"
     """Who thinks, or its ``provider/name``."""
     embodiment: Embodiment = DEFAULT_BODY
-    """Whose body it is."""
+    """Whose body it is; it drives where the simulator has physics."""
+    whole: SceneLike | None = None
+    """The home with the ways of a slim body, where ``scene`` has those of a wider one: what bars
+    its way is told by it."""
     views: Literal[0, 4] = 4
     """4 shows the model a strip where the simulator has pictures and the model takes them."""
     max_turns: Annotated[int, Field(ge=1, le=100)] = 10

@@ -18,8 +18,8 @@ from navloom.models.answer import answered_calls
 from navloom.tools.chat.tools import MOVING
 
 _GROWN = ("trajectory", "messages", "transcript", "past", "begun")
-_KEPT = ("goal",)
-_POSE = ("viewpoint", "heading", "elevation", "position")
+_KEPT = ("goal", "pose", "simulator")
+_POSE = ("viewpoint", "heading", "elevation")
 
 
 def mark_of(state: Mapping[str, Any], *, cuts_in: bool) -> dict[str, Any]:
@@ -43,14 +43,15 @@ def undone(state: Mapping[str, Any]) -> dict[str, Any]:
     while first and marks[first].get("cuts_in") and not _moved(state["messages"], marks, first):
         first -= 1
     mark = marks[first]
-    pose = state["trajectory"][mark["trajectory"] - 1]
+    # One of an older version has the poses of its trajectory alone.
+    stood = state["trajectory"][mark["trajectory"] - 1]
     return {
         **update,
         # A conversation of an older version has no "begun".
         **{name: Overwrite(state.get(name, [])[: mark.get(name, 0)]) for name in _GROWN},
         **{name: mark.get(name) for name in _KEPT},
         "marks": Overwrite(marks[:first]),
-        "pose": dict(zip(_POSE, pose, strict=False)),
+        "pose": mark.get("pose") or dict(zip(_POSE, stood, strict=False)),
         "turn": state["turn"] - (len(marks) - first),
         "thought": 0,
         "walk": None,

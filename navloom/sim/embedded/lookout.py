@@ -75,6 +75,7 @@ def panorama_at(
     options: Sequence[str] | None = None,
     *,
     size: int = _SIZE,
+    at: Sequence[float] | None = None,
 ) -> bytes:
     """The panorama from a viewpoint with its ways on numbered.
 
@@ -85,6 +86,7 @@ def panorama_at(
         options: the viewpoints next to it in the order of their numbers; clockwise from north
             unless given.
         size: pixels that a view is wide and high.
+        at: another place to look from, x, y of the floor and z, whence no ways are numbered.
 
     Returns:
         A PNG file: Left, Front, Right and Back in a row.
@@ -92,6 +94,8 @@ def panorama_at(
     Raises:
         SimulatorError: the scene has no such viewpoint, or no geometry.
     """
+    if at is not None:
+        return _from_point(scene, [*at, math.degrees(heading)])
     rig = tuple(replace(each, width=size, height=size) for each in rig_of("vln-mme"))
     simulator = get_simulator("embedded", scene, rig=rig)
     try:

@@ -16,6 +16,7 @@ from navloom.scenes.lexicon import known_words
 from navloom.scenes.scene import Scene
 from navloom.sim.words import enumerated, with_article
 from navloom.tools.chat.alike import alike, respelled, vocabulary
+from navloom.tools.chat.barriers import why_barred
 from navloom.tools.chat.english import is_english
 from navloom.tools.chat.opposite import neighbours
 from navloom.tools.chat.picked import last_told, picked
@@ -88,7 +89,7 @@ def resolve(now: Now, words: str) -> Place | dict[str, Any]:
         return {"error": f"There is only one {found[0].name} that I know of here."}
     reached = [place for place in left if place.viewpoint is not None]
     if not reached:
-        return {"error": f"No way leads from here to the {left[0].name}."}
+        return {"error": f"No way leads from here to the {left[0].name}.{why_barred(now, left[0])}"}
     if len(reached) == 1 and (thing := _stand_by(now, reached[0], wish)):
         return thing
     one = len(reached) == 1 or wish.nearest or wish.farthest or reached[0].kind != "room"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.distances import turn_between
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Observation
@@ -30,6 +31,10 @@ class Now:
             ``note``, and ``left``, the calls that were to follow.
         trail: the viewpoints it has stood on, the first one first.
         turns: what was said, each with the calls that it led to: tool, arguments, answer.
+        body: its body.
+        drives: whether that body drives, so that it can leave the graph.
+        beside: whether it stands off its viewpoint now.
+        whole: the home with the ways of a slim body, where its own are fewer.
     """
 
     scene: Scene
@@ -39,6 +44,10 @@ class Now:
     goal: Mapping[str, Any] | None = None
     trail: Sequence[str] = ()
     turns: Sequence[Turn] = ()
+    body: Embodiment = DEFAULT_BODY
+    drives: bool = False
+    beside: bool = False
+    whole: Scene | None = None
     room: str | None = field(init=False)
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ What it answers is the message's JSON; what the robot then has to do stands in t
 artifact, which the graph reads and no model sees:
 
     {"walk": {"way": [viewpoint, ...], "place": {...}, "face": radians | None, "note": str, ...}}
+    {"drive": {"metres": metres, back below 0, "heading": radians | None, "place": str}}
     {"turn": radians}
     {"question": str}
     {"give_up": True}
@@ -221,9 +222,12 @@ class _Tools:
 
     def go(self, direction: str = "", through_door: bool = False, metres: float = 0.0) -> Done:
         """Walk in a direction: ahead, left, right, behind, upstairs or downstairs. One step, or
-        `metres` straight on; with `through_door` into the room behind the door on that side
-        (direction may be empty where there is one door).
+        `metres` straight on (behind: backwards, where the robot's body drives); with `through_door`
+        into the room behind the door on that side (direction may be empty where there is one door).
         """
+        drive = None if through_door else ways.drive_on(self._now, direction, metres)
+        if drive is not None:
+            return _told({}, drive=drive)
         found = ways.way_on(self._now, direction, through_door=through_door, metres=metres)
         return self._walk(found)
 
@@ -282,7 +286,7 @@ class _Tools:
         if isinstance(found, dict):
             near = [each["place"] for each in found.get("alike") or found.get("which") or []]
             return _told(found, talked=_talked(now, near))
-        way = way_to(now, found)
+        way = [*([now.viewpoint] if now.beside else []), *way_to(now, found)]
         at = {"place": found.name, "room": room_name(now.scene, found.region or None)}
         talked = [found.record] if found.kind != "spot" else []
         if not way and found.face in (None, now.heading):

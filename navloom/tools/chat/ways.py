@@ -70,6 +70,30 @@ def way_on(
     return _straight(now, side, min(metres, MOST_METRES) if metres > 0 else 0.0)
 
 
+def drive_on(now: Now, direction: str, metres: float) -> dict[str, Any] | None:
+    """How a body that drives goes so many metres straight, off the graph.
+
+    Args:
+        now: the robot.
+        direction: ahead, left, right or behind; behind it backs up, and does not turn.
+        metres: how far.
+
+    Returns:
+        ``metres``, below 0 backwards, ``heading`` to turn to first, and the ``place``'s name; None
+        where it goes by the graph: without metres, to another storey, or with a body that stays on
+        viewpoints.
+    """
+    side = _SAME.get(direction.casefold().strip(), direction.casefold().strip())
+    if not now.drives or side not in _TURNS or not 0 < metres <= MOST_METRES:
+        return None
+    aside = side in ("left", "right")
+    return {
+        "metres": -metres if side == "behind" else metres,
+        "heading": now.heading + _TURNS[side] if aside else None,
+        "place": f"a place {_to(side)}",
+    }
+
+
 def _straight(now: Now, side: str, metres: float) -> Place | dict[str, Any]:
     heading = now.heading + _TURNS[side]
     way, walked = [now.viewpoint], 0.0

@@ -1,7 +1,7 @@
 """Going somewhere and through a link, in any simulator, and what was touched on the way.
 
 A backend on the graph alone hops along the shortest way; one that drives bodies (it claims
-``continuous``) is given the way's points one after another. What is planned is what
+``waypoint``) is sent along it, half a metre at a time. What is planned is what
 ``Simulator.geodesic`` says for the body, what is driven is measured from pose to pose.
 """
 
@@ -10,17 +10,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import shapely
 
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
-from navloom.scenes.scene import Link, Scene, distance_2d
-from navloom.sim.protocol import Action, Contact, Hop, Observation, Path, Pose, Simulator
+from navloom.scenes.scene import Link, Point3, Scene, distance_2d
+from navloom.sim.protocol import Action, Contact, Hop, Observation, Path, Pose, Simulator, Waypoint
 from navloom.tools.forms import listed, quoted
-from navloom.tools.moving.surroundings import Spot, contacts_told, place_told, seen_by, way_to
+from navloom.tools.moving.barred import why_not
+from navloom.tools.moving.surroundings import (
+    Spot,
+    contacts_told,
+    drives,
+    place_told,
+    seen_by,
+    way_to,
+)
 
+STRIDE_M = 0.5
+"""How far a body is sent at once: what is driven is measured from stride to stride."""
+STUCK_M = 0.01
+"""A body that touches something and gets less far in a stride is stuck."""
 ARRIVED_M = 0.3
 """Who is so near to where it was going has arrived."""
 NEAR_LINK_M = 1.0
@@ -60,11 +73,6 @@ class Drive:
         return {**told, "reason": self.reason} if self.reason else told
 
 
-def drives(simulator: Simulator) -> bool:
-    """Whether a backend drives bodies off the graph."""
-    return "continuous" in simulator.capabilities
-
-
 def move_to(
     simulator: Simulator, place: Spot, agent: str = "robot", body: Embodiment = DEFAULT_BODY
 ) -> Drive:
@@ -85,7 +93,7 @@ def move_to(
     start = seen_by(simulator, agent).pose
     way = way_to(simulator, start, place, body)
     if way is None:
-        why = f"No way leads there for {body.name}: {_named(place)} cannot be reached from here."
+        why = why_not(simulator, start, place, body)
         return Drive(False, None, 0.0, (start,), reason=why)
     return follow(simulator, way, agent)
 
@@ -104,7 +112,7 @@ def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
     seen = seen_by(simulator, agent)
     trip = _Trip([seen.pose])
     if len(way.points) > 1:
-        for action in _actions(way):
+        for action in _actions(simulator, way):
             seen = simulator.step({agent: action})[agent]
             trip.add(seen)
             if trip.stuck:
@@ -112,7 +120,9 @@ def follow(simulator: Simulator, way: Path, agent: str = "robot") -> Drive:
     off = math.dist(seen.pose.position, way.points[-1])
     arrived = off <= ARRIVED_M
     why = "" if arrived else _why_short(trip, off)
-    return Drive(arrived, way.metres, trip.metres, tuple(trip.poses), tuple(trip.contacts), why)
+    return Drive(
+        arrived, float(way.metres), trip.metres, tuple(trip.poses), tuple(trip.contacts), why
+    )
 
 
 @dataclass
@@ -127,18 +137,36 @@ class _Trip:
     def add(self, seen: Observation) -> None:
         gone = math.dist(self.poses[-1].position, seen.pose.position)
         self.metres += gone
-        self.stuck = bool(seen.contacts) and gone < 1e-3
+        self.stuck = seen.collision or (bool(seen.contacts) and gone < STUCK_M)
         self.poses.append(seen.pose)
         self.contacts += seen.contacts
 
 
-def _actions(way: Path) -> list[Action]:
+def _actions(simulator: Simulator, way: Path) -> list[Action]:
+    if drives(simulator):
+        return [Waypoint(each) for each in strides(way.points)]
     if not way.viewpoints:
         raise SimulatorError(
             "The way leads off the graph, and this backend hops along it: name a viewpoint or a"
             " region, or use a backend with physics (embedded, habitat)."
         )
     return [Hop(each) for each in way.viewpoints[1:]]
+
+
+def strides(points: Sequence[Point3], metres: float = STRIDE_M) -> list[Point3]:
+    """Points along a polyline, at most so far apart, each corner among them, without the first.
+
+    Args:
+        points: the polyline, in metres.
+        metres: how far at most from one to the next.
+    """
+    found: list[Point3] = []
+    for a, b in pairwise(points):
+        many = max(1, math.ceil(math.dist(a, b) / metres))
+        for k in range(1, many + 1):
+            x, y, z = (u + (w - u) * k / many for u, w in zip(a, b, strict=True))
+            found.append((x, y, z))
+    return found
 
 
 def _why_short(trip: _Trip, off: float) -> str:
@@ -257,7 +285,3 @@ def _crosses(trail: Sequence[Pose], link: Link) -> bool:
     x, _, z = link.point
     line = [(pose.position[0], pose.position[2]) for pose in trail]
     return len(line) > 1 and shapely.LineString(line).distance(shapely.Point(x, z)) <= near
-
-
-def _named(place: Spot) -> str:
-    return quoted(place) if isinstance(place, str) else "that point"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import shapely
 
@@ -27,6 +27,11 @@ Spot: TypeAlias = str | Sequence[float]
 MOST_LISTED = 12
 _MOST_WORDS = 300
 _STEP_M, _STOREY_M = 0.5, 2.0
+
+
+def drives(simulator: Simulator) -> bool:
+    """Whether a backend drives bodies off the graph."""
+    return "waypoint" in simulator.capabilities
 
 
 def seen_by(simulator: Simulator, agent: str) -> Observation:
@@ -114,7 +119,7 @@ def candidates(simulator: Simulator, agent: str = "robot") -> dict[str, Any]:
 def geodesic(
     simulator: Simulator, start: Spot | Pose, goal: Spot, body: Embodiment = DEFAULT_BODY
 ) -> dict[str, Any]:
-    """How long the shortest way is for a body, as the backend measures it.
+    """How long the shortest way is for a body: over the floor where the backend drives bodies.
 
     Args:
         simulator: any backend.
@@ -156,8 +161,34 @@ def way_to(
     """
     ends = goals_of(simulator.scene, goal)
     # The middle of a room is meant by its name; where it cannot be had, any part of it is.
-    found = simulator.geodesic(start, ends[:1], body)
-    return found or (simulator.geodesic(start, ends[1:], body) if ends[1:] else None)
+    found = body_way(simulator, start, ends[:1], body)
+    return found or (body_way(simulator, start, ends[1:], body) if ends[1:] else None)
+
+
+@runtime_checkable
+class OnFoot(Protocol):
+    """A backend that knows a body's own way between viewpoints, too."""
+
+    def way_on_foot(
+        self, start: Pose | str, goals: Sequence[Pose | str], embodiment: Embodiment
+    ) -> Path | None:
+        """The shortest way of a body over the floor."""
+        ...
+
+
+def body_way(
+    simulator: Simulator, start: Pose | str, goals: Sequence[Pose | str], body: Embodiment
+) -> Path | None:
+    """The shortest way of a body to the nearest goal, over the floor where a backend knows that.
+
+    Raises:
+        SimulatorError: no goal, or an unknown viewpoint.
+    """
+    if drives(simulator) and isinstance(simulator, OnFoot):
+        # A pose says better than its viewpoint where a body stands.
+        begin = Pose(start.position) if isinstance(start, Pose) else start
+        return simulator.way_on_foot(begin, goals, body)
+    return simulator.geodesic(start, goals, body)
 
 
 def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:

@@ -1,0 +1,75 @@
+"""What a robot's body touched, as it tells a person: each thing once, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from navloom.scenes.scene import Link, Scene, distance_2d
+from navloom.sim.protocol import Contact
+from navloom.sim.words import label_words, one_line
+
+NOTICED_M = 0.02
+"""What displaces a body less is not worth a word."""
+BUMPED_M = 0.1
+"""From so much on it is a bump, and below it a brush (VLNVerse 5.3)."""
+_MOST = 3
+_FRAME_M = 0.35
+"""A wall that is touched so near to a door's jamb is its frame."""
+_PLAIN = {
+    "wall": "a wall", "floor": "a step", "stairs": "the stairs", "ceiling": "the ceiling",
+    "edge": "the edge of the floor", "ground": "the ground", "mesh": "something",
+}  # fmt: skip
+
+
+def contact_records(contacts: Iterable[Contact]) -> list[dict[str, Any]]:
+    """Contacts as a state keeps them."""
+    return [
+        {"what": each.what, "displacement": each.displacement, "point": list(each.point)}
+        for each in contacts
+    ]
+
+
+def bumps(touched: Iterable[Mapping[str, Any]], scene: Scene) -> list[dict[str, Any]]:
+    """What was touched, in words: ``what`` and how far it displaced the body, ``centimetres``.
+
+    Args:
+        touched: of one walk, as :func:`contact_records` gives them.
+        scene: it has the names of things.
+    """
+    worst: dict[str, float] = {}
+    for each in touched:
+        words = _words(scene, str(each["what"]), each["point"])
+        worst[words] = worst.get(words, 0.0) + float(each["displacement"])
+    told = sorted(worst.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [
+        {"what": words, "centimetres": round(100 * metres)}
+        for words, metres in told[:_MOST]
+        if metres >= NOTICED_M
+    ]
+
+
+def _words(scene: Scene, what: str, point: Iterable[float]) -> str:
+    if (item := scene.item_by_id.get(what)) is not None:
+        return f"the {one_line(item.prompt_name.replace('_', ' '), 60)}"
+    x, y, z = point
+    if what == "wall":
+        beside = [link for link in scene.links if _is_frame(link, (x, y, z))]
+        return f"the door frame {_between(scene, beside[0])}" if beside else _PLAIN[what]
+    for link in scene.links:
+        if what == f"{link.kind} {link.a} <-> {link.b}":
+            return f"the {'frame of the opening' if link.kind == 'opening' else link.kind}" + (
+                f" {_between(scene, link)}"
+            )
+    return _PLAIN.get(what) or one_line(what, 60)
+
+
+def _is_frame(link: Link, point: tuple[float, float, float]) -> bool:
+    if link.jambs is None or link.point is None or abs(link.point[1] - point[1]) > 2.5:
+        return False
+    return min(distance_2d((x, 0.0, z), point) for x, z in link.jambs) <= _FRAME_M
+
+
+def _between(scene: Scene, link: Link) -> str:
+    one, other = (label_words(scene.region_by_id[each]) for each in (link.a, link.b))
+    return f"between the {one} and the {other}"
