@@ -7,8 +7,14 @@ from typing import Any
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.geometry import has_geometry
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.mover import mover_of
+from navloom.scenes.space.shapes import inner, outer
+from navloom.scenes.space.stands import Stand
+from navloom.sim.graph import floor_of
 from navloom.sim.protocol import Pose
 from navloom.tools.moving.surroundings import Spot, goals_of
+
+_REACH_M = 1.0
 
 
 def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) -> dict[str, Any]:
@@ -20,8 +26,9 @@ def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) 
         body: whose height and climb count.
 
     Returns:
-        ``clearance`` in metres, ``needed`` (half the body's width), ``fits``; where the scene has
-        no geometry ``{"clearance": None, "reason": ...}``.
+        ``clearance`` in metres, ``to_pass`` and ``to_turn`` (what the body needs from its middle),
+        ``fits``, and where it does not ``nearest``, a place within a metre where it does; where the
+        scene has no geometry ``{"clearance": None, "reason": ...}``.
 
     Raises:
         SimulatorError: a place that is not there.
@@ -33,5 +40,18 @@ def clearance(scene: Scene, spot: Spot | Pose, body: Embodiment = DEFAULT_BODY) 
             " home, or a scene with walls or a mesh."
         )
         return {"clearance": None, "body": body.name, "reason": why}
-    why = f"how much room {body.name} has at {place} is not measured yet"
-    return {"clearance": None, "body": body.name, "reason": why}
+    named = place if isinstance(place, str) else place.viewpoint
+    at = floor_of(scene.viewpoint_by_id[named]) if named and spot is not place else None
+    position = at or (place.position if isinstance(place, Pose) else (0.0, 0.0, 0.0))
+    heading = place.heading if isinstance(place, Pose) else 0.0
+    mover, stand = mover_of(scene, body), Stand(position, heading)
+    fits = mover.fits(stand)
+    told: dict[str, Any] = {
+        "clearance": round(mover.clearance(position), 3),
+        "body": body.name,
+        "to_pass": round(inner(body), 3),
+        "to_turn": round(outer(body), 3),
+        "fits": fits,
+    }
+    near = None if fits else mover.settled(stand, {}, _REACH_M)
+    return told if fits else {**told, "nearest": near and [round(v, 3) for v in near.position]}
