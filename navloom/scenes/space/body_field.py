@@ -164,18 +164,29 @@ class BodyField:
         x, y, z = position
         return self.position(int(self._tree.query((x, y * _UPRIGHT, z))[1]))
 
+    def spot(self, position: Point3) -> Spot:
+        """A position as marches have it; its place is -1 where the body cannot stand."""
+        cell = self.grid.cell
+        return (
+            self.at(position),
+            (position[0] - self.grid.x) / cell,
+            (position[2] - self.grid.z) / cell,
+        )
+
+    def spot_of(self, place: int) -> Spot:
+        """The middle of a place as marches have it."""
+        return place, float(self.places.x[place]), float(self.places.z[place])
+
     def _on(self, position: Point3) -> Spot | None:
         """The place at a position or just beside it, and where that is in cells."""
-        here = self.at(position)
-        u = (position[0] - self.grid.x) / self.grid.cell
-        w = (position[2] - self.grid.z) / self.grid.cell
+        here, u, w = self.spot(position)
         if here >= 0:
             return here, u, w
         if not len(self.part) or not all(map(math.isfinite, position)):
             return None
         x, y, z = position
         here = int(self._tree.query((x, y * _UPRIGHT, z))[1])
-        i, j = float(self.places.x[here]), float(self.places.z[here])
+        _, i, j = self.spot_of(here)
         off = abs(float(self.found.height[here]) - y)
         return (here, i, j) if math.hypot(u - i, w - j) <= _BESIDE and off <= self.climb else None
 
@@ -216,7 +227,7 @@ class BodyField:
     def _turns(self, begun: Spot, ends: Sequence[Spot], *, strict: bool = False) -> list[Spot]:
         stops = [place for place, _, _ in ends]
         found = marched(self.places, [begun], stops, strict=strict)
-        best = min((_reached(self.places, found, end) for end in ends), key=lambda each: each[0])
+        best = min((reached(self.places, found, end) for end in ends), key=lambda each: each[0])
         return taut(self.places, best[1][::-1]) if math.isfinite(best[0]) else []
 
     def _march(self, goals: Sequence[Point3]) -> Marched:
@@ -257,7 +268,7 @@ def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
     return [*_bends(line[: far + 1]), far, *later]
 
 
-def _reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot]]:
+def reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot]]:
     """How far it is to an end, and the turns from there back to the goal of the march."""
     place, u, w = end
     best, first = math.inf, -1
@@ -279,7 +290,13 @@ def body_field(scene: Scene, body: Embodiment) -> BodyField:
         SceneError: the scene has no geometry, or covers more ground than a field may have.
         SimulatorError: embreex is not installed.
     """
-    return per_scene(scene, f"field {body.model_dump_json()}", lambda: _made(scene, body))
+    return per_scene(scene, f"field {body_key(body)}", lambda: _made(scene, body))
+
+
+def body_key(body: Embodiment) -> str:
+    """What of a body says where it can be: all but its name, its speeds and what it is called."""
+    told = body.model_dump_json(exclude={"name", "description", "speed", "turn_speed"})
+    return str(told)
 
 
 def _made(scene: Scene, body: Embodiment) -> BodyField:

@@ -25,7 +25,7 @@ from navloom.scenes.geometry.walkable import joined, neighbours, stacked
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.body_mesh import LOW
 from navloom.scenes.space.obstacles import Obstacles
-from navloom.scenes.space.shapes import climbs
+from navloom.scenes.space.shapes import climbs, outer
 from navloom.scenes.space.underfoot import EPS, Underfoot
 
 FAR = 1.0
@@ -114,9 +114,11 @@ def dilated(
         here = band.places
         tree = _points(obstacles, floors, band, np.stack([x[here], z[here]], axis=1), body)
         if tree is None:
-            clearance[here] = FAR
+            clearance[here] = max(FAR, 2 * outer(body))
             continue
-        clearance[here], shifted = _cleared(tree, middles[here], radius, grid.cell)
+        clearance[here], shifted = _cleared(
+            tree, middles[here], radius, max(FAR, 2 * outer(body)), grid.cell
+        )
         x[here], z[here] = shifted.T
     free = clearance >= radius - EPS / 2
     beside = neighbours(grid, cell, height, max(floors.stair, floors.step, _SLOPE))
@@ -240,7 +242,7 @@ def _lifted(
         there = np.stack([layer[rows * grid.deep + columns] for layer in layers])
         y = height[here][:, None]
         heights = np.where(there >= 0, height[there], np.inf)
-        near = (heights > y + EPS) & (heights <= y + 3 * radius + floors.stair)
+        near = (heights > y - floors.stair) & (heights <= y + 3 * radius + floors.stair)
         heights = np.where(near, heights, np.inf).min(axis=0)
         steps = (tread[there] & near).any(axis=0)
         order = np.argsort(heights, axis=1)[:, : int(np.isfinite(heights).sum(axis=1).max())]
@@ -273,7 +275,7 @@ def _points(
     obstacles: Obstacles, floors: Underfoot, band: _Band, at: Floats, body: Embodiment
 ) -> KDTree | None:
     """Points on all that is in the way of places of a band, and around them."""
-    far = max(FAR, body.width)
+    far = max(FAR, 2 * outer(body))
     (x0, z0), (x1, z1) = at.min(axis=0) - far, at.max(axis=0) + far
     faces = obstacles.within(x0, z0, x1, z1)
     owners = obstacles.owners(faces)
@@ -304,9 +306,10 @@ def nearest_in(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:
     return np.atleast_1d(np.asarray(metres)), np.atleast_1d(np.asarray(which, dtype=np.int32))
 
 
-def _cleared(tree: KDTree, at: Floats, radius: float, cell: float) -> tuple[Floats, Floats]:
+def _cleared(
+    tree: KDTree, at: Floats, radius: float, far: float, cell: float
+) -> tuple[Floats, Floats]:
     """How far each place is from obstacles, and its middle moved within its cell to fit."""
-    far = max(FAR, radius + cell)
     metres, nearest = nearest_in(tree, at, far)
     metres = np.minimum(metres, far)
     close = np.flatnonzero((metres < radius) & (metres > radius - 0.75 * cell))

@@ -1,0 +1,52 @@
+"""The navigation graph of a body: viewpoints kept, moved, gone and added."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from navloom.errors import SceneError
+from navloom.scenes import load_scene
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, get_body
+from navloom.scenes.parts import distance_2d
+from navloom.scenes.scene import Scene
+from navloom.scenes.space.body_graph import body_graph
+from navloom.scenes.space.mover import mover_of
+
+
+@pytest.fixture(scope="module")
+def home() -> Scene:
+    return load_scene("demo:flat")
+
+
+def test_a_slim_body_keeps_the_graph(home: Scene) -> None:
+    graph = body_graph(home, DEFAULT_BODY)
+    kept = [v for v in graph.viewpoints if v.id in home.viewpoint_by_id]
+    assert len(kept) >= 0.95 * len(home.viewpoints)
+    whole = max(nx.connected_components(graph.navigation_graph()), key=len)
+    assert len(whole) >= 0.9 * len(graph.viewpoints)
+
+
+@pytest.mark.parametrize("name", ["HUMAN", "WHEELCHAIR"])
+def test_edges_are_passed_both_ways_and_ids_stay(home: Scene, name: str) -> None:
+    body = get_body(name)
+    graph, mover = body_graph(home, body), mover_of(home, body)
+    assert graph.edges
+    for edge in graph.edges:
+        a, b = (graph.viewpoint_by_id[end] for end in (edge.a, edge.b))
+        ends = [(x, y - v.eye_height, z) for v in (a, b) for x, y, z in [v.position]]
+        assert mover.passes(ends[0], ends[1])
+        assert mover.passes(ends[1], ends[0])
+    for each in graph.viewpoints:
+        old = home.viewpoint_by_id.get(each.id)
+        assert old is not None or "_p" in each.id
+        if old is not None:
+            assert distance_2d(old.position, each.position) <= 0.5
+            assert old.region == each.region
+    assert body_graph(load_scene("demo:flat"), body) == graph
+
+
+def test_a_body_that_fits_nowhere_is_refused_in_a_line(home: Scene) -> None:
+    with pytest.raises(SceneError, match="stand and turn nowhere") as refused:
+        body_graph(home, Embodiment(name="WHALE", width=9.0, height=3.0))
+    assert "\n" not in str(refused.value)
