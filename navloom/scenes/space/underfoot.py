@@ -150,7 +150,12 @@ def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Un
     places = _Places(grid, cell, height, tread)
     broad = places.broad()
     edges = places.edges(broad & (room >= _ROOM), step, stair, structure)
-    layers, treads = _layered(grid, cell[broad], height[broad], tread[broad])
+    # Of two that are no farther apart than the body climbs, the upper one is stood on: the ground
+    # under a tread is none.
+    stood = np.flatnonzero(broad)
+    under = (np.diff(cell[stood]) == 0) & (-np.diff(height[stood]) <= max(step, stair) + EPS)
+    stood = np.delete(stood, np.flatnonzero(under) + 1)
+    layers, treads = _layered(grid, cell[stood], height[stood], tread[stood])
     return Underfoot(grid, layers, treads, edges, step, stair)
 
 
