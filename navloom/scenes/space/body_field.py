@@ -39,6 +39,11 @@ _EDGE = 0.001
 """Metres: what is so near to the border of a cell is on it."""
 _UPRIGHT = 3.0
 """How much more a metre of height counts than one aside where the nearest place is sought."""
+_SPARES = (0.036, 0.015)
+"""Metres of room to spare on a way to be driven: with half a cell from corner to corner what is
+straight over places is free in truth."""
+_ENDS = 0.3
+"""Metres around the ends of a way where there may be less."""
 _OFF = 1.0
 """Cells that a way may be over or under the slope of the floor between its points."""
 
@@ -203,32 +208,42 @@ class BodyField:
         metres: Floats = self._march(goals).cells[: len(self)] * self.grid.cell
         return metres
 
-    def way(self, start: Point3, goals: Sequence[Point3]) -> Way | None:
+    def way(self, start: Point3, goals: Sequence[Point3], *, driven: bool = False) -> Way | None:
         """The shortest way to the nearest goal, taut round corners; None where there is none.
 
         Args:
             start: a position on the floor.
             goals: such positions; one on which the body cannot stand is none.
+            driven: keep some centimetres from all that would be brushed, where there is room.
         """
         begun, ends = self._on(start), [self._on(goal) for goal in goals]
         held = [each for each in ends if each is not None]
         if begun is None or not held:
             return None
-        turns = self._turns(begun, held)
+        turns: list[Spot] = []
+        for spare in _SPARES if driven else ():
+            places = self._spared(spare, [start, *goals])
+            turns = turns or _turns(places, begun, held, strict=True)
+        turns = turns or _turns(self.places, begun, held)
         legs = self._legs(turns)
         if min(legs, default=0.0) < 0:
-            turns = self._turns(begun, held, strict=True)
+            turns = _turns(self.places, begun, held, strict=True)
             legs = self._legs(turns)
         return Way(self._laid(turns), sum(map(abs, legs)) * self.grid.cell) if turns else None
 
     def _legs(self, turns: Sequence[Spot]) -> list[float]:
         return [float(self.places.sees(a[0], a[1:], b[0], b[1:])) for a, b in pairwise(turns)]
 
-    def _turns(self, begun: Spot, ends: Sequence[Spot], *, strict: bool = False) -> list[Spot]:
-        stops = [place for place, _, _ in ends]
-        found = marched(self.places, [begun], stops, strict=strict)
-        best = min((reached(self.places, found, end) for end in ends), key=lambda each: each[0])
-        return taut(self.places, best[1][::-1]) if math.isfinite(best[0]) else []
+    def _spared(self, spare: float, ends: Sequence[Point3]) -> Places:
+        """Places with room to spare, or near the ends of a way."""
+        held = self.clear >= self.body.width / 2 + spare
+        for x, y, z in ends:
+            near = np.abs(self.found.height - y) <= self.climb
+            near &= np.hypot(self.found.x - x, self.found.z - z) <= _ENDS
+            held = held | near
+        beside = self.places.beside
+        joined = (beside >= 0) & held[:, None] & held[beside]
+        return replace(self.places, beside=np.where(joined, beside, -1).astype(np.int32))
 
     def _march(self, goals: Sequence[Point3]) -> Marched:
         held = [on for goal in goals if (on := self._on(goal)) is not None]
@@ -266,6 +281,15 @@ def _bends(line: Sequence[tuple[float, float]]) -> list[int]:
         return []
     later = [far + k for k in _bends(line[far:])]
     return [*_bends(line[: far + 1]), far, *later]
+
+
+def _turns(
+    places: Places, begun: Spot, ends: Sequence[Spot], *, strict: bool = False
+) -> list[Spot]:
+    """The turns of the shortest way over some places; none where there is no way."""
+    found = marched(places, [begun], [place for place, _, _ in ends], strict=strict)
+    best = min((reached(places, found, end) for end in ends), key=lambda each: each[0])
+    return taut(places, best[1][::-1]) if math.isfinite(best[0]) else []
 
 
 def reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot]]:

@@ -245,7 +245,9 @@ def _lifted(
         near = (heights > y - floors.stair) & (heights <= y + 3 * radius + floors.stair)
         heights = np.where(near, heights, np.inf).min(axis=0)
         steps = (tread[there] & near).any(axis=0)
-        order = np.argsort(heights, axis=1)[:, : int(np.isfinite(heights).sum(axis=1).max(initial=0))]
+        order = np.argsort(heights, axis=1)[
+            :, : int(np.isfinite(heights).sum(axis=1).max(initial=0))
+        ]
         heights = np.take_along_axis(heights, order, axis=1)
         steps = np.take_along_axis(steps, order, axis=1)
         top, on, going = height[here], np.zeros(len(here), np.bool_), np.ones(len(here), np.bool_)

@@ -57,7 +57,9 @@ class Underfoot:
     stair: float
 
     def floor(self, x: float, z: float, y: float, reach: float) -> float | None:
-        """The height of the floor at a place, of those no more than ``reach`` from y the nearest.
+        """The height of the floor at a place, of those no more than ``reach`` from y the highest.
+
+        The ground under a tread may be as near as the tread, and nobody stands on it.
 
         Args:
             x: the place; z likewise.
@@ -70,7 +72,7 @@ class Underfoot:
             return None
         heights = self.layers[:, cell // self.grid.deep, cell % self.grid.deep].tolist()
         near = [each for each in heights if abs(each - y) <= reach + EPS]
-        return min(near, key=lambda each: abs(each - y)) if near else None
+        return max(near) if near else None
 
     def window(self, x0: float, z0: float, x1: float, z1: float) -> tuple[slice, slice]:
         """The cells over a rectangle."""

@@ -144,7 +144,7 @@ class EmbeddedSimulator(BodySimulator):
 
 
 def _way(scene: Scene, body: Embodiment, start: Point3, goals: Sequence[Point3]) -> Way | None:
-    return body_field(scene, body).way(start, goals)
+    return body_field(scene, body).way(start, goals, driven=True)
 
 
 def camera_of(scene: Scene, pose: Pose, sensor: Sensor, height: float) -> Camera:
