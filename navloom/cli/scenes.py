@@ -13,6 +13,7 @@ from navloom.cli.common import counted, loaded, print_json, print_table, save_fi
 from navloom.cli.compare import compare
 from navloom.cli.export import check_homes_out, export
 from navloom.cli.help_pages import Commands
+from navloom.cli.map import map_
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.cli.render import render
 from navloom.cli.tour import tour
@@ -238,6 +239,7 @@ def annotate(
 
 
 app.command()(compare)
+app.command("map")(map_)
 app.command()(render)
 app.command()(tour)
 

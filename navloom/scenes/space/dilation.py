@@ -62,6 +62,7 @@ class Dilated:
         beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
         clearance: (n,) float64, metres to the nearest obstacle, at most :data:`FAR`.
         part: (n,) int32, which places hang together, numbered by their first place.
+        floor: all floor with head room, whether or not the body is too wide for it.
     """
 
     grid: Grid
@@ -72,6 +73,22 @@ class Dilated:
     beside: Ints
     clearance: Floats
     part: Ints
+    floor: Roomy
+
+
+@dataclass(frozen=True, eq=False)
+class Roomy:
+    """Floor with head room for a body.
+
+    Attributes:
+        cell: (m,) int32, in order.
+        height: (m,) float64, y in metres.
+        clearance: (m,) float64, metres to the nearest obstacle.
+    """
+
+    cell: Ints
+    height: Floats
+    clearance: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +142,9 @@ def dilated(
     rise = np.abs(height[beside] - height[:, None])
     allowed = np.where(tread[:, None] | tread[beside], floors.stair, max(floors.step, _SLOPE))
     held = (beside >= 0) & free[:, None] & free[beside] & (rise <= allowed + EPS)
-    return _kept(
-        Dilated(grid, cell, x, z, height, np.where(held, beside, -1), clearance, cell), free
-    )
+    floor = Roomy(cell, height, clearance.copy())
+    whole = Dilated(grid, cell, x, z, height, np.where(held, beside, -1), clearance, cell, floor)
+    return _kept(whole, free)
 
 
 def _kept(found: Dilated, free: Bools) -> Dilated:
@@ -146,6 +163,7 @@ def _kept(found: Dilated, free: Bools) -> Dilated:
         beside,
         found.clearance[here],
         part.astype(np.int32),
+        found.floor,
     )
 
 
@@ -173,11 +191,19 @@ def _with_room(
     up = np.array([0, 1, 0], dtype=np.float32)
     hits = mesh.caster.cast(starts, np.broadcast_to(up, starts.shape))
     roomy = start + hits.distance >= height + body.height
-    # The first thing over one who is inside a thing is the inner side of its top.
+    # The first thing over one who is inside a thing is the inner side of its top; so it is under
+    # a lampshade, which does not reach down to the floor.
     met = np.flatnonzero(hits.face >= 0)
     corners = mesh.vertices[mesh.faces[hits.face[met]]].astype(np.float64)
     leaves = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 1] > 0
-    roomy[met[leaves & (mesh.owners[hits.face[met]] > 0)]] = False
+    owners = mesh.owners[hits.face[met]]
+    inside = leaves & (owners > 0)
+    foot = np.full(int(mesh.owners.max(initial=0)) + 1, np.inf)
+    things = mesh.owners > 0
+    lowest = mesh.vertices[mesh.faces[things], 1].min(axis=1)
+    np.minimum.at(foot, mesh.owners[things], lowest)
+    inside[inside] = foot[owners[inside]] < start[met[inside]]
+    roomy[met[inside]] = False
     tread, roofed = treads[cell[roomy], layer[roomy]], hits.distance[roomy] <= _ROOF
     return cell[roomy].astype(np.int32), height[roomy], tread, roofed
 
