@@ -1,4 +1,4 @@
-"""Changed copies of scenes: a door closed, a thing moved or taken away.
+"""Changed copies of scenes: a door closed or widened, a sill gone, a thing moved or taken away.
 
 What is written is still true: what stands on a moved thing goes with it, a relation of which one
 end moved is dropped, and where a person can no longer walk straight there is no edge. A closed door
@@ -7,6 +7,7 @@ stays walkable, for whoever can open doors: the link says that it is closed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence, Set
 
 import networkx as nx
@@ -19,6 +20,7 @@ from navloom.scenes.floor_graph import BODY
 from navloom.scenes.freespace import FLAT, HEAD, place_viewpoints
 from navloom.scenes.homes.catalogue import catalogue
 from navloom.scenes.parts import Box, Item, Link, Point2, Region, prompt_name
+from navloom.scenes.rebuild import ramped, widened, without_sill
 from navloom.scenes.scene import Scene
 
 _STEP = 0.05
@@ -27,6 +29,7 @@ _DOORSTEP = 0.9
 """Metres before a doorway that are left free."""
 _MOST_TRIED = 20
 _MOST_NAMED = 8
+_WIDEST = 20.0
 
 
 def edit(
@@ -37,9 +40,12 @@ def edit(
     open_: Sequence[str] = (),
     ajar: Sequence[str] = (),
     remove: Sequence[str] = (),
+    widen: Sequence[str] = (),
+    level: Sequence[str] = (),
+    ramp: Sequence[str] = (),
     move: Sequence[str] = (),
 ) -> Scene:
-    """A changed copy; doors first, then what is removed, then what is moved, each in turn.
+    """A changed copy; doors first, then what is removed, built and moved, each in turn.
 
     Args:
         scene: any scene.
@@ -48,6 +54,9 @@ def edit(
         open_: the same.
         ajar: the same; to be left a hand's breadth open.
         remove: things, by id or by a name that one thing alone has, and all that stands on them.
+        widen: ``A<->B@METRES``, ways through walls and how wide they are to be.
+        level: ways whose sill is taken away.
+        ramp: ways over whose step a ramp is laid.
         move: ``THING@PLACE``, a place being a region's floor, or another thing to stand on.
 
     Raises:
@@ -71,12 +80,41 @@ def edit(
         item = _item(changed, words)
         told.append(f"removed {item.name} {item.id}")
         changed = _without(changed, item)
+    for build, verb, each in (
+        *((_widened, "widened", words) for words in widen),
+        *((_level, "took away the sill of", words) for words in level),
+        *((_ramped, "laid a ramp at", words) for words in ramp),
+    ):
+        changed = _walkable(changed, build(changed, each))
+        told.append(f"{verb} {each}")
     for words in move:
         changed = _moved(changed, words)
         told.append(f"moved {words}")
     fields = {f: getattr(changed, f) for f in Scene.model_fields}
     note = f"A changed copy of {scene.uri}: {'; '.join(told) or 'nothing changed'}."
     return Scene(**{**fields, "id": name, "source": "scene", "notes": (*scene.notes, note)})
+
+
+def _widened(scene: Scene, words: str) -> Scene:
+    way, at, metres = words.rpartition("@")
+    try:
+        wide = float(metres)
+    except ValueError:
+        wide = math.nan
+    if not at or not 0 < wide < _WIDEST:
+        raise SceneError(f"'{words}' is no widening: write A<->B@METRES, such as 'A<->B@0.95'.")
+    return widened(scene, _way(scene, way), wide)
+
+
+def _level(scene: Scene, words: str) -> Scene:
+    link = _way(scene, words)
+    if not link.threshold:
+        raise SceneError(f"{link.a}<->{link.b} has no sill.")
+    return without_sill(scene, link)
+
+
+def _ramped(scene: Scene, words: str) -> Scene:
+    return ramped(scene, _way(scene, words))
 
 
 def doors(scene: Scene) -> list[str]:
@@ -112,6 +150,16 @@ def _door(scene: Scene, words: str) -> Link:
         raise SceneError(f"between {a} and {b} is no door: the way is of kind {between[0].kind}.")
     numbers = [text for text in doors(scene) if f" {found[0].a}<->{found[0].b}," in text]
     raise SceneError(f"between {a} and {b} are {len(found)} doors: give a number.{_shown(numbers)}")
+
+
+def _way(scene: Scene, words: str) -> Link:
+    """A door, or an opening without one."""
+    a, arrow, b = (part.strip() for part in words.partition("<->"))
+    if arrow and a in scene.region_by_id and b in scene.region_by_id:
+        found = [each for each in scene.links if {each.a, each.b} == {a, b}]
+        if len(found) == 1 and found[0].kind == "opening":
+            return found[0]
+    return _door(scene, words)
 
 
 def _shown(names: Sequence[str]) -> str:
@@ -301,7 +349,10 @@ def _ways(scene: Scene, region: Region) -> list[Polygon]:
 
 def _walkable(before: Scene, changed: Scene) -> Scene:
     """A changed scene with its ways: made anew where geometry is known, else looked through."""
-    if _standing(before) == _standing(changed):
+    if _standing(before) == _standing(changed) and (before.walls, before.stairs) == (
+        changed.walls,
+        changed.stairs,
+    ):
         return changed
     exact = all(link.jambs for link in changed.links if link.kind in ("opening", "door"))
     if exact and changed.links and all(region.polygon for region in changed.regions):

@@ -148,7 +148,9 @@ def _cleared(
         )
         for r in regions
     }
-    doors = [_door(link, link.jambs, rooms) for link in links if link.jambs is not None]
+    # One comes through a doorway with a ramp by its line, as up stairs.
+    holes = ((link, link.jambs) for link in links if link.kind != "ramp")
+    doors = [_door(link, jambs, rooms) for link, jambs in holes if jambs is not None]
     ends = [_ends(flight, rooms) for flight in stairs]
     _clear_floors(rooms, items, stairs)
     return rooms, doors, ends

@@ -120,7 +120,7 @@ def ways_of(
         return storeys[max([i for i, floor in enumerate(floors) if floor <= y + 0.3], default=0)]
 
     for index, link in enumerate(scene.links):
-        if link.kind in ("door", "opening"):
+        if link.kind in ("door", "opening") or (link.kind == "ramp" and link.jambs):
             low = max(scene.region_by_id[each].center[1] for each in (link.a, link.b))
             found = _doorway(scene, index, low, storey(low))
             if found is not None:
@@ -153,15 +153,16 @@ def _doorway(scene: Scene, index: int, low: float, walls: _Walls) -> Way | None:
         jambs, thick = _on_line(wall, spot, wide), wall.thickness
     if jambs is None or math.dist(*jambs) < _NARROWEST:
         return None
-    usual = _HEAD if link.kind == "door" else _HEAD + 0.15
+    kind = link.kind if link.kind != "ramp" else "door" if link.leaf else "opening"
+    usual = _HEAD if kind == "door" else _HEAD + 0.15
     head = _head(walls, jambs, low, low + (link.height or usual))
-    leaf = _leaf(scene, link) if link.kind == "door" else None
+    leaf = _leaf(scene, link) if kind == "door" else None
     swing = link.swing
     if leaf == "hinged" and swing is None:
         swing = _swing(scene, link, jambs, thick)
     state = (link.door or "open") if leaf else None
     return Way(
-        door_owner(index), *jambs, low, head, thick, link.kind, leaf, state, swing,
+        door_owner(index), *jambs, low, head, thick, kind, leaf, state, swing,
         link.threshold or 0.0, (link.a, link.b),
     )  # fmt: skip
 
