@@ -11,9 +11,11 @@ import typer
 
 from navloom.cli.common import counted, loaded, print_json, print_table, save_figure, save_picture
 from navloom.cli.compare import compare
+from navloom.cli.edit import edit
 from navloom.cli.export import check_homes_out, export
 from navloom.cli.help_pages import Commands
 from navloom.cli.map import map_
+from navloom.cli.mend import mend
 from navloom.cli.options import Json, SceneUri, takes
 from navloom.cli.render import render
 from navloom.cli.tour import tour
@@ -155,56 +157,7 @@ def sheet(
 app.command()(export)
 
 
-@app.command()
-@takes()
-def edit(
-    uri: SceneUri,
-    out: Annotated[
-        Path, Opt("The scene.json to write; its name is the copy's.", metavar="FILE", env="")
-    ],
-    close: Annotated[
-        tuple[str, ...],
-        Opt(
-            "Close a door: its two regions, or its number. As all these, may be given twice.",
-            metavar="A<->B",
-            env="",
-        ),
-    ] = (),
-    open_: Annotated[
-        tuple[str, ...], Opt("Open a door.", metavar="A<->B", flag="open", env="")
-    ] = (),
-    ajar: Annotated[tuple[str, ...], Opt("Leave a door ajar.", metavar="A<->B", env="")] = (),
-    remove: Annotated[
-        tuple[str, ...],
-        Opt("Take a thing away, by name or id, and what stands on it.", metavar="THING", env=""),
-    ] = (),
-    move: Annotated[
-        tuple[str, ...],
-        Opt(
-            "Move a thing, and what stands on it, to a region's floor or onto another thing.",
-            metavar="THING@PLACE",
-            env="",
-        ),
-    ] = (),
-) -> None:
-    """Write a changed copy of a home: doors closed, ajar or open, things moved or gone.
-
-    Relations of what moved are dropped, and where one can no longer walk straight there is no edge.
-    A closed door stays a way for those who can open it. What would leave no way is refused.
-    """
-    from navloom.errors import UsageError
-    from navloom.files import check_place
-    from navloom.scenes import edit as changes
-    from navloom.scenes.formats.scene_json import save
-    from navloom.scenes.uri import load_scene
-
-    if not (close or open_ or ajar or remove or move):
-        raise UsageError("say what to change with --close, --open, --ajar, --remove or --move")
-    check_place(out, folder=False)
-    copy = changes.edit(
-        load_scene(uri), out.stem, close=close, open_=open_, ajar=ajar, remove=remove, move=move
-    )
-    say(f"wrote {save(copy, out)}: {copy.notes[-1]}")
+app.command()(edit)
 
 
 @app.command()
@@ -242,6 +195,7 @@ app.command()(compare)
 app.command("map")(map_)
 app.command()(render)
 app.command()(tour)
+app.command()(mend)
 
 
 @importer.command("hm3d")

@@ -79,13 +79,13 @@ def edit(
     for words in remove:
         item = _item(changed, words)
         told.append(f"removed {item.name} {item.id}")
-        changed = _without(changed, item)
+        changed = with_ways(changed, without_thing(changed, item))
     for build, verb, each in (
         *((_widened, "widened", words) for words in widen),
         *((_level, "took away the sill of", words) for words in level),
         *((_ramped, "laid a ramp at", words) for words in ramp),
     ):
-        changed = _walkable(changed, build(changed, each))
+        changed = with_ways(changed, build(changed, each))
         told.append(f"{verb} {each}")
     for words in move:
         changed = _moved(changed, words)
@@ -196,14 +196,12 @@ def _with_all_on(scene: Scene, item: Item) -> set[str]:
     return {item.id, *nx.descendants(held, item.id)}
 
 
-def _without(scene: Scene, item: Item) -> Scene:
+def without_thing(scene: Scene, item: Item) -> Scene:
+    """A scene without a thing and what stands on it; its ways are as they were."""
     gone = _with_all_on(scene, item)
-    return _walkable(
-        scene,
-        scene.replace(
-            items=tuple(each for each in scene.items if each.id not in gone),
-            relations=tuple(r for r in scene.relations if r.a not in gone and r.b not in gone),
-        ),
+    return scene.replace(
+        items=tuple(each for each in scene.items if each.id not in gone),
+        relations=tuple(r for r in scene.relations if r.a not in gone and r.b not in gone),
     )
 
 
@@ -254,7 +252,7 @@ def _put(scene: Scene, item: Item, group: set[str], region: Region, support: Ite
             relations=tuple(r for r in scene.relations if (r.a in group) == (r.b in group)),
         )
         try:
-            return _walkable(scene, changed)
+            return with_ways(scene, changed)
         except SceneError as error:
             reason = str(error).rstrip(".")
     raise SceneError(f"{where}: {reason}.")
@@ -347,7 +345,7 @@ def _ways(scene: Scene, region: Region) -> list[Polygon]:
     return [shape.buffer(BODY) for shape in (*lines, *shapely.points(list(at.values())))]
 
 
-def _walkable(before: Scene, changed: Scene) -> Scene:
+def with_ways(before: Scene, changed: Scene) -> Scene:
     """A changed scene with its ways: made anew where geometry is known, else looked through."""
     if _standing(before) == _standing(changed) and (before.walls, before.stairs) == (
         changed.walls,

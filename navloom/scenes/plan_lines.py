@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from shapely.geometry import LineString
 
 MarkKind = Literal[
-    "start_1", "start_2", "object", "end", "handoff", "start", "goal", "stop", "deviation", "bump"
+    "start_1", "start_2", "object", "end", "handoff", "start", "goal", "stop", "deviation", "bump",
+    "change",
 ]
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
@@ -52,6 +53,7 @@ MARKS: dict[MarkKind, _Look] = {
     "stop": _Look("s", COLOURS["robot_1"][0], 9, "where it stopped"),
     "deviation": _Look("X", "#d6303a", 9, "first deviation"),
     "bump": _Look("P", "#f2a900", 8, "where it bumped"),
+    "change": _Look("v", "#d6303a", 9, "what is changed"),
 }
 """CoNavBench figure 11's symbols, and a navigator's: none differs by its colour alone from those
 that it is seen with."""

@@ -112,7 +112,9 @@ def widened(scene: Scene, link: Link, width: float) -> Scene:
             "jambs": jambs,
             "width": round(width, 4),
             "leaf": leaf,
-            "swing": _swing(link, jambs) if leaf == "hinged" and link.swing else None,
+            "swing": _swing(link.jambs, link.swing, jambs)
+            if leaf == "hinged" and link.swing
+            else None,
             "point": (x, link.point[1], z) if link.point else None,
         }
     )
@@ -146,9 +148,7 @@ def _of_line(scene: Scene, link: Link, line: _Line) -> Iterator[Wall]:
             yield wall
 
 
-def _spare(
-    scene: Scene, link: Link, line: _Line, here: Sequence[Wall], side: float
-) -> float:
+def _spare(scene: Scene, link: Link, line: _Line, here: Sequence[Wall], side: float) -> float:
     """Metres by which a doorway can grow to a side: to a corner, another hole, or a wall's end."""
     low = _level(scene, link)
     whole = [
@@ -192,15 +192,15 @@ def _cut(wall: Wall, line: _Line, span: tuple[float, float]) -> Iterator[Wall]:
             yield wall.model_copy(update={"a": ends[0], "b": ends[1]})
 
 
-def _swing(link: Link, jambs: tuple[Point2, Point2]) -> tuple[Point2, ...]:
+def _swing(
+    before: tuple[Point2, Point2], swept: Sequence[Point2], jambs: tuple[Point2, Point2]
+) -> tuple[Point2, ...]:
     """The floor that a leaf sweeps in a new doorway, hinged and turned as it was."""
-    assert link.jambs is not None
-    assert link.swing is not None
-    old, new = _Line.of(link.jambs), _Line.of(jambs)
-    side = 1.0 if old.along(link.swing[0]) > 0 else -1.0
-    middle = np.mean(link.swing, axis=0)
+    old, new = _Line.of(before), _Line.of(jambs)
+    side = 1.0 if old.along(swept[0]) > 0 else -1.0
+    middle = np.mean(swept, axis=0)
     into = 1.0 if (middle[0] - old.x) * -old.w + (middle[1] - old.z) * old.u > 0 else -1.0
-    wall = min(old.off(point) for point in link.swing)
+    wall = min(old.off(point) for point in swept)
     hinge, latch = side * new.half, -side * new.half
     far = wall + 2 * new.half
     corners = ((hinge, wall), (latch, wall), (latch, far), (hinge, far))
@@ -209,9 +209,7 @@ def _swing(link: Link, jambs: tuple[Point2, Point2]) -> tuple[Point2, ...]:
 
 def without_sill(scene: Scene, link: Link) -> Scene:
     """A copy with the sill of a way gone."""
-    return scene.replace(
-        links=with_link(scene, link, link.model_copy(update={"threshold": 0.0}))
-    )
+    return scene.replace(links=with_link(scene, link, link.model_copy(update={"threshold": 0.0})))
 
 
 @dataclass(frozen=True)
@@ -313,11 +311,13 @@ def ramped(scene: Scene, link: Link) -> Scene:
 
 def _upward(link: Link, ramp: Ramp) -> tuple[Point2, ...] | None:
     """The floor that a leaf sweeps where it does not sweep the ramp."""
-    if link.swing is None or not Polygon(link.swing).intersects(ramp.floor.buffer(-0.02)):
-        return link.swing
-    assert link.jambs is not None
-    line = _Line.of(link.jambs)
-    return tuple(line.at(line.along(p), -_aside(line, p)) for p in link.swing)
+    swept, jambs = link.swing, link.jambs
+    if swept is None or jambs is None:
+        return swept
+    if not Polygon(swept).intersects(ramp.floor.buffer(-0.02)):
+        return swept
+    line = _Line.of(jambs)
+    return tuple(line.at(line.along(p), -_aside(line, p)) for p in swept)
 
 
 def _aside(line: _Line, point: Point2) -> float:
@@ -334,9 +334,9 @@ def standing_on(scene: Scene, area: Polygon, region: str) -> tuple[Item, ...]:
         and item.on is None
         and item.position[1] - item.size[1] / 2 < low + 1.0
         and item.position[1] + item.size[1] / 2 > low + 0.05
-        and Polygon(
-            Box(center=item.position, size=item.size, yaw=item.yaw).corners()
-        ).intersects(area)
+        and Polygon(Box(center=item.position, size=item.size, yaw=item.yaw).corners()).intersects(
+            area
+        )
     )
 
 

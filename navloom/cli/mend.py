@@ -1,0 +1,108 @@
+"""``navloom scenes mend``: what to change so that a body gets through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from navloom.cli.common import print_json
+from navloom.cli.options import Json, SceneUri, takes
+from navloom.evals.option import Opt
+from navloom.terminal import say, tell
+
+if TYPE_CHECKING:
+    from navloom.scenes.bodies import Embodiment
+    from navloom.scenes.scene import Scene
+
+
+@takes()
+def mend(
+    uri: SceneUri,
+    out: Annotated[Path, Opt("The folder to write.", metavar="DIR", env="")],
+    body: Annotated[str, Opt("Whose way it is to be.", metavar="NAME", env="")] = "WHEELCHAIR",
+    bodies: Annotated[
+        Path | None, Opt("Profiles of bodies, in place of the five.", metavar="FILE", env="")
+    ] = None,
+    start: Annotated[
+        str | None, Opt("The room it starts in.", metavar="ROOM", flag="from", env="")
+    ] = None,
+    goal: Annotated[
+        str | None, Opt("The room it is to come to.", metavar="ROOM", flag="to", env="")
+    ] = None,
+    costs: Annotated[
+        Path | None, Opt('A JSON file of prices, such as {"widen": 700}.', metavar="FILE", env="")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the cheapest changes of a home that let a body through, and prove them by driving.
+
+    Doors are opened, widened or slid, sills taken away, ramps laid, things carried away, lifts
+    built. A mend counts if the body fails in the home as it is and arrives in the changed one.
+    Written are a page with both on the plan, and each changed home. Without --from or --to it is
+    all rooms; without both, rooms that are joined. The exit code is 1 where a pair stays blocked.
+    """
+    from navloom.evals.capnav.mend_report import mends_table, write_mends
+    from navloom.files import check_place
+    from navloom.scenes.mend.costs import load_costs
+    from navloom.scenes.mend.search import mend as mended
+    from navloom.scenes.uri import load_scene
+
+    check_place(out, folder=True)
+    prices, whose = load_costs(costs), _body(body, bodies)
+    scene = load_scene(uri)
+    found = []
+    for a, b in _pairs(scene, start, goal):
+        one = mended(scene, whose, a, b, prices)
+        found.append(one)
+        if not as_json:
+            done = "gets there" if one.before.arrived else "mended" if one.proven else "blocked"
+            say(f"{a} to {b}: {done}" + (f", {one.cost:,.0f}" if one.proven else ""))
+            for change in one.changes:
+                tell(f"  {change.words} ({change.cost:,.0f})")
+            if one.why:
+                say(f"   {one.why}")
+    for line in write_mends(scene, found, out):
+        say(line)
+    if as_json:
+        print_json([one.record() for one in found])
+    say(f"wrote {out}/report.html: {len(mends_table(found).rows)} pairs")
+    if any(not one.before.arrived and not one.proven for one in found):
+        raise typer.Exit(1)
+
+
+def _body(name: str, file: Path | None) -> Embodiment:
+    from navloom.errors import UsageError, did_you_mean
+    from navloom.scenes.bodies import canonical, get_body, load_bodies
+
+    if file is None:
+        return get_body(name)
+    known = {each.name: each for each in load_bodies(file)}
+    if canonical(name) not in known:
+        raise UsageError(
+            f"{file} has no body '{name}'.{did_you_mean(name, known)} It has {', '.join(known)}."
+        )
+    return known[canonical(name)]
+
+
+def _pairs(scene: Scene, start: str | None, goal: str | None) -> Iterator[tuple[str, str]]:
+    from navloom.errors import UsageError, did_you_mean
+
+    rooms = [region.id for region in scene.regions]
+    for name in (start, goal):
+        if name is not None and name not in rooms:
+            hint = did_you_mean(name, rooms)
+            raise UsageError(f"{scene.uri} has no room '{name}'.{hint} See `navloom scenes show`.")
+    if start is not None and start == goal:
+        raise UsageError(f"--from and --to are both {start}: name two rooms")
+    if start is None and goal is None:
+        yield from dict.fromkeys(
+            (link.a, link.b) for link in scene.links if link.kind in ("door", "opening", "ramp")
+        )
+        return
+    for a in [start] if start is not None else rooms:
+        for b in [goal] if goal is not None else rooms:
+            if a is not None and b is not None and a != b:
+                yield a, b

@@ -1,0 +1,84 @@
+"""Mends of a home as a page: what was changed, what it costs, before and after on the plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from navloom.errors import SceneError
+from navloom.evals.report.document import Document, Shown, Table, data_uri, png
+from navloom.files import make_folder, write_whole
+from navloom.scenes.formats.scene_json import save
+from navloom.scenes.mend.changes import mended_copy
+from navloom.scenes.mend.mend_plan import draw_mend
+from navloom.scenes.mend.search import Mend
+from navloom.scenes.scene import Scene
+
+_MOST_DRAWN = 40
+
+
+def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
+    """Write ``report.html``, ``report.md``, ``mends.json``, and of each mend a plan and a copy.
+
+    Args:
+        scene: the home as it is.
+        found: mends of it.
+        folder: is made where there is none.
+
+    Returns:
+        Lines that a person should read.
+
+    Raises:
+        RunError: a file cannot be written.
+    """
+    make_folder(folder)
+    said: list[str] = []
+    pictures: list[Shown] = []
+    for number, each in enumerate(_proven(found)[:_MOST_DRAWN], start=1):
+        figure = draw_mend(scene, each)
+        write_whole(folder / f"mend-{number}.png", png(figure))
+        numbered = enumerate(each.changes, start=1)
+        listed = "; ".join(f"{k}. {c.words} ({c.cost:,.0f})" for k, c in numbered)
+        title = f"{number}. {each.body}: {each.start} to {each.goal}"
+        pictures.append(Shown(title, data_uri(figure), f"Before and after of {title}", listed))
+        try:
+            copy = mended_copy(scene, each.changes, f"{scene.id}-mended-{number}")
+            save(copy, folder / f"mend-{number}.json")
+        except SceneError as error:
+            said.append(f"mend {number}: no copy of the home is written: {error}")
+    document = _document(scene, found)
+    page = document.html("capnav/mend_page.html", mends=pictures)
+    document.write(folder, page)
+    record = {"scene": scene.uri, "mends": [each.record() for each in found]}
+    write_whole(folder / "mends.json", (json.dumps(record, indent=1) + "\n").encode())
+    return said
+
+
+def _proven(found: Sequence[Mend]) -> list[Mend]:
+    return [each for each in found if each.proven]
+
+
+def mends_table(found: Sequence[Mend]) -> Table:
+    """A line a pair: what is done, what it costs."""
+    rows = []
+    for each in found:
+        if each.before.arrived:
+            what, cost = "nothing: it gets there", "0"
+        elif each.proven:
+            what, cost = "; ".join(c.words for c in each.changes), f"{each.cost:,.0f}"
+        else:
+            what, cost = f"no mend was found: {each.why}", "–"
+        rows.append((f"{each.start} to {each.goal}", each.body, cost, what))
+    note = "Costs are those of the table that was given, or rough prices in euros."
+    return Table("Mends", note, ("rooms", "body", "cost", "what is done"), tuple(rows))
+
+
+def _document(scene: Scene, found: Sequence[Mend]) -> Document:
+    blocked = [each for each in found if not each.before.arrived]
+    headline = (
+        f"{scene.uri}: of {len(found)} pairs of rooms {len(blocked)} are blocked, and for"
+        f" {len(_proven(found))} of these a mend was found and proven: the body fails in the home"
+        " as it is and arrives in the changed one, driven by its exact shape. Costs are a table's."
+    )
+    return Document("Ways to mend", headline, (mends_table(found),))

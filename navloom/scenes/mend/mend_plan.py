@@ -1,0 +1,104 @@
+"""A mend on the plan: the home as it is and the changed one, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from navloom.scenes.mend.changes import Change, rebuilt
+from navloom.scenes.mend.route_drive import Drive
+from navloom.scenes.mend.search import Mend
+from navloom.scenes.plan import draw_into
+from navloom.scenes.plan_lines import Mark, Route
+from navloom.scenes.scene import Scene
+
+_WIDE, _HIGH = 7.0, 6.6
+"""Inches of one plan."""
+
+
+def draw_mend(scene: Scene, found: Mend) -> Figure:
+    """Draw a home before and after a mend, with how the body drove in each.
+
+    Args:
+        scene: the home as it is.
+        found: a mend of it.
+
+    Raises:
+        SceneError: a change cannot be made.
+    """
+    after = rebuilt(scene, found.changes)
+    floors = sorted({scene.region_by_id[each].floor for each in (*found.path, found.start)})
+    figure = Figure(figsize=(2 * _WIDE + 0.2, _HIGH), dpi=100)
+    FigureCanvasAgg(figure)
+    said = f"{found.body} from {found.start} to {found.goal}"
+    drawn = (
+        (scene, found.before, f"before: {said} does not get through"),
+        (after, found.after, f"after: {len(found.changes)} changes, {found.cost:,.0f}"),
+    )
+    for number, (home, drive, title) in enumerate(drawn):
+        rect = (number * (_WIDE + 0.2), 0.0, _WIDE, _HIGH)
+        marks = [*_ends(scene, found, drive), *_changed(scene, found.changes, labels=number == 0)]
+        draw_into(
+            figure,
+            rect,
+            home,
+            routes=_routes(scene, drive),
+            marks=marks,
+            title=title,
+            items=True,
+            floors=floors,
+        )
+    return figure
+
+
+def _routes(scene: Scene, drive: Drive | None) -> list[Route]:
+    legs = [] if drive is None else drive.path
+    return [
+        Route(tuple((_floor(scene, y), x, z) for x, y, z in leg), "robot_1", label="how it drove")
+        for leg in legs
+        if len(leg) > 1
+    ]
+
+
+def _floor(scene: Scene, y: float) -> int:
+    return min(scene.floors, key=lambda floor: abs(floor.height - y)).id
+
+
+def _ends(scene: Scene, found: Mend, drive: Drive | None) -> list[Mark]:
+    marks = []
+    goal = scene.region_by_id[found.goal]
+    if drive is not None and drive.path:
+        x, y, z = drive.path[0][0]
+        marks.append(Mark("start", _floor(scene, y), x, z))
+        x, y, z = drive.path[-1][-1]
+        marks.append(Mark("goal" if drive.arrived else "stop", _floor(scene, y), x, z))
+    else:
+        start = scene.region_by_id[found.start]
+        marks.append(Mark("start", start.floor, start.center[0], start.center[2]))
+    if drive is None or not drive.arrived:
+        marks.append(Mark("goal", goal.floor, goal.center[0], goal.center[2]))
+    return marks
+
+
+def _changed(scene: Scene, changes: Sequence[Change], *, labels: bool) -> list[Mark]:
+    """A mark at each change, on each floor that it is on."""
+    marks = []
+    for number, change in enumerate(changes, start=1):
+        label = str(number) if labels else None
+        for floor, x, z in _spots(scene, change):
+            marks.append(Mark("change", floor, x, z, label))
+    return marks
+
+
+def _spots(scene: Scene, change: Change) -> list[tuple[int, float, float]]:
+    if change.item is not None:
+        item = scene.item_by_id[change.item]
+        region = scene.region_by_id[str(item.region)]
+        return [(region.floor, item.position[0], item.position[2])]
+    if change.ends is not None and change.at is not None:
+        return [(scene.region_by_id[each].floor, *change.at) for each in change.ends]
+    link = scene.links[change.link or 0]
+    floor = scene.region_by_id[link.a].floor
+    return [] if link.point is None else [(floor, link.point[0], link.point[2])]
