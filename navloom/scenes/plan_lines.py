@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 from shapely.geometry import LineString
 
 MarkKind = Literal[
-    "start_1", "start_2", "object", "end", "handoff", "start", "goal", "stop", "deviation", "bump",
+    "start_1",
+    "start_2",
+    "object",
+    "end",
+    "handoff",
+    "start",
+    "goal",
+    "stop",
+    "deviation",
+    "bump",
     "change",
 ]
 Spot = tuple[int, float, float]
