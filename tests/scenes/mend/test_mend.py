@@ -1,4 +1,4 @@
-"""A way is mended: it fails before, the body arrives after, and nothing is done that need not be."""
+"""A way is mended: it fails before, the body arrives after, and no more is done than that."""
 
 from __future__ import annotations
 
