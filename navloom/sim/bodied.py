@@ -269,7 +269,8 @@ class BodySimulator(GraphSimulator, ABC):
             case Waypoint(position):
                 motion = self._motion(name, agent, forward=1.0)
                 goal = _finite_point(position)
-                motion.along(self._way(name, agent.body, motion.stand, goal)[1:])
+                self._check_way(name, agent.body, motion.stand, goal)
+                motion.to(goal, lambda start: self._way(agent.body, start, goal))
         return motion
 
     def _on_rails(self, pose: Pose) -> bool:
@@ -328,10 +329,16 @@ class BodySimulator(GraphSimulator, ABC):
         contacts = tuple(motion.contacts.values())
         return replace(agent, pose=pose, contacts=contacts, collision=motion.collision)
 
-    def _way(self, name: str, body: Embodiment, stand: Stand, goal: Point3) -> Sequence[Point3]:
-        way = self._footing(body).way(stand.position, [goal])
-        if way is not None:
-            return way.points
+    def _way(self, body: Embodiment, start: Point3, goal: Point3) -> Sequence[Point3]:
+        """The points after a start; none where no way leads there."""
+        way = self._footing(body).way(start, [goal])
+        return (
+            () if way is None or distance_2d(way.points[-1], goal) > STANDING_M else way.points[1:]
+        )
+
+    def _check_way(self, name: str, body: Embodiment, stand: Stand, goal: Point3) -> None:
+        if distance_3d(stand.position, goal) <= STANDING_M or self._way(body, stand.position, goal):
+            return
         near = self._footing(body).moves.settled(replace(stand, position=goal), {}, SETTLE_M)
         far = near is not None and distance_2d(near.position, goal) > _EXACT_M
         free = f"; the nearest free place is {_spot(near.position)}" if far and near else ""
@@ -349,14 +356,14 @@ class BodySimulator(GraphSimulator, ABC):
         if self._rules.physics == "telhop":
             motion.put(goal, looking)
         elif goal is not None:
-            motion.along([goal.position])
-            if not motion.at(goal):
-                way = self._footing(agent.body).way(motion.stand.position, [goal.position])
-                motion.along(way.points[1:] if way is not None else ())
+            end = goal.position
+            motion.along([end])
+            if not motion.at(end):
+                motion.to(end, lambda start: self._way(agent.body, start, end))
         if motion.collision:
             return self._moved(agent, motion)
         contacts = tuple(motion.contacts.values())
-        if goal is None or not motion.at(goal):
+        if goal is None or not motion.at(goal.position):
             return replace(agent, contacts=contacts)
         return replace(agent, pose=self._posed(after, motion.stand, viewpoint), contacts=contacts)
 

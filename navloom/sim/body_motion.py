@@ -17,6 +17,7 @@ _PIECE_M = 0.02
 """Where a contact ends the run it is looked for in pieces so long: it ends so near to where the
 threshold was passed."""
 _EXACT_M = 1e-3
+_TRIES = 4
 
 
 class BodyMotion:
@@ -79,6 +80,24 @@ class BodyMotion:
         for point in points:
             self._leg(point)
 
+    def to(self, goal: Point3, way: Callable[[Point3], Sequence[Point3]]) -> bool:
+        """To a point, by ways: one who was pushed off its way plans anew from where it is.
+
+        Args:
+            goal: on the floor.
+            way: the points after a start; none where there is no way.
+
+        Returns:
+            Whether it is there, to 0.1 m.
+        """
+        for _ in range(_TRIES):
+            before = self.stand.position
+            self.along(way(before))
+            gone = distance_2d(before, self.stand.position)
+            if self.collision or self.at(goal) or gone <= STANDING_M:
+                break
+        return self.at(goal)
+
     def _leg(self, point: Point3) -> None:
         x, y, z = point
         start, _, begun = self.stand.position
@@ -108,9 +127,9 @@ class BodyMotion:
         what, point = (met[0].what, met[0].point) if met else ("wall", asked.position)
         self.touched(Contact(what, metres, point))
 
-    def at(self, goal: Stand) -> bool:
-        """Whether it is where it was to go."""
-        return distance_2d(self.stand.position, goal.position) <= STANDING_M
+    def at(self, goal: Point3) -> bool:
+        """Whether it is where it was to go, to 0.1 m."""
+        return distance_2d(self.stand.position, goal) <= STANDING_M
 
     def touched(self, contact: Contact) -> None:
         """Count a contact, with those of the same thing."""

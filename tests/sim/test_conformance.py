@@ -32,10 +32,13 @@ from navloom.sim import (
     Turn,
     Velocity,
     View,
+    Waypoint,
 )
 from navloom.sim.conformance import CHECKS, check, made_scene, main, run_check
 from navloom.sim.embedded import EmbeddedSimulator, Sensor
+from navloom.sim.footing import Footing
 from navloom.sim.graph import GraphSimulator, candidates_of
+from navloom.sim.physics import physics_rules
 from navloom.sim.protocol import RenderedView
 from navloom.sim.registry import BACKENDS
 
@@ -77,59 +80,11 @@ SMALL = tuple(
 class Seeing(EmbeddedSimulator):
     """The embedded backend with small pictures."""
 
-    def __init__(self, scene: Scene) -> None:
-        super().__init__(scene, None, SMALL, "unbaked")
-
-
-class Gliding(GraphSimulator):
-    """Drives over an open floor with one wall at x = -3, beside hopping."""
-
-    capabilities = (GraphSimulator.capabilities | {"continuous", "collide"}) - {"restore"}
-    wall: float | None = -3.0
-
-    def reset(self, agents: Any, *, seed: int = 0) -> Mapping[str, Observation]:
-        self.touched: dict[str, tuple[Contact, ...]] = {}
-        self.at: dict[str, Pose] = {}
-        seen = super().reset(agents, seed=seed)
-        self.at = {name: each.pose for name, each in seen.items()}
-        return seen
-
-    def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
-        driven = {n: a for n, a in actions.items() if isinstance(a, Forward | Velocity)}
-        others = {n: a for n, a in actions.items() if n not in driven}
-        seen = dict(super().step(others | dict.fromkeys(driven, Look(0.0))))
-        self.touched = {}
-        for name, action in driven.items():
-            self.at[name] = self.drive(name, self.at[name], action)
-        for name in others:
-            at, heading = self.at[name].position, seen[name].pose.heading
-            moved = isinstance(others[name], Hop)
-            self.at[name] = (
-                seen[name].pose
-                if moved
-                else Pose(at, heading, seen[name].pose.elevation, self.at[name].viewpoint)
-            )
-        return {
-            name: replace(each, pose=self.at[name], contacts=self.touched.get(name, ()))
-            for name, each in seen.items()
-        }
-
-    def place(self, agent: str, pose: Pose) -> Observation:
-        seen = super().place(agent, pose)
-        self.at[agent] = seen.pose
-        return seen
-
-    def drive(self, name: str, pose: Pose, action: Forward | Velocity) -> Pose:
-        if isinstance(action, Forward):
-            metres, turn = action.metres, 0.0
-        else:
-            metres, turn = action.forward * action.seconds, action.turn * action.seconds
-        x, y, z = pose.position
-        x, z = x + metres * math.sin(pose.heading), z - metres * math.cos(pose.heading)
-        if self.wall is not None and x < self.wall + 0.2:
-            self.touched[name] = (Contact("wall", self.wall + 0.2 - x, (self.wall, y, z)),)
-            x = self.wall + 0.2
-        return Pose((x, y, z), wrapped(pose.heading + turn), pose.elevation, None)
+    def __init__(
+        self, scene: Scene, physics: str = "off", collision_threshold: float = 0.1
+    ) -> None:
+        rules = physics_rules(physics, collision_threshold)
+        super().__init__(scene, None, SMALL, "unbaked", rules)
 
 
 NOT_OF_GRAPH = {
@@ -142,6 +97,16 @@ NOT_OF_GRAPH = {
     "seams": "not claimed: depth",
     "lazy": "no picture is a RenderedView: all are there at once",
     "collision": "not claimed: collide",
+    **dict.fromkeys(
+        (
+            *("body-width", "body-step", "back-and-forth", "contacts", "blocking"),
+            *("physics-free", "physics-met", "physics-settled"),
+        ),
+        "not claimed: collide",
+    ),
+    "velocity-arc": "not claimed: collide, continuous",
+    "waypoint": "not claimed: collide, waypoint",
+    "errors-body": "not claimed: collide, continuous, waypoint",
 }
 NOT_OF_EMBEDDED = {"unclaimed", "no-captions", "no-contacts"}
 
@@ -162,15 +127,19 @@ def test_the_embedded_backend_passes(name: str, uri: str) -> None:
     assert result.status == ("skipped" if name in NOT_OF_EMBEDDED else "passed"), result.detail
 
 
-@pytest.mark.parametrize("backend", [Painted, Gliding])
-def test_sound_backends_of_other_kinds_pass(backend: type[GraphSimulator]) -> None:
-    results = check(backend, FLAT)
+def test_a_sound_backend_of_another_kind_passes() -> None:
+    results = check(Painted, FLAT)
     assert [str(r) for r in results if r.status == "failed"] == []
-    passed = {r.name for r in results if r.status == "passed"}
-    if backend is Painted:
-        assert {"images", "views-agree"} <= passed
-    else:
-        assert {"velocity", "collision", "forward"} <= passed
+    assert {"images", "views-agree"} <= {r.name for r in results if r.status == "passed"}
+
+
+def test_a_backend_that_is_made_without_physics_says_so() -> None:
+    def make(scene: Scene) -> Simulator:
+        return Seeing(scene)
+
+    result = run_check("physics-met", make, FLAT)
+    assert result.status == "skipped"
+    assert "made without physics" in result.detail
 
 
 def test_what_is_not_claimed_is_skipped_and_told() -> None:
@@ -244,7 +213,71 @@ def claims(*, more: Sequence[str] = (), less: Sequence[str] = ()) -> type[GraphS
 
 
 def driving(change: Callable[[Velocity], Velocity]) -> type[GraphSimulator]:
-    return acting(lambda a: change(a) if isinstance(a, Velocity) else a, Gliding)
+    return acting(lambda a: change(a) if isinstance(a, Velocity) else a, Seeing)
+
+
+def telling(change: Callable[[Observation], Observation]) -> type[GraphSimulator]:
+    """Contacts that are told otherwise."""
+
+    def observations(self: Seeing) -> dict[str, Observation]:
+        return {name: change(each) for name, each in Seeing._observations(self).items()}
+
+    return type("Broken", (Seeing,), {"_observations": observations})
+
+
+def with_body(**changes: Any) -> type[GraphSimulator]:
+    """Moves another body than it was given."""
+
+    def footing(self: Seeing, body: Embodiment) -> Footing:
+        return Seeing._made_footing(self, body.model_copy(update=changes))
+
+    return type("Broken", (Seeing,), {"_made_footing": footing})
+
+
+class Ghostly(Seeing):
+    """Drives through everything, and says that it touched a wall."""
+
+    def _after(self, name: str, action: Action) -> Any:
+        if not isinstance(action, Velocity):
+            return super()._after(name, action)
+        agent = self._agent(name)
+        (x, y, z), heading = agent.pose.position, agent.pose.heading
+        metres = action.forward * action.seconds
+        end = (x + metres * math.sin(heading), y, z - metres * math.cos(heading))
+        touched = (Contact("wall", 0.1, end),)
+        return replace(agent, pose=replace(agent.pose, position=end), contacts=touched)
+
+
+class Airy(Seeing):
+    """Goes through other agents."""
+
+    def _motion(self, *given: Any, **more: Any) -> Any:
+        motion = super()._motion(*given, **more)
+        motion.others = {}
+        return motion
+
+
+class Mild(Seeing):
+    """Slides where it should be strict."""
+
+    def __init__(self, scene: Scene, physics: str = "off", **more: Any) -> None:
+        super().__init__(scene, "slide" if physics == "strict" else physics, **more)
+
+
+class Weightless(Seeing):
+    """Has no physics, whatever it is told."""
+
+    def __init__(self, scene: Scene, physics: str = "off", **more: Any) -> None:
+        super().__init__(scene, **more)
+
+
+class Boundless(Seeing):
+    """Takes any threshold."""
+
+    def __init__(
+        self, scene: Scene, physics: str = "off", collision_threshold: float = 0.1
+    ) -> None:
+        super().__init__(scene, physics)
 
 
 class Clumsy(GraphSimulator):
@@ -389,11 +422,6 @@ def as_the_crow_flies(self: GraphSimulator, start: Any, goals: Any) -> Path | No
 def one_way(self: GraphSimulator, start: Any, goals: Any) -> Path | None:
     way = true_way(self, start, goals)
     return None if way and len(goals) == 1 and start > goals[0] else way
-
-
-def through_the_wall(self: Gliding, name: str, pose: Pose, action: Any) -> Pose:
-    after = Gliding.drive(self, name, pose, action)
-    return replace(after, position=(pose.position[0] - 0.25, *pose.position[1:]))
 
 
 def mirrored(angle: float) -> float:
@@ -553,8 +581,8 @@ BROKEN: list[tuple[str, type[GraphSimulator]]] = [
     ("turn", acting(lambda a: Turn(-a.radians) if isinstance(a, Turn) else a)),
     ("turn", acting(lambda a: Look(-a.radians) if isinstance(a, Look) else a)),
     ("turn", acting(lambda a: Turn(math.degrees(a.radians)) if isinstance(a, Turn) else a)),
-    ("forward", acting(lambda a: Forward(1.0) if isinstance(a, Forward) else a, Gliding)),
-    ("forward", acting(lambda a: Velocity(-1, 0, 1) if isinstance(a, Forward) else a, Gliding)),
+    ("forward", acting(lambda a: Forward(1.0) if isinstance(a, Forward) else a, Seeing)),
+    ("forward", acting(lambda a: Velocity(-1, 0, 1) if isinstance(a, Forward) else a, Seeing)),
     ("velocity", driving(lambda a: replace(a, turn=-a.turn))),
     ("velocity", driving(lambda a: replace(a, seconds=0.1))),
     ("unclaimed", claims(less=["discrete"])),
@@ -614,8 +642,42 @@ BROKEN: list[tuple[str, type[GraphSimulator]]] = [
     ("restore", Rounding),
     ("restore-changed", Forgetful),
     ("errors-restore", Trusting),
-    ("collision", type("Broken", (Gliding,), {"wall": None})),
-    ("collision", type("Broken", (Gliding,), {"drive": through_the_wall})),
+    ("collision", telling(lambda seen: replace(seen, contacts=()))),
+    ("collision", Ghostly),
+    ("body-width", with_body(width=0.2)),
+    ("body-step", with_body(max_step=0.2)),
+    ("body-step", with_body(max_step=0.01)),
+    (
+        "back-and-forth",
+        acting(lambda a: Forward(abs(a.metres)) if isinstance(a, Forward) else a, Seeing),
+    ),
+    (
+        "contacts",
+        telling(
+            lambda seen: replace(
+                seen, contacts=tuple(replace(each, what="wall") for each in seen.contacts)
+            )
+        ),
+    ),
+    (
+        "contacts",
+        telling(
+            lambda seen: replace(
+                seen, contacts=tuple(replace(each, displacement=0.0) for each in seen.contacts)
+            )
+        ),
+    ),
+    ("blocking", Airy),
+    ("velocity-arc", driving(lambda a: replace(a, turn=-a.turn))),
+    ("waypoint", acting(lambda a: Forward(3.0) if isinstance(a, Waypoint) else a, Seeing)),
+    (
+        "physics-free",
+        telling(lambda seen: replace(seen, contacts=(Contact("wall", 0.1, (0, 0, 0)),))),
+    ),
+    ("physics-met", Mild),
+    ("physics-met", Weightless),
+    ("physics-settled", Weightless),
+    ("errors-body", Boundless),
     ("collision", claims(more=["collide"])),
     (
         "no-contacts",
@@ -656,7 +718,7 @@ def test_it_runs_as_the_docs_say(
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["graph", "demo:flat"]) == 0
-    assert "27 passed, 0 failed, 9 skipped" in capsys.readouterr().out
+    assert "27 passed, 0 failed, 20 skipped" in capsys.readouterr().out
     assert main(["grahp", "demo:flat"]) == 1
     assert "Did you mean 'graph'" in capsys.readouterr().err
     assert main([]) == 1
@@ -674,7 +736,7 @@ def test_the_table_of_several_backends(
     assert rows["hop"] == ["passed", "passed"]
     assert rows["captions"] == ["passed", "failed"]
     assert "failed silent captions: " in out
-    assert "graph: 27 passed, 0 failed, 9 skipped" in out
+    assert "graph: 27 passed, 0 failed, 20 skipped" in out
     assert main(["graph", "panorama:nowhere", "demo:flat"]) == 1
     assert "nowhere" in capsys.readouterr().err
 

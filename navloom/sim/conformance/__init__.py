@@ -18,6 +18,7 @@
 A check looks at one thing. What a backend does not claim is skipped, and the result says so. Some
 checks stand in a scene made for them (:func:`navloom.sim.conformance.bench.made_scene`); a backend
 that can stand only in scenes of its own refuses it with a SimulatorError, and they are skipped.
+What a touch comes to is checked where the maker takes it, as ``make(scene, physics="slide")``.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from typing import Literal
 
 from navloom.errors import NavloomError, SimulatorError, did_you_mean
 from navloom.scenes.scene import Scene
+from navloom.sim.conformance import course, saving, senses
 from navloom.sim.conformance import moving as moves
 from navloom.sim.conformance import pictures_known as known
-from navloom.sim.conformance import saving, senses
 from navloom.sim.conformance.bench import Bench, CheckError, Make, SkippedError, made_scene
 
 __all__ = ["CHECKS", "Check", "CheckResult", "check", "made_scene", "run_check"]
@@ -78,6 +79,8 @@ def _of(run: Callable[[Bench], None], *needs: str) -> Check:
     return Check(run, frozenset(needs))
 
 
+_DRIVES = ("discrete", "collide")
+
 CHECKS: dict[str, Check] = {
     "protocol": _of(moves.protocol),
     "reset": _of(moves.reset),
@@ -114,6 +117,17 @@ CHECKS: dict[str, Check] = {
     "restore-changed": _of(saving.restore_changed, "restore", "change"),
     "errors-restore": _of(saving.errors_restore, "restore"),
     "collision": _of(senses.collision, "collide"),
+    "body-width": _of(course.body_width, *_DRIVES),
+    "body-step": _of(course.body_step, *_DRIVES),
+    "back-and-forth": _of(course.back_and_forth, *_DRIVES),
+    "contacts": _of(course.contacts, *_DRIVES),
+    "blocking": _of(course.blocking, *_DRIVES),
+    "velocity-arc": _of(course.velocity_arc, "continuous", "collide"),
+    "waypoint": _of(course.waypoint, "waypoint", "collide"),
+    "physics-free": _of(course.physics_free, "hop", "collide"),
+    "physics-met": _of(course.physics_met, "hop", "collide"),
+    "physics-settled": _of(course.physics_settled, "hop", "collide"),
+    "errors-body": _of(course.errors_body, *_DRIVES, "continuous", "waypoint"),
     "no-contacts": _of(senses.no_contacts),
 }
 """Every check by name, in the order they are run."""
@@ -204,7 +218,7 @@ def main(arguments: Sequence[str]) -> int:
 def _maker(name: str, options: dict[str, str]) -> Make:
     from navloom.sim.registry import get_simulator
 
-    return lambda scene: get_simulator(name, scene, **options)
+    return lambda scene, **more: get_simulator(name, scene, **options, **more)
 
 
 def _table(results: Mapping[str, list[CheckResult]]) -> Iterator[str]:

@@ -17,7 +17,8 @@ from navloom.scenes.distances import turn_between
 from navloom.scenes.scene import Box, Edge, Floor, Item, Point3, Region, Scene, Viewpoint, Wall
 from navloom.sim.protocol import Action, Observation, Pose, Simulator, View
 
-Make = Callable[[Scene], Simulator]
+Make = Callable[..., Simulator]
+"""Makes a simulator of a scene; where there is ``physics``, takes it by name."""
 EYE_M = 1.5
 _SAMPLES = 12
 

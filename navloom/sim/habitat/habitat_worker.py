@@ -140,9 +140,8 @@ class Worker:
             return {"start": None, "end": None}
         begun = here
         step = mesh.finder.try_step if slide else mesh.finder.try_step_no_sliding
-        metres = math.hypot(*way)
-        for _ in range(math.ceil(metres / STEP_M - 1e-9)):
-            pieces = max(1.0, metres / STEP_M)
+        pieces = math.ceil(math.hypot(*way) / STEP_M - 1e-9)
+        for _ in range(pieces):
             there = self.magnum.Vector3(here.x + way[0] / pieces, here.y, here.z + way[1] / pieces)
             here = step(here, there)
         return {"start": _listed(begun), "end": _listed(here)}

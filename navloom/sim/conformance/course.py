@@ -1,0 +1,314 @@
+"""Checks of the conformance suite: bodies that drive, touch, and stand in each other's way.
+
+They stand in a course made for them: from ``start`` (0, 0, 0) a gate of 0.8 m in a wall at x = 2
+leads to ``beyond``, a sill of 0.1 m to ``south``; a block stands on the way ``north``, and where
+``pillar`` is, a pillar.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from navloom.errors import SimulatorError
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.scene import Edge, Item, Point3, Scene, Viewpoint, Wall, distance_3d
+from navloom.sim.conformance.bench import (
+    EYE_M,
+    Bench,
+    SkippedError,
+    act,
+    acting,
+    close_to,
+    expect,
+    made_scene,
+    refuses,
+    same_angle,
+    unmoved,
+)
+from navloom.sim.protocol import (
+    Action,
+    Contact,
+    Forward,
+    Hop,
+    Observation,
+    Pose,
+    Simulator,
+    Turn,
+    Velocity,
+    Waypoint,
+)
+
+_NORTH, _EAST, _SOUTH, _WEST = (k * math.pi / 2 for k in range(4))
+_GATE_X = 2.0
+_NEAR_M = 0.15
+"""A navmesh keeps a cell or two farther off than a body is wide."""
+_FLOORS: dict[str, Point3] = {
+    "start": (0.0, 0.0, 0.0),
+    "beyond": (4.0, 0.0, 0.0),
+    "south": (0.0, 0.0, 4.0),
+    "north": (0.0, 0.0, -4.0),
+    "pillar": (-4.0, 0.0, 0.0),
+}
+_SLIM = Embodiment(name="SLIM", width=0.4)
+_WIDE = Embodiment(name="WIDE", width=1.0)
+_CLIMBING = Embodiment(name="CLIMBING", max_step=0.15, stairs=False)
+_ROLLING = Embodiment(name="ROLLING", max_step=0.02, stairs=False)
+_STILL = Embodiment(name="STATUE", speed=0.0, turn_speed=0.0)
+_GIANT = Embodiment(name="GIANT", width=20.0)
+
+
+def made_course() -> Scene:
+    """The course; see the module's docstring."""
+    hall = next(each for each in made_scene().regions if each.id == "Hall_1")
+    return Scene(
+        id="course",
+        source="conformance",
+        floors=made_scene().floors,
+        regions=(hall,),
+        items=(
+            _item("sill", (0.0, 0.05, 2.0), (4.0, 0.1, 0.3)),
+            _item("block", (0.1, 0.5, -2.0), (0.3, 1.0, 0.3)),
+            _item("pillar", (-4.0, 1.0, 0.0), (0.3, 2.0, 0.3)),
+        ),
+        viewpoints=tuple(
+            Viewpoint(id=name, position=(x, y + EYE_M, z), region="Hall_1", eye_height=EYE_M)
+            for name, (x, y, z) in _FLOORS.items()
+        ),
+        edges=tuple(Edge(a="start", b=name) for name in _FLOORS if name != "start"),
+        walls=tuple(
+            Wall(a=(_GATE_X, a), b=(_GATE_X, b), bottom=0.0, height=2.5)
+            for a, b in ((-5.0, -0.4), (0.4, 5.0))
+        ),
+    )
+
+
+def _item(name: str, position: Point3, size: Point3) -> Item:
+    return Item(id=name, name=name, kind="asset", region="Hall_1", position=position, size=size)
+
+
+@contextmanager
+def _course(bench: Bench, physics: str | None = None) -> Iterator[Simulator]:
+    """A fresh simulator of the course; skips where the backend cannot stand in it."""
+    try:
+        if physics is None:
+            simulator = bench.make(made_course())
+        else:
+            simulator = bench.make(made_course(), physics=physics)
+    except TypeError as error:
+        raise SkippedError(f"the backend is made without physics: {error}") from error
+    except SimulatorError as error:
+        raise SkippedError(f"the backend takes no made scene: {error}") from error
+    try:
+        yield simulator
+    finally:
+        simulator.close()
+
+
+def _put(
+    simulator: Simulator, heading: float, body: Embodiment = _SLIM, at: str = "start"
+) -> Observation:
+    pose = Pose(_FLOORS[at], heading, 0.0, at)
+    return simulator.reset({"robot": (pose, body)})["robot"]
+
+
+def _touched(seen: Observation, what: str, metres: float, near: Point3) -> Contact:
+    """The contact with a thing, of which must be told how far and where."""
+    found = [contact for contact in seen.contacts if contact.what == what]
+    named = [contact.what for contact in seen.contacts]
+    expect(len(found) == 1, f"expected one contact with {what}, found {named}")
+    close_to(f"what {what} took of the motion", found[0].displacement, metres, _NEAR_M)
+    x, _, z = found[0].point
+    off = math.hypot(x - near[0], z - near[2])
+    expect(off <= 2 * _NEAR_M, f"{what}: touched at {found[0].point}, expected it near {near}")
+    return found[0]
+
+
+def body_width(bench: Bench) -> None:
+    """A wide body is stopped where a slim one passes, and what stopped it is told."""
+    with _course(bench) as simulator:
+        _put(simulator, _EAST)
+        slim = act(simulator, Forward(3.5))
+        close_to("a slim body through the gate: x", slim.pose.position[0], 3.5, 0.03)
+        expect(not slim.contacts, f"it touched {slim.contacts} in a gate twice as wide")
+        _put(simulator, _EAST, _WIDE)
+        wide = act(simulator, Forward(3.5))
+        x = wide.pose.position[0]
+        expect(x < _GATE_X, f"a body 1 m wide went through a gate of 0.8 m, to x = {x:.2f}")
+        expect(x > _GATE_X - 0.9, f"it was stopped {_GATE_X - x:.2f} m before the gate")
+        found = _touched(wide, "wall", 3.5 - x, (_GATE_X, 0.0, 0.4 * math.copysign(1, _side(wide))))
+        expect(found.point[0] > x, "it touched the gate behind it")
+
+
+def _side(seen: Observation) -> float:
+    return next((each.point[2] for each in seen.contacts if each.what == "wall"), 0.0)
+
+
+def body_step(bench: Bench) -> None:
+    """A sill of 0.1 m is crossed by a body that steps so high, and stops one that does not."""
+    with _course(bench) as simulator:
+        _put(simulator, _SOUTH, _CLIMBING)
+        over = act(simulator, Forward(3.5))
+        close_to("who climbs 0.15 m: z", over.pose.position[2], 3.5, 0.05)
+        _put(simulator, _SOUTH, _ROLLING)
+        stopped = act(simulator, Forward(3.5))
+        z = stopped.pose.position[2]
+        expect(z < 1.85, f"who climbs 0.02 m went over a sill of 0.1 m, to z = {z:.2f}")
+        _touched(stopped, "sill", 3.5 - z, (0.0, 0.0, 1.85))
+
+
+def back_and_forth(bench: Bench) -> None:
+    """Backwards is forwards the other way, looking ahead all the same."""
+    with _course(bench) as simulator:
+        before = _put(simulator, 1.0)
+        there = act(simulator, Forward(0.75))
+        close_to("0.75 m on", distance_3d(before.pose.position, there.pose.position), 0.75, 0.02)
+        expect(there.candidates == (), "off the graph there are candidates")
+        back = act(simulator, Forward(-0.75))
+        off = distance_3d(before.pose.position, back.pose.position)
+        close_to("0.75 m back: metres off", off, 0.0, 0.02)
+        same_angle("its heading", back.pose.heading, 1.0)
+        expect(back.pose.viewpoint == "start", f"back on start, found {back.pose.viewpoint}")
+
+
+def contacts(bench: Bench) -> None:
+    """A contact names the item, how far it displaced the body, and where; the next is its own."""
+    with _course(bench) as simulator:
+        _put(simulator, _NORTH)
+        met = act(simulator, Forward(3.0))
+        gone = -met.pose.position[2]
+        _touched(met, "block", 3.0 - gone, (0.1, 0.0, -1.85))
+        expect(not met.collision, "a collision, and nothing was said to end here")
+        away = act(simulator, Forward(-0.25))
+        expect(not away.contacts, f"backwards off the block it touched {away.contacts}")
+
+
+def blocking(bench: Bench) -> None:
+    """Agents block each other by name; they act in the mapping's order."""
+    with _course(bench) as simulator:
+        one = Pose(_FLOORS["start"], _EAST, 0.0, "start")
+        two = Pose((1.2, 0.0, 0.0), _WEST)
+        simulator.reset({"one": (one, _SLIM), "two": (two, _SLIM)})
+        seen = simulator.step({"one": Forward(2.0)})
+        close_to("up to the other: x", seen["one"].pose.position[0], 0.8, 0.03)
+        _touched(seen["one"], "two", 1.2, (1.0, 0.0, 0.0))
+        expect(not seen["two"].contacts, "who stood still is told a contact")
+        close_to("the other: x", seen["two"].pose.position[0], 1.2, 0.03)
+        simulator.reset({"one": (one, _SLIM), "two": (two, _SLIM)})
+        seen = simulator.step({"one": Forward(0.6), "two": Forward(0.6)})
+        close_to("the first: x", seen["one"].pose.position[0], 0.6, 0.03)
+        expect(not seen["one"].contacts, "the first to act was blocked by where the other went")
+        _touched(seen["two"], "one", 0.4, (0.8, 0.0, 0.0))
+        seen = simulator.step({"two": Turn(), "one": Forward(-0.25)})
+        expect(not seen["one"].contacts, "they do not come apart")
+
+
+def velocity_arc(bench: Bench) -> None:
+    """Driving and turning at once is an arc: a quarter of a circle ends a radius on and aside."""
+    with _course(bench) as simulator:
+        _put(simulator, _SOUTH)
+        seen = act(simulator, Velocity(0.5, math.pi / 4, 2.0))
+        radius = 0.5 / (math.pi / 4)
+        close_to("a quarter circle to the right: x", seen.pose.position[0], -radius, 0.02)
+        close_to("a quarter circle to the right: z", seen.pose.position[2], radius, 0.02)
+        same_angle("its heading", seen.pose.heading, _WEST, math.radians(1))
+
+
+def waypoint(bench: Bench) -> None:
+    """A point is driven to round what is in the way; one without a way is refused."""
+    with _course(bench) as simulator:
+        goal = (0.0, 0.0, -3.0)
+        _put(simulator, _EAST)
+        seen = act(simulator, Waypoint(goal))
+        off = distance_3d(seen.pose.position, goal)
+        close_to("metres off the point", off, 0.0, 0.1)
+        refuses("a point in a thing", acting(simulator, Waypoint((-4.0, 0.0, 0.0))))
+        refuses("a point nowhere", acting(simulator, Waypoint((90.0, 0.0, 0.0))))
+        unmoved(simulator, seen.pose)
+
+
+def physics_free(bench: Bench) -> None:
+    """Whatever a touch comes to, a free hop ends where it does without, and tells no contact."""
+    for physics in ("off", "slide", "strict", "telhop"):
+        with _course(bench, physics) as simulator:
+            _put(simulator, 0.0)
+            for way in ("beyond", "start"):
+                seen = act(simulator, Hop(way))
+                what = f"{physics}: the hop to {way}"
+                expect(seen.pose.viewpoint == way, f"{what} ended on {seen.pose.viewpoint}")
+                off = distance_3d(seen.pose.position, _FLOORS[way])
+                close_to(f"{what}: metres off", off, 0.0, 0.1)
+                expect(not seen.contacts, f"{what} touched {seen.contacts}")
+                expect(not seen.collision, f"{what} is a collision")
+
+
+def physics_met(bench: Bench) -> None:
+    """Where a block is in the way: off goes through, slide round it, strict ends, telhop is put."""
+    for physics in ("off", "slide", "strict", "telhop"):
+        with _course(bench, physics) as simulator:
+            _put(simulator, 0.0)
+            seen = act(simulator, Hop("north"))
+            named = [contact.what for contact in seen.contacts]
+            expected = ["block"] if physics in ("slide", "strict") else []
+            expect(named == expected, f"{physics}: expected contacts {expected}, found {named}")
+            ended = physics == "strict"
+            expect(seen.collision == ended, f"{physics}: collision is {seen.collision}")
+            if not ended:
+                on = seen.pose.viewpoint
+                expect(on == "north", f"{physics}: expected it on north, found {on}")
+                continue
+            expect(seen.contacts[0].displacement >= 0.1, "a collision under the threshold")
+            again = act(simulator, Hop("start"))
+            expect(again.pose == seen.pose, "after a collision it moved")
+            expect(again.collision, "a collision is over without place()")
+            placed = simulator.place("robot", Pose(_FLOORS["start"], viewpoint="start"))
+            expect(not placed.collision, "a collision stays after place()")
+            on = act(simulator, Hop("beyond")).pose.viewpoint
+            expect(on == "beyond", f"placed after a collision it went to {on}")
+
+
+def physics_settled(bench: Bench) -> None:
+    """Who does not fit on a viewpoint stands beside it by its name; telhop counts a contact."""
+    for physics in ("slide", "telhop"):
+        with _course(bench, physics) as simulator:
+            _put(simulator, 0.0)
+            seen = act(simulator, Hop("pillar"))
+            on = seen.pose.viewpoint
+            expect(on == "pillar", f"{physics}: expected it on pillar, found {on}")
+            off = distance_3d(seen.pose.position, _FLOORS["pillar"])
+            expect(0.3 < off < 1.0, f"{physics}: {off:.2f} m from the middle of a pillar")
+            expect(bool(seen.candidates), f"{physics}: no candidates on pillar")
+            if physics == "telhop":
+                _touched(seen, "pillar", off, _FLOORS["pillar"])
+            home = act(simulator, Hop("start")).pose.viewpoint
+            expect(home == "start", f"{physics}: back from pillar: on {home}")
+
+
+def errors_body(bench: Bench) -> None:
+    """What no body can do is one line, and nobody has moved."""
+    nan = math.nan
+    with _course(bench) as simulator:
+        before = _put(simulator, _EAST)
+        wrong: dict[str, Action] = {
+            "a velocity of NaN": Velocity(nan, 0.0, 1.0),
+            "a velocity for -1 seconds": Velocity(0.1, 0.0, -1.0),
+            "a turn for ever": Turn(math.inf),
+            "NaN forward": Forward(nan),
+            "a waypoint of NaN": Waypoint((0.0, nan, 0.0)),
+        }
+        for what, action in wrong.items():
+            refuses(what, acting(simulator, action))
+        unmoved(simulator, before.pose)
+        in_block = Pose((0.1, 0.0, -2.0))
+        refuses("a start in a thing", lambda: simulator.place("robot", in_block))
+        unmoved(simulator, before.pose)
+        _put(simulator, _EAST, _STILL)
+        refuses("a body without motion to drive", acting(simulator, Forward()))
+    with _course(bench, "slide") as simulator:
+        refuses("a body that fits nowhere", lambda: _put(simulator, 0.0, _GIANT))
+    course = made_course()
+    refuses(
+        "a threshold of -1", lambda: bench.make(course, physics="strict", collision_threshold=-1)
+    )
+    refuses("physics of no kind", lambda: bench.make(course, physics="slippery"))
