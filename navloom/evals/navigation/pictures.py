@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -160,7 +161,12 @@ def draw_episode(
     )
     marks = [Mark("stop", *spot) for spot in walked[-1:]]
     marks += [Mark(kind, *spot) for kind, names in named for spot in _spots(scene, names)]
-    marks += [Mark("bump", *_spot(scene, point)) for point in drawing.bumps[:_MOST_BUMPS]]
+    # Who bumps into one thing again and again does so in one place.
+    bumped = dict.fromkeys(
+        (floor, round(x, 1), round(z, 1))
+        for floor, x, z in (_spot(scene, point) for point in drawing.bumps[:_MOST_BUMPS])
+    )
+    marks += [Mark("bump", *spot) for spot in bumped]
     routes = [r for r in (_truth(truth), _walked(walked)) if len(r.points) > 1]
     spots = [spot for route in routes for spot in route.points]
     spots += [(mark.floor, mark.x, mark.z) for mark in marks]
@@ -229,7 +235,7 @@ def _walked_spots(scene: Scene, drawing: EpisodeDrawing) -> tuple[Spot, ...]:
     """Where it stood: on its viewpoints, or beside them."""
     if drawing.points is None:
         return _spots(scene, drawing.trajectory)
-    return tuple(_spot(scene, point) for point in drawing.points)
+    return tuple(_spot(scene, point) for point, _ in groupby(drawing.points))
 
 
 def _spot(scene: Scene, point: Point3) -> Spot:
