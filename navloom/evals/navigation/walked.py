@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,9 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.tasks.episode import Episode, TaskData, Walked
 from navloom.evals.tasks.registry import load_task, makes_episodes
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.body_graph import body_graph
 from navloom.scenes.uri import scene_of
 
 _MOST_NAMED = 20
@@ -49,18 +49,7 @@ def _walked(waypoints: str, body: Embodiment | None) -> Walked:
     if waypoints != "body" or body is None:
         return lambda scene: scene
     bare = body.model_copy(update={"description": ""})
-
-    def graph_of(scene: Scene) -> Scene:
-        def make() -> Scene:
-            made: Scene = import_module(_MAKER).body_graph(scene, bare)
-            return made
-
-        return per_scene(scene, f"walked by {bare.model_dump_json()}", make)
-
-    return graph_of
-
-
-_MAKER = "navloom.scenes.space.body_graph"
+    return lambda scene: body_graph(scene, bare)
 
 
 def physics_of(request: EvalRequest) -> dict[str, Any]:

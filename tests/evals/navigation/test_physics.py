@@ -26,7 +26,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS
-from tests.evals.navigation.bumpy import hop_kind
+from tests.evals.navigation.bumpy import body_graph, hop_kind
 from tests.evals.tasks.folder import folder
 
 OFF = EvalRequest(task="scene", options={"spec": "demo:flat", "n": 12})
@@ -200,7 +200,7 @@ def test_metrics_are_of_where_the_body_stood() -> None:
 def test_on_hops_of_its_own_a_body_touches_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walked, "_MAKER", "tests.evals.navigation.bumpy")
+    monkeypatch.setattr(walked, "body_graph", body_graph)
     arms = [
         f"heuristic-{waypoints}-{p}" for waypoints in ("body", "slim") for p in ("slide", "strict")
     ]
@@ -235,8 +235,7 @@ def test_what_a_body_cannot_do_is_left_out_by_name(
         edges = tuple(each for each in scene.edges if gone not in (each.a, each.b))
         return scene.replace(viewpoints=kept, edges=edges)
 
-    monkeypatch.setattr("tests.evals.navigation.bumpy.body_graph", without)
-    monkeypatch.setattr(walked, "_MAKER", "tests.evals.navigation.bumpy")
+    monkeypatch.setattr(walked, "body_graph", without)
     asked = EvalRequest(task="r2r", data=data, waypoints="body", body="wheelchair")
     made = plan(asked, None, print)
     left = whole.episodes.keys() - made.episodes.keys()
