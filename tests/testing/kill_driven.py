@@ -141,7 +141,7 @@ def _start(words: list[str]) -> BaseProcess:
 
 
 def _session(words: list[str]) -> None:
-    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         sys.exit(navloom(words))
 
 

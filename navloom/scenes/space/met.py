@@ -22,6 +22,8 @@ from navloom.scenes.space.underfoot import EPS, Underfoot, underfoot
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""
+SKIN = 0.0005
+"""Metres that a body keeps from what it meets."""
 OVERLAP = 0.001
 """Metres that a body may be in a thing by rounding; more is inside it."""
 PIECE = 0.3
@@ -81,17 +83,19 @@ class Surroundings:
             raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
         self._tiles: dict[tuple[int, int, int, int, bool], Near] = {}
 
-    def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
-        """Whether the body overlaps nothing there and has floor beneath."""
+    def fits(self, stand: Stand, others: Others = NOBODY, room: float = -OVERLAP) -> bool:
+        """Whether the body has floor beneath there, and so much room around it."""
         pose = self.posed(stand)
-        if pose is None or self._inside(pose):
-            return False
-        if others and who_covers(pose, self.body.height, others):
+        if (
+            pose is None
+            or self._inside(pose)
+            or (others and who_covers(pose, self.body.height, others))
+        ):
             return False
         lines = self.met(pose, others).lines
         if not len(lines.owners):
             return True
-        return bool(sweep.gaps(self.shape, lines.ends, *pose.at).min() >= -OVERLAP)
+        return bool(sweep.gaps(self.shape, lines.ends, *pose.at).min() >= room)
 
     def clearance(self, position: Point3) -> float:
         """Metres from a place to the nearest obstacle at the body's height; 10 where all is far."""
@@ -114,7 +118,7 @@ class Surroundings:
         x, y, z = stand.position
         for dx, dz in _offsets(reach):
             there = Stand((x + dx, y, z + dz), stand.heading)
-            if self.fits(there, others):
+            if self.fits(there, others, SKIN):
                 pose = self.posed(there)
                 return None if pose is None else pose.stand
         return None
@@ -135,16 +139,10 @@ class Surroundings:
         finite(heading=stand.heading)
         pose = self.posed(stand)
         if pose is not None:
-            within = who_covers(pose, self.body.height, others) if others else None
-            near = self.met(pose, others)
-            lines = near.lines
-            if not len(lines.owners):
+            what = who_covers(pose, self.body.height, others) or self._overlapped(pose, others)
+            if what is None:
                 return pose
-            gaps = sweep.gaps(self.shape, lines.ends, *pose.at)
-            k = int(np.argmin(gaps))
-            if gaps[k] >= -OVERLAP and within is None:
-                return pose
-            what = f"it stands in {within or self.name(int(lines.owners[k]), others)}"
+            what = f"it stands in {what}"
         else:
             what = "there is no floor"
         x, y, z = stand.position
@@ -166,6 +164,15 @@ class Surroundings:
             return list(others)[_OTHERS - owner]
         return owner_name(self.scene, owner)
 
+    def _overlapped(self, pose: Pose, others: Others) -> str | None:
+        """What it overlaps."""
+        lines = self.met(pose, others).lines
+        if not len(lines.owners):
+            return None
+        gaps = sweep.gaps(self.shape, lines.ends, *pose.at)
+        k = int(np.argmin(gaps))
+        return self.name(int(lines.owners[k]), others) if gaps[k] < -OVERLAP else None
+
     def _inside(self, pose: Pose) -> bool:
         """Whether its middle is in a thing whose sides it does not reach."""
         start = pose.y + max(self.body.max_step, 0.05) + EPS
@@ -179,6 +186,10 @@ class Surroundings:
         a, b, c = self._mesh.vertices[self._mesh.faces[face]].astype(np.float64)
         leaves = np.cross(b - a, c - a)[1] > 0
         return bool(leaves and self._mesh.owners[face] > 0)
+
+    def aside(self, angle: float) -> float:
+        """Metres to the right of it to the point about which it turns by an angle."""
+        return math.copysign(self.body.turning_radius or 0.0, angle)
 
     def lift(self, pose: Pose) -> tuple[float, bool]:
         """How high it stands there with all that is under it, and whether on stairs."""

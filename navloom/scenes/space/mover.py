@@ -76,6 +76,20 @@ class Mover:
         walk.straight(ux * metres, uz * metres, slide=slide)
         return walk.moved(pose.x + ux * metres, pose.z + uz * metres)
 
+    def shift(
+        self, stand: Stand, dx: float, dz: float, *, slide: bool = False, others: Others = NOBODY
+    ) -> Moved:
+        """Be moved along the ground plane without turning: what a slide does, asked for alone.
+
+        Raises:
+            SceneError: it stands inside something, or a value is no number.
+        """
+        finite(dx=dx, dz=dz)
+        pose = self._around.started(stand, others)
+        walk = Walk(self._around, pose, others)
+        walk.straight(dx, dz, slide=slide)
+        return walk.moved(pose.x + dx, pose.z + dz)
+
     def turn(self, stand: Stand, radians: float, *, others: Others = NOBODY) -> Moved:
         """Turn on the spot, or on an arc of ``turning_radius`` where the body has one.
 
@@ -85,8 +99,7 @@ class Mover:
         finite(radians=radians)
         pose = self._around.started(stand, others)
         walk = Walk(self._around, pose, others)
-        radius = self.body.turning_radius or 0.0
-        end = walk.round(radius, radians)
+        end = walk.round(self._around.aside(radians), radians)
         return walk.moved(end.x, end.z)
 
     def drive(
@@ -120,7 +133,7 @@ class Mover:
             return self.forward(stand, metres, slide=slide, others=others)
         pose = self._around.started(stand, others)
         walk = Walk(self._around, pose, others)
-        end = walk.round(metres / angle, angle, signed=True)
+        end = walk.round(metres / angle, angle, on=slide)
         if slide and walk.stopped:
             walk.struggle(metres, angle)
         return walk.moved(end.x, end.z)

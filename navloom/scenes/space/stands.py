@@ -15,6 +15,9 @@ from navloom.scenes.distances import wrapped
 from navloom.scenes.parts import Point3
 from navloom.scenes.space.shapes import shape_of
 
+_CORNERS = 96
+"""Of the polygon that stands for a disc: it juts out by a two-thousandth of the radius."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stand:
@@ -98,12 +101,12 @@ def swung(pose: Pose, pivot: tuple[float, float], angle: float) -> Pose:
 
 
 def outline(body: Embodiment, stand: Stand) -> NDArray[np.float64]:
-    """The sides of another body: of a disc those of the 24-gon around it."""
+    """The sides of another body: of a disc those of a polygon around it."""
     shape = shape_of(body)
     x, _, z = stand.position
     if shape.round:
-        turns = np.arange(24) * (2 * math.pi / 24)
-        far = shape.ahead / math.cos(math.pi / 24)
+        turns = np.arange(_CORNERS) * (2 * math.pi / _CORNERS)
+        far = shape.ahead / math.cos(math.pi / _CORNERS)
         corners = np.stack([x + far * np.cos(turns), z + far * np.sin(turns)], axis=1)
     else:
         ux, uz = math.sin(stand.heading), -math.cos(stand.heading)

@@ -37,7 +37,6 @@ def gaps(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) 
     Returns:
         (n,) metres: of a disc the distance; of a rectangle how far its sides can be moved out.
     """
-    a, b = lines[:, :2], lines[:, 2:]
     if shape.round:
         ax, az = lines[:, 0] - x, lines[:, 1] - z
         ex, ez = lines[:, 2] - lines[:, 0], lines[:, 3] - lines[:, 1]
@@ -46,7 +45,6 @@ def gaps(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) 
         near: Floats = np.hypot(ax + t * ex, az + t * ez) - shape.ahead
         return near
     au, aw, bu, bw = _own(lines, x, z, ux, uz)
-    del a, b
     ahead = np.maximum(np.minimum(au, bu), -np.maximum(au, bu)) - shape.ahead
     aside = np.maximum(np.minimum(aw, bw), -np.maximum(aw, bw)) - shape.aside
     nu, nw, off = _normals(au, aw, bu, bw)
@@ -324,19 +322,17 @@ def touch(
         ((-off - ahead * abs(nu) - aside * abs(nw)) / wide - 1e-9, nu, nw),
     )
     _, nu, nw = max(found)
-    # The point of the line that lies farthest towards the shape, as near to its middle as may be.
-    first, second = au * nu + aw * nw, bu * nu + bw * nw
-    if abs(first - second) > 1e-6:
-        pu, pw = (au, aw) if first > second else (bu, bw)
+    lu, lw = bu - au, bw - aw
+    toward = lu * nu + lw * nw
+    if abs(toward) > 1e-6:
+        t = 1.0 if toward > 0 else 0.0
     else:
-        lu, lw = bu - au, bw - aw
-        low, high = 0.0, 1.0
-        for start, step, half in ((au, lu, ahead), (aw, lw, aside)):
-            if abs(step) > 1e-6:
-                one, two = sorted(((-half - start) / step, (half - start) / step))
-                low, high = max(low, one), min(high, two)
-        t = min(max((low + high) / 2, 0.0), 1.0)
-        pu, pw = au + t * lu, aw + t * lw
-    return (
-        nu * ux - nw * uz, nu * uz + nw * ux, x + pu * ux - pw * uz, z + pu * uz + pw * ux,
-    )  # fmt: skip
+        # It lies along the line: before the corner that is nearest to it, or the middle of a side.
+        corners = [
+            ((i - au) * lu + (j - aw) * lw) / max(lu * lu + lw * lw, _TINY)
+            for i in ((-ahead, ahead) if abs(nu) < 1e-6 else (-math.copysign(ahead, nu),))
+            for j in ((-aside, aside) if abs(nw) < 1e-6 else (-math.copysign(aside, nw),))
+        ]
+        t = sum(min(max(each, 0.0), 1.0) for each in corners) / len(corners)
+    pu, pw = au + t * lu, aw + t * lw
+    return nu * ux - nw * uz, nu * uz + nw * ux, x + pu * ux - pw * uz, z + pu * uz + pw * ux

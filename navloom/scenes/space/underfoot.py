@@ -70,7 +70,8 @@ class Underfoot:
         cell = self.grid.at(x, z)
         if cell < 0:
             return None
-        heights = self.layers[:, cell // self.grid.deep, cell % self.grid.deep].tolist()
+        column = self.layers[:, cell // self.grid.deep, cell % self.grid.deep]
+        heights: list[float] = column.tolist()
         near = [each for each in heights if abs(each - y) <= reach + EPS]
         return max(near) if near else None
 
@@ -146,7 +147,8 @@ def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Un
     grid = grid_over(structure, CELL, 1.0)
     trodden = structure if stairs else structure.without(structure.owners == STAIRS)
     found = surfaces_of(trodden, grid)
-    level = found.slope >= _LEVEL
+    # What has its own thickness over it (a tread's body under its board) is not stood on.
+    level = (found.slope >= _LEVEL) & (found.room > _FLAT)
     cell, height, room = found.cell[level].astype(np.int64), found.height[level], found.room[level]
     tread = trodden.owners[found.face[level]] == STAIRS
     places = _Places(grid, cell, height, tread)

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from navloom.scenes.distances import turn_between
 from navloom.scenes.parts import Point3
 from navloom.scenes.space import sweep
-from navloom.scenes.space.met import EDGE, OVERLAP, PIECE, Surroundings
+from navloom.scenes.space.met import EDGE, OVERLAP, PIECE, SKIN, Surroundings
 from navloom.scenes.space.obstacles import Lines
 from navloom.scenes.space.stands import Bump, Moved, Others, Pose, swung
 
-SKIN = 0.0005
-"""Metres that a body keeps from what it meets."""
-_TIGHT = 1e-9
+Floats = NDArray[np.float64]
+_BLOCKED = SKIN - 1e-7
+"""Metres: nearer than this it is not let."""
+_ROUNDING = 1e-9
+_STILL = 1e-4
+"""Radians: what it touches and meets within so small a turn, it meets at once."""
 _CHUNK = 0.04
 """Metres that it goes at once where floors of several heights are near."""
 _SLIDES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Contact:
+class _Contact:
     """What was met: whose it is, the direction away from it, and where."""
 
     owner: int
@@ -39,7 +43,7 @@ class Walk:
         self._around, self._others = around, others
         self.pose = self._free = pose
         self._metres = 0.0
-        self._bumps: list[Bump] = []
+        self._bumps: dict[str, Bump] = {}
         self._path = [pose.stand]
         self.stopped = 0.0
 
@@ -50,19 +54,23 @@ class Walk:
     def moved(self, x: float, z: float) -> Moved:
         """What came of it, where (x, z) is where it would have ended freely."""
         stand = self.pose.stand
-        return Moved(stand, self._metres, self.off(x, z), tuple(self._bumps), tuple(self._path))
+        return Moved(
+            stand, self._metres, self.off(x, z), tuple(self._bumps.values()), tuple(self._path)
+        )
 
-    def _bumped(self, contact: Contact, displacement: float) -> None:
+    def _bumped(self, contact: _Contact, displacement: float) -> None:
         what = self._around.name(contact.owner, self._others)
-        if self._bumps and self._bumps[-1].what == what:
-            displacement += self._bumps.pop().displacement
-        self._bumps.append(Bump(what, displacement, contact.point))
+        known = self._bumps.get(what)
+        point = contact.point
+        if known is not None:
+            displacement, point = displacement + known.displacement, known.point
+        self._bumps[what] = Bump(what, displacement, point)
 
     def straight(self, dx: float, dz: float, *, slide: bool) -> None:
         """Go so far, or to what is met, and on along it."""
-        before: tuple[float, float] | None = None
+        before: _Contact | None = None
         wanted = (dx, dz)
-        for _ in range(_SLIDES):
+        for tries in range(_SLIDES):
             if math.hypot(dx, dz) < 1e-9:
                 return
             share, contact = self._glide(dx, dz)
@@ -74,17 +82,16 @@ class Walk:
             into = min(dx * contact.nx + dz * contact.nz, 0.0)
             ax, az = dx - into * contact.nx, dz - into * contact.nz
             stuck = not slide or into >= 0 or ax * wanted[0] + az * wanted[1] <= 1e-12
-            if before is not None and ax * before[0] + az * before[1] < -1e-12:
+            # Between two things there is no way along either.
+            if before is not None and ax * before.nx + az * before.nz < -1e-12:
                 stuck = True
-            self._bumped(contact, left if stuck else left - math.hypot(ax, az))
-            if stuck:
+            if stuck or tries == _SLIDES - 1:
+                self._bumped(contact, left)
                 return
-            before, dx, dz = (contact.nx, contact.nz), ax, az
-        if math.hypot(dx, dz) > 0 and self._bumps:
-            last = self._bumps.pop()
-            self._bumps.append(Bump(last.what, last.displacement + math.hypot(dx, dz), last.point))
+            self._bumped(contact, left - math.hypot(ax, az))
+            before, dx, dz = contact, ax, az
 
-    def _glide(self, dx: float, dz: float) -> tuple[float, Contact | None]:
+    def _glide(self, dx: float, dz: float) -> tuple[float, _Contact | None]:
         """Straight on until something is met: the share of it that was gone, and what."""
         far = math.hypot(dx, dz)
         done, pieces = 0.0, max(1, math.ceil(far / PIECE - 1e-9))
@@ -101,16 +108,15 @@ class Walk:
                     return done, contact
         return 1.0, None
 
-    def round(self, radius: float, angle: float, *, signed: bool = False) -> Pose:
-        """Turn about a point beside it; how far it would have come without anything in the way.
+    def round(self, side: float, angle: float, *, on: bool = False) -> Pose:
+        """Turn about a point beside it; where it would have come without anything in the way.
 
         Args:
-            radius: from it to the point; to its right where it turns clockwise, unless signed.
+            side: metres from it to the point, to its right.
             angle: radians.
-            signed: a positive radius is to the right.
+            on: whether it tries what is left in another way.
         """
         pose = self.pose
-        side = radius if signed or angle >= 0 else -radius
         rx, rz = math.cos(pose.heading), math.sin(pose.heading)
         pivot = pose.x + rx * side, pose.z + rz * side
         end = swung(pose, pivot, angle)
@@ -134,13 +140,14 @@ class Walk:
                     gone = (number + (chunk + share) / chunks) / pieces
                     self.stopped = 1 - gone
                     away = math.hypot(contact.point[0] - pivot[0], contact.point[2] - pivot[1])
-                    self._bumped(contact, abs(angle) * self.stopped * max(away, abs(side)))
+                    lost = 0.0 if on else abs(angle) * self.stopped * max(away, abs(side))
+                    self._bumped(contact, lost)
                     self._path.append(self.pose.stand)
                     return end
         self._path.append(self.pose.stand)
         return end
 
-    def _leg(self, way: tuple[float, float], angle: float | None) -> tuple[float, Contact | None]:
+    def _leg(self, way: tuple[float, float], angle: float | None) -> tuple[float, _Contact | None]:
         """A short motion: straight by ``way``, or by an angle about the point ``way``."""
         around, pose = self._around, self.pose
         near = around.tile(pose, pose.y, False)
@@ -150,7 +157,7 @@ class Walk:
         if not near.level:
             floor = around.floors.floor(end.x, end.z, pose.y, around.stair)
             if floor is None:
-                return 0.0, Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))
+                return 0.0, _Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))
             end = Pose(end.x, end.z, end.heading, floor)
             lifts = around.lift(pose), around.lift(end)
             low = min(lifts[0][0], lifts[1][0])
@@ -165,14 +172,21 @@ class Walk:
         k = int(np.argmin(gaps))
         if gaps[k] < -OVERLAP:
             return 0.0, self._contact(lines, k, pose)
-        room = np.minimum(gaps, SKIN) - _TIGHT
-        if angle is None:
-            share, k = sweep.straight(around.shape, lines.ends, room, pose.at, way)
-        else:
-            share, k = sweep.round_about(around.shape, lines.ends, room, pose.at, way, angle)
+        # It stops where a skin is left, and is stopped where a little less is: so what it may pass
+        # along it may pass back along, whatever rounding says of the last bits.
+        room = np.where(gaps > _BLOCKED + _ROUNDING, _BLOCKED, gaps - _ROUNDING)
+        share, k = self._first(lines.ends, room, way, angle)
         if k < 0:
             self.pose = end
             return 1.0, None
+        if gaps[k] <= SKIN + _ROUNDING:
+            if angle is None or abs(angle) * share < _STILL:
+                return 0.0, self._contact(lines, k, pose)
+            # It comes away first: what is left is asked from where it is away.
+            self.pose = replace(swung(pose, way, angle * share / 2), y=pose.y)
+            rest, contact = self._leg(way, angle * (1 - share / 2))
+            return share / 2 + (1 - share / 2) * rest, contact
+        share = min(share, self._first(lines.ends[k : k + 1], np.array([SKIN]), way, angle)[0])
         if angle is None:
             x, z = pose.x + way[0] * share, pose.z + way[1] * share
             stop = Pose(x, z, pose.heading, pose.y)
@@ -184,9 +198,18 @@ class Walk:
         self.pose = stop
         return share, self._contact(lines, k, stop)
 
-    def _contact(self, lines: Lines, k: int, pose: Pose) -> Contact:
+    def _first(
+        self, ends: Floats, room: Floats, way: tuple[float, float], angle: float | None
+    ) -> tuple[float, int]:
+        """What a short motion meets first."""
+        shape, at = self._around.shape, self.pose.at
+        if angle is None:
+            return sweep.straight(shape, ends, room, at, way)
+        return sweep.round_about(shape, ends, room, at, way, angle)
+
+    def _contact(self, lines: Lines, k: int, pose: Pose) -> _Contact:
         nx, nz, px, pz = sweep.touch(self._around.shape, lines.ends[k], pose.at)
-        return Contact(int(lines.owners[k]), nx, nz, (px, pose.y, pz))
+        return _Contact(int(lines.owners[k]), nx, nz, (px, pose.y, pz))
 
     def struggle(self, metres: float, angle: float) -> None:
         """The rest of an arc on which something was met: a little of each motion by turns."""
@@ -207,6 +230,6 @@ class Walk:
             angle = turn_between(self.pose.heading, heading)
             if abs(angle) < 1e-9:
                 return
-            self.round(self._around.body.turning_radius or 0.0, angle)
+            self.round(self._around.aside(angle), angle)
             if self.stopped or not self._around.body.turning_radius:
                 return
