@@ -3,8 +3,9 @@
 A state is any mapping with ``pose`` (as :func:`pose_record` writes one), ``seed`` and
 ``trajectory``, every pose it stood in. A simulator has a pose of its own: before every use the two
 are compared, and where they differ (another process went on from a checkpoint, another task used
-the same simulator) the agent is put on the state's pose. Nothing in here waits, so nothing comes
-between the comparison and the use.
+the same simulator) the agent is put on the state's pose. A drive may take longer than an event loop
+should wait: graphs call from the threads that LangGraph has for nodes that are not ``async``, and
+each use of a simulator, the comparison included, holds its lock.
 
 Simulators are mutable, so that none is shared: a context's :class:`Leases` has one a run and
 thread.
@@ -17,7 +18,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -55,6 +56,7 @@ class _Kept:
     pictures: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
 
 
+_LOCKS: weakref.WeakKeyDictionary[Simulator, threading.RLock] = weakref.WeakKeyDictionary()
 _KEPT: weakref.WeakKeyDictionary[Simulator, dict[str, _Kept]] = weakref.WeakKeyDictionary()
 
 
@@ -113,8 +115,9 @@ class Walker:
 
     def look(self, state: Mapping[str, Any]) -> Observation:
         """What it perceives where the state says it stands."""
-        kept = self._kept(state)
-        return kept.observation if kept else self._restored(state)
+        with _alone(self.simulator):
+            kept = self._kept(state)
+            return kept.observation if kept else self._restored(state)
 
     def step(self, state: Mapping[str, Any], action: Action) -> Observation:
         """Act once; the observation's pose is what the trajectory goes on with.
@@ -122,9 +125,10 @@ class Walker:
         Raises:
             SimulatorError: the simulator refuses; nobody has moved then.
         """
-        self.look(state)
-        seen = self.simulator.step({self.agent: action})[self.agent]
-        return _keep(self, len(state["trajectory"]), seen)
+        with _alone(self.simulator):
+            self.look(state)
+            seen = self.simulator.step({self.agent: action})[self.agent]
+            return _keep(self, len(state["trajectory"]), seen)
 
     def hop(self, state: Mapping[str, Any], viewpoint: str) -> Observation:
         """Go to a viewpoint next to it.
@@ -146,8 +150,9 @@ class Walker:
 
     def stop(self, state: Mapping[str, Any]) -> None:
         """Tell the simulator that it has arrived."""
-        self.look(state)
-        self.simulator.step({self.agent: Stop()})
+        with _alone(self.simulator):
+            self.look(state)
+            self.simulator.step({self.agent: Stop()})
 
     def place(self, state: Mapping[str, Any], pose: Pose) -> Observation:
         """Put it somewhere else; who is with it in the scene stays.
@@ -155,9 +160,10 @@ class Walker:
         Raises:
             SimulatorError: the pose is nowhere.
         """
-        self.look(state)
-        seen = self.simulator.place(self.agent, pose)
-        return _keep(self, len(state["trajectory"]), seen)
+        with _alone(self.simulator):
+            self.look(state)
+            seen = self.simulator.place(self.agent, pose)
+            return _keep(self, len(state["trajectory"]), seen)
 
     def pictures(self, state: Mapping[str, Any]) -> tuple[bytes, ...]:
         """The PNG files a model is shown; none where the simulator has no pictures."""
@@ -206,10 +212,11 @@ def enter(walkers: Sequence[tuple[Walker, Pose]], seed: int) -> list[Observation
         raise SimulatorError("No agent to put in the scene: expected at least one.")
     simulator = walkers[0][0].simulator
     asked = {walker.agent: (pose, walker.embodiment) for walker, pose in walkers}
-    seen = simulator.reset(asked, seed=seed)
-    with suppress(TypeError):
-        _KEPT[simulator] = {}
-    return [_keep(walker, 0, seen[walker.agent]) for walker, _ in walkers]
+    with _alone(simulator):
+        seen = simulator.reset(asked, seed=seed)
+        with suppress(TypeError):
+            _KEPT[simulator] = {}
+        return [_keep(walker, 0, seen[walker.agent]) for walker, _ in walkers]
 
 
 def pose_record(pose: Pose, *, exact: bool = False) -> dict[str, Any]:
@@ -249,6 +256,15 @@ def pose_of(record: Mapping[str, Any], scene: Scene) -> Pose:
         raise SimulatorError(f"{scene.uri} has no viewpoint '{str(name)[:80]}'.")
     position = tuple(record.get("position") or scene.viewpoint_by_id[name].position)
     return Pose(position, record["heading"], record["elevation"], name)
+
+
+def _alone(simulator: Simulator) -> AbstractContextManager[object]:
+    """Hold a simulator: nobody else uses it meanwhile."""
+    try:
+        return _LOCKS.setdefault(simulator, threading.RLock())
+    except TypeError:
+        # One that cannot be referred to weakly is nobody else's.
+        return nullcontext()
 
 
 def _in(simulator: Simulator) -> dict[str, _Kept]:

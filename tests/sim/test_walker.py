@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from navloom.scenes import load_scene
 from navloom.sim import walker as walking
 from navloom.sim.conformance import made_scene
 from navloom.sim.graph import GraphSimulator
-from navloom.sim.protocol import Pose, Turn
+from navloom.sim.protocol import Action, Observation, Pose, Turn
 from navloom.sim.walker import Leases, Walker, enter, pose_of, pose_record
 
 SCENE = made_scene()
@@ -112,3 +115,24 @@ def test_no_more_are_held_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     # The one used longest ago.
     assert [each.closed for each in held] == [0, 1]  # type: ignore[attr-defined]
     assert leases.get("b", lambda: Counted(scene)) is not held[1]
+
+
+def test_one_simulator_is_used_by_one_thread_at_a_time() -> None:
+    inside: list[str] = []
+    crowded: list[list[str]] = []
+
+    class Slow(GraphSimulator):
+        def step(self, actions: Mapping[str, Action]) -> Mapping[str, Observation]:
+            inside.extend(actions)
+            time.sleep(0.01)
+            crowded.append(list(inside))
+            inside.clear()
+            return super().step(actions)
+
+    simulator = Slow(SCENE)
+    walkers = [Walker(simulator, name) for name in ("one", "two")]
+    enter([(each, on("hub")) for each in walkers], seed=1)
+    with ThreadPoolExecutor(2) as pool:
+        ends = list(pool.map(lambda w: w.hop(standing("hub"), "east").pose.viewpoint, walkers))
+    assert ends == ["east", "east"]
+    assert sorted(crowded) == [["one"], ["two"]]

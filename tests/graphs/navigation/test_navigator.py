@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from typing import Any
 
 import pytest
@@ -547,3 +548,16 @@ def test_failures_stand_in_the_system_prompt_as_data() -> None:
     assert "Failure 2: It stopped early." in system
     _, model = walk(["Action: Stop"])
     assert "Failure" not in str(model.calls[0].messages[0].content)
+
+
+def test_a_simulator_is_used_off_the_event_loop() -> None:
+    used: set[str] = set()
+
+    class Watching(GraphSimulator):
+        def step(self, actions: Any) -> Any:
+            used.add(threading.current_thread().name)
+            return super().step(actions)
+
+    walk(["Action: 1", "Action: Stop"], simulator=Watching(home()))
+    assert used
+    assert threading.main_thread().name not in used

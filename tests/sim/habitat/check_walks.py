@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -140,6 +141,7 @@ def main() -> None:
     for number, uri in enumerate(uris):
         more = asked.strings * (number + 1) // len(uris) - len(found)
         found += walks(uri, more)
+        print(uri, f"{np.median([each.apart for each in found]):.3f}", file=sys.stderr, flush=True)
     apart = np.array([each.apart for each in found])
     spread = ", ".join(f"p{q} {np.percentile(apart, q):.3f}" for q in (5, 25, 50, 75, 90, 95, 100))
     print(f"{len(found)} strings of {LENGTH} actions over {len(uris)} homes: {BODY.name}")
