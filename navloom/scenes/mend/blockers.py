@@ -20,7 +20,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.mend.changes import removing
 from navloom.scenes.mend.costs import Costs
 from navloom.scenes.mend.route_drive import legs_of, spot
-from navloom.scenes.parts import Box, Item
+from navloom.scenes.parts import Box, Item, Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field
 from navloom.scenes.space.shapes import inner, outer
@@ -32,16 +32,21 @@ _BESIDE = 0.05
 _LOW = 0.05
 
 
-def cut_off(scene: Scene, body: Embodiment, path: Sequence[str]) -> list[tuple[str, str]] | None:
+def cut_off(bare: Scene, body: Embodiment, path: Sequence[str]) -> list[tuple[str, str]] | None:
     """The steps of a path over regions that a body cannot take though no thing is there.
+
+    Args:
+        bare: a home without things.
+        body: whose.
+        path: ids of regions.
 
     Returns:
         None where it fits nowhere in a region.
     """
-    field = body_field(scene.replace(items=(), relations=()), body)
+    field = body_field(bare, body)
     found = []
-    lifts = {frozenset((link.a, link.b)) for link in scene.links if link.kind == "elevator"}
-    spots = {region: spot(scene, field, region) for region in path}
+    lifts = {frozenset((link.a, link.b)) for link in bare.links if link.kind == "elevator"}
+    spots = {region: spot(bare, field, region) for region in path}
     for a, b in pairwise(path):
         first, last = spots[a], spots[b]
         if first is None or last is None:
@@ -54,32 +59,32 @@ def cut_off(scene: Scene, body: Embodiment, path: Sequence[str]) -> list[tuple[s
 
 
 def blockers(
-    scene: Scene, body: Embodiment, ends: tuple[str, str], costs: Costs, tried: int
+    scene: Scene,
+    bare: Scene,
+    body: Embodiment,
+    ends: tuple[Point3 | None, Point3 | None],
+    costs: Costs,
+    tried: int,
 ) -> tuple[str, ...]:
     """The things on the way for which least is paid.
 
     Args:
         scene: a home through which the body does not get.
+        bare: the same without things.
         body: whose.
-        ends: the regions it goes from and to.
+        ends: where it goes from and to.
         costs: prices of things.
         tried: how often it was driven in vain: more room is left beside it each time.
 
     Returns:
         Ids; () where nothing is in the way, or taking things away does not help.
     """
-    bare = scene.replace(items=(), relations=())
     field = body_field(bare, body)
-    more = max(0.0, min(1.0, (tried - 2) / 3)) * (outer(body) - inner(body))
-    there = body_field(scene, body)
-    spots = []
-    for region in ends:
-        # Where nothing stands now: nobody takes a bed away to come to where it is.
-        now = spot(scene, there, region) or spot(bare, field, region)
-        spots.append(now and field.nearest(now))
+    spots = [end and field.nearest(end) for end in ends]
     if spots[0] is None or spots[1] is None:
         return ()
     legs = legs_of(bare, body, field, spots[0], spots[1]) or []
+    more = max(0.0, min(1.0, (tried - 2) / 3)) * (outer(body) - inner(body))
     things = [item for item in scene.items if _in_way(scene, item, body)]
     inside = _inside(field, things, inner(body) + more + min(tried, 2) * _BESIDE, body)
     prices = np.array([removing(scene, item.id, costs).cost for item in things])

@@ -25,12 +25,13 @@ from navloom.scenes.mend.changes import Change, merged, price, rebuilt, removing
 from navloom.scenes.mend.costs import Costs
 from navloom.scenes.mend.lift_sites import lift_sites
 from navloom.scenes.mend.link_needs import BESIDE, STEP, link_needs
-from navloom.scenes.mend.route_drive import Drive, drive
+from navloom.scenes.mend.route_drive import Drive, drive, spot
 from navloom.scenes.rebuild import widest
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.body_field import body_field
 
 _PATHS = 3
-_DRIVES = 6
+_DRIVES = 8
 _NEAR = 1.5
 """Metres from where a body stopped to a doorway that may be to blame."""
 _HOP = 0.01
@@ -179,7 +180,7 @@ def _proven(
             kept, after, more = _pruned(scene, body, ends, changes, found)
             return (kept, after), tried + more, ""
         why = found.why
-        grown = merged([*changes, *asked.learned(changed, found, tried)])
+        grown = merged([*changes, *asked.learned(changed, changes, found, tried)])
         if grown == changes:
             return None, tried, why
         changes = grown
@@ -224,22 +225,44 @@ class _Asked:
         """What links need, with the things that the first plan already runs into."""
         try:
             changed = rebuilt(self.scene, needed)
-            if cut_off(changed, self.body, self.path):
+            if cut_off(self.bare(needed), self.body, self.path):
                 return needed
-            there = blockers(changed, self.body, self.ends, self.costs, 1)
+            there = self._blockers(changed, needed, 1)
         except SceneError:
             return needed
         return merged([*needed, *(removing(self.scene, each, self.costs) for each in there)])
 
-    def learned(self, changed: Scene, found: Drive, tried: int) -> Iterator[Change]:
+    def bare(self, changes: Sequence[Change]) -> Scene:
+        """The changed home without any thing, made once for each building."""
+        built = tuple(each for each in changes if each.kind != "remove")
+
+        def made() -> Scene:
+            return rebuilt(self.scene.replace(items=(), relations=()), built)
+
+        return per_scene(self.scene, f"mend:bare:{[each.record() for each in built]}", made)
+
+    def _blockers(self, changed: Scene, changes: Sequence[Change], tried: int) -> tuple[str, ...]:
+        # Where nothing stands now: nobody takes a bed away to come to where it is.
+        now = body_field(self.scene, self.body)
+        first, last = (spot(self.scene, now, region) for region in self.ends)
+        bare = self.bare(changes)
+        if first is None or last is None:
+            field_there = body_field(bare, self.body)
+            first = first or spot(bare, field_there, self.ends[0])
+            last = last or spot(bare, field_there, self.ends[1])
+        return blockers(changed, bare, self.body, (first, last), self.costs, tried)
+
+    def learned(
+        self, changed: Scene, changes: Sequence[Change], found: Drive, tried: int
+    ) -> Iterator[Change]:
         """What might help a body that did not arrive: wider doorways, things taken away."""
-        closed = cut_off(changed, self.body, self.path)
+        closed = cut_off(self.bare(changes), self.body, self.path)
         if closed:
             yield from self._wider(changed, closed)
             return
         last = found.touched[-2:]
         things = [_foot(changed, each) for each in last if each in changed.item_by_id]
-        more = blockers(changed, self.body, self.ends, self.costs, tried)
+        more = self._blockers(changed, changes, tried)
         for each in dict.fromkeys([*things, *more]):
             yield removing(self.scene, each, self.costs)
         swinging = list(_leaves(changed, last))
