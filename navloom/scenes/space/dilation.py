@@ -40,7 +40,11 @@ _ROOF = 12.0
 """Metres: what has something over it this near is indoors."""
 _LOT = 50.0
 """Square metres of a terrace, whatever the home beside it."""
+_SAME = 0.0005
+"""Metres within which two such points are one."""
 _CHUNK = 2_000
+_BROAD = 400
+"""Places from which on a band is a floor, and no tread."""
 _ALIKE = 0.01
 """Metres of height: places that differ less have one band of obstacles."""
 
@@ -131,7 +135,7 @@ def dilated(
         here = band.places
         tree = _points(obstacles, floors, band, np.stack([x[here], z[here]], axis=1), body)
         if tree is None:
-            clearance[here] = max(FAR, 2 * outer(body))
+            clearance[here] = _far(band, body)
             continue
         clearance[here], shifted = _cleared(
             tree, middles[here], radius, max(FAR, 2 * outer(body)), grid.cell
@@ -299,11 +303,17 @@ def _uneven(floors: Underfoot, cell: Ints, height: Floats, count: int) -> Ints:
     return np.flatnonzero(near[cell]).astype(np.int32)
 
 
+def _far(band: _Band, body: Embodiment) -> float:
+    """How far clearance of a band is measured: of a tread only as far as the body reaches."""
+    need = outer(body) + 0.1
+    return max(FAR, need) if len(band.places) > _BROAD else need
+
+
 def _points(
     obstacles: Obstacles, floors: Underfoot, band: _Band, at: Floats, body: Embodiment
 ) -> KDTree | None:
     """Points on all that is in the way of places of a band, and around them."""
-    far = max(FAR, 2 * outer(body))
+    far = _far(band, body)
     (x0, z0), (x1, z1) = at.min(axis=0) - far, at.max(axis=0) + far
     faces = obstacles.within(x0, z0, x1, z1)
     owners = obstacles.owners(faces)
@@ -314,10 +324,10 @@ def _points(
     )
     stairs = band.high + floors.stair if body.stairs else band.y + 5 * EPS
     low = np.where(owners == STAIRS, stairs, low) + EPS
-    lines = obstacles.lines(faces, low, band.y + body.height)
+    lines, _ = obstacles.cut(faces, low, band.y + body.height)
     edges = floors.edges
     near = (edges[:, 4] >= band.y - climbs(body) - EPS) & (edges[:, 4] <= band.high + EPS)
-    ends = np.concatenate([lines.ends, edges[near, :4]])
+    ends = np.concatenate([lines, edges[near, :4]])
     if not len(ends):
         return None
     start, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
@@ -325,7 +335,11 @@ def _points(
     line = np.repeat(np.arange(len(ends)), many)
     share = np.arange(len(line)) - np.repeat(np.cumsum(many) - many, many)
     share = share / np.maximum(many - 1, 1)[line]
-    return KDTree(start[line] + share[:, None] * way[line])
+    points = start[line] + share[:, None] * way[line]
+    # Furniture is of many small triangles, whose corners are one another's.
+    whole = np.round(points / _SAME).astype(np.int64)
+    _, once = np.unique(whole[:, 0] * 2**32 + whole[:, 1], return_index=True)
+    return KDTree(points[once], compact_nodes=False, balanced_tree=False)
 
 
 def nearest_in(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:

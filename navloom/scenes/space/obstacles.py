@@ -99,13 +99,17 @@ class Obstacles:
         return self._owners[faces]
 
     def lines(self, faces: NDArray[np.int64], low: Floats, high: float) -> Lines:
-        """Triangles cut to a band of heights.
+        """Triangles cut to a band of heights, each line once.
 
         Args:
             faces: which.
             low: (n,) y of where the band begins for each.
             high: y of where it ends.
         """
+        return _distinct(*self.cut(faces, low, high))
+
+    def cut(self, faces: NDArray[np.int64], low: Floats, high: float) -> tuple[Floats, Ints]:
+        """The ends (n, 4) and owners (n,) of such lines, some of them several times."""
         met = (self._high[faces, 1] > low) & (self._low[faces, 1] < high)
         faces, low = faces[met], low[met]
         corners = self._corners[faces]
@@ -142,7 +146,7 @@ class Obstacles:
                 both = one & two
                 found.append(np.concatenate([p, q], axis=1)[both])
                 whose.append(faces[both])
-        return _distinct(np.concatenate(found), self._owners[np.concatenate(whose)])
+        return np.concatenate(found), self._owners[np.concatenate(whose)]
 
 
 def _distinct(ends: Floats, owners: Ints) -> Lines:
