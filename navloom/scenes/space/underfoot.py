@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from navloom.scenes.geometry.columns import Grid, grid_over, surfaces_of
 from navloom.scenes.geometry.mesh import SceneMesh
-from navloom.scenes.geometry.owners import STAIRS
+from navloom.scenes.geometry.owners import CEILING, STAIRS
 from navloom.scenes.space.shapes import Shape
 
 Floats = NDArray[np.float64]
@@ -145,7 +145,9 @@ def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Un
     """
     structure = mesh.without(mesh.owners > 0)
     grid = grid_over(structure, CELL, 1.0)
-    trodden = structure if stairs else structure.without(structure.owners == STAIRS)
+    # The underside of a storey's slab would be a floor under the next, with an edge at the stairs.
+    others = (CEILING,) if stairs else (CEILING, STAIRS)
+    trodden = structure.without(np.isin(structure.owners, others))
     found = surfaces_of(trodden, grid)
     # What has its own thickness over it (a tread's body under its board) is not stood on.
     level = (found.slope >= _LEVEL) & (found.room > _FLAT)
