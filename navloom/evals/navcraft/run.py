@@ -191,6 +191,14 @@ def _export(run: Path, out: Path, form: str, keep: Sequence[str]) -> int:
     return export_run(run, out, form, keep)
 
 
+def _driven(plan: SynthPlan, run: Path) -> dict[str, Any]:
+    """What the summary has of relays that were driven."""
+    from navloom.evals.navcraft.driven_relays import driven_relays
+
+    found = driven_relays(read_samples(run)) if plan.request.verify_sim else None
+    return {} if found is None else {"driven": found.record()}
+
+
 SINGLE = Kind(
     name="single",
     command="synth single",
@@ -203,7 +211,7 @@ SINGLE = Kind(
     things=("attempts", "homes"),
     prompts_shown=None,
 )
-COLLAB = replace(SINGLE, name="collab", command="synth collab")
+COLLAB = replace(SINGLE, name="collab", command="synth collab", finish=_driven)
 
 
 SURVEY = "scenes.json"

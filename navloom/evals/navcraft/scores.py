@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.kinds import read_run_of
+from navloom.evals.navcraft.driven_relays import DrivenRelays, driven_relays
 from navloom.evals.navcraft.merits import NO_MERITS, Merits, merits
 from navloom.evals.navcraft.run import Survey, read_survey
 from navloom.evals.report.intervals import Rate, Spread
@@ -105,6 +106,7 @@ class RunScore:
         scenes_skipped: homes that were left out, by reason, most frequent first.
         merits: what the valid tasks are worth: plausible, plain, how hard, how varied.
         left: attempts that were planned and have not ended; None where the run does not say.
+        driven: what came of driving the relays, where they were driven.
     """
 
     name: str
@@ -134,6 +136,7 @@ class RunScore:
     left: int | None = None
     models: tuple[ModelUsage, ...] = ()
     merits: Merits = NO_MERITS
+    driven: DrivenRelays | None = None
 
     @property
     def is_baseline(self) -> bool:
@@ -218,6 +221,7 @@ def score_samples(
         scenes_used=None if known is None else len(known.scenes),
         scenes_skipped=() if known is None else known.reasons(),
         left=_left(request, len(samples) + len(broken)),
+        driven=driven_relays(samples),
     )
 
 

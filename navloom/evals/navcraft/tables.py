@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from navloom.evals.navcraft.driven_relays import driven_table
 from navloom.evals.navcraft.merits import Merits
 from navloom.evals.navcraft.scores import PUBLISHED, RunScore
 from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
@@ -59,6 +60,8 @@ def all_tables(scores: Sequence[RunScore]) -> Iterator[Table]:
     yield table_4(scores)
     if any(score.regret_g.values for score in scores):
         yield _regret(scores)
+    if driven := [(score.name, score.driven) for score in scores if score.driven is not None]:
+        yield driven_table(driven)
     if any(score.merits.plausible.values for score in scores):
         yield worth_table([(score.name, score.merits) for score in scores])
     if any(score.merits.tasks for score in scores):
@@ -349,4 +352,5 @@ def score_json(score: RunScore) -> dict[str, Any]:
         "broken": dict(score.error_messages),
         "diversity": [asdict(each) for each in score.diversity],
         "merits": score.merits.record(),
+        **({} if score.driven is None else {"driven": score.driven.record()}),
     }

@@ -16,11 +16,13 @@ import shapely
 from navloom.errors import SimulatorError, did_you_mean
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.distances import per_scene, turn_between
+from navloom.scenes.geometry import has_geometry
 from navloom.scenes.hints import viewpoint_hint
 from navloom.scenes.scene import Point3, Scene, distance_2d
-from navloom.sim.graph import nearest_viewpoint
+from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Captions, Contact, Observation, Path, Pose, Simulator
 from navloom.tools.forms import paragraph, quoted
+from navloom.tools.moving.planned import is_long, planned_way
 
 Spot: TypeAlias = str | Sequence[float]
 """A viewpoint's id, a region's id, or a point (x, y, z) in metres."""
@@ -184,11 +186,23 @@ def body_way(
     Raises:
         SimulatorError: no goal, or an unknown viewpoint.
     """
-    if drives(simulator) and isinstance(simulator, OnFoot):
-        # A pose says better than its viewpoint where a body stands.
-        begin = Pose(start.position) if isinstance(start, Pose) else start
-        return simulator.way_on_foot(begin, goals, body)
-    return simulator.geodesic(start, goals, body)
+    if not (drives(simulator) and isinstance(simulator, OnFoot)):
+        return simulator.geodesic(start, goals, body)
+    # A pose says better than its viewpoint where a body stands.
+    begin = start if isinstance(start, str) else Pose(start.position)
+    if is_long(body) and has_geometry(simulator.scene):
+        scene = simulator.scene
+        here, *ends = (_floor(scene, each) for each in (start, *goals))
+        if found := planned_way(scene, here, ends, body):
+            return found
+    return simulator.way_on_foot(begin, goals, body)
+
+
+def _floor(scene: Scene, place: Pose | str) -> Point3:
+    """The floor of a place; of a pose that is a mere name, of its viewpoint."""
+    if isinstance(place, str):
+        return floor_of(scene.viewpoint_by_id[place])
+    return place.position
 
 
 def goals_of(scene: Scene, spot: Spot) -> list[Pose | str]:

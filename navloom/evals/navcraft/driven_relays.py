@@ -1,0 +1,114 @@
+"""What came of relays that two bodies drove (``synth collab --verify-sim``)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
+from navloom.evals.report.intervals import Rate, Spread
+
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+_MOST_REASONS = 12
+
+
+@dataclass(frozen=True)
+class DrivenRelays:
+    """Of the relays of a run that were driven, those that were dropped for it among them.
+
+    Attributes:
+        bodies: robot_1's and robot_2's.
+        done: relays of which every leg arrived.
+        legs: legs that arrived, of those that were to be driven.
+        longer: metres driven over metres planned over G+, minus 1, of each relay that was done.
+        contacts: of each relay that was driven at all.
+        alpha: by metres driven, of each relay that was done.
+        reasons: why the others were not, most frequent first, numbers and names left out.
+    """
+
+    bodies: tuple[str, str]
+    done: Rate
+    legs: Rate
+    longer: Spread
+    contacts: Spread
+    alpha: Spread
+    reasons: tuple[tuple[str, int], ...]
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "bodies": list(self.bodies),
+            "done": self.done.hits,
+            "relays": self.done.of,
+            "legs_arrived": self.legs.hits,
+            "legs": self.legs.of,
+            "longer_mean": self.longer.mean,
+            "longer_median": self.longer.median,
+            "contacts_mean": self.contacts.mean,
+            "alpha_mean": self.alpha.mean,
+            "reasons": dict(self.reasons),
+        }
+
+
+def driven_relays(samples: Iterable[Mapping[str, Any]]) -> DrivenRelays | None:
+    """What came of driving the relays of some samples; None where none was driven."""
+    found = [
+        each for sample in samples
+        if (each := ((sample.get("result") or {}).get("navloom") or {}).get("driven"))
+    ]  # fmt: skip
+    if not found:
+        return None
+    done = [each for each in found if each["done"]]
+    legs = [leg for each in found for leg in each["legs"]]
+    why = Counter(_bare(str(each["reason"])) for each in found if not each["done"])
+    bodies = found[0]["bodies"]
+    return DrivenRelays(
+        (str(bodies["robot_1"]), str(bodies["robot_2"])),
+        Rate(len(done), len(found)),
+        Rate(sum(bool(leg["arrived"]) for leg in legs), len(legs)),
+        Spread(tuple(each["driven"] / each["planned"] - 1 for each in done if each["planned"])),
+        Spread(tuple(float(each["contacts"]) for each in found if each["legs"])),
+        Spread(tuple(float(each["alpha"]) for each in done if each["alpha"] is not None)),
+        tuple(sorted(why.items(), key=lambda pair: (-pair[1], pair[0]))),
+    )
+
+
+def _bare(reason: str) -> str:
+    """A reason to count by: whose it is, and what bars its way, without names and numbers."""
+    robot, _, why = reason.partition(": ")
+    if why.startswith("No way leads"):
+        why = why.rpartition(": ")[2] if ": " in why else "too little room on every way"
+    elif why.startswith("it did not get past"):
+        why = "it was stuck against something"
+    return f"{robot}: {_NUMBERS.sub('…', why).rstrip('.')}"[:120]
+
+
+def driven_table(named: Sequence[tuple[str, DrivenRelays]]) -> Table:
+    """How relays were driven, one row a run, and below why not."""
+    rows = [
+        (
+            f"{name}: {' and '.join(each.bodies)}",
+            rate_cell(each.done),
+            rate_cell(each.legs),
+            percent(each.longer.mean, each.longer.interval),
+            NOTHING if each.contacts.mean is None else f"{each.contacts.mean:.1f}",
+            NOTHING if each.alpha.mean is None else f"{each.alpha.mean:.2f}",
+        )
+        for name, each in named
+    ]
+    rows += [
+        (f"{name}: not done: {reason}", str(count), *[NOTHING] * 4)
+        for name, each in named
+        for reason, count in each.reasons[:_MOST_REASONS]
+    ]
+    header = ("relays of", "driven", "legs arrived", "longer", "contacts a relay", "alpha driven")
+    note = (
+        "Every accepted relay was carried out by two bodies in one home, in each other's way"
+        " (CoNavBench 4.1). Driven: every leg ended within a metre of its thing, in its room."
+        " Longer: metres driven over those planned on G+, minus 1, of relays that were driven;"
+        " alpha driven: robot_1's metres over its body's own way alone."
+    )
+    return Table("Driven", note, header, tuple(rows))
