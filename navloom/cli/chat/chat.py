@@ -27,7 +27,6 @@ from navloom.terminal import say
 
 if TYPE_CHECKING:
     from navloom.graphs.chat.state import Context
-    from navloom.scenes.bodies import Embodiment
     from navloom.scenes.scene import Scene
     from navloom.sim.protocol import Simulator
 
@@ -145,19 +144,20 @@ def _context(
     from navloom.graphs.chat.state import Context
     from navloom.models.registry import get_model
     from navloom.scenes.bodies import body_of
+    from navloom.scenes.space.body_graph import body_graph
     from navloom.scenes.uri import scene_of
     from navloom.sim.registry import simulator_name
 
     whole, embodiment = scene_of(uri), body_of(body)
     backend = simulator_name(backend, whole)
-    if backend in PHYSICAL and body is not None:
+    if backend in PHYSICAL:
         made = {**made, "physics": "slide"}
     elif body is not None:
         raise UsageError(
             f"--body {body} needs a body's way through {whole.uri}, and {backend} has none: use a"
             " home with walls and --backend embedded."
         )
-    home = whole if body is None else _as_it_goes(whole, embodiment)
+    home = whole if body is None else body_graph(whole, embodiment)
     simulator = _simulator(backend, home, captions, made)
     context = Context(
         model=get_model(model),
@@ -169,20 +169,6 @@ def _context(
     if pictures and not context.shown_views and not model.startswith("builtin/"):
         say(f"{model} takes no images: it is told in words what there is.")
     return context
-
-
-def _as_it_goes(home: Scene, body: Embodiment) -> Scene:
-    """The home with the ways that a body passes straight."""
-    from navloom.scenes.space.mover import mover_of
-    from navloom.sim.graph import floor_of
-
-    mover, at = mover_of(home, body), {each.id: floor_of(each) for each in home.viewpoints}
-    kept = [
-        edge
-        for edge in home.edges
-        if mover.passes(at[edge.a], at[edge.b]) and mover.passes(at[edge.b], at[edge.a])
-    ]
-    return home.replace(edges=tuple(kept))
 
 
 def _simulator(backend: str, home: Scene, captions: str | None, made: dict[str, Any]) -> Simulator:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import networkx as nx
 
@@ -55,7 +56,9 @@ def planned_way(
     ]
     if not on:
         return None
-    metres, ways = nx.multi_source_dijkstra(graph, set(on), weight="metres")
+    reached: Any = nx.multi_source_dijkstra(graph, set(on), weight="metres")
+    metres: dict[str, float] = reached[0]
+    ways: dict[str, list[str]] = reached[1]
     pairs = sorted(
         (metres[name] + math.dist(at[name], goal), name, goal)
         for goal in goals
@@ -68,6 +71,24 @@ def planned_way(
             kept = _apart(points)
             return Path(tuple(kept), sum(map(math.dist, kept, kept[1:])))
     return None
+
+
+def standing(scene: Scene, region: str, body: Embodiment) -> Point3 | None:
+    """Where a body can stand and turn in a region, nearest its middle; None where it can nowhere.
+
+    Raises:
+        SimulatorError: what its graph is made with is not installed.
+    """
+    try:
+        own = body_graph(scene, body)
+    except SceneError:
+        return None
+    middle = scene.region_by_id[region].center
+    inside = own.viewpoints_by_region[region]
+    nearest = min(
+        inside, key=lambda each: (math.dist(floor_of(each), middle), each.id), default=None
+    )
+    return None if nearest is None else floor_of(nearest)
 
 
 def _of(scene: Scene, body: Embodiment) -> tuple[nx.Graph[str], dict[str, Point3]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -18,8 +19,10 @@ import shapely
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
+from navloom.scenes.space.mover import mover_of
+from navloom.scenes.space.shapes import outer
 from navloom.sim.graph import nearest_viewpoint
-from navloom.sim.protocol import Contact, Observation, Path, Pose, Simulator, Waypoint
+from navloom.sim.protocol import Contact, Forward, Observation, Path, Pose, Simulator, Waypoint
 from navloom.tools.forms import listed
 from navloom.tools.moving.barred import why_not
 from navloom.tools.moving.driving import STUCK_M, strides
@@ -39,6 +42,7 @@ _NEAR_M = 0.1
 """Who is so near to where it was sent has come there."""
 _ASIDE_M, _HELD = 3.0, 20
 """How far one goes back to make way, and for how many turns it then stays there at most."""
+_SPARE_M, _BACK_M = 0.02, 0.4
 _RINGS = (0.25, 0.4, 0.55, 0.7, 0.85, REACH_M)
 _ALONG_M = 0.3
 
@@ -223,15 +227,22 @@ class _Party:
         return goer.ahead[0] if goer.ahead else None
 
     def _plan(self, goer: Goer, stop: Stop) -> None:
-        goals = [
-            pose for pose in by_the_thing(self._simulator.scene, stop.item)
+        scene = self._simulator.scene
+        free = [
+            pose
+            for pose in by_the_thing(scene, stop.item)
             if all(
                 math.dist(pose.position, other.pose.position) > _apart(goer.body, other.body)
                 for other in self._goers
                 if other is not goer
             )
-        ]  # fmt: skip
-        way = body_way(self._simulator, goer.pose, goals, goer.body) if goals else None
+        ]
+        mover, needed = mover_of(scene, goer.body), outer(goer.body) + _SPARE_M
+        # Who comes to where it cannot turn does not get away again.
+        roomy = [pose for pose in free if mover.clearance(pose.position) >= needed]
+        way = body_way(self._simulator, goer.pose, roomy, goer.body) if roomy else None
+        if way is None and free:
+            way = body_way(self._simulator, goer.pose, free, goer.body)
         if way is None:
             stop.seconds = self.seconds
             stop.reason = self._no_way(goer, stop)
@@ -277,6 +288,13 @@ class _Party:
                 self._make_way(goer, met[0], stop)
             return
         goer.ahead = []
+        if gone < STUCK_M:
+            # A long body that cannot turn where it is may be able to a little farther back.
+            with suppress(SimulatorError):
+                seen = self._simulator.step({goer.name: Forward(-_BACK_M)})[goer.name]
+                stop.contacts += seen.contacts
+                stop.driven += math.dist(goer.pose.position, seen.pose.position)
+                goer.pose = seen.pose
         stop.tries += gone < STUCK_M or bool(seen.contacts)
         if stop.tries > MOST_TRIES:
             against = listed(list(dict.fromkeys(each.what for each in seen.contacts)))

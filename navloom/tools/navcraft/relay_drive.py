@@ -13,8 +13,10 @@ from typing import Any
 from navloom.errors import SimulatorError
 from navloom.scenes.bodies import Embodiment
 from navloom.sim.protocol import Pose, Simulator
+from navloom.tools.moving.planned import standing
 from navloom.tools.moving.surroundings import body_way
 from navloom.tools.moving.together import Goer, Stop, by_the_thing, go_about
+from navloom.tools.navcraft.paths import Anchor
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, roles_of
 from navloom.tools.navcraft.task import RelayTask
 
@@ -44,14 +46,18 @@ def drive_relay(
         SimulatorError: the backend drives no bodies.
     """
     planned = _planned(task, relay)
-    starts = {"robot_1": task.start_anchor, "robot_2": task.helpers[relay[0]].anchor}
+    starts: dict[RobotName, tuple[str, Anchor | None]] = {
+        "robot_1": (task.start_region, task.start_anchor),
+        "robot_2": (relay[0], task.helpers[relay[0]].anchor),
+    }
     goers = _goers(task, relay, bodies)
     told: dict[str, Any] = {"bodies": {name: body.name for name, body in bodies.items()}}
-    poses = {
-        name: Pose((0.0, 0.0, 0.0), viewpoint=anchor.node)
-        for name, anchor in starts.items()
-        if anchor is not None
-    }
+    poses = {}
+    for name, (region, anchor) in starts.items():
+        spot = standing(task.scene, region, bodies[name])
+        # Where it cannot turn it may be able to stand.
+        node = None if anchor is None else anchor.node
+        poses[name] = Pose((0.0, 0.0, 0.0), viewpoint=node) if spot is None else Pose(spot)
     try:
         simulator.reset({name: (poses[name], bodies[name]) for name in bodies})
     except SimulatorError as error:
@@ -124,11 +130,11 @@ def _alpha(
     simulator: Simulator, task: RelayTask, legs: list[dict[str, Any]], body: Embodiment
 ) -> float | None:
     """Robot_1's driven metres over its body's way alone: to the object, and on to the end asset."""
-    start = task.start_anchor
+    start = standing(task.scene, task.start_region, body)
     things = [by_the_thing(task.scene, item) for item in (task.object_item, task.end_item)]
     if start is None:
         return None
-    there = body_way(simulator, start.node, things[0], body)
+    there = body_way(simulator, Pose(start), things[0], body)
     on = there and body_way(simulator, Pose(there.points[-1]), things[1], body)
     if there is None or on is None or there.metres + on.metres <= 0:
         return None
