@@ -147,6 +147,7 @@ def _context(
     from navloom.scenes.space.body_graph import body_graph
     from navloom.scenes.uri import scene_of
     from navloom.sim.registry import simulator_name
+    from navloom.tools.moving.carried import with_carried
 
     whole, embodiment = scene_of(uri), body_of(body)
     backend = simulator_name(backend, whole)
@@ -157,7 +158,9 @@ def _context(
             f"--body {body} needs a body's way through {whole.uri}, and {backend} has none: use a"
             " home with walls and --backend embedded."
         )
-    home = whole if body is None else body_graph(whole, embodiment)
+    home = whole
+    if body is not None:
+        home = with_carried(body_graph(whole, embodiment), whole, embodiment)
     simulator = _simulator(backend, home, captions, made)
     context = Context(
         model=get_model(model),

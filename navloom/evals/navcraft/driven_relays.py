@@ -88,7 +88,7 @@ def _bare(reason: str) -> str:
 
 def driven_table(named: Sequence[tuple[str, DrivenRelays]]) -> Table:
     """How relays were driven, one row a run, and below why not."""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             f"{name}: {' and '.join(each.bodies)}",
             rate_cell(each.done),

@@ -201,7 +201,10 @@ def _asked_again(
     """The question once more, where the answer was a question itself, or named nothing there is."""
     several = next((r for r in reversed(done) if asks_which(r)), None)
     asked = sum(result.name == "ask_person" for result in done)
-    aside = all(r.name in _ASKING or (r.name == "go_to" and failed(r)) for r in since)
+    aside = all(
+        r.name in _ASKING or (r.name == "go_to" and failed(r) and not _told(r).get("barred"))
+        for r in since
+    )
     if several is None or not since or not aside or asked >= _MOST_ASKED:
         return None
     said = f"{report(since, intents)} {several.result['question']}"

@@ -60,7 +60,10 @@ from navloom.sim.walker import Walker, walker_of
 from navloom.tools.chat.bumped import bumps, contact_records
 from navloom.tools.chat.places import room_name
 from navloom.tools.chat.tools import chat_tools
+from navloom.tools.chat.ways import way_round
 
+MOST_BARRED = 6
+"""Edges that a body may find barred on one walk before it gives up."""
 _LOST = "I could not work that out. Please say it in another way."
 
 
@@ -245,9 +248,16 @@ def _hopped(state: State, runtime: Runtime[Context], going: dict[str, Any]) -> d
     }
     poses = [embodied.entry(moved.pose)] if moved.metres or left else []
     stood = {**state, **moved.update, "trajectory": [*state["trajectory"], *poses]}
-    if not moved.arrived:
-        message = _barred(stood, walker, walked)
-        return {**moved.update, "trajectory": poses, "walk": None, "messages": [message]}
+    if not moved.arrived and not _is_in(stood, walker, walked):
+        barred = [*going.get("barred", []), [moved.pose["viewpoint"], going["way"][0]]]
+        round_it = way_round(walker.scene, barred[-1][0], going["way"][-1], barred)
+        if round_it is None or len(barred) > MOST_BARRED:
+            message = _barred(stood, walker, walked)
+            return {**moved.update, "trajectory": poses, "walk": None, "messages": [message]}
+        walked |= {"way": round_it, "barred": barred}
+        left = round_it
+    elif not moved.arrived:
+        left = []
     if left:
         return {**moved.update, "trajectory": poses, "walk": walked}
     ended = _arrived(stood, walker, walked)
@@ -277,13 +287,26 @@ def _arrived(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -
     return {**update, "walk": None, "messages": [tool_message(walked["call"], told)]}
 
 
+def _is_in(state: Mapping[str, Any], walker: Walker, walked: Mapping[str, Any]) -> bool:
+    """Whether it is in the room that it was to go to, if not on the viewpoint meant."""
+    here = walker.scene.viewpoint_by_id[state["pose"]["viewpoint"]].region
+    place = walked["place"]
+    return bool(place["kind"] == "room" and place["id"] == here)
+
+
 def _barred(state: Mapping[str, Any], walker: Walker, walked: dict[str, Any]) -> Any:
     """Say that the body did not get through, what it touched, and where it is."""
     room = room_name(walker.scene, now_of(state, walker).room)
     touched = bumps(walked["touched"], walker.scene)
     against = f" because of {touched[0]['what']}" if touched else ""
     why = f"I did not get through to the {walked['place']['name']}{against}. I am in the {room}."
-    told = {"error": why, "room": room, "metres": walked["walked"], "touched": touched}
+    told = {
+        "error": why,
+        "barred": True,
+        "room": room,
+        "metres": walked["walked"],
+        "touched": touched,
+    }
     return tool_message(walked["call"], told)
 
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from navloom.errors import SimulatorError
-from navloom.scenes.distances import turn_between, wrapped
+from navloom.scenes.distances import heading_to, turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_3d
 from navloom.sim.bodied import BodySimulator
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Contact, Forward, Observation, Pose, Turn, Waypoint
 from navloom.sim.walker import Walker, pose_entry, pose_record
+from navloom.tools.moving.carried import is_carried
 from navloom.tools.moving.surroundings import region_of
 
 _STRIDE_M = 0.25
@@ -92,6 +93,9 @@ def hopped(state: Mapping[str, Any], walker: Walker, viewpoint: str) -> Moved:
             return Moved(_kept(state), 0.0, (), arrived=False)
     else:
         seen = walker.hop(inner, viewpoint)
+        if seen.pose.viewpoint != viewpoint and _carries(walker, before["viewpoint"], viewpoint):
+            heading = heading_to(_position(before, walker.scene), floor_of(place))
+            seen = walker.place(inner, Pose(place.position, heading, 0.0, viewpoint))
     metres = distance_3d(_position(before, walker.scene), seen.pose.position)
     if not walker.physical:
         here = walker.scene.viewpoint_by_id[before["viewpoint"]]
@@ -137,6 +141,10 @@ def driven(state: Mapping[str, Any], walker: Walker, metres: float) -> Moved:
     gone = distance_3d(begun, seen.pose.position)
     short = abs(metres) - gone
     return Moved(_stood(walker, seen), gone, tuple(contacts), arrived=short <= _STRIDE_M / 2)
+
+
+def _carries(walker: Walker, a: str, b: str) -> bool:
+    return walker.physical and is_carried(walker.scene, a, b, walker.embodiment)
 
 
 def _stood(walker: Walker, seen: Observation) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from navloom.scenes.scene import distance_2d
 from navloom.sim.graph import nearest_viewpoint
+from navloom.tools.chat.bumped import touched_words
 from navloom.tools.chat.places import Place
 from navloom.tools.chat.robot import Now
-from navloom.tools.moving.barred import first_barrier
+from navloom.tools.moving.barred import first_barrier, first_obstacle
 
 
 def why_barred(now: Now, place: Place) -> str:
@@ -32,6 +33,11 @@ def why_barred(now: Now, place: Place) -> str:
     there = min(ends, key=lambda each: (distance_2d(each.position, point), each.id)).id
     barrier = first_barrier(whole, here, there, now.body)
     if barrier is None:
-        return f" There is too little room for my body ({now.body.name}) on the way."
+        obstacle = first_obstacle(whole, here, there, now.body)
+        if obstacle is not None:
+            what = touched_words(whole, obstacle.what, obstacle.point)
+            leaves = "leave" if what.endswith("stairs") else "leaves"
+            return f" On the way {what} {leaves} my body ({now.body.name}) too little room."
+        return f" My body ({now.body.name}) can stand and turn nowhere there."
     verb = "are" if barrier.kind == "stairs" else "is"
     return f" In my way {verb} {barrier.words(whole)}: {barrier.note}."

@@ -39,7 +39,7 @@ def bumps(touched: Iterable[Mapping[str, Any]], scene: Scene) -> list[dict[str, 
     """
     worst: dict[str, float] = {}
     for each in touched:
-        words = _words(scene, str(each["what"]), each["point"])
+        words = touched_words(scene, str(each["what"]), each["point"])
         worst[words] = worst.get(words, 0.0) + float(each["displacement"])
     told = sorted(worst.items(), key=lambda pair: (-pair[1], pair[0]))
     return [
@@ -49,7 +49,8 @@ def bumps(touched: Iterable[Mapping[str, Any]], scene: Scene) -> list[dict[str, 
     ]
 
 
-def _words(scene: Scene, what: str, point: Iterable[float]) -> str:
+def touched_words(scene: Scene, what: str, point: Iterable[float]) -> str:
+    """What was touched somewhere, as a person calls it: ``the sofa``, ``a wall``."""
     if (item := scene.item_by_id.get(what)) is not None:
         return f"the {one_line(item.prompt_name.replace('_', ' '), 60)}"
     x, y, z = point

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import networkx as nx
+
 from navloom.errors import did_you_mean
 from navloom.scenes.distances import heading_to, metre_table, turn_between
 from navloom.scenes.scene import Scene, distance_3d
@@ -39,6 +41,28 @@ def way_to(now: Now, place: Place) -> list[str]:
     """The viewpoints to a place after the one it stands on; empty where it is there."""
     assert place.viewpoint is not None  # noqa: S101  resolve() gives only places with a way
     return (metre_table(now.scene, "3d").path(now.viewpoint, place.viewpoint) or [])[1:]
+
+
+def way_round(
+    scene: Scene, here: str, goal: str, barred: Sequence[Sequence[str]]
+) -> list[str] | None:
+    """The shortest way that crosses none of some edges, after the viewpoint it begins on.
+
+    Args:
+        scene: the home.
+        here: the viewpoint that the robot stands on.
+        goal: the viewpoint it goes to.
+        barred: edges that its body did not pass, each as its two ends.
+
+    Returns:
+        None where there is none.
+    """
+    graph = scene.navigation_graph()
+    graph.remove_edges_from([(a, b) for a, b in barred])
+    try:
+        return nx.shortest_path(graph, here, goal, weight="metres_3d")[1:]
+    except nx.NetworkXNoPath:
+        return None
 
 
 def way_on(

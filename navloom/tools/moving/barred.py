@@ -6,20 +6,26 @@ the way says anything, there is merely too little room somewhere.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 
 from navloom.scenes.bodies import Embodiment
-from navloom.scenes.distances import metre_table, per_scene
+from navloom.scenes.distances import heading_to, metre_table, per_scene
+from navloom.scenes.geometry import has_geometry
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.mover import mover_of
+from navloom.scenes.space.stands import Bump, Stand
 from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.traverse.traverse_table import Traversability
-from navloom.sim.graph import nearest_viewpoint
+from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Pose, Simulator
 from navloom.sim.words import label_words
 from navloom.tools.forms import quoted
 from navloom.tools.moving.surroundings import Spot, goals_of
 
+_STEP_M = 0.5
+"""A viewpoint on which a body does not fit is passed beside it, so far off at most."""
 _KINDS = {"opening": "way", "door": "door", "stairs": "stairs", "elevator": "elevator"}
 
 
@@ -70,6 +76,30 @@ def first_barrier(scene: Scene, start: str, goal: str, body: Embodiment) -> Barr
     return None
 
 
+def first_obstacle(scene: Scene, start: str, goal: str, body: Embodiment) -> Bump | None:
+    """What stops a body that drives from viewpoint to viewpoint along the graph of a slim one.
+
+    Args:
+        scene: with geometry, and the graph of a slim body.
+        start: the viewpoint it comes from.
+        goal: the viewpoint it goes to.
+        body: which cannot get there.
+
+    Returns:
+        What takes most of its way where it gets no farther; None where nothing does.
+    """
+    mover, at = mover_of(scene, body), scene.viewpoint_by_id
+    way = [floor_of(at[each]) for each in metre_table(scene, "3d").path(start, goal) or ()]
+    for a, b in pairwise(way):
+        stand = mover.settled(Stand(a, heading_to(a, b)), {}, _STEP_M)
+        if stand is None:
+            continue
+        gone = mover.follow(stand, [b])
+        if gone.bumps and math.dist(gone.stand.position, b) > _STEP_M:
+            return max(gone.bumps, key=lambda each: each.displacement)
+    return None
+
+
 def why_not(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) -> str:
     """One line on why no way leads somewhere for a body."""
     scene = simulator.scene
@@ -79,6 +109,9 @@ def why_not(simulator: Simulator, start: Pose, place: Spot, body: Embodiment) ->
     barrier = first_barrier(scene, here, there, body)
     named = quoted(place) if isinstance(place, str) else "that point"
     why = f": {barrier.words(scene)}: {barrier.note}" if barrier else ""
+    if barrier is None and has_geometry(scene):
+        obstacle = first_obstacle(scene, here, there, body)
+        why = f": {obstacle.what} leaves it too little room" if obstacle else ""
     return f"No way leads from here to {named} for {body.name}{why}."
 
 
