@@ -1,19 +1,58 @@
-"""What a scene's links say about bodies: widths, rises, doors, stairs, elevators, head room."""
+"""Whether a body may use a link, by rule: what a scene says of itself, against the body.
+
+Doors, stairs, elevators, clear widths, sills, rises and head room are read off the link (CapNav,
+supplementary A). Turning room and furniture are read off a plan of the two regions: their outlines,
+the doorway between them, leaves that stand open, and the things that stand there
+(:mod:`navloom.scenes.traverse.passing`). A link that says nothing of a size is taken to be passable
+in that respect, which is said in the note of no cell: it is an assumption of the whole table.
+
+Where driving showed a rule wrong (:mod:`navloom.scenes.traverse.agreement`) it was mended:
+
+- An open hinged leaf stands in its doorway and takes 4 cm of it, and 10 cm at its handle; the strips
+  that it closes against take 1.2 cm on either side. What is left is found on the plan.
+- A table is a top on legs: things are met part by part, at the heights that the body has.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
 from navloom.scenes.scene import Link, Scene
+from navloom.scenes.traverse.passing import in_the_way
 from navloom.scenes.traverse.traverse_table import Cell, Pair, Traversability
 
+Barrier = Literal[
+    "stairs", "elevator", "door", "narrow", "head room", "sill", "step", "turning room", "furniture"
+]
+BARRIERS: tuple[Barrier, ...] = (
+    "narrow", "step", "sill", "stairs", "door", "elevator", "head room", "turning room", "furniture"
+)  # fmt: skip
+"""Every kind of barrier, in the order of tables."""
 _EPS = 1e-9
 
 
-def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
-    """What a scene's links say about bodies: doors, stairs, elevators, rises and clear widths.
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One reason why a body cannot use a link.
 
-    Nodes are region ids. A link that says nothing of its width or rise is taken to be passable in
-    that respect, which is said in the note of no cell: it is an assumption of the whole table.
+    Attributes:
+        kind: of barrier.
+        note: in words.
+        items: the ids of things that stand in the way.
+    """
+
+    kind: Barrier
+    note: str
+    items: tuple[str, ...] = ()
+
+
+def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> Traversability:
+    """Whether bodies may use the links of a scene, by rule.
+
+    Nodes are region ids. Two regions with several links are joined where one of them is open.
 
     Args:
         scene: any scene.
@@ -25,10 +64,13 @@ def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) ->
     for body in bodies:
         mine = cells[canonical(body.name)]
         for link in scene.links:
-            faults = _faults(link, body)
             known = mine.get((link.a, link.b))
-            if known is None or (faults == [] and not known.traversable):
-                mine[link.a, link.b] = Cell(traversable=not faults, note="; ".join(faults))
+            if known is not None and known.traversable:
+                continue
+            found = faults(scene, link, body)
+            if known is None or not found:
+                note = "; ".join(fault.note for fault in found)
+                mine[link.a, link.b] = Cell(traversable=not found, note=note)
     return Traversability(
         tuple(region.id for region in scene.regions),
         edges,
@@ -38,27 +80,54 @@ def from_geometry(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) ->
     )
 
 
-def _faults(link: Link, body: Embodiment) -> list[str]:
-    """Every reason why a body cannot use a link."""
-    faults: list[str] = []
+def faults(scene: Scene, link: Link, body: Embodiment) -> tuple[Fault, ...]:
+    """Every reason why a body cannot use a link of a scene; none where it can.
+
+    The plan is asked only where the link's own figures let the body pass.
+    """
+    found = _of_link(link, body)
+    if not found and (less := in_the_way(scene, link, body)) is not None:
+        found = [Fault(*less)]
+    return tuple(found)
+
+
+def kinds(found: Sequence[Fault]) -> tuple[Barrier, ...]:
+    """The kinds of some faults, each once, in the order of tables."""
+    there = {fault.kind for fault in found}
+    return tuple(kind for kind in BARRIERS if kind in there)
+
+
+def _of_link(link: Link, body: Embodiment) -> list[Fault]:
+    """What a link's own figures say."""
+    out: list[Fault] = []
     if link.kind == "stairs" and not body.stairs:
-        faults.append("cannot go up or down stairs")
+        out.append(Fault("stairs", "cannot go up or down stairs"))
     if link.kind == "elevator" and not body.elevator:
-        faults.append("cannot operate the elevator")
+        out.append(Fault("elevator", "cannot operate the elevator"))
     if link.door == "locked":
-        faults.append("the door is locked")
+        out.append(Fault("door", "the door is locked"))
     elif link.door in ("ajar", "closed") and not body.doors:
-        faults.append("cannot open the door")
+        out.append(Fault("door", "cannot open the door"))
     if link.width is not None and link.width + _EPS < body.width:
-        faults.append(f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")
+        out.append(
+            Fault("narrow", f"too narrow: {link.width:.2f} m for a body of {body.width:.2f} m")
+        )
     if link.height is not None and link.height + _EPS < body.height:
-        faults.append(f"too low: {link.height:.2f} m for a body of {body.height:.2f} m")
+        out.append(
+            Fault("head room", f"too low: {link.height:.2f} m for a body of {body.height:.2f} m")
+        )
     if link.threshold is not None and link.threshold > body.max_step + _EPS:
-        faults.append(f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m")
+        out.append(
+            Fault(
+                "sill", f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m"
+            )
+        )
     if (
         link.kind not in ("stairs", "elevator", "ramp")
         and link.step is not None
         and abs(link.step) > body.max_step + _EPS
     ):
-        faults.append(f"a rise of {abs(link.step):.2f} m, and it crosses {body.max_step:.2f} m")
-    return faults
+        out.append(
+            Fault("step", f"a rise of {abs(link.step):.2f} m, and it crosses {body.max_step:.2f} m")
+        )
+    return out

@@ -1,0 +1,210 @@
+"""The floor that a rule reads: outlines, doorways, open leaves, and what stands in the way.
+
+All of it is what a scene says of itself, as polygons seen from above. Nothing here asks the
+triangles of the building.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import MultiPoint, Polygon
+from shapely.geometry.base import BaseGeometry
+
+from navloom.scenes.bodies import Embodiment
+from navloom.scenes.distances import per_scene
+from navloom.scenes.geometry.building import building_of
+from navloom.scenes.geometry.door_leaves import leaf_parts
+from navloom.scenes.geometry.furniture import item_parts
+from navloom.scenes.geometry.hung import pose_of
+from navloom.scenes.geometry.owners import door_owner, owner_name
+from navloom.scenes.geometry.solids import Part, Surface
+from navloom.scenes.geometry.wall_holes import Way
+from navloom.scenes.scene import Item, Link, Scene, Stairs
+
+LEAST_CLIMB = 0.05
+"""Metres: a rug is gone over by everybody."""
+_STOP = 0.012
+"""Metres: the strips on both sides of a doorway that a closed leaf lies against."""
+_STUB = 0.3
+"""Metres: so far a body may stick out through the other doorways of a region while it turns."""
+
+_ROUGH = 0.006
+"""Metres that the outlines of round things may be off."""
+
+_RAIL = 0.06
+"""Metres of a tread that its handrail takes."""
+_SEAM = 0.01
+_LEAP = 0.3
+"""Metres: nobody goes from one tread to another that is so much higher."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """Something that stands on a floor, seen from above.
+
+    Attributes:
+        what: an item's id, or what :func:`navloom.scenes.geometry.owners.owner_name` calls the
+            door whose leaf it is.
+        points: (n, 2) corners of its convex outline, (x, z) metres.
+        low: where it begins, metres above the floor.
+        high: where it ends.
+    """
+
+    what: str
+    points: Floats
+    low: float
+    high: float
+
+    def meets(self, body: Embodiment) -> bool:
+        """Whether a body that passes there touches it: it neither steps over nor goes under it."""
+        return self.high > climb(body) and self.low < body.height
+
+
+def climb(body: Embodiment) -> float:
+    """What of a thing a body steps over, in metres."""
+    return max(LEAST_CLIMB, body.max_step)
+
+
+def taken(scene: Scene, region: str, body: Embodiment, but: Collection[str] = (), *, bare: bool = False) -> BaseGeometry:
+    """The floor of a region that things and leaves take from a body.
+
+    Args:
+        scene: the scene.
+        region: its id.
+        body: whose heights count.
+        but: what is thought away.
+        bare: think all items away.
+    """
+    items = scene.item_by_id
+
+    def found() -> BaseGeometry:
+        met = [
+            shapely.Polygon(each.points)
+            for each in obstacles_in(scene, region)
+            if each.meets(body) and each.what not in but and not (bare and each.what in items)
+        ]
+        return shapely.union_all(met).simplify(_ROUGH)
+
+    if but:
+        return found()
+    return per_scene(scene, f"rule:taken:{region}:{climb(body)}:{body.height}:{bare}", found)
+
+
+def obstacles_in(scene: Scene, region: str) -> tuple[Obstacle, ...]:
+    """What stands in a region, with every leaf of a door that opens into it, opened."""
+    return per_scene(scene, f"rule:obstacles:{region}", lambda: tuple(_obstacles(scene, region)))
+
+
+def _obstacles(scene: Scene, region: str) -> Iterator[Obstacle]:
+    floor = scene.region_by_id[region].center[1]
+    for item in scene.items_in(region):
+        if item.size is not None and item.position[1] - item.size[1] / 2 < floor + 2.5:
+            yield from _of_item(scene, item, floor)
+    for way in _ways(scene).get(region, ()):
+        if way.leaf is not None and way.kind != "window":
+            state = "closed" if way.kind == "way out" else "open"
+            what = owner_name(scene, way.owner)
+            for part in leaf_parts(replace(way, state=state), Surface()):
+                yield from _of_part(what, part, way.low)
+
+
+def _of_item(scene: Scene, item: Item, floor: float) -> Iterator[Obstacle]:
+    """An item part by part: a table is a top on legs, and one may go between them."""
+    assert item.size is not None
+    x, z, yaw = pose_of(scene, item)
+    foot = item.position[1] - item.size[1] / 2
+    for part in item_parts(item):
+        yield from _of_part(item.id, part.turned(yaw).moved(x, foot, z), floor)
+
+
+def _of_part(what: str, part: Part, floor: float) -> Iterator[Obstacle]:
+    at = part.vertices.astype(np.float64)
+    hull = MultiPoint(at[:, [0, 2]]).convex_hull
+    if not isinstance(hull, Polygon):
+        hull = hull.buffer(0.002, cap_style="square")
+    points = shapely.get_coordinates(hull.simplify(0.004))[:-1]
+    yield Obstacle(what, points, float(at[:, 1].min()) - floor, float(at[:, 1].max()) - floor)
+
+
+def _ways(scene: Scene) -> dict[str, list[Way]]:
+    """The doorways of each region."""
+
+    def found() -> dict[str, list[Way]]:
+        out: dict[str, list[Way]] = {}
+        for way in building_of(scene).ways:
+            for room in way.rooms:
+                out.setdefault(room, []).append(way)
+        return out
+
+    return per_scene(scene, "rule:ways", found)
+
+
+def way_of(scene: Scene, link: Link) -> Way | None:
+    """The hole in a wall that a link leads through; None where it leads through none."""
+    owner = door_owner(scene.links.index(link))
+    return next((way for way in _ways(scene).get(link.a, ()) if way.owner == owner), None)
+
+
+def outline(scene: Scene, region: str) -> BaseGeometry | None:
+    """A region seen from above; None where nobody says how it lies."""
+    points = scene.region_by_id[region].outline
+    return Polygon(points) if points else None
+
+
+def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> Polygon:
+    """The floor of a doorway, from the outline of one region to that of the other.
+
+    Args:
+        way: the hole in the wall.
+        areas: the outlines; it reaches 1 cm into each.
+        beyond: metres that it is made longer on either side.
+    """
+    a, b = np.array(way.a), np.array(way.b)
+    along = way.along
+    if way.leaf == "hinged":
+        a, b = a + along * _STOP, b - along * _STOP
+    middle = shapely.Point(*((a + b) / 2))
+    far = max((middle.distance(area) for area in areas), default=way.thick / 2)
+    across = np.array([-along[1], along[0]]) * (max(far, way.thick / 2) + 0.01 + beyond)
+    return Polygon([a + across, b + across, b - across, a - across])
+
+
+def stubs(scene: Scene, region: str, but: Way | None) -> list[Polygon]:
+    """The other doorways of a region, as far as a body may stick out through them."""
+    return [
+        strip(way, beyond=_STUB)
+        for way in _ways(scene).get(region, ())
+        if way is not but and way.kind not in ("window", "way out")
+    ]
+
+
+def doorway_axis(way: Way | None) -> float:
+    """The direction straight through a doorway, as an angle from +x toward +z; 0 for none."""
+    return 0.0 if way is None else math.atan2(way.along[0], -way.along[1])
+
+
+def steps_of(flight: Stairs, foot: BaseGeometry) -> tuple[BaseGeometry, BaseGeometry]:
+    """Treads and landings seen from above, and what nobody goes over: rails, and sides of steps.
+
+    Args:
+        flight: stairs.
+        foot: the outline of the region that they stand in.
+    """
+    steps = sorted((*flight.treads, *flight.landings), key=lambda box: box.top)
+    shapes = np.array([Polygon(box.corners()) for box in steps])
+    tops = np.array([box.top for box in steps])
+    area = shapely.union_all(shapes).buffer(_SEAM)
+    ends = shapely.union_all([shapes[0], shapes[-1]]).buffer(0.02)
+    sides = area.boundary.intersection(foot.buffer(-_SEAM)).difference(ends).buffer(_RAIL)
+    grown = shapely.buffer(shapes, _SEAM)
+    i, j = np.nonzero(np.triu(tops[None, :] - tops[:, None] > _LEAP))
+    between = shapely.intersection(grown[i], grown[j])
+    return area, shapely.union_all([sides, *between])
