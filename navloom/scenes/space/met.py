@@ -233,6 +233,10 @@ class Surroundings:
             self._tiles[key] = near
         return near
 
+    def lines(self, y: float, box: tuple[float, float, float, float]) -> Lines:
+        """What stands in the way over a rectangle (x0, z0, x1, z1) of level floor at y."""
+        return self._band(Pose(0.0, 0.0, 0.0, y), y, False, box, 0.0)
+
     def _band(
         self,
         pose: Pose,

@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.met import Surroundings
-from navloom.scenes.space.shapes import shape_of
+from navloom.scenes.space.shapes import Shape, shape_of
 from navloom.scenes.space.stands import NOBODY, Bump, Moved, Others, Stand, finite
 from navloom.scenes.space.walk import Walk
 
@@ -48,6 +51,22 @@ class Mover:
     def __init__(self, scene: Scene, body: Embodiment) -> None:
         self.scene, self.body = scene, body
         self._around = Surroundings(scene, body)
+
+    @property
+    def shape(self) -> Shape:
+        """The body's footprint."""
+        return self._around.shape
+
+    def lines(
+        self, y: float, box: tuple[float, float, float, float]
+    ) -> NDArray[np.float64]:
+        """(n, 4) lines (x0, z0, x1, z1) that the body may not cross on level floor at y.
+
+        Args:
+            y: of the floor, metres.
+            box: x0, z0, x1, z1 of where to look.
+        """
+        return self._around.lines(y, box).ends
 
     def fits(self, stand: Stand, others: Others = NOBODY) -> bool:
         """Whether the body overlaps nothing there and has floor beneath."""

@@ -1,0 +1,176 @@
+"""Whether a body may use a link, by driving it through.
+
+Ways are sought among the lines that the building's own triangles make at the body's height, and
+then driven: every metre and every turn of a way by :class:`navloom.scenes.space.mover.Mover`, an
+exact sweep of the body's shape that may touch nothing. Of a link only where it is and what kind it
+is are read; its width, its step and its sill are not, and no rule is.
+
+A body has passed where it came from the largest part of one region that it gets about in to that of
+the other, through this link and no third region, and back the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment, builtin_bodies
+from navloom.scenes.scene import Link, Scene
+from navloom.scenes.space.mover import Mover, Stand, mover_of
+from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands
+from navloom.scenes.traverse.lattice_ways import Motion, Search
+from navloom.scenes.traverse.stair_drive import climbed
+
+Result = Literal["passed", "blocked", "gave up"]
+_STARTS = 3
+_AGAIN = 4
+"""Times that a way is sought anew around a place where the drive of the last one ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """What came of driving a body through a link.
+
+    Attributes:
+        link: which of ``scene.links``.
+        a: the region it came from.
+        b: the region it went to.
+        body: its name.
+        result: ``passed``; ``blocked`` where there is no way; ``gave up`` where there may be one,
+            and none that was tried could be driven.
+        metres: of the way driven; 0 for none.
+        path: where it was, at every bend.
+        stopped_by: what it met first on its way to the link: an item's id, ``wall``, another
+            owner's name; why not where it cannot even try; empty where it passed.
+        tries: ways driven.
+    """
+
+    link: int
+    a: str
+    b: str
+    body: str
+    result: Result
+    metres: float = 0.0
+    path: tuple[Stand, ...] = ()
+    stopped_by: str = ""
+    tries: int = 0
+
+
+def drive_edges(
+    scene: Scene,
+    bodies: Sequence[Embodiment] | None = None,
+    links: Iterable[int] | None = None,
+) -> tuple[Driven, ...]:
+    """Drive bodies through the links of a scene.
+
+    Args:
+        scene: with geometry, and regions that have outlines; links of others are left out.
+        bodies: who drives; the five of CapNav unless given.
+        links: numbers of ``scene.links``; all unless given.
+
+    Returns:
+        One a body and link, in the order of bodies, then links.
+
+    Raises:
+        SceneError: the scene has no geometry, or no floor.
+    """
+    chosen = range(len(scene.links)) if links is None else tuple(links)
+    return tuple(
+        driven
+        for body in (builtin_bodies() if bodies is None else bodies)
+        for number in chosen
+        if (driven := drive_edge(scene, body, number)) is not None
+    )
+
+
+def drive_edge(scene: Scene, body: Embodiment, number: int) -> Driven | None:
+    """Drive a body through one link; None where nobody says where its regions lie.
+
+    Raises:
+        SceneError: the scene has no geometry, or no floor.
+    """
+    link = scene.links[number]
+    ends = [scene.region_by_id[each] for each in (link.a, link.b)]
+    if link.point is None or not all(end.outline for end in ends):
+        return None
+    mover = mover_of(scene, body)
+    drive = _Drive(mover, link, number)
+    if link.kind == "elevator":
+        return drive.ridden()
+    if link.kind in ("stairs", "ramp") and scene.stairs:
+        return drive.climbed()
+    return drive.through()
+
+
+class _Drive:
+    """One body at one link."""
+
+    def __init__(self, mover: Mover, link: Link, number: int) -> None:
+        self.mover, self.link, self.number = mover, link, number
+        self.tries = 0
+
+    def _said(
+        self, result: Result, path: Sequence[Stand] = (), metres: float = 0.0, by: str = ""
+    ) -> Driven:
+        return Driven(
+            self.number, self.link.a, self.link.b, self.mover.body.name, result,
+            round(metres, 3), tuple(path), by, self.tries,
+        )  # fmt: skip
+
+    def ridden(self) -> Driven:
+        """Stand in the cabin below and in the cabin above, at one place."""
+        if not self.mover.body.elevator:
+            return self._said("blocked", by="cannot operate the elevator")
+        stands = elevator_stands(self.mover, self.link)
+        if stands is None:
+            return self._said("blocked", by="no room in the cabin")
+        return self._said("passed", stands)
+
+    def climbed(self) -> Driven:
+        """Go up the stairs, and down."""
+        self.tries = 1
+        path, metres, by = climbed(self.mover, self.link)
+        return self._said("blocked" if by else "passed", path, metres, by)
+
+    def through(self) -> Driven:
+        """Find ways and drive them."""
+        ground = LinkGround(self.mover, self.link)
+        search = Search(ground)
+        given_up = False
+        for stage in search.stages():
+            for _ in range(_AGAIN):
+                ways = stage.ways(_STARTS)
+                if not ways:
+                    break
+                met = None
+                for way in ways:
+                    self.tries += 1
+                    done = self._drive(ground, way)
+                    if isinstance(done, Driven):
+                        return done
+                    met = done if met is None else met
+                given_up = True
+                assert met is not None
+                stage.block(met)
+        return self._said("gave up" if given_up else "blocked", by=ground.stopper())
+
+    def _drive(self, ground: LinkGround, way: Sequence[Motion]) -> Driven | Stand:
+        """Drive a way there and back; where it ended where it could not be driven."""
+        stand = Stand((way[0].x, ground.height_at(way[0].x, way[0].z), way[0].z), way[0].heading)
+        if not self.mover.fits(stand):
+            return stand
+        path, metres = [stand], 0.0
+        for legs in (way[1:], [*way[-2::-1]]):
+            for leg in legs:
+                try:
+                    moved = leg.drive(self.mover, path[-1])
+                except SceneError:
+                    return path[-1]
+                if moved is None:
+                    return Stand((leg.x, path[-1].position[1], leg.z), leg.heading)
+                metres += moved.metres
+                path.append(moved.stand)
+        there = len(way)
+        return self._said("passed", path[:there], metres / 2)

@@ -1,0 +1,189 @@
+"""Ways through a link, from the plainest kind to the most laborious."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from navloom.scenes.distances import turn_between
+from navloom.scenes.space.mover import Moved, Mover, Stand
+from navloom.scenes.space.shapes import Shape
+from navloom.scenes.traverse.lattice import _OFF, CELL, States
+from navloom.scenes.traverse.link_ground import LinkGround, free_states
+
+Bools = NDArray[np.bool_]
+_ARRIVED = 0.002
+"""Metres that a drive may end off what was planned."""
+_BLOCKED = 2
+"""Places around one where a drive ended that are not tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Where a body shall be next: straight ahead or back of where it is, or turned.
+
+    Attributes:
+        x: of its middle; z likewise.
+        z: see x.
+        heading: where it faces then; None for a disc, which need not turn.
+    """
+
+    x: float
+    z: float
+    heading: float
+
+    def drive(self, mover: Mover, stand: Stand) -> Moved | None:
+        """Go there from where it stands; None where it does not arrive."""
+        x, y, z = stand.position
+        far = math.hypot(self.x - x, self.z - z)
+        if far < 1e-6:
+            if mover.shape.round:
+                return mover.turn(stand, 0.0)
+            moved = mover.turn(stand, turn_between(stand.heading, self.heading))
+            return None if moved.bumps else moved
+        if mover.shape.round:
+            moved = mover.follow(stand, [(self.x, y, self.z)], slide=False)
+        else:
+            ahead = math.sin(stand.heading) * (self.x - x) - math.cos(stand.heading) * (self.z - z)
+            moved = mover.forward(stand, math.copysign(far, ahead), slide=False)
+        u, _, w = moved.stand.position
+        arrived = math.hypot(self.x - u, self.z - w) <= _ARRIVED
+        return moved if arrived and not moved.bumps else None
+
+
+class Search:
+    """Ways for one body through one link."""
+
+    def __init__(self, ground: LinkGround) -> None:
+        self._ground = ground
+        self._allowed = ground.allowed()
+
+    def stages(self) -> Iterator[Stage]:
+        """Ever more laborious ways to look: none where even half the body would not pass."""
+        ground, shape = self._ground, self._ground.shape
+        if not all(len(core.places) for core in ground.cores):
+            return
+        away = ground.plane.away
+        slim = self._allowed & (away > shape.aside - _OFF)
+        if not self._joined(slim):
+            return
+        wide = self._allowed & (away > shape.outer + _OFF)
+        if self._joined(wide):
+            yield Stage(ground, States(wide[None], round=True))
+        if not shape.round:
+            yield Stage(ground, States(self._straight(shape), round=False))
+        yield Stage(
+            ground,
+            States(free_states(ground.plane, shape, self._allowed, exact=True), round=shape.round),
+        )
+
+    def _joined(self, free: Bools) -> bool:
+        """Whether a disc's places join both cores."""
+        label, _ = ndimage.label(free, structure=np.ones((3, 3)))
+        sides = [self._ground.inside(end, 1).any(axis=0) & free for end in (0, 1)]
+        first, last = (set(np.unique(label[side])) - {0} for side in sides)
+        return bool(first & last)
+
+    def _straight(self, shape: Shape) -> Bools:
+        """Free states, those straight through the link tried on the lines."""
+        ground = self._ground
+        free = free_states(ground.plane, shape, self._allowed, exact=False)
+        i0, j0 = ground.frame.place(*ground.gap)
+        for number, row in ((0, True), (10, False)):
+            span = np.arange(free.shape[1] if row else free.shape[2])
+            i, j = (span, np.full_like(span, j0)) if row else (np.full_like(span, i0), span)
+            held = (i >= 0) & (j >= 0) & (i < free.shape[1]) & (j < free.shape[2])
+            i, j = i[held], j[held]
+            held = self._allowed[i, j] & ~free[number, i, j]
+            i, j = i[held], j[held]
+            if len(i):
+                free[number, i, j] = ground.plane.exactly(shape, number, i, j)
+        return free
+
+
+class Stage:
+    """One way to look for ways: states, and what joins them."""
+
+    def __init__(self, ground: LinkGround, states: States) -> None:
+        self._ground, self._states = ground, states
+
+    def block(self, stand: Stand) -> None:
+        """Try no more to be where a drive ended."""
+        free = self._states.free.copy()
+        i, j = self._ground.frame.place(stand.position[0], stand.position[2])
+        reach = _BLOCKED
+        free[:, max(i - reach, 0) : i + reach + 1, max(j - reach, 0) : j + reach + 1] = False
+        self._states = States(free, self._states.round)
+
+    def ways(self, count: int) -> list[list[Motion]]:
+        """Ways from some places of the first region to the nearest one of the second."""
+        headings = len(self._states.free)
+        ground = self._ground
+        starts, goals = (ground.inside(end, headings) & self._states.free for end in (0, 1))
+        if not starts.any() or not goals.any():
+            return []
+        metres, before = self._states.ways(goals)
+        found = np.flatnonzero(starts.ravel() & np.isfinite(metres))
+        if not len(found):
+            return []
+        order = found[np.argsort(metres[found], kind="stable")]
+        picked = dict.fromkeys(
+            int(order[round(k * (len(order) - 1) / max(count - 1, 1) / 2)]) for k in range(count)
+        )
+        return [self._motions(start, before) for start in picked]
+
+    def _motions(self, start: int, before: NDArray[np.int64]) -> list[Motion]:
+        """The way from a state to the goals, with straight runs as one motion."""
+        states = [start]
+        while before[states[-1]] >= 0:
+            states.append(int(before[states[-1]]))
+        k, i, j = np.unravel_index(np.array(states), self._states.free.shape)
+        at = self._ground.frame.places[i, j]
+        if self._states.round:
+            return self._round_motions(at)
+        heading = self._ground.frame.heading(int(k[0]))
+        out = [Motion(*at[0].tolist(), heading)]
+        for n in range(1, len(k)):
+            x, z = at[n].tolist()
+            if k[n] != k[n - 1]:
+                there = self._ground.frame.heading(int(k[n]))
+                turn = turn_between(heading, there)
+                if abs(turn) > math.pi / 2:
+                    turn -= math.copysign(math.pi, turn)
+                heading += turn
+                out.append(Motion(x, z, heading))
+            elif n > 1 and k[n - 1] == k[n - 2] and _goes_on(at[n - 2], at[n - 1], at[n]):
+                out[-1] = Motion(x, z, heading)
+            else:
+                out.append(Motion(x, z, heading))
+        return out
+
+    def _round_motions(self, at: NDArray[np.float64]) -> list[Motion]:
+        """The way of a body that may turn round anywhere on it."""
+        bends = [at[0]]
+        for n in range(1, len(at) - 1):
+            if not _goes_on(at[n - 1], at[n], at[n + 1]):
+                bends.append(at[n])
+        bends.append(at[-1])
+        headings = [
+            math.atan2(b[0] - a[0], a[1] - b[1]) for a, b in zip(bends, bends[1:], strict=False)
+        ] or [0.0]
+        out = [Motion(*bends[0].tolist(), headings[0])]
+        for n in range(1, len(bends)):
+            if headings[n - 1] != out[-1].heading:
+                out.append(Motion(*bends[n - 1].tolist(), headings[n - 1]))
+            out.append(Motion(*bends[n].tolist(), headings[n - 1]))
+        return out
+
+
+def _goes_on(
+    a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]
+) -> bool:
+    """Whether c lies straight on from a over b."""
+    d, e = b - a, c - b
+    return bool(abs(d[0] * e[1] - d[1] * e[0]) < 1e-9 and d @ e > 0)

@@ -1,0 +1,272 @@
+"""The ground about a link as a body finds it: lines in the way, whose floor is whose, and where it
+gets about in a region."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from scipy import ndimage
+from scipy.sparse.csgraph import connected_components
+from shapely import Point, Polygon
+from shapely.ops import nearest_points
+
+from navloom.errors import SceneError
+from navloom.scenes.distances import per_scene
+from navloom.scenes.scene import Link, Region
+from navloom.scenes.space.mover import Mover, Stand
+from navloom.scenes.space.shapes import Shape
+from navloom.scenes.traverse.lattice import _OFF, ANGLES, CELL, Frame, Plane, States
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+NEAR = 2.3
+"""Metres from the middle of a link within which ways through it are sought."""
+_GAP = 1.0
+"""Metres from it within which what is of no region is its doorway."""
+_LEAST = 0.05
+"""Square metres that a body's middle has at least where it gets about."""
+_MOST_OF = 0.97
+"""The share of where a body can turn round that hangs together, if it gets about in there alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """Where a body gets about in a region, with nothing of it sticking out.
+
+    Attributes:
+        places: (n, 2) where its middle may be.
+        headings: (n,) its headings as numbers; -1 for any.
+    """
+
+    places: Floats
+    headings: NDArray[np.int64]
+
+
+def outline_of(region: Region) -> Polygon:
+    return Polygon(region.outline)
+
+
+def _edges(area: Polygon) -> Floats:
+    at = shapely.get_coordinates(area.exterior)
+    return np.concatenate([at[:-1], at[1:]], axis=1)
+
+
+class LinkGround:
+    """The ground about one link for one body.
+
+    Args:
+        mover: of the body.
+        link: with a point; its regions have outlines.
+    """
+
+    def __init__(self, mover: Mover, link: Link) -> None:
+        scene = mover.scene
+        self.mover, self.link = mover, link
+        self.shape: Shape = mover.shape
+        self.ends = tuple(scene.region_by_id[each] for each in (link.a, link.b))
+        self.areas = tuple(outline_of(each) for each in self.ends)
+        assert link.point is not None
+        self.middle = (link.point[0], link.point[2])
+        self.axis = self._axis()
+        self.cores = tuple(self._core(each) for each in self.ends)
+        self.frame = self._framed()
+        x, z = self.frame.places.reshape(-1, 2).T
+        box = (x.min() - 1.5, z.min() - 1.5, x.max() + 1.5, z.max() + 1.5)
+        heights = sorted({round(each.center[1], 3) for each in self.ends})
+        self.lines = np.concatenate([mover.lines(y, box) for y in heights])
+        self.plane = Plane(self.frame, self.lines)
+
+    def _axis(self) -> tuple[float, float]:
+        """The direction of the grid's first axis, within a quarter turn of +x: that of the way
+        through the link, or across it."""
+        spot = Point(*self.middle)
+        a, b = (nearest_points(area, spot)[0] for area in self.areas)
+        dx, dz = b.x - a.x, b.y - a.y
+        if math.hypot(dx, dz) < 0.01:
+            at = shapely.get_coordinates(self.areas[0].exterior)
+            sides = shapely.linestrings(np.stack([at[:-1], at[1:]], axis=1))
+            k = int(np.argmin(shapely.distance(sides, spot)))
+            dx, dz = at[k + 1] - at[k]
+        angle = math.atan2(dz, dx) % (math.pi / 2)
+        angle = 0.0 if angle > math.pi / 2 - 1e-3 else angle
+        return math.cos(angle), math.sin(angle)
+
+    def _gap_middle(self, box: tuple[float, float, float, float]) -> tuple[float, float]:
+        """The middle of the gap that the link's point is in, across both axes of the grid."""
+        y = self.ends[0].center[1]
+        lines = self.mover.lines(y, box)
+        frame = Frame(self.middle, self.axis, 1, 1)
+        own = frame.inside(lines)
+        off = []
+        for across in (0, 1):
+            along = 1 - across
+            low, high = own[:, [along, along + 2]].min(axis=1), own[:, [along, along + 2]].max(axis=1)
+            near = (low <= 0.15) & (high >= -0.15)
+            first, last = (
+                own[near][:, [across, across + 2]].min(axis=1),
+                own[near][:, [across, across + 2]].max(axis=1),
+            )
+            before, after = last[last <= 0], first[first >= 0]
+            inside = ((first < 0) & (last > 0)).any()
+            if inside or not len(before) or not len(after):
+                off.append(0.0)
+                continue
+            left, right = before.max(), after.min()
+            off.append((left + right) / 2 if right - left < 2.5 else 0.0)
+        along, aside = np.array(frame.along), np.array(frame.aside)
+        x, z = np.array(self.middle) + off[0] * along + off[1] * aside
+        return float(x), float(z)
+
+    def _framed(self) -> Frame:
+        """The grid about the link, with the middle of its gap on it."""
+        x, z = self.middle
+        at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
+        frame = Frame(at, self.axis, 1, 1)
+        low, count = -math.ceil(NEAR / CELL), 2 * math.ceil(NEAR / CELL) + 1
+        along, aside = np.array(frame.along), np.array(frame.aside)
+        first = np.array(at) + CELL * low * (along + aside)
+        return Frame((float(first[0]), float(first[1])), self.axis, count, count)
+
+    def _core(self, region: Region) -> Core:
+        key = f"driven:core:{region.id}:{self.mover.body.model_dump_json()}:{self.axis}"
+        return per_scene(self.mover.scene, key, lambda: core_of(self.mover, region, self.axis))
+
+    def allowed(self) -> Bools:
+        """(wide, deep) where the middle may be: both regions, and the doorway between them."""
+        at = self.frame.places
+        x, z = at[..., 0], at[..., 1]
+        mine = shapely.contains_xy(self.areas[0], x, z) | shapely.contains_xy(self.areas[1], x, z)
+        near = np.hypot(x - self.middle[0], z - self.middle[1]) < _GAP
+        floor = {each.floor for each in self.ends}
+        for region in self.mover.scene.regions:
+            if region.floor in floor and region not in self.ends and region.outline:
+                near &= ~shapely.contains_xy(outline_of(region), x, z)
+        return mine | near
+
+    def inside(self, end: int, headings: int) -> Bools:
+        """(headings, wide, deep) the states of a region's core."""
+        core = self.cores[end]
+        out = np.zeros((headings, self.frame.wide, self.frame.deep), dtype=np.bool_)
+        if not len(core.places):
+            return out
+        own = self.frame.inside(core.places[:, [0, 1, 0, 1]])[:, :2]
+        i, j = np.rint(own / CELL).astype(np.int64).T
+        held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
+        i, j, k = i[held], j[held], core.headings[held]
+        any_ = k < 0
+        out[:, i[any_], j[any_]] = True
+        out[np.minimum(k[~any_], headings - 1), i[~any_], j[~any_]] = True
+        return out
+
+    def height_at(self, x: float, z: float) -> float:
+        """The floor at a place: of the region that it is nearer to."""
+        spot = Point(x, z)
+        k = int(self.areas[1].distance(spot) < self.areas[0].distance(spot))
+        return float(self.ends[k].center[1])
+
+    def stopper(self) -> str:
+        """What a body meets that goes from where it gets about straight at the link."""
+        for core, end, area in zip(self.cores, self.ends, self.areas, strict=True):
+            if not len(core.places):
+                return f"no room in {end.id}"
+            del area
+        core, end = self.cores[0], self.ends[0]
+        far = np.hypot(*(core.places - np.array(self.middle)).T)
+        for k in np.argsort(far, kind="stable")[:200:20]:
+            x, z = core.places[k].tolist()
+            dx, dz = self.middle[0] - x, self.middle[1] - z
+            stand = Stand((x, end.center[1], z), math.atan2(dx, -dz))
+            if not self.mover.fits(stand):
+                continue
+            try:
+                moved = self.mover.forward(stand, math.hypot(dx, dz) + 1.0, slide=False)
+            except SceneError:
+                continue
+            if moved.bumps:
+                return moved.bumps[0].what
+        return ""
+
+
+def core_of(mover: Mover, region: Region, axis: tuple[float, float]) -> Core:
+    """Where a body gets about in a region: where it can turn round if it can anywhere."""
+    area = outline_of(region)
+    own = Frame((0.0, 0.0), axis, 1, 1).inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[:, :2]
+    low = own.min(axis=0)
+    wide, deep = (np.ceil((own.max(axis=0) - low) / CELL).astype(int) + 1).tolist()
+    first = low[0] * np.array(axis) + low[1] * np.array([-axis[1], axis[0]])
+    frame = Frame((float(first[0]), float(first[1])), axis, min(wide, 600), min(deep, 600))
+    x0, z0, x1, z1 = area.bounds
+    lines = mover.lines(region.center[1], (x0 - 0.1, z0 - 0.1, x1 + 0.1, z1 + 0.1))
+    plane = Plane(frame, np.concatenate([lines, _edges(area)]))
+    places = frame.places
+    within = shapely.contains_xy(area, places[..., 0], places[..., 1])
+    free = within & (plane.away > mover.shape.outer + _OFF)
+    label, count = ndimage.label(free, structure=np.ones((3, 3)))
+    if count:
+        sizes = np.bincount(label.ravel())[1:]
+        if mover.shape.round or sizes.max() >= max(_LEAST / CELL**2, _MOST_OF * sizes.sum()):
+            held = places[label == int(np.argmax(sizes)) + 1]
+            return Core(held, np.full(len(held), -1))
+    return _tight_core(plane, within, mover.shape)
+
+
+def _tight_core(plane: Plane, within: Bools, shape: Shape) -> Core:
+    """The same where there is nowhere to turn round."""
+    free = free_states(plane, shape, within, exact=True)
+    states = States(free, shape.round)
+    if not free.any():
+        return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
+    label = connected_components(states.graph, directed=False)[1]
+    sizes = np.bincount(label[free.ravel()])
+    k, i, j = np.nonzero((label == int(np.argmax(sizes))).reshape(free.shape) & free)
+    return Core(plane.frame.places[i, j], -np.ones_like(k) if shape.round else k)
+
+
+def free_states(plane: Plane, shape: Shape, within: Bools, *, exact: bool) -> Bools:
+    """(headings, wide, deep) where a body is free.
+
+    Args:
+        plane: the lines.
+        shape: of the body.
+        within: (wide, deep) where its middle may be.
+        exact: try doubtful places on the lines; else they count as taken.
+    """
+    away = plane.away
+    sure = within & (away > shape.outer + _OFF)
+    maybe = within & ~sure & (away > shape.aside - _OFF)
+    headings = 1 if shape.round else len(ANGLES)
+    out = np.repeat(sure[None], headings, axis=0)
+    for k in range(headings):
+        if shape.round:
+            doubtful = maybe
+        else:
+            free = ~plane.taken(shape, k, _OFF)
+            out[k] |= maybe & free
+            doubtful = maybe & ~free
+            if exact:
+                doubtful &= ~plane.taken(shape, k, -_OFF)
+        if exact and doubtful.any():
+            i, j = np.nonzero(doubtful)
+            out[k, i, j] = plane.exactly(shape, k, i, j)
+    return out
+
+
+def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
+    """Where a body stands in the cabin below and above, one over the other; None for nowhere."""
+    ends = [mover.scene.region_by_id[each] for each in (link.a, link.b)]
+    core = core_of(mover, ends[0], (1.0, 0.0))
+    frame = Frame((0.0, 0.0), (1.0, 0.0), 1, 1)
+    middle = np.array([ends[0].center[0], ends[0].center[2]])
+    order = np.argsort(np.hypot(*(core.places - middle).T), kind="stable")
+    for k in order[:40]:
+        x, z = core.places[k].tolist()
+        heading = frame.heading(max(int(core.headings[k]), 0))
+        stands = [Stand((x, end.center[1], z), heading) for end in ends]
+        if all(mover.fits(stand) for stand in stands):
+            return stands[0], stands[1]
+    return None
