@@ -57,9 +57,7 @@ class Mover:
         """The body's footprint."""
         return self._around.shape
 
-    def lines(
-        self, y: float, box: tuple[float, float, float, float]
-    ) -> NDArray[np.float64]:
+    def lines(self, y: float, box: tuple[float, float, float, float]) -> NDArray[np.float64]:
         """(n, 4) lines (x0, z0, x1, z1) that the body may not cross on level floor at y.
 
         Args:

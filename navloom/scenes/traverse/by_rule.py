@@ -118,9 +118,7 @@ def _of_link(link: Link, body: Embodiment) -> list[Fault]:
         )
     if link.threshold is not None and link.threshold > body.max_step + _EPS:
         out.append(
-            Fault(
-                "sill", f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m"
-            )
+            Fault("sill", f"a sill of {link.threshold:.3f} m, and it crosses {body.max_step:.3f} m")
         )
     if (
         link.kind not in ("stairs", "elevator", "ramp")

@@ -19,8 +19,8 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.space.mover import Mover, Stand, mover_of
-from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands
 from navloom.scenes.traverse.lattice_ways import Motion, Search
+from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands
 from navloom.scenes.traverse.stair_drive import climbed
 
 Result = Literal["passed", "blocked", "gave up"]
@@ -59,9 +59,7 @@ class Driven:
 
 
 def drive_edges(
-    scene: Scene,
-    bodies: Sequence[Embodiment] | None = None,
-    links: Iterable[int] | None = None,
+    scene: Scene, bodies: Sequence[Embodiment] | None = None, links: Iterable[int] | None = None
 ) -> tuple[Driven, ...]:
     """Drive bodies through the links of a scene.
 

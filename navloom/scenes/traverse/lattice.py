@@ -143,7 +143,9 @@ class Plane:
         """(wide, deep) where a box with this heading reaches a line as the picture has it."""
         picture, room = self._turned
         outline = _outline(shape, number, more, room)
-        return self._cut(fft.irfft2(picture * outline, s=room)[: self.seen.shape[0], : self.seen.shape[1]] > 0.5)
+        return self._cut(
+            fft.irfft2(picture * outline, s=room)[: self.seen.shape[0], : self.seen.shape[1]] > 0.5
+        )
 
     def exactly(self, shape: Shape, number: int, i: Ints, j: Ints) -> Bools:
         """Whether a body with this heading is free at each of some places, tried on the lines."""
@@ -246,9 +248,7 @@ class States:
         good = free[rows, columns].copy()
         for k in range(1, count + 1):
             oi, oj = round(di * k / count), round(dj * k / count)
-            good &= free[
-                rows.start + oi : rows.stop + oi, columns.start + oj : columns.stop + oj
-            ]
+            good &= free[rows.start + oi : rows.stop + oi, columns.start + oj : columns.stop + oj]
         there = number[rows.start + di : rows.stop + di, columns.start + dj : columns.stop + dj]
         return number[rows, columns][good], there[good]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy import ndimage
 from navloom.scenes.distances import turn_between
 from navloom.scenes.space.mover import Moved, Mover, Stand
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import _OFF, CELL, States
+from navloom.scenes.traverse.lattice import _OFF, States
 from navloom.scenes.traverse.link_ground import LinkGround, free_states
 
 Bools = NDArray[np.bool_]
@@ -181,9 +181,7 @@ class Stage:
         return out
 
 
-def _goes_on(
-    a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]
-) -> bool:
+def _goes_on(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> bool:
     """Whether c lies straight on from a over b."""
     d, e = b - a, c - b
     return bool(abs(d[0] * e[1] - d[1] * e[0]) < 1e-9 and d @ e > 0)

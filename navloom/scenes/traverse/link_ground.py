@@ -1,5 +1,6 @@
 """The ground about a link as a body finds it: lines in the way, whose floor is whose, and where it
-gets about in a region."""
+gets about in a region.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ class LinkGround:
 
     def _axis(self) -> tuple[float, float]:
         """The direction of the grid's first axis, within a quarter turn of +x: that of the way
-        through the link, or across it."""
+        through the link, or across it.
+        """
         spot = Point(*self.middle)
         a, b = (nearest_points(area, spot)[0] for area in self.areas)
         dx, dz = b.x - a.x, b.y - a.y
@@ -105,7 +107,10 @@ class LinkGround:
         off = []
         for across in (0, 1):
             along = 1 - across
-            low, high = own[:, [along, along + 2]].min(axis=1), own[:, [along, along + 2]].max(axis=1)
+            low, high = (
+                own[:, [along, along + 2]].min(axis=1),
+                own[:, [along, along + 2]].max(axis=1),
+            )
             near = (low <= 0.15) & (high >= -0.15)
             first, last = (
                 own[near][:, [across, across + 2]].min(axis=1),
@@ -195,7 +200,9 @@ class LinkGround:
 def core_of(mover: Mover, region: Region, axis: tuple[float, float]) -> Core:
     """Where a body gets about in a region: where it can turn round if it can anywhere."""
     area = outline_of(region)
-    own = Frame((0.0, 0.0), axis, 1, 1).inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[:, :2]
+    own = Frame((0.0, 0.0), axis, 1, 1).inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[
+        :, :2
+    ]
     low = own.min(axis=0)
     wide, deep = (np.ceil((own.max(axis=0) - low) / CELL).astype(int) + 1).tolist()
     first = low[0] * np.array(axis) + low[1] * np.array([-axis[1], axis[0]])

@@ -134,7 +134,8 @@ class _Plan:
 
     def _joined(self, near: Fits, shape: Shape, bare: bool, but: Collection[str]) -> bool:
         """Whether places near the doorway lead from where a shape gets about on one side to it on
-        the other."""
+        the other.
+        """
         parts: set[int] = set(near.part.tolist())
         for region in self.ends:
             parts &= near.meets(self.core(region, shape, bare, but)) if parts else parts
@@ -207,9 +208,7 @@ class _Plan:
         (x0, _, z0), (x1, _, z1) = flight.line[-2], flight.line[-1]
         wide = self.link.width or self.body.width
         head = LineString([(x0, z0), (x1 + (x1 - x0) * 0.2, z1 + (z1 - z0) * 0.2)])
-        return shapely.union_all(
-            [area.difference(sides), head.buffer(wide / 2, cap_style="flat")]
-        )
+        return shapely.union_all([area.difference(sides), head.buffer(wide / 2, cap_style="flat")])
 
     def near(self, within: float = 1.2) -> tuple[str, ...]:
         """The things nearest to the doorway, two at most."""

@@ -73,7 +73,9 @@ def climb(body: Embodiment) -> float:
     return max(LEAST_CLIMB, body.max_step)
 
 
-def taken(scene: Scene, region: str, body: Embodiment, but: Collection[str] = (), *, bare: bool = False) -> BaseGeometry:
+def taken(
+    scene: Scene, region: str, body: Embodiment, but: Collection[str] = (), *, bare: bool = False
+) -> BaseGeometry:
     """The floor of a region that things and leaves take from a body.
 
     Args:

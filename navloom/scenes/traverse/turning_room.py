@@ -120,7 +120,9 @@ def fits(
     """
     if shape.long is None:
         free = floor.buffer(-(shape.wide - _SLACK) / 2, quad_segs=6)
-        return _patched([free if window is None else shapely.intersection(free, window)], (0,), disc=True)
+        return _patched(
+            [free if window is None else shapely.intersection(free, window)], (0,), disc=True
+        )
     edges = _edges(floor)
     if window is not None:
         reach = window.buffer(shape.outer + 0.01)
