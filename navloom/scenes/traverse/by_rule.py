@@ -8,8 +8,8 @@ in that respect, which is said in the note of no cell: it is an assumption of th
 
 Where driving showed a rule wrong (:mod:`navloom.scenes.traverse.agreement`) it was mended:
 
-- An open hinged leaf stands in its doorway and takes 4 cm of it, and 10 cm at its handle; the strips
-  that it closes against take 1.2 cm on either side. What is left is found on the plan.
+- An open hinged leaf stands in its doorway and takes 4 cm of it, and 10 cm at its handle; the
+  strips that it closes against take 1.2 cm on either side. What is left is found on the plan.
 - A table is a top on legs: things are met part by part, at the heights that the body has.
 """
 

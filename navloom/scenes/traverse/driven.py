@@ -21,7 +21,7 @@ from navloom.scenes.scene import Link, Scene
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.traverse.lattice_ways import Motion, Search
 from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands
-from navloom.scenes.traverse.stair_drive import climbed
+from navloom.scenes.traverse.stair_drive import climbed, flight_of
 
 Result = Literal["passed", "blocked", "gave up"]
 _STARTS = 3
@@ -128,8 +128,10 @@ class _Drive:
 
     def climbed(self) -> Driven:
         """Go up the stairs, and down."""
-        self.tries = 1
-        path, metres, by = climbed(self.mover, self.link)
+        flight = flight_of(self.mover, self.link)
+        if flight is None:
+            return self._said("gave up", by="nobody says where the stairs are")
+        path, metres, by, self.tries = climbed(self.mover, flight)
         return self._said("blocked" if by else "passed", path, metres, by)
 
     def through(self) -> Driven:
@@ -150,8 +152,8 @@ class _Drive:
                         return done
                     met = done if met is None else met
                 given_up = True
-                assert met is not None
-                stage.block(met)
+                if met is not None:
+                    stage.block(met)
         return self._said("gave up" if given_up else "blocked", by=ground.stopper())
 
     def _drive(self, ground: LinkGround, way: Sequence[Motion]) -> Driven | Stand:

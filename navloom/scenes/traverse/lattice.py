@@ -3,8 +3,8 @@
 A body goes ahead and back along its heading, and turns on the spot. Headings are those of whole
 steps of a square grid, so that a straight motion ends on the grid; a box is the same from behind,
 so that half a turn is all. Where a box fits is found for all places of one heading at once: its
-outline slid over a picture of the lines, by Fourier transform. The picture is off by a cell at most,
-so a place may be free, taken, or doubtful; doubtful ones are tried against the lines themselves.
+outline slid over a picture of the lines, by Fourier transform. The picture is off by a cell at
+most, so a place may be free, taken, or doubtful; doubtful ones are tried against the lines.
 """
 
 from __future__ import annotations
@@ -128,24 +128,28 @@ class Plane:
         if not self.seen.any():
             return np.full((self.frame.wide, self.frame.deep), 100.0)
         far = ndimage.distance_transform_edt(~self.seen) * FINE
-        return self._cut(far)
+        away: Floats = far[self._inner]
+        return away
 
-    def _cut(self, picture: NDArray[np.generic]) -> NDArray[np.generic]:
-        pad = self._pad
-        return picture[pad:-pad:2, pad:-pad:2]
+    @property
+    def _inner(self) -> tuple[slice, slice]:
+        """The places of the grid among the cells of the picture."""
+        inner = slice(self._pad, -self._pad, 2)
+        return inner, inner
 
     @cached_property
     def _turned(self) -> tuple[NDArray[np.complex64], tuple[int, int]]:
-        room = tuple(fft.next_fast_len(each + 2 * self._pad, real=True) for each in self.seen.shape)
-        return fft.rfft2(self.seen.astype(np.float32), s=room), room
+        wide, deep = (fft.next_fast_len(n + 2 * self._pad, real=True) for n in self.seen.shape)
+        return _transformed(self.seen, (wide, deep)), (wide, deep)
 
     def taken(self, shape: Shape, number: int, more: float) -> Bools:
         """(wide, deep) where a box with this heading reaches a line as the picture has it."""
         picture, room = self._turned
         outline = _outline(shape, number, more, room)
-        return self._cut(
-            fft.irfft2(picture * outline, s=room)[: self.seen.shape[0], : self.seen.shape[1]] > 0.5
-        )
+        wide, deep = self.seen.shape
+        met = fft.irfft2(picture * outline, s=room)[:wide, :deep] > 0.5
+        taken: Bools = met[self._inner]
+        return taken
 
     def exactly(self, shape: Shape, number: int, i: Ints, j: Ints) -> Bools:
         """Whether a body with this heading is free at each of some places, tried on the lines."""
@@ -153,7 +157,7 @@ class Plane:
         cos, sin = math.cos(ANGLES[number]), math.sin(ANGLES[number])
         for first in range(0, len(i), 512):
             part = slice(first, first + 512)
-            x, z = i[part] * CELL, j[part] * CELL
+            x, z = (each[part].astype(np.float64) * CELL for each in (i, j))
             reach = shape.outer + 0.01
             lines = self._lines
             near = (
@@ -178,8 +182,14 @@ def _outline(
     filled = (np.abs(along) <= shape.ahead + more) & (np.abs(aside) <= shape.aside + more)
     picture = np.zeros(room, dtype=np.float32)
     picture[i[filled], j[filled]] = 1
-    turned: NDArray[np.complex64] = fft.rfft2(picture)
-    return turned
+    return _transformed(picture, room)
+
+
+def _transformed(
+    picture: NDArray[np.float32] | Bools, room: tuple[int, int]
+) -> NDArray[np.complex64]:
+    out: NDArray[np.complex64] = fft.rfft2(picture.astype(np.float32), s=room).astype(np.complex64)
+    return out
 
 
 def _apart(shape: Shape, lines: Floats, x: Floats, z: Floats, cos: float, sin: float) -> Bools:
@@ -260,4 +270,4 @@ class States:
         metres, before, _ = dijkstra(
             self.graph, directed=False, indices=start, min_only=True, return_predecessors=True
         )
-        return metres, before
+        return metres, before.astype(np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,7 @@ class Stage:
         if self._states.round:
             return self._round_motions(at)
         heading = self._ground.frame.heading(int(k[0]))
-        out = [Motion(*at[0].tolist(), heading)]
+        out = [Motion(float(at[0, 0]), float(at[0, 1]), heading)]
         for n in range(1, len(k)):
             x, z = at[n].tolist()
             if k[n] != k[n - 1]:
@@ -170,15 +171,17 @@ class Stage:
             if not _goes_on(at[n - 1], at[n], at[n + 1]):
                 bends.append(at[n])
         bends.append(at[-1])
-        headings = [
-            math.atan2(b[0] - a[0], a[1] - b[1]) for a, b in zip(bends, bends[1:], strict=False)
-        ] or [0.0]
-        out = [Motion(*bends[0].tolist(), headings[0])]
+        headings = [math.atan2(b[0] - a[0], a[1] - b[1]) for a, b in pairwise(bends)] or [0.0]
+        out = [Motion(*_spot(bends[0]), headings[0])]
         for n in range(1, len(bends)):
             if headings[n - 1] != out[-1].heading:
-                out.append(Motion(*bends[n - 1].tolist(), headings[n - 1]))
-            out.append(Motion(*bends[n].tolist(), headings[n - 1]))
+                out.append(Motion(*_spot(bends[n - 1]), headings[n - 1]))
+            out.append(Motion(*_spot(bends[n]), headings[n - 1]))
         return out
+
+
+def _spot(at: NDArray[np.float64]) -> tuple[float, float]:
+    return float(at[0]), float(at[1])
 
 
 def _goes_on(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> bool:

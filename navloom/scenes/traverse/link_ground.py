@@ -1,6 +1,4 @@
-"""The ground about a link as a body finds it: lines in the way, whose floor is whose, and where it
-gets about in a region.
-"""
+"""The ground about a link as a body finds it: lines, whose floor is whose, where it gets about."""
 
 from __future__ import annotations
 
@@ -49,7 +47,14 @@ class Core:
 
 
 def outline_of(region: Region) -> Polygon:
+    """A region seen from above, (x, z)."""
     return Polygon(region.outline)
+
+
+def _corners(places: Floats) -> tuple[Floats, Floats]:
+    """The least and the greatest of some places."""
+    flat = places.reshape(-1, 2)
+    return flat.min(axis=0), flat.max(axis=0)
 
 
 def _edges(area: Polygon) -> Floats:
@@ -71,21 +76,19 @@ class LinkGround:
         self.shape: Shape = mover.shape
         self.ends = tuple(scene.region_by_id[each] for each in (link.a, link.b))
         self.areas = tuple(outline_of(each) for each in self.ends)
-        assert link.point is not None
-        self.middle = (link.point[0], link.point[2])
+        x, _, z = link.point or self.ends[0].center
+        self.middle = (x, z)
         self.axis = self._axis()
         self.cores = tuple(self._core(each) for each in self.ends)
         self.frame = self._framed()
-        x, z = self.frame.places.reshape(-1, 2).T
-        box = (x.min() - 1.5, z.min() - 1.5, x.max() + 1.5, z.max() + 1.5)
+        low, high = (each.tolist() for each in _corners(self.frame.places))
+        box = (low[0] - 1.5, low[1] - 1.5, high[0] + 1.5, high[1] + 1.5)
         heights = sorted({round(each.center[1], 3) for each in self.ends})
         self.lines = np.concatenate([mover.lines(y, box) for y in heights])
         self.plane = Plane(self.frame, self.lines)
 
     def _axis(self) -> tuple[float, float]:
-        """The direction of the grid's first axis, within a quarter turn of +x: that of the way
-        through the link, or across it.
-        """
+        """The direction of the grid's first axis: of the way through the link, or across it."""
         spot = Point(*self.middle)
         a, b = (nearest_points(area, spot)[0] for area in self.areas)
         dx, dz = b.x - a.x, b.y - a.y
@@ -107,15 +110,10 @@ class LinkGround:
         off = []
         for across in (0, 1):
             along = 1 - across
-            low, high = (
-                own[:, [along, along + 2]].min(axis=1),
-                own[:, [along, along + 2]].max(axis=1),
-            )
-            near = (low <= 0.15) & (high >= -0.15)
-            first, last = (
-                own[near][:, [across, across + 2]].min(axis=1),
-                own[near][:, [across, across + 2]].max(axis=1),
-            )
+            beside = own[:, [along, along + 2]]
+            near = own[(beside.min(axis=1) <= 0.15) & (beside.max(axis=1) >= -0.15)]
+            first = near[:, [across, across + 2]].min(axis=1)
+            last = near[:, [across, across + 2]].max(axis=1)
             before, after = last[last <= 0], first[first >= 0]
             inside = ((first < 0) & (last > 0)).any()
             if inside or not len(before) or not len(after):
@@ -123,8 +121,8 @@ class LinkGround:
                 continue
             left, right = before.max(), after.min()
             off.append((left + right) / 2 if right - left < 2.5 else 0.0)
-        along, aside = np.array(frame.along), np.array(frame.aside)
-        x, z = np.array(self.middle) + off[0] * along + off[1] * aside
+        first_axis, second = np.array(frame.along), np.array(frame.aside)
+        x, z = np.array(self.middle) + off[0] * first_axis + off[1] * second
         return float(x), float(z)
 
     def _framed(self) -> Frame:
@@ -176,10 +174,9 @@ class LinkGround:
 
     def stopper(self) -> str:
         """What a body meets that goes from where it gets about straight at the link."""
-        for core, end, area in zip(self.cores, self.ends, self.areas, strict=True):
+        for core, end in zip(self.cores, self.ends, strict=True):
             if not len(core.places):
                 return f"no room in {end.id}"
-            del area
         core, end = self.cores[0], self.ends[0]
         far = np.hypot(*(core.places - np.array(self.middle)).T)
         for k in np.argsort(far, kind="stable")[:200:20]:

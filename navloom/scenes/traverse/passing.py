@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 import shapely
-from shapely import LineString, Polygon
+from shapely import LineString, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import Embodiment
@@ -93,7 +93,7 @@ class _Plan:
     @classmethod
     def of(cls, scene: Scene, link: Link, body: Embodiment) -> _Plan | None:
         """None where too little is known of how the regions lie."""
-        if outline(scene, link.a) is None or outline(scene, link.b) is None:
+        if not all(scene.region_by_id[each].outline for each in (link.a, link.b)):
             return None
         ends = {link.a, link.b}
         flight = next((each for each in scene.stairs if {each.a, each.b} == ends), None)
@@ -133,9 +133,7 @@ class _Plan:
         return self._joined(near, wide, bare, but) or self._joined(near, shape, bare, but)
 
     def _joined(self, near: Fits, shape: Shape, bare: bool, but: Collection[str]) -> bool:
-        """Whether places near the doorway lead from where a shape gets about on one side to it on
-        the other.
-        """
+        """Whether places near the doorway join where a shape gets about on both sides."""
         parts: set[int] = set(near.part.tolist())
         for region in self.ends:
             parts &= near.meets(self.core(region, shape, bare, but)) if parts else parts
@@ -151,7 +149,7 @@ class _Plan:
         if self.way is None:
             return None
         middle = np.mean([self.way.a, self.way.b], axis=0)
-        return shapely.box(*(middle - _NEAR), *(middle + _NEAR))
+        return Point(*middle).buffer(_NEAR, cap_style="square")
 
     def core(self, region: str, shape: Shape, bare: bool, but: Collection[str]) -> Fits:
         """The largest part of a region that a shape gets about in."""
@@ -170,7 +168,6 @@ class _Plan:
 
         def found() -> BaseGeometry:
             area = outline(self.scene, region)
-            assert area is not None
             less = [taken(self.scene, region, self.body, but, bare=bare)]
             for flight in self.scene.stairs:
                 if region == flight.a and flight.treads:
@@ -192,18 +189,16 @@ class _Plan:
         if self.flight is not None:
             return shapely.union_all([*free, self._steps(self.flight)])
         areas = [outline(self.scene, region) for region in self.ends]
-        assert self.way is not None
-        joint = strip(self.way, *(area for area in areas if area is not None))
+        joints = [] if self.way is None else [strip(self.way, *areas)]
         more = [stub for region in self.ends for stub in stubs(self.scene, region, self.way)]
         things = [taken(self.scene, region, self.body, but, bare=bare) for region in self.ends]
         # Leaves and things reach into the doorway, too.
-        joined = shapely.union_all([joint, *more]).difference(shapely.union_all(things))
+        joined = shapely.union_all([*joints, *more]).difference(shapely.union_all(things))
         return shapely.union_all([*free, joined])
 
     def _steps(self, flight: Stairs) -> BaseGeometry:
         """Treads and landings, and where they end above."""
         foot = outline(self.scene, flight.a)
-        assert foot is not None
         area, sides = steps_of(flight, foot)
         (x0, _, z0), (x1, _, z1) = flight.line[-2], flight.line[-1]
         wide = self.link.width or self.body.width
@@ -219,7 +214,7 @@ class _Plan:
         point = self.link.point
         if point is None:
             return []
-        middle = shapely.Point(point[0], point[2])
+        middle = Point(point[0], point[2])
         far: dict[str, float] = {}
         for region in self.ends:
             for each in obstacles_in(self.scene, region):

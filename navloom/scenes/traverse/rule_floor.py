@@ -120,9 +120,8 @@ def _obstacles(scene: Scene, region: str) -> Iterator[Obstacle]:
 
 def _of_item(scene: Scene, item: Item, floor: float) -> Iterator[Obstacle]:
     """An item part by part: a table is a top on legs, and one may go between them."""
-    assert item.size is not None
     x, z, yaw = pose_of(scene, item)
-    foot = item.position[1] - item.size[1] / 2
+    foot = item.position[1] - (item.size[1] / 2 if item.size else 0.0)
     for part in item_parts(item):
         yield from _of_part(item.id, part.turned(yaw).moved(x, foot, z), floor)
 
@@ -155,10 +154,9 @@ def way_of(scene: Scene, link: Link) -> Way | None:
     return next((way for way in _ways(scene).get(link.a, ()) if way.owner == owner), None)
 
 
-def outline(scene: Scene, region: str) -> BaseGeometry | None:
-    """A region seen from above; None where nobody says how it lies."""
-    points = scene.region_by_id[region].outline
-    return Polygon(points) if points else None
+def outline(scene: Scene, region: str) -> Polygon:
+    """A region seen from above; empty where nobody says how it lies."""
+    return Polygon(scene.region_by_id[region].outline)
 
 
 def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> Polygon:

@@ -3,40 +3,86 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from collections.abc import Sequence
+
+import numpy as np
 
 from navloom.errors import SceneError
-from navloom.scenes.scene import Link
+from navloom.scenes.parts import Point3
+from navloom.scenes.scene import Link, Stairs
 from navloom.scenes.space.mover import Mover, Stand
 
+_BENDS = (0.0, 0.5, 0.35, 0.7)
+"""Metres before a bend of the line from which it is cut, as tried one after the other."""
+_ARRIVED = 0.2
+_LEVEL = 0.3
 
-def climbed(mover: Mover, link: Link) -> tuple[tuple[Stand, ...], float, str]:
+
+def flight_of(mover: Mover, link: Link) -> Stairs | None:
+    """What a link of stairs is built of."""
+    ends = {link.a, link.b}
+    return next((each for each in mover.scene.stairs if {each.a, each.b} == ends), None)
+
+
+def climbed(mover: Mover, flight: Stairs) -> tuple[tuple[Stand, ...], float, str, int]:
     """Drive the line of stairs there and back.
 
     Returns:
-        Where the body was, metres one way, and what stopped it; empty for nothing.
+        Where the body was, metres one way, what stopped it (empty for nothing), and how many ways
+        were tried.
     """
-    ends = {link.a, link.b}
-    flight = next(each for each in mover.scene.stairs if {each.a, each.b} == ends)
     line = list(dict.fromkeys(flight.line))
-    path: list[Stand] = []
-    metres = 0.0
-    for way in (line, line[::-1]):
-        (x, y, z), (u, _, w) = way[0], way[1]
-        heading = math.atan2(u - x, z - w)
-        stand = mover.settled(Stand((x, y, z), heading), reach=0.5)
-        if stand is None:
-            return tuple(path), metres, "no room"
-        path.append(stand)
-        for a, b in pairwise(way):
-            del a
-            try:
-                moved = mover.follow(path[-1], [b], slide=True)
-            except SceneError:
-                return tuple(path), metres, "no floor"
-            metres += moved.metres
-            path.append(moved.stand)
-            x, y, z = moved.stand.position
-            if math.hypot(b[0] - x, b[2] - z) > 0.15 or abs(b[1] - y) > 0.3:
-                return tuple(path), metres, moved.bumps[0].what if moved.bumps else "edge"
-    return tuple(path), metres / 2, ""
+    found: tuple[tuple[Stand, ...], float, str] = ((), 0.0, "no room")
+    for number, bend in enumerate(_BENDS):
+        path, metres, by = _driven(mover, rounded(line, bend))
+        if not by or metres > found[1] or not number:
+            found = path, metres, by
+        if not by:
+            back = _driven(mover, rounded(line, bend)[::-1])
+            if not back[2]:
+                return *found, number + 1
+            found = back
+    return *found, len(_BENDS)
+
+
+def _driven(mover: Mover, way: Sequence[Point3]) -> tuple[tuple[Stand, ...], float, str]:
+    (x, y, z), (u, _, w) = way[0], way[1]
+    stand = mover.settled(Stand((x, y, z), math.atan2(u - x, z - w)), reach=0.5)
+    if stand is None:
+        return (), 0.0, "no room"
+    path, metres = [stand], 0.0
+    for goal in way[1:]:
+        try:
+            moved = mover.follow(path[-1], [goal], slide=True)
+        except SceneError:
+            return tuple(path), metres, "no floor"
+        metres += moved.metres
+        path.append(moved.stand)
+        x, y, z = moved.stand.position
+        if math.hypot(goal[0] - x, goal[2] - z) > _ARRIVED or abs(goal[1] - y) > _LEVEL:
+            return tuple(path), metres, moved.bumps[0].what if moved.bumps else "edge"
+    return tuple(path), metres, ""
+
+
+def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
+    """A line with its bends cut to arcs, as seen from above."""
+    at = np.array(line)
+    out = [line[0]]
+    for before, here, after in zip(at, at[1:], at[2:], strict=False):
+        legs = [here - before, after - here]
+        far = [math.hypot(leg[0], leg[2]) for leg in legs]
+        turn = abs(legs[0][0] * legs[1][2] - legs[0][2] * legs[1][0])
+        cut = min(bend, far[0] / 2, far[1] / 2)
+        if cut < 0.05 or turn < 1e-6:
+            out.append(_point(here))
+            continue
+        first, last = here - legs[0] / far[0] * cut, here + legs[1] / far[1] * cut
+        for share in np.linspace(0, 1, 7):
+            # A parabola that leaves along the one leg and arrives along the other.
+            spot = (1 - share) ** 2 * first + 2 * share * (1 - share) * here + share**2 * last
+            out.append(_point(spot))
+    return [*out, line[-1]]
+
+
+def _point(at: np.ndarray) -> Point3:
+    return float(at[0]), float(at[1]), float(at[2])

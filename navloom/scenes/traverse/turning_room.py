@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import shapely
@@ -75,7 +76,7 @@ class Fits:
 
     heading: NDArray[np.int_]
     patch: NDArray[np.object_]
-    part: NDArray[np.int_]
+    part: NDArray[np.integer[Any]]
     round: bool
 
     def largest(self) -> Fits:
@@ -119,10 +120,10 @@ def fits(
         turns: which of the headings to look at, in order.
     """
     if shape.long is None:
-        free = floor.buffer(-(shape.wide - _SLACK) / 2, quad_segs=6)
-        return _patched(
-            [free if window is None else shapely.intersection(free, window)], (0,), disc=True
-        )
+        free: BaseGeometry = floor.buffer(-(shape.wide - _SLACK) / 2, quad_segs=6)
+        if window is not None:
+            free = shapely.intersection(free, window)
+        return _patched([free], STRAIGHT, disc=True)
     edges = _edges(floor)
     if window is not None:
         reach = window.buffer(shape.outer + 0.01)
@@ -145,12 +146,14 @@ def _edges(floor: BaseGeometry) -> Floats:
 
 def _boxed(floor: BaseGeometry, edges: Floats, shape: Shape, angle: float) -> BaseGeometry:
     """The places of a rectangle that looks along an angle."""
-    assert shape.long is not None
-    u = np.array([math.cos(angle), math.sin(angle)]) * (shape.long - _SLACK) / 2
+    long = shape.wide if shape.long is None else shape.long
+    u = np.array([math.cos(angle), math.sin(angle)]) * (long - _SLACK) / 2
     w = np.array([-math.sin(angle), math.cos(angle)]) * (shape.wide - _SLACK) / 2
     corners = np.stack([u + w, u - w, -u + w, -u - w])
     grown = (edges[:, :, None] + corners).reshape(len(edges), -1, 2)
-    hulls = shapely.convex_hull(shapely.multipoints(grown)) if len(edges) else []
+    if not len(edges):
+        return floor
+    hulls = shapely.convex_hull(shapely.multipoints(grown))
     return shapely.difference(floor, shapely.union_all(hulls))
 
 
