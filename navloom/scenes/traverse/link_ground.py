@@ -221,7 +221,9 @@ def core_of(mover: Mover, region: Region, axis: tuple[float, float]) -> Core:
 
 def _tight_core(plane: Plane, within: Bools, shape: Shape) -> Core:
     """The same where there is nowhere to turn round."""
-    free = free_states(plane, shape, within, exact=True)
+    free = free_states(plane, shape, within, exact=False)
+    if np.count_nonzero(free.any(axis=0)) * CELL**2 < _LEAST:
+        free = free_states(plane, shape, within, exact=True)
     states = States(free, shape.round)
     if not free.any():
         return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))

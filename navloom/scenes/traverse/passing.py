@@ -37,7 +37,7 @@ from navloom.scenes.traverse.turning_room import FEW, STRAIGHT, Fits, Shape, fit
 Cause = Literal["narrow", "turning room", "furniture", "stairs"]
 _NEAR = 2.0
 """Metres from the middle of a doorway within which bodies come to it."""
-_TRIED = 8
+_TRIED = 5
 """Things near a doorway that are thought away, one by one, to find what stands in it."""
 
 
@@ -225,7 +225,7 @@ class _Plan:
 
     def blamed(self, shape: Shape) -> tuple[str, ...]:
         """The things without which it would pass: one where that is enough, else several."""
-        ids = [each for _, each in self._by_distance()[: 3 * _TRIED]]
+        ids = [each for _, each in self._by_distance()[: 2 * _TRIED]]
         for each in ids[:_TRIED]:
             if self.opens(shape, but=(each,)):
                 return (each,)

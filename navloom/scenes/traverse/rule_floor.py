@@ -95,7 +95,7 @@ def taken(
         ]
         return shapely.union_all(met).simplify(_ROUGH)
 
-    if but:
+    if any(each.what in but for each in obstacles_in(scene, region)):
         return found()
     return per_scene(scene, f"rule:taken:{region}:{climb(body)}:{body.height}:{bare}", found)
 

@@ -1,0 +1,140 @@
+"""How far driving agrees with the rule over many homes, in figures and in pictures.
+
+    python -m tests.scenes.traverse.agree home:0-99 --out runs/agree
+    python -m tests.scenes.traverse.agree home:0-99 --out runs/agree --lower 1.6 --links
+
+A home that is done is not done again; what differs is printed, a line each. ``--pictures N`` draws
+the first N of them: lines in the body's way, where it gets about, the way and its footprints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from navloom.scenes import load_scene
+from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.agreement import Compared, Row, compare, rows
+from navloom.scenes.traverse.by_rule import BARRIERS
+from navloom.scenes.traverse.driven import Driven
+from navloom.scenes.uri import list_scenes
+
+
+def lowered(scene: Scene, height: float) -> Scene:
+    """A copy whose doors are so low: homes as they are have no head that anybody hits."""
+    links = [
+        link.model_copy(update={"height": height}) if link.kind == "door" else link
+        for link in scene.links
+    ]
+    walls = [
+        wall.model_copy(
+            update={
+                "bottom": wall.bottom - (link_height - height),
+                "height": wall.height + (link_height - height),
+            }
+        )
+        if (link_height := _over_door(scene, wall)) is not None
+        else wall
+        for wall in scene.walls
+    ]
+    return scene.replace(id=f"{scene.id}-low", links=tuple(links), walls=tuple(walls))
+
+
+def _over_door(scene: Scene, wall: Any) -> float | None:
+    """The height of the door under a piece of wall; None where there is none."""
+    middle = ((wall.a[0] + wall.b[0]) / 2, (wall.a[1] + wall.b[1]) / 2)
+    for link in scene.links:
+        if link.kind != "door" or link.jambs is None or link.height is None:
+            continue
+        (ax, az), (bx, bz) = link.jambs
+        low = max(scene.region_by_id[each].center[1] for each in (link.a, link.b))
+        off = abs((ax + bx) / 2 - middle[0]) + abs((az + bz) / 2 - middle[1])
+        if off < 0.05 and abs(wall.bottom - low - link.height) < 0.1:
+            return float(wall.bottom - low)
+    return None
+
+
+def done(uri: str, out: Path, lower: float | None) -> list[Compared]:
+    """What was found of a home, read back or found now."""
+    file = out / f"{uri.replace(':', '-')}{'-low' if lower else ''}.json"
+    if file.exists():
+        return [_read(each) for each in json.loads(file.read_text())]
+    scene = load_scene(uri)
+    found = compare(scene if lower is None else lowered(scene, lower))
+    file.write_text(json.dumps([_written(each) for each in found]))
+    return found
+
+
+def _written(each: Compared) -> dict[str, Any]:
+    return {**asdict(each), "driven": {**asdict(each.driven), "path": []}}
+
+
+def _read(row: dict[str, Any]) -> Compared:
+    return Compared(
+        row["scene"],
+        Driven(**{**row["driven"], "path": ()}),
+        tuple(row["kinds"]),
+        row["note"],
+        tuple(row["items"]),
+        row["reason"],
+    )
+
+
+def _job(given: tuple[str, Path, float | None]) -> list[Compared]:
+    return done(*given)
+
+
+def gathered(spec: str, out: Path, jobs: int, lower: float | None) -> Iterator[Compared]:
+    """All homes, several at a time."""
+    out.mkdir(parents=True, exist_ok=True)
+    todo = [(uri, out, lower) for uri in list_scenes(spec)]
+    if jobs == 1:
+        for each in todo:
+            yield from _job(each)
+        return
+    with get_context("spawn").Pool(jobs) as pool:
+        for found in pool.imap(_job, todo):
+            yield from found
+
+
+def table(found: list[Compared]) -> str:
+    """The table as text."""
+    lines = ["| body | barrier | links | driving agrees |", "| --- | --- | ---: | ---: |"]
+    for row in rows(found):
+        lines.append(f"| {row.body} | {row.barrier} | {row.links} | {row.share:.1%} |")
+    blocked: Counter[str] = Counter()
+    agree: Counter[str] = Counter()
+    for each in found:
+        for kind in each.kinds:
+            blocked[kind] += 1
+            agree[kind] += each.agrees
+    for kind in BARRIERS:
+        row = Row("all", kind, blocked[kind], agree[kind])
+        lines.append(f"| all | {kind} | {row.links} | {row.share:.1%} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Compare, and say what differs."""
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("spec")
+    given.add_argument("--out", type=Path, required=True)
+    given.add_argument("--jobs", type=int, default=1)
+    given.add_argument("--lower", type=float)
+    args = given.parse_args()
+    found = list(gathered(args.spec, args.out, args.jobs, args.lower))
+    for each in found:
+        if not each.agrees:
+            print(each.words)
+    print(Counter(each.reason for each in found))
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()
