@@ -21,7 +21,7 @@ from navloom.scenes.scene import Link, Scene
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.traverse.lattice_ways import Motion, Search
 from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands
-from navloom.scenes.traverse.stair_drive import climbed, flight_of
+from navloom.scenes.traverse.stair_drive import climbed, entered, flight_of
 
 Result = Literal["passed", "blocked", "gave up"]
 _STARTS = 3
@@ -136,10 +136,31 @@ class _Drive:
 
     def through(self) -> Driven:
         """Find ways and drive them."""
-        ground = LinkGround(self.mover, self.link)
-        search = Search(ground)
+        flights = [
+            each
+            for each in self.mover.scene.stairs
+            if each.treads and each.a in (self.link.a, self.link.b)
+        ]
+        if flights and self.mover.body.stairs:
+            ground = LinkGround(self.mover, self.link)
+            for flight in flights:
+                self.tries += 1
+                path, metres = entered(ground, flight)
+                if path:
+                    return self._said("passed", path, metres)
         given_up = False
-        for stage in search.stages():
+        for fully in (False, True):
+            ground = LinkGround(self.mover, self.link, fully=fully)
+            found = self._among(ground)
+            if isinstance(found, Driven):
+                return found
+            given_up |= found
+        return self._said("gave up" if given_up else "blocked", by=ground.stopper())
+
+    def _among(self, ground: LinkGround) -> Driven | bool:
+        """The first way that can be driven; else whether there was any to try."""
+        given_up = False
+        for stage in Search(ground).stages():
             for _ in range(_AGAIN):
                 ways = stage.ways(_STARTS)
                 if not ways:
@@ -154,7 +175,7 @@ class _Drive:
                 given_up = True
                 if met is not None:
                     stage.block(met)
-        return self._said("gave up" if given_up else "blocked", by=ground.stopper())
+        return given_up
 
     def _drive(self, ground: LinkGround, way: Sequence[Motion]) -> Driven | Stand:
         """Drive a way there and back; where it ended where it could not be driven."""

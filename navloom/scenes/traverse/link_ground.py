@@ -68,11 +68,12 @@ class LinkGround:
     Args:
         mover: of the body.
         link: with a point; its regions have outlines.
+        fully: seek all places where it gets about, not only those where it can turn round.
     """
 
-    def __init__(self, mover: Mover, link: Link) -> None:
+    def __init__(self, mover: Mover, link: Link, *, fully: bool = False) -> None:
         scene = mover.scene
-        self.mover, self.link = mover, link
+        self.mover, self.link, self._fully = mover, link, fully
         self.shape: Shape = mover.shape
         self.ends = tuple(scene.region_by_id[each] for each in (link.a, link.b))
         self.areas = tuple(outline_of(each) for each in self.ends)
@@ -137,7 +138,11 @@ class LinkGround:
 
     def _core(self, region: Region) -> Core:
         key = f"driven:core:{region.id}:{self.mover.body.model_dump_json()}:{self.axis}"
-        return per_scene(self.mover.scene, key, lambda: core_of(self.mover, region, self.axis))
+        return per_scene(
+            self.mover.scene,
+            f"{key}:{self._fully}",
+            lambda: core_of(self.mover, region, self.axis, fully=self._fully),
+        )
 
     def allowed(self) -> Bools:
         """(wide, deep) where the middle may be: both regions, and the doorway between them."""
@@ -194,8 +199,17 @@ class LinkGround:
         return ""
 
 
-def core_of(mover: Mover, region: Region, axis: tuple[float, float]) -> Core:
-    """Where a body gets about in a region: where it can turn round if it can anywhere."""
+def core_of(
+    mover: Mover, region: Region, axis: tuple[float, float], *, fully: bool = False
+) -> Core:
+    """Where a body gets about in a region: where it can turn round, if that hangs together.
+
+    Args:
+        mover: of the body.
+        region: with an outline.
+        axis: of the grid.
+        fully: seek all such places, doubtful ones on the lines.
+    """
     area = outline_of(region)
     own = Frame((0.0, 0.0), axis, 1, 1).inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[
         :, :2
@@ -211,18 +225,18 @@ def core_of(mover: Mover, region: Region, axis: tuple[float, float]) -> Core:
     within = shapely.contains_xy(area, places[..., 0], places[..., 1])
     free = within & (plane.away > mover.shape.outer + _OFF)
     label, count = ndimage.label(free, structure=np.ones((3, 3)))
-    if count:
+    if count and not fully:
         sizes = np.bincount(label.ravel())[1:]
         if mover.shape.round or sizes.max() >= max(_LEAST / CELL**2, _MOST_OF * sizes.sum()):
             held = places[label == int(np.argmax(sizes)) + 1]
             return Core(held, np.full(len(held), -1))
-    return _tight_core(plane, within, mover.shape)
+    return _tight_core(plane, within, mover.shape, fully=fully)
 
 
-def _tight_core(plane: Plane, within: Bools, shape: Shape) -> Core:
-    """The same where there is nowhere to turn round."""
-    free = free_states(plane, shape, within, exact=False)
-    if np.count_nonzero(free.any(axis=0)) * CELL**2 < _LEAST:
+def _tight_core(plane: Plane, within: Bools, shape: Shape, *, fully: bool) -> Core:
+    """The same with every heading by itself."""
+    free = free_states(plane, shape, within, exact=fully)
+    if not fully and np.count_nonzero(free.any(axis=0)) * CELL**2 < _LEAST:
         free = free_states(plane, shape, within, exact=True)
     states = States(free, shape.round)
     if not free.any():

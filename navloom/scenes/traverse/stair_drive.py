@@ -11,11 +11,15 @@ from navloom.errors import SceneError
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Link, Stairs
 from navloom.scenes.space.mover import Mover, Stand
+from navloom.scenes.traverse.link_ground import LinkGround
 
 _BENDS = (0.0, 0.5, 0.35, 0.7)
 """Metres before a bend of the line from which it is cut, as tried one after the other."""
 _ARRIVED = 0.2
 _LEVEL = 0.3
+_FOOT = 1.0
+"""Metres up a flight that one who enters its region comes at most."""
+_NEAR = 2.0
 
 
 def flight_of(mover: Mover, link: Link) -> Stairs | None:
@@ -86,3 +90,36 @@ def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
 
 def _point(at: np.ndarray) -> Point3:
     return float(at[0]), float(at[1]), float(at[2])
+
+
+def entered(ground: LinkGround, flight: Stairs) -> tuple[tuple[Stand, ...], float]:
+    """Drive through a doorway onto stairs right behind it, or up to their foot, and back.
+
+    Returns:
+        Where the body was and metres one way; nothing where it did not get there.
+    """
+    mover = ground.mover
+    inside = 0 if ground.ends[0].id == flight.a else 1
+    core, end = ground.cores[1 - inside], ground.ends[1 - inside]
+    gap = np.array(ground.gap)
+    line = [point for point in flight.line if abs(point[1] - flight.line[0][1]) < _FOOT]
+    x, y, z = min(line, key=lambda point: math.hypot(point[0] - gap[0], point[2] - gap[1]))
+    far = np.hypot(*(core.places - gap).T) if len(core.places) else np.zeros(0)
+    order = np.argsort(far, kind="stable")
+    order = order[far[order] < _NEAR]
+    for k in order[:: max(1, len(order) // 12)]:
+        u, w = core.places[k].tolist()
+        stand = Stand((u, end.center[1], w), math.atan2(gap[0] - u, w - gap[1]))
+        if not mover.fits(stand):
+            continue
+        there = [(float(gap[0]), y, float(gap[1])), (x, y, z)]
+        try:
+            moved = mover.follow(stand, there, slide=True)
+            back = mover.follow(moved.stand, [*there[-2::-1], (u, y, w)], slide=True)
+        except SceneError:
+            continue
+        a, b = moved.stand.position, back.stand.position
+        arrived = math.hypot(a[0] - x, a[2] - z), math.hypot(b[0] - u, b[2] - w)
+        if max(arrived) <= _ARRIVED:
+            return (stand, *moved.path), moved.metres
+    return (), 0.0
