@@ -25,13 +25,13 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-FINE = 0.025
-"""Metres: a cell of the picture."""
-CELL = 2 * FINE
-"""Metres between places."""
-_OFF = 0.75 * FINE
-"""Metres that a line may be from where the picture has it, and a little."""
-_BLOCK = 8
+CELL, CELL_ROUND = 0.05, 0.025
+"""Metres between places, of a box and of a disc, which has one heading."""
+_HALF = 0.5
+"""A cell of the picture, in places."""
+_OFF = 0.375
+"""Places that a line may be from where the picture has it, and a little."""
+_BLOCK = 0.4
 _KEPT = 0.001
 """Metres that a body keeps from lines."""
 _QUARTER = ((1, 0), (6, 1), (3, 1), (2, 1), (3, 2), (1, 1), (2, 3), (1, 2), (1, 3), (1, 6))
@@ -39,8 +39,8 @@ STEPS: tuple[tuple[int, int], ...] = (*_QUARTER, *((-z, x) for x, z in _QUARTER)
 """The motion ahead of each heading, in places."""
 ANGLES = tuple(math.atan2(z, x) for x, z in STEPS)
 """Each heading, from the first axis toward the second."""
-_TURNING = 0.12
-"""Metres that a turn to the next heading counts as much as."""
+_TURNING = 2.5
+"""Places that a turn to the next heading counts as much as."""
 _SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
@@ -53,12 +53,19 @@ class Frame:
         along: unit vector of the first axis, (x, z).
         wide: places along the first axis.
         deep: places along the second, which lies to the right of the first seen from above.
+        cell: metres between places.
     """
 
     at: tuple[float, float]
     along: tuple[float, float]
     wide: int
     deep: int
+    cell: float = CELL
+
+    @property
+    def off(self) -> float:
+        """Metres that a line may be from where a picture has it."""
+        return _OFF * self.cell
 
     @property
     def aside(self) -> tuple[float, float]:
@@ -78,14 +85,15 @@ class Frame:
         """(wide, deep, 2) where each place is, (x, z)."""
         i, j = np.meshgrid(np.arange(self.wide), np.arange(self.deep), indexing="ij")
         along, aside = np.array(self.along), np.array(self.aside)
-        out: Floats = np.array(self.at) + CELL * (i[..., None] * along + j[..., None] * aside)
+        out: Floats = np.array(self.at) + self.cell * (i[..., None] * along + j[..., None] * aside)
         return out
 
     def place(self, x: float, z: float) -> tuple[int, int]:
         """The place nearest to a point; it may be off the grid."""
         dx, dz = x - self.at[0], z - self.at[1]
         first = dx * self.along[0] + dz * self.along[1]
-        return round(first / CELL), round((dx * self.aside[0] + dz * self.aside[1]) / CELL)
+        second = dx * self.aside[0] + dz * self.aside[1]
+        return round(first / self.cell), round(second / self.cell)
 
     def heading(self, number: int) -> float:
         """A heading as bodies have it: 0 along -z, clockwise seen from above."""
@@ -106,6 +114,7 @@ class Plane:
     def __init__(self, frame: Frame, lines: Floats) -> None:
         self.frame = frame
         self._lines = frame.inside(lines)
+        self.fine = _HALF * frame.cell
         self._pad = 24
         shape = (2 * frame.wide + 2 * self._pad, 2 * frame.deep + 2 * self._pad)
         self.seen = np.zeros(shape, dtype=np.bool_)
@@ -113,13 +122,13 @@ class Plane:
 
     def _mark(self) -> None:
         a, b = self._lines[:, :2], self._lines[:, 2:]
-        count = np.maximum(np.ceil(np.hypot(*(b - a).T) / (FINE / 2)).astype(np.int64), 1) + 1
+        count = np.maximum(np.ceil(np.hypot(*(b - a).T) / (self.fine / 2)).astype(np.int64), 1) + 1
         which = np.repeat(np.arange(len(count)), count)
         share = (np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)) / (
             count[which] - 1
         )
         at = a[which] + share[:, None] * (b - a)[which]
-        i, j = (np.rint(at / FINE).astype(np.int64) + self._pad).T
+        i, j = (np.rint(at / self.fine).astype(np.int64) + self._pad).T
         held = (i >= 0) & (j >= 0) & (i < self.seen.shape[0]) & (j < self.seen.shape[1])
         self.seen[i[held], j[held]] = True
 
@@ -128,7 +137,7 @@ class Plane:
         """(wide, deep) metres from each place to the nearest line, off by a cell at most."""
         if not self.seen.any():
             return np.full((self.frame.wide, self.frame.deep), 100.0)
-        far = ndimage.distance_transform_edt(~self.seen) * FINE
+        far = ndimage.distance_transform_edt(~self.seen) * self.fine
         away: Floats = far[self._inner]
         return away
 
@@ -146,7 +155,7 @@ class Plane:
     def taken(self, shape: Shape, number: int, more: float) -> Bools:
         """(wide, deep) where a box with this heading reaches a line as the picture has it."""
         picture, room = self._turned
-        outline = _outline(shape, number, more, room)
+        outline = _outline(shape, number, more, room, self.fine)
         wide, deep = self.seen.shape
         met = fft.irfft2(picture * outline, s=room)[:wide, :deep] > 0.5
         taken: Bools = met[self._inner]
@@ -157,10 +166,11 @@ class Plane:
         free = np.zeros(len(i), dtype=np.bool_)
         cos, sin = math.cos(ANGLES[number]), math.sin(ANGLES[number])
         # Places of one block at a time: few lines are near all of them.
-        block = (i // _BLOCK) * self.frame.deep + j // _BLOCK
+        block_ = max(1, round(_BLOCK / self.frame.cell))
+        block = (i // block_) * self.frame.deep + j // block_
         order = np.argsort(block, kind="stable")
         for part in np.split(order, np.flatnonzero(np.diff(block[order])) + 1):
-            x, z = (each[part].astype(np.float64) * CELL for each in (i, j))
+            x, z = (each[part].astype(np.float64) * self.frame.cell for each in (i, j))
             reach = shape.outer + 0.01
             lines = self._lines
             near = (
@@ -175,13 +185,13 @@ class Plane:
 
 @lru_cache(maxsize=256)
 def _outline(
-    shape: Shape, number: int, more: float, room: tuple[int, int]
+    shape: Shape, number: int, more: float, room: tuple[int, int], fine: float
 ) -> NDArray[np.complex64]:
     """A box's outline with a heading, filled, ready to be slid over a picture."""
-    reach = math.ceil((shape.outer + abs(more)) / FINE)
+    reach = math.ceil((shape.outer + abs(more)) / fine)
     i, j = np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1), indexing="ij")
     cos, sin = math.cos(ANGLES[number]), math.sin(ANGLES[number])
-    along, aside = (i * cos + j * sin) * FINE, (j * cos - i * sin) * FINE
+    along, aside = (i * cos + j * sin) * fine, (j * cos - i * sin) * fine
     filled = (np.abs(along) <= shape.ahead + more) & (np.abs(aside) <= shape.aside + more)
     picture = np.zeros(room, dtype=np.float32)
     picture[i[filled], j[filled]] = 1
@@ -229,7 +239,7 @@ class States:
 
     @cached_property
     def graph(self) -> csr_array:
-        """(n, n) metres of each motion; states are numbered in the order of ``free``."""
+        """(n, n) places that each motion is long; states are numbered in the order of ``free``."""
         number = np.arange(self.free.size).reshape(self.free.shape)
         rows: list[Ints] = []
         columns: list[Ints] = []
@@ -242,7 +252,7 @@ class States:
 
         for k in range(len(self.free)):
             for di, dj in _SIDES if self.round else (STEPS[k],):
-                add(*self._moves(number[k], self.free[k], di, dj), CELL * math.hypot(di, dj))
+                add(*self._moves(number[k], self.free[k], di, dj), math.hypot(di, dj))
         if not self.round:
             for k in range(len(self.free)):
                 both = self.free[k] & self.free[(k + 1) % len(self.free)]
@@ -266,7 +276,7 @@ class States:
         return number[rows, columns][good], there[good]
 
     def ways(self, sources: Bools) -> tuple[Floats, Ints]:
-        """Metres from the nearest of some states to every other, and the state before each."""
+        """How far every state is from the nearest of some, in places, and the state before it."""
         start = np.flatnonzero(sources & self.free)
         if not len(start):
             return np.full(self.free.size, np.inf), np.full(self.free.size, -9999)

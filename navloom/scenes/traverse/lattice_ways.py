@@ -14,14 +14,14 @@ from scipy import ndimage
 from navloom.scenes.distances import turn_between
 from navloom.scenes.space.mover import Moved, Mover, Stand
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import _OFF, States
+from navloom.scenes.traverse.lattice import States
 from navloom.scenes.traverse.link_ground import LinkGround, free_states
 
 Bools = NDArray[np.bool_]
 _ARRIVED = 0.002
 """Metres that a drive may end off what was planned."""
-_BLOCKED = 2
-"""Places around one where a drive ended that are not tried again."""
+_BLOCKED = 0.1
+"""Metres around where a drive ended that are not tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class Search:
         if not all(len(core.places) for core in ground.cores):
             return
         away = ground.plane.away
-        slim = self._allowed & (away > shape.aside - _OFF)
+        slim = self._allowed & (away > shape.aside - ground.frame.off)
         if not self._joined(slim):
             return
-        wide = self._allowed & (away > shape.outer + _OFF)
+        wide = self._allowed & (away > shape.outer + ground.frame.off)
         if self._joined(wide):
             yield Stage(ground, States(wide[None], round=True))
         if not shape.round:
@@ -117,7 +117,7 @@ class Stage:
         """Try no more to be where a drive ended."""
         free = self._states.free.copy()
         i, j = self._ground.frame.place(stand.position[0], stand.position[2])
-        reach = _BLOCKED
+        reach = round(_BLOCKED / self._ground.frame.cell)
         free[:, max(i - reach, 0) : i + reach + 1, max(j - reach, 0) : j + reach + 1] = False
         self._states = States(free, self._states.round)
 

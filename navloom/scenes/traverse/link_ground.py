@@ -18,7 +18,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Link, Region
 from navloom.scenes.space.mover import Mover, Stand
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import _OFF, ANGLES, CELL, Frame, Plane, States
+from navloom.scenes.traverse.lattice import ANGLES, CELL, CELL_ROUND, Frame, Plane, States
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -29,6 +29,8 @@ _GAP = 1.0
 """Metres from it within which what is of no region is its doorway."""
 _LEAST = 0.05
 """Square metres that a body's middle has at least where it gets about."""
+_MOST = 1_000
+"""Places along a side of a region's grid."""
 _MOST_OF = 0.97
 """The share of where a body can turn round that hangs together, if it gets about in there alone."""
 
@@ -131,10 +133,11 @@ class LinkGround:
         x, z = self.middle
         at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
         frame = Frame(at, self.axis, 1, 1)
-        low, count = -math.ceil(NEAR / CELL), 2 * math.ceil(NEAR / CELL) + 1
+        cell = CELL_ROUND if self.shape.round else CELL
+        low, count = -math.ceil(NEAR / cell), 2 * math.ceil(NEAR / cell) + 1
         along, aside = np.array(frame.along), np.array(frame.aside)
-        first = np.array(at) + CELL * low * (along + aside)
-        return Frame((float(first[0]), float(first[1])), self.axis, count, count)
+        first = np.array(at) + cell * low * (along + aside)
+        return Frame((float(first[0]), float(first[1])), self.axis, count, count, cell)
 
     def _core(self, region: Region) -> Core:
         key = f"driven:core:{region.id}:{self.mover.body.model_dump_json()}:{self.axis}"
@@ -163,7 +166,7 @@ class LinkGround:
         if not len(core.places):
             return out
         own = self.frame.inside(core.places[:, [0, 1, 0, 1]])[:, :2]
-        i, j = np.rint(own / CELL).astype(np.int64).T
+        i, j = np.rint(own / self.frame.cell).astype(np.int64).T
         held = (i >= 0) & (j >= 0) & (i < self.frame.wide) & (j < self.frame.deep)
         i, j, k = i[held], j[held], core.headings[held]
         any_ = k < 0
@@ -215,19 +218,22 @@ def core_of(
         :, :2
     ]
     low = own.min(axis=0)
-    wide, deep = (np.ceil((own.max(axis=0) - low) / CELL).astype(int) + 1).tolist()
+    cell = CELL_ROUND if mover.shape.round else CELL
+    wide, deep = (np.ceil((own.max(axis=0) - low) / cell).astype(int) + 1).tolist()
     first = low[0] * np.array(axis) + low[1] * np.array([-axis[1], axis[0]])
-    frame = Frame((float(first[0]), float(first[1])), axis, min(wide, 600), min(deep, 600))
+    frame = Frame(
+        (float(first[0]), float(first[1])), axis, min(wide, _MOST), min(deep, _MOST), cell
+    )
     x0, z0, x1, z1 = area.bounds
     lines = mover.lines(region.center[1], (x0 - 0.1, z0 - 0.1, x1 + 0.1, z1 + 0.1))
     plane = Plane(frame, np.concatenate([lines, _edges(area)]))
     places = frame.places
     within = shapely.contains_xy(area, places[..., 0], places[..., 1])
-    free = within & (plane.away > mover.shape.outer + _OFF)
+    free = within & (plane.away > mover.shape.outer + frame.off)
     label, count = ndimage.label(free, structure=np.ones((3, 3)))
     if count and not fully:
         sizes = np.bincount(label.ravel())[1:]
-        if mover.shape.round or sizes.max() >= max(_LEAST / CELL**2, _MOST_OF * sizes.sum()):
+        if mover.shape.round or sizes.max() >= max(_LEAST / cell**2, _MOST_OF * sizes.sum()):
             held = places[label == int(np.argmax(sizes)) + 1]
             return Core(held, np.full(len(held), -1))
     return _tight_core(plane, within, mover.shape, fully=fully)
@@ -236,7 +242,7 @@ def core_of(
 def _tight_core(plane: Plane, within: Bools, shape: Shape, *, fully: bool) -> Core:
     """The same with every heading by itself."""
     free = free_states(plane, shape, within, exact=fully)
-    if not fully and np.count_nonzero(free.any(axis=0)) * CELL**2 < _LEAST:
+    if not fully and np.count_nonzero(free.any(axis=0)) * plane.frame.cell**2 < _LEAST:
         free = free_states(plane, shape, within, exact=True)
     states = States(free, shape.round)
     if not free.any():
@@ -256,20 +262,20 @@ def free_states(plane: Plane, shape: Shape, within: Bools, *, exact: bool) -> Bo
         within: (wide, deep) where its middle may be.
         exact: try doubtful places on the lines; else they count as taken.
     """
-    away = plane.away
-    sure = within & (away > shape.outer + _OFF)
-    maybe = within & ~sure & (away > shape.aside - _OFF)
+    away, off = plane.away, plane.frame.off
+    sure = within & (away > shape.outer + off)
+    maybe = within & ~sure & (away > shape.aside - off)
     headings = 1 if shape.round else len(ANGLES)
     out = np.repeat(sure[None], headings, axis=0)
     for k in range(headings):
         if shape.round:
             doubtful = maybe
         else:
-            free = ~plane.taken(shape, k, _OFF)
+            free = ~plane.taken(shape, k, off)
             out[k] |= maybe & free
             doubtful = maybe & ~free
             if exact:
-                doubtful &= ~plane.taken(shape, k, -_OFF)
+                doubtful &= ~plane.taken(shape, k, -off)
         if exact and doubtful.any():
             i, j = np.nonzero(doubtful)
             out[k, i, j] = plane.exactly(shape, k, i, j)

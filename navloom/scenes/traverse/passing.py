@@ -30,11 +30,12 @@ from navloom.scenes.traverse.rule_floor import (
     strip,
     stubs,
     taken,
+    too_low,
     way_of,
 )
 from navloom.scenes.traverse.turning_room import FEW, STRAIGHT, Fits, Shape, fits, shape_of
 
-Cause = Literal["narrow", "turning room", "furniture", "stairs"]
+Cause = Literal["narrow", "turning room", "furniture", "stairs", "head room"]
 _NEAR = 2.0
 """Metres from the middle of a doorway within which bodies come to it."""
 _TRIED = 5
@@ -55,7 +56,11 @@ def in_the_way(
         The kind of barrier, a note, and the ids of the things to blame.
     """
     plan = _Plan.of(scene, link, body)
-    if plan is None or plan.opens():
+    if plan is None:
+        return None
+    if body.stairs and (low := too_low(scene, link, body)) is not None:
+        return "head room", low, ()
+    if plan.opens():
         return None
     slim, shape = Shape(body.width), shape_of(body)
     if not plan.opens(slim):

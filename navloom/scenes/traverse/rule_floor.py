@@ -25,7 +25,7 @@ from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import door_owner, owner_name
 from navloom.scenes.geometry.solids import Part, Surface
 from navloom.scenes.geometry.wall_holes import Way
-from navloom.scenes.scene import Item, Link, Scene, Stairs
+from navloom.scenes.scene import Box, Item, Link, Scene, Stairs
 
 LEAST_CLIMB = 0.05
 """Metres: a rug is gone over by everybody."""
@@ -40,6 +40,7 @@ _ROUGH = 0.006
 _RAIL = 0.06
 """Metres of a tread that its handrail takes."""
 _SEAM = 0.01
+_EPS = 1e-6
 _LEAP = 0.3
 """Metres: nobody goes from one tread to another that is so much higher."""
 
@@ -208,3 +209,32 @@ def steps_of(flight: Stairs, foot: BaseGeometry) -> tuple[BaseGeometry, BaseGeom
     i, j = np.nonzero(np.triu(tops[None, :] - tops[:, None] > _LEAP))
     between = shapely.intersection(grown[i], grown[j])
     return area, shapely.union_all([sides, *between])
+
+
+def too_low(scene: Scene, link: Link, body: Embodiment) -> str | None:
+    """Why a body that climbs hits the head of a doorway which stairs begin right behind.
+
+    It is lifted to the highest tread under it while its back is still in the doorway.
+    """
+    long = body.width if body.shape == "cylinder" or body.depth is None else body.depth
+    for flight in scene.stairs:
+        if {flight.a, flight.b} != {link.a, link.b} or not flight.treads:
+            continue
+        foot = shapely.Point(flight.line[0][0], flight.line[0][2])
+        for way in _ways(scene).get(flight.a, ()):
+            near = shapely.LineString([way.a, way.b]).distance(foot)
+            if way.kind in ("window", "way out") or near > long:
+                continue
+            hole = way.strip()
+            under = [box.top for box in flight.treads if _reached(hole, box, long)]
+            if under and max(under) + body.height > way.head + _EPS:
+                return (
+                    f"too low: {way.head - max(under):.2f} m over the treads behind the doorway for"
+                    f" a body of {body.height:.2f} m"
+                )
+    return None
+
+
+def _reached(hole: Polygon, tread: Box, long: float) -> bool:
+    """Whether a body of some length is on a tread and still in a doorway."""
+    return bool(hole.distance(Polygon(tread.corners())) < long - 2 * _SEAM)

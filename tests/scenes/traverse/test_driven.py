@@ -1,0 +1,100 @@
+"""Links driven: what a body passes, what stops it, and that nothing it is told of a link counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from navloom.scenes.bodies import get_body
+from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.agreement import compared, rows
+from navloom.scenes.traverse.by_rule import faults
+from navloom.scenes.traverse.driven import Driven, drive_edge, drive_edges
+from navloom.scenes.uri import load_scene
+
+
+@pytest.fixture(scope="module")
+def home() -> Scene:
+    return load_scene("home:7")
+
+
+def between(scene: Scene, a: str, b: str) -> int:
+    return next(k for k, link in enumerate(scene.links) if {link.a, link.b} == {a, b})
+
+
+def drive(scene: Scene, body: str, a: str, b: str) -> Driven:
+    found = drive_edge(scene, get_body(body), between(scene, a, b))
+    assert found is not None
+    return found
+
+
+def test_a_way_is_driven_from_region_to_region(home: Scene) -> None:
+    found = drive(home, "SWEEPER", "Hallway_1", "Kitchen_4")
+    assert found.result == "passed"
+    assert found.metres > 0.3
+    first, last = found.path[0].position[2], found.path[-1].position[2]
+    assert first > 5.9 > last
+
+
+def test_what_a_link_says_of_itself_counts_for_nothing(home: Scene) -> None:
+    number = between(home, "Hallway_1", "Kitchen_4")
+    links = list(home.links)
+    links[number] = links[number].model_copy(update={"width": 0.1, "threshold": 0.5, "step": 2.0})
+    body = get_body("SWEEPER")
+    assert faults(home.replace(links=tuple(links)), links[number], body)
+    told = home.replace(links=tuple(links))
+    # Its sill is built, so that alone is a true barrier; the width that it says is none.
+    links[number] = links[number].model_copy(update={"threshold": 0.0})
+    told = told.replace(links=tuple(links))
+    again = drive_edge(told, body, number)
+    assert again is not None
+    assert again.result == "passed"
+
+
+def test_stairs_are_climbed_by_who_can(home: Scene) -> None:
+    assert drive(home, "HUMAN", "Stairwell_3", "Hallway_7").result == "passed"
+    wheels = drive(home, "WHEELCHAIR", "Stairwell_3", "Hallway_7")
+    assert (wheels.result, wheels.path) != ("passed", ())
+    assert wheels.result == "blocked"
+
+
+def test_an_elevator_is_ridden_by_who_can_operate_it(home: Scene) -> None:
+    assert drive(home, "WHEELCHAIR", "Elevator_2", "Elevator_8").result == "passed"
+    dog = drive(home, "QUADRUPEDAL", "Elevator_2", "Elevator_8")
+    assert (dog.result, dog.stopped_by) == ("blocked", "cannot operate the elevator")
+
+
+def test_a_thing_before_a_door_blocks_by_rule_and_driven(home: Scene) -> None:
+    number = between(home, "Hallway_7", "Elevator_8")
+    x, y, z = home.links[number].point or (0.0, 0.0, 0.0)
+    wardrobe = next(item for item in home.items if item.name == "wardrobe" or item.size is not None)
+    thing = wardrobe.model_copy(
+        update={
+            "id": "crate_1",
+            "name": "crate",
+            "shape": "box",
+            "region": "Hallway_7",
+            "on": None,
+            "position": (x, y + 0.6, z + 0.5),
+            "size": (1.2, 1.2, 0.5),
+            "yaw": 0.0,
+        }
+    )
+    changed = home.replace(items=(*home.items, thing))
+    body = get_body("WHEELCHAIR")
+    found = faults(changed, changed.links[number], body)
+    assert [fault.kind for fault in found] == ["furniture"]
+    assert found[0].items == ("crate_1",)
+    assert "a crate stands in the way" in found[0].note
+    driven = drive_edge(changed, body, number)
+    assert driven is not None
+    assert (driven.result, driven.stopped_by) == ("blocked", "crate_1")
+
+
+def test_rows_count_what_agrees(home: Scene) -> None:
+    (found,) = drive_edges(home, [get_body("SWEEPER")], [between(home, "Hallway_1", "Kitchen_4")])
+    agree = compared(home, found, ())
+    assert agree.agrees
+    assert [(row.barrier, row.links, row.agree) for row in rows([agree])] == [
+        ("open", 1, 1),
+        ("blocked", 0, 0),
+    ]
