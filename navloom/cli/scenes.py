@@ -11,6 +11,7 @@ import typer
 
 from navloom.cli.common import counted, loaded, print_json, print_table, save_figure, save_picture
 from navloom.cli.compare import compare
+from navloom.cli.drive import drive
 from navloom.cli.edit import edit
 from navloom.cli.export import check_homes_out, export
 from navloom.cli.help_pages import Commands
@@ -195,6 +196,7 @@ app.command()(compare)
 app.command("map")(map_)
 app.command()(render)
 app.command()(tour)
+app.command()(drive)
 app.command()(mend)
 
 

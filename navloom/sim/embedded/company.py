@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.geometry.body_solids import body_parts
 from navloom.scenes.geometry.mesh import SceneMesh, assembled
-from navloom.scenes.geometry.owners import NOTHING, agent_owner
+from navloom.scenes.geometry.owners import GROUND, NOTHING, agent_owner
 from navloom.scenes.geometry.rays import Hits
-from navloom.scenes.geometry.solids import RGB, Ints, Part, Surface, lathe, turn
+from navloom.scenes.geometry.solids import RGB, Ints, Part, Surface, cylinder, lathe, turn
 from navloom.scenes.scene import Point3
 from navloom.scenes.space.shapes import shape_of
 from navloom.scenes.space.stands import Stand
@@ -39,7 +39,7 @@ COLOURS: tuple[RGB | None, ...] = (
 """Of the first body of a kind, the second, and so on; None is the kind's own."""
 _CUT = (52, 56, 66)
 _MARK = Surface((1.0, 0.12, 0.1), glow=1.0)
-_MARK_M = 0.045
+_MARK_M, _PIN_M = 0.06, 1.35
 _SHADOW_M = 0.12
 _DARKEST = 0.5
 
@@ -54,7 +54,7 @@ def with_bodies(
     Args:
         renderer: of the scene.
         bodies: who stands where; with nobody, no mark and no cut it is the renderer itself.
-        marks: places at which a small red ball is drawn: where somebody bumped into something.
+        marks: places where a red pin stands: where somebody bumped into something.
         cut: y in metres above which nothing of the scene is seen from above, bodies are.
     """
     if not bodies and not marks and cut is None:
@@ -172,10 +172,7 @@ class Company:
         pixels = self._scene.shade(rest, starts, ways, pixel, soft)
         self._darken(pixels, rest, starts, ways)
         if self._cut is not None:
-            # From where it was cut a ray sees the inside of what is solid.
-            normal = self._scene.facets.normal.take(rest.face, axis=0, mode="clip")
-            inside = ((normal * ways).sum(axis=1) > 0) & (rest.face >= 0)
-            pixels[inside & (self._scene.owners.take(rest.face, mode="clip") < 0)] = _CUT
+            pixels[self._is_cut(rest, starts, ways)] = _CUT
         at = np.flatnonzero(is_body)
         if len(at) and self._bodies is not None:
             own = Hits(
@@ -184,6 +181,24 @@ class Company:
             begun = starts if starts.ndim == 1 else starts[at]
             pixels[at] = self._bodies.shade(own, begun, ways[at], pixel, soft)
         return pixels
+
+    def _is_cut(self, hits: Hits, starts: Floats, ways: Floats) -> NDArray[np.bool_]:
+        """Which rays began inside of what is solid, where the scene was cut."""
+        owners = self._scene.owners.take(hits.face, mode="clip")
+        owners[hits.face < 0] = NOTHING
+        found = self._is_within(hits.face, ways) & (owners < 0)
+        # Walls have no underside: a ray in one may see the ground.
+        at = np.flatnonzero(owners == GROUND)
+        begun, _ = self._opened(starts if starts.ndim == 1 else starts[at], ways[at])
+        if len(at) and begun.ndim > 1:
+            level = np.broadcast_to(np.array([1, 0, 0.01], dtype=np.float32), begun.shape)
+            found[at] = self._is_within(self._scene.caster.cast(begun, level).face, level)
+        return found
+
+    def _is_within(self, face: Ints, ways: Floats) -> NDArray[np.bool_]:
+        """Which rays met a face from behind."""
+        normal = self._scene.facets.normal.take(face, axis=0, mode="clip")
+        return np.asarray(((normal * ways).sum(axis=1) > 0) & (face >= 0))
 
     def _darken(self, pixels: NDArray[np.uint8], hits: Hits, starts: Floats, ways: Floats) -> None:
         """A soft shadow on the floor under and around each body."""
@@ -211,7 +226,7 @@ def _standing(bodies: Bodies, marks: Sequence[Point3]) -> SceneMesh:
             moved = turn(part.vertices, stand.heading) + np.array([x, y, z], dtype=np.float32)
             parts.append((agent_owner(number), replace(part, vertices=moved)))
     for place in marks:
-        parts.append((NOTHING, _ball().moved(*place)))
+        parts += [(NOTHING, part.moved(*place)) for part in _pin()]
     return assembled(parts)
 
 
@@ -221,8 +236,9 @@ def _built(body: Embodiment, colour: RGB | None) -> tuple[Part, ...]:
 
 
 @lru_cache(maxsize=1)
-def _ball() -> Part:
+def _pin() -> tuple[Part, ...]:
     angles = np.linspace(-math.pi / 2, math.pi / 2, 7)
-    ring = [(_MARK_M * max(math.cos(a), 0.0), _MARK_M * math.sin(a)) for a in angles]
-    ring[0], ring[-1] = (0.0, -_MARK_M), (0.0, _MARK_M)
-    return lathe(ring, _MARK, sides=10)
+    ball = [(_MARK_M * max(math.cos(a), 0.0), _MARK_M * math.sin(a)) for a in angles]
+    ball[0], ball[-1] = (0.0, -_MARK_M), (0.0, _MARK_M)
+    head = lathe(ball, _MARK, sides=12).moved(0, _PIN_M, 0)
+    return cylinder(0.012, 0.0, _PIN_M, _MARK, sides=6), head

@@ -112,7 +112,7 @@ def panorama_at(
 
 def _from_point(scene: Scene, numbers: list[float]) -> bytes:
     x, z = numbers[0], numbers[-2 if len(numbers) > 2 else -1]
-    y = numbers[1] if len(numbers) == 4 else _floor_at(scene, x, z)
+    y = numbers[1] if len(numbers) == 4 else floor_at(scene, x, z)
     heading = numbers[-1] if len(numbers) > 2 else 0.0
     heading = wrapped(math.radians(heading))
     views = []
@@ -128,7 +128,8 @@ def _from_point(scene: Scene, numbers: list[float]) -> bytes:
     return strip(seen, 0.0, 4)[0]
 
 
-def _floor_at(scene: Scene, x: float, z: float) -> float:
+def floor_at(scene: Scene, x: float, z: float) -> float:
+    """The y of the lowest floor under a point; of the lowest there is where none is known."""
     heights = {floor.id: floor.height for floor in scene.floors}
     under = [
         heights[region.floor]
