@@ -151,7 +151,7 @@ def _kill(out: Path, words: list[str], dice: random.Random) -> None:
     process = _start([*words, str(out)])
     until, last, grown = time.monotonic() + _SESSION_S, _steps_of(out), 0
     while grown < wanted and process.is_alive() and time.monotonic() < until:
-        time.sleep(0.005)
+        time.sleep(0.02)
         now = _steps_of(out)
         # Those of an episode that has ended are swept away.
         grown, last = grown + max(0, now - last), now

@@ -10,12 +10,13 @@ Source: VLN-MME E.2 and its figures 13 and 14. What the paper leaves open is fix
 - time-out: the steps ran out, at the goal or not;
 - generation error: a reply was no action (unparsed), none of the options (invalid option) or a
   refusal; ``ended`` says whether the episode ended by it or the agent recovered;
+- collision: a contact that displaced its body ended the episode (VLNVerse 5.3, Strict);
 - dead end: there was nowhere to go;
 - detour, of successes alone: the walk is longer than the ground truth by more than 3 m.
 
 Several hold at once. They are given in this order, the first being the one an episode counts under
-where it may count once: generation error that ended it, loop, missed stop, time-out, early stop,
-dead end, detour, generation error that it recovered from.
+where it may count once: generation error that ended it, collision, loop, missed stop, time-out,
+early stop, dead end, detour, generation error that it recovered from.
 """
 
 from __future__ import annotations

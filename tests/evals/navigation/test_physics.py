@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from navloom.errors import RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.kinds import run_kind
@@ -21,12 +23,14 @@ from navloom.evals.navigation.studies import study_bodies
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
+from navloom.graphs.navigation import navigator
+from navloom.graphs.navigation.context import Context
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
 from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS
-from tests.evals.navigation.bumpy import body_graph, hop_kind
+from tests.evals.navigation.bumpy import body_graph, hop_kind, make
 from tests.evals.tasks.folder import folder
 
 OFF = EvalRequest(task="scene", options={"spec": "demo:flat", "n": 12})
@@ -173,6 +177,23 @@ def test_reports_show_where_it_bumped_and_runs_compare(runs: dict[str, Path]) ->
     assert "bumping into a wall" in page
     found = {each.metric: each for each in compare_runs(runs["slide"], runs["strict"]).metrics}
     assert found["collided"].a == 0 < found["collided"].b
+
+
+def test_the_agent_reads_what_it_bumped_into() -> None:
+    scene = load_scene("demo:flat")
+    simulator = make(scene, physics="slide")
+    context = Context(simulator=simulator, model="builtin/random", max_steps=12)
+    graph = navigator.build_graph(InMemorySaver())
+    given = {"instruction": "Go to the kitchen.", "start": scene.viewpoints[0].id, "seed": 3}
+    where: Any = {"configurable": {"thread_id": "one"}}
+    asyncio.run(graph.ainvoke(given, where, context=context))  # type: ignore[arg-type]
+    told = graph.get_state(where).values
+    steps = [step for step in told["steps"] if step["action"]["kind"] == "move"]
+    for line, step in zip(told["history"], steps, strict=True):
+        missed, touched = bool(step.get("missed")), bool(step.get("bumped"))
+        assert ("You bumped into a wall" in line) == (touched and not missed)
+        assert ("You did not get there: you bumped into a wall" in line) == missed
+    assert any(step.get("missed") for step in steps)
 
 
 def test_metrics_are_of_where_the_body_stood() -> None:
