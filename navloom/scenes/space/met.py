@@ -184,8 +184,12 @@ class Surroundings:
         if start + float(hit.distance[0]) < pose.y + self.body.height:
             return True
         a, b, c = self._mesh.vertices[self._mesh.faces[face]].astype(np.float64)
-        leaves = np.cross(b - a, c - a)[1] > 0
-        return bool(leaves and self._mesh.owners[face] > 0)
+        leaves, owner = np.cross(b - a, c - a)[1] > 0, self._mesh.owners[face]
+        if not leaves or owner <= 0:
+            return False
+        # The inner side of a lampshade is met from below too, and the lamp hangs.
+        thing = self._mesh.faces[self._mesh.owners == owner]
+        return bool(self._mesh.vertices[thing, 1].min() < start)
 
     def aside(self, angle: float) -> float:
         """Metres to the right of it to the point about which it turns by an angle."""
