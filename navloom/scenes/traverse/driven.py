@@ -155,6 +155,8 @@ class _Drive:
             if isinstance(found, Driven):
                 return found
             given_up |= found
+            if not found and not Search(ground).may_pass():
+                break
         return self._said("gave up" if given_up else "blocked", by=ground.stopper())
 
     def _among(self, ground: LinkGround) -> Driven | bool:

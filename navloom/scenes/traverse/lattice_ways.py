@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy import ndimage
 
@@ -82,6 +83,16 @@ class Search:
             ground,
             States(free_states(ground.plane, shape, self._allowed, exact=True), round=shape.round),
         )
+
+    def may_pass(self) -> bool:
+        """Whether half the body's width could come from region to region at all."""
+        ground = self._ground
+        slim = self._allowed & (ground.plane.away > ground.shape.aside - ground.frame.off)
+        label, _ = ndimage.label(slim, structure=np.ones((3, 3)))
+        at = ground.frame.places
+        sides = [slim & shapely.contains_xy(area, at[..., 0], at[..., 1]) for area in ground.areas]
+        first, last = (set(np.unique(label[side]).tolist()) for side in sides)
+        return bool(first & last)
 
     def _joined(self, free: Bools) -> bool:
         """Whether a disc's places join both cores."""

@@ -37,7 +37,9 @@ def climbed(mover: Mover, flight: Stairs) -> tuple[tuple[Stand, ...], float, str
     """
     line = list(dict.fromkeys(flight.line))
     found: tuple[tuple[Stand, ...], float, str] = ((), 0.0, "no room")
-    for number, bend in enumerate(_BENDS):
+    # Those who cannot climb, and discs, which turn anywhere, come no farther by another bend.
+    tried = _BENDS if mover.body.stairs and not mover.shape.round else _BENDS[:1]
+    for number, bend in enumerate(tried):
         path, metres, by = _driven(mover, rounded(line, bend))
         if not by or metres > found[1] or not number:
             found = path, metres, by
@@ -46,7 +48,7 @@ def climbed(mover: Mover, flight: Stairs) -> tuple[tuple[Stand, ...], float, str
             if not back[2]:
                 return *found, number + 1
             found = back
-    return *found, len(_BENDS)
+    return *found, len(tried)
 
 
 def _driven(mover: Mover, way: Sequence[Point3]) -> tuple[tuple[Stand, ...], float, str]:
