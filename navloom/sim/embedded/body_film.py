@@ -19,7 +19,7 @@ from navloom.sim.embedded.lookout import renderer_of
 from navloom.sim.ride import Instant
 
 FILM_SIZE = (640, 400)
-CUT_M = 1.45
+CUT_M = 1.1
 """Above the lowest body's floor: what of a scene is higher is left away."""
 _ASLANT = math.radians(-55)
 _FOV = math.radians(45)
