@@ -12,6 +12,7 @@ import argparse
 import math
 import random
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -30,6 +31,7 @@ from navloom.sim.graph import floor_of
 BODY = VLNVERSE.model_copy(update={"doors": False})
 LENGTH = 20
 _APART_M = 0.1
+_LEVEL_M = 0.05
 
 
 @dataclass(frozen=True)
@@ -65,20 +67,46 @@ class Walk:
         """Actions of embedded that touched something."""
         return sum(bool(seen.contacts) for seen in self.ours)
 
-    def told(self) -> str:
-        """Where the two parted, and why as far as it can be seen."""
-        gaps = [
+    @property
+    def gaps(self) -> list[float]:
+        """Metres between the two after each action."""
+        return [
             distance_3d(a.pose.position, b.pose.position)
             for a, b in zip(self.ours, self.theirs, strict=True)
         ]
-        k = next((k for k, gap in enumerate(gaps) if gap > _APART_M), len(gaps) - 1)
+
+    @property
+    def parted(self) -> int:
+        """The first action after which they were over 0.1 m apart, else the last."""
+        gaps = self.gaps
+        return next((k for k, gap in enumerate(gaps) if gap > _APART_M), len(gaps) - 1)
+
+    @property
+    def why(self) -> str:
+        """What made them part, as far as it can be seen."""
+        k = self.parted
+        if any(
+            abs(a.pose.position[1] - b.pose.position[1]) > _LEVEL_M
+            for a, b in zip(self.ours, self.theirs, strict=True)
+        ):
+            return "a rise or a low thing stops ours, and a navmesh takes 0.2 m anywhere"
+        ours, theirs = (self._touched(each, k) for each in (self.ours, self.theirs))
+        if ours == theirs:
+            return "both slid along the same, a navmesh a cell farther off: round it or not"
+        if "nothing" in (ours, theirs):
+            return "one touched what the other passed"
+        return "they touched different things"
+
+    def told(self) -> str:
+        """Where the two parted, and why as far as it can be seen."""
+        gaps, k = self.gaps, self.parted
         ours, theirs = (self._touched(each, k) for each in (self.ours, self.theirs))
         x, y, z = self.ours[k].pose.position
         room = mover_of(self.scene, BODY).clearance((x, y, z)) - BODY.width / 2
         return (
             f"{self.scene.uri} from {self.start.viewpoint}: {self.apart:.2f} m apart; at action {k}"
             f" ({x:.2f}, {y:.2f}, {z:.2f}) by {gaps[k]:.2f} m, {room:.3f} m beside it are free;"
-            f" embedded had touched {ours}; habitat {theirs}"
+            f" embedded had touched {ours}; habitat {theirs}: {self.why}"
         )
 
     @staticmethod
@@ -152,6 +180,8 @@ def main() -> None:
         if len(some):
             told = f"median {np.median(some):.3f}, p95 {np.percentile(some, 95):.3f}"
             print(f"{len(some)} {what} in embedded: {told}, most {some.max():.3f}")
+    for why, count in Counter(each.why for each in found if each.apart > _APART_M).most_common():
+        print(f"{count} end over {_APART_M} m apart: {why}")
     print(f"median length {np.median([each.metres for each in found]):.2f} m")
     for each in sorted(found, key=lambda walk: -walk.apart)[: asked.worst]:
         print(each.told())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from navloom.cli.main import main
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.run_folder import read_samples
+from tests.sim.habitat.check_walks import walks
 
 pytestmark = pytest.mark.usefixtures("habitat")
 
@@ -40,3 +42,10 @@ def test_a_talk_is_the_same(
         heard.append(capsys.readouterr().out)
     assert "kitchen" in heard[0]
     assert heard[0] == heard[1]
+
+
+@pytest.mark.slow
+def test_strings_of_actions_end_where_they_do_on_embedded() -> None:
+    apart = [each.apart for each in walks("home:5", 10)]
+    assert len(apart) == 10
+    assert median(apart) < 0.1
