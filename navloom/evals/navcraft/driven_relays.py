@@ -80,7 +80,9 @@ def _bare(reason: str) -> str:
     """A reason to count by: whose it is, and what bars its way, without names and numbers."""
     robot, _, why = reason.partition(": ")
     if why.startswith("No way leads"):
-        why = why.rpartition(": ")[2] if ": " in why else "too little room on every way"
+        # "No way leads ... for FETCH: the door between ...: too narrow: 0.80 m ..."
+        parts = why.split(": ", 2)
+        why = parts[2] if len(parts) > 2 else "too little room on every way"
     elif why.startswith("it did not get past"):
         why = "it was stuck against something"
     return f"{robot}: {_NUMBERS.sub('…', why).rstrip('.')}"[:120]

@@ -2,8 +2,9 @@
 
 Time goes in turns; in each, everybody goes as far as its body is fast. A stop is a thing to stand
 by: within ``REACH_M`` of its edge, in its room. Who finds another in its way waits; if that does
-not help, one of them goes back the way it came until the other is past: who carries nothing before
-who carries, and of equals the last named. Who is stopped by anything else plans anew, a few times.
+not help, one of them goes aside until the other is past: who carries nothing before who carries, who
+has nothing to do before who goes, and of equals the last named. Who is stopped by anything else
+plans anew, a few times.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.scene import Box, Item, Point2, Point3, Scene
 from navloom.scenes.space.mover import mover_of
 from navloom.scenes.space.shapes import outer
-from navloom.sim.graph import nearest_viewpoint
+from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Contact, Forward, Observation, Path, Pose, Simulator, Waypoint
 from navloom.tools.forms import listed
 from navloom.tools.moving.barred import why_not
@@ -43,6 +44,7 @@ _NEAR_M = 0.1
 _ASIDE_M, _HELD = 3.0, 20
 """How far one goes back to make way, and for how many turns it then stays there at most."""
 _SPARE_M, _BACK_M = 0.02, 0.4
+_MOST_ASIDE = 20
 _RINGS = (0.25, 0.4, 0.55, 0.7, 0.85, REACH_M)
 _ALONG_M = 0.3
 
@@ -275,7 +277,7 @@ class _Party:
                 self._hindered(goer, stop, seen, gone)
         if stop is not None:
             stop.driven += gone
-        if gone > 0 and not goer.aside:
+        if gone > 0:
             goer.trail.append(seen.pose.position)
 
     def _hindered(self, goer: Goer, stop: Stop, seen: Observation, gone: float) -> None:
@@ -306,15 +308,32 @@ class _Party:
         if stop.tries > MOST_TRIES:
             stop.reason, stop.seconds = f"{other.name} was in its way", self.seconds
             return
-        order = sorted((goer, other), key=lambda each: (each.carries, -self._goers.index(each)))
-        yields = next((each for each in order if _back(each)), order[0])
-        yields.aside, yields.ahead = _back(yields), []
+        order = sorted(
+            (goer, other),
+            key=lambda each: (each.carries, each.stop is not None, -self._goers.index(each)),
+        )
+        for yields, passes in (order, order[::-1]):
+            if aside := self._out_of_way(yields, passes) or _back(yields):
+                yields.aside, yields.ahead = aside, []
+                return
+
+    def _out_of_way(self, goer: Goer, other: Goer) -> list[Point3]:
+        """The way to the nearest viewpoint that the other does not come by."""
+        apart = _apart(goer.body, other.body) + _SPARE_M
+        comes = [other.pose.position, *other.ahead]
+        scene, here = self._simulator.scene, goer.pose.position
+        floors = sorted(map(floor_of, scene.viewpoints), key=lambda spot: math.dist(spot, here))
+        for spot in floors[:_MOST_ASIDE]:
+            if min(math.dist(spot, each) for each in comes) < apart:
+                continue
+            way = body_way(self._simulator, goer.pose, [Pose(spot)], goer.body)
+            if way is not None and way.metres < 2 * _ASIDE_M:
+                return strides(_thinned(way), goer.body.speed * TURN_S)
+        return []
 
     def _gone_aside(self, goer: Goer, there: bool, gone: float) -> None:
         if there:
             goer.aside.pop(0)
-            if len(goer.trail) > 1:
-                goer.trail.pop()
         elif gone < STUCK_M:
             goer.aside = []
         if not goer.aside:

@@ -1,0 +1,75 @@
+"""A chat whose robot's body drives: off the graph and back, undone and restored exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from navloom.graphs.chat.embodied import looked
+from navloom.graphs.chat.measured import measured
+from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
+from navloom.scenes.uri import load_scene
+from navloom.sim.bodied import BodySimulator
+from navloom.sim.registry import get_simulator
+from navloom.sim.walker import Walker
+from tests.graphs.chat.chat_home import Chat
+
+
+def driving() -> Any:
+    return get_simulator("embedded", "demo:flat", physics="slide")
+
+
+def chat(**settings: Any) -> Chat:
+    start = load_scene("demo:flat").viewpoints_by_region["Living_room_2"][0].id
+    return Chat(start, scene="demo:flat", simulator=driving(), **settings)
+
+
+def test_it_drives_off_the_graph_and_back_and_undo_is_exact() -> None:
+    talk = chat()
+    begun = dict(talk.state["pose"])
+    assert "back; I am in the living room" in talk.say("back up 30 cm")
+    pose = dict(talk.state["pose"])
+    assert pose["beside"] is True
+    assert pose["heading"] == begun["heading"]
+    assert 0.2 < abs(pose["position"][2] - begun["position"][2]) < 0.31
+    assert talk.say("turn left 30 degrees").startswith("I turned left.")
+    talk.call({"undo": True})
+    assert talk.state["pose"] == pose
+    other = Walker(driving(), "robot")
+    assert isinstance(other.simulator, BodySimulator)
+    assert looked(talk.state, other).pose.position == tuple(pose["position"])
+    assert talk.say("go to the kitchen").startswith("I am in the kitchen now.")
+    assert "beside" not in talk.state["pose"]
+    talk.call({"undo": True})
+    talk.call({"undo": True})
+    assert talk.state["pose"] == begun
+
+
+def test_what_is_in_the_way_stops_it_and_is_told() -> None:
+    said = chat().say("go forward 20 metres")
+    assert "The way was barred by" in said
+
+
+def test_a_thread_stays_in_its_body() -> None:
+    talk = chat()
+    talk.context = type(talk.context)(
+        scene="demo:flat", simulator=driving(), embodiment=Embodiment(name="OTHER")
+    )
+    with pytest.raises(Exception, match=f"has the body {DEFAULT_BODY.name}, not OTHER"):
+        talk.call({"said": "hello"})
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        ("go forward one metre", "go forward 1 metres"),
+        ("go 1.5 m on", "go 150 centimetres on"),
+        ("two and a half meters", "250 centimetres"),
+        ("turn thirty degrees", "turn 30 degrees"),
+        ("3 ft", "91 centimetres"),
+        ("room 5 and a mat", "room 5 and a mat"),
+    ],
+)
+def test_metres_are_made_plain(said: str, plain: str) -> None:
+    assert measured(said) == plain
