@@ -32,10 +32,11 @@ def draw_mend(scene: Scene, found: Mend) -> Figure:
     floors = sorted({scene.region_by_id[each].floor for each in (*found.path, found.start)})
     figure = Figure(figsize=(2 * _WIDE + 0.2, _HIGH), dpi=100)
     FigureCanvasAgg(figure)
+    changes = f"{len(found.changes)} change{'s' if len(found.changes) != 1 else ''}"
     said = f"{found.body} from {found.start} to {found.goal}"
     drawn = (
         (scene, found.before, f"before: {said} does not get through"),
-        (after, found.after, f"after: {len(found.changes)} changes, {found.cost:,.0f}"),
+        (after, found.after, f"after: {changes}, costs {found.cost:,.0f}"),
     )
     for number, (home, drive, title) in enumerate(drawn):
         rect = (number * (_WIDE + 0.2), 0.0, _WIDE, _HIGH)
