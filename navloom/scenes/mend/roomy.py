@@ -1,4 +1,4 @@
-"""Ways on which a body that is longer than wide turns where it has room and else goes straight.
+"""Ways on which a body keeps from things, and turns where it has room: else it goes straight.
 
 Between the places of a field it costs more to be where the circle around the body would stick out.
 The cheapest way is cut into straight lines that end, where it can be, at places with room to turn.
@@ -22,6 +22,8 @@ from navloom.scenes.space.shapes import inner, outer
 
 _TIGHT = 6.0
 """How much more a metre costs where there is no more room than half the width."""
+_AIR = 0.1
+"""Metres that a body that need not turn, a disc, keeps from things where it can."""
 _MOST_LAYERS = 40
 _SHARES = (1.0, 0.7, 0.4)
 """What counts as room to turn, as a share of what the circle needs: the first that works."""
@@ -38,7 +40,7 @@ class Roomy:
     def __init__(self, scene: Scene, field: BodyField) -> None:
         self.field = field
         self.cell = field.grid.cell
-        self.needed = outer(field.body) - inner(field.body)
+        self.needed = max(_AIR, outer(field.body) - inner(field.body))
         self.along, self.across = np.divmod(field.found.cell, field.grid.deep)
         heights = np.array(sorted({floor.height for floor in scene.floors}))[:_MOST_LAYERS]
         layer = np.searchsorted(heights, field.found.height + 0.5 * _storey(heights)) - 1

@@ -26,14 +26,13 @@ from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field
 from navloom.scenes.space.mover import Mover, Stand, mover_of
-from navloom.scenes.space.shapes import inner, outer
 
 _LEVEL = 0.3
 """Metres that the floor of a place may be off its region's."""
 _ARRIVED = 0.15
 _LIFT_REACH = 0.5
-_ROUND = 0.01
-"""Metres by which the circle around a body that need not turn is larger than half its width."""
+_AGAIN = 3
+"""Ways that are planned anew from where a body stopped, before it is said that it stopped."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]
     for begin, end in legs:
         tried: Drive | None = None
         for points in _ways(scene, field, begin, end):
-            tried = _followed(mover, points)
+            tried = _persisted(mover, field, points)
             if tried.arrived:
                 break
         if tried is None:
@@ -106,11 +105,25 @@ def _ways(
     scene: Scene, field: BodyField, begin: Point3, end: Point3
 ) -> Iterator[tuple[Point3, ...]]:
     """Ways to try: with room to turn where the body must, then the shortest."""
-    if outer(field.body) - inner(field.body) > _ROUND:
-        yield from roomy(scene, field).ways(begin, end)
+    yield from roomy(scene, field).ways(begin, end)
     shortest = field.way(begin, [end])
     if shortest is not None:
         yield shortest.points
+
+
+def _persisted(mover: Mover, field: BodyField, points: Sequence[Point3]) -> Drive:
+    """Follow a way; where the body stops, follow a new one from there, a few times."""
+    tried = _followed(mover, points)
+    path = list(tried.path[0]) if tried.path else []
+    for _ in range(_AGAIN):
+        if tried.arrived or not path:
+            break
+        way = field.way(path[-1], [points[-1]])
+        if way is None:
+            break
+        tried = _followed(mover, way.points)
+        path += tried.path[0] if tried.path else ()
+    return Drive(tried.arrived, (tuple(path),) if path else (), tried.touched, tried.why)
 
 
 def _followed(mover: Mover, points: Sequence[Point3]) -> Drive:
