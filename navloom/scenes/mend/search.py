@@ -15,6 +15,8 @@ from itertools import islice, pairwise
 from typing import Any
 
 import networkx as nx
+import shapely
+from shapely import Polygon
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
@@ -34,6 +36,8 @@ _PATHS = 3
 _DRIVES = 8
 _NEAR = 1.5
 """Metres from where a body stopped to a doorway that may be to blame."""
+_SWEPT = 0.1
+"""Square metres of a room that a leaf sweeps if it can be in a way."""
 _HOP = 0.01
 """What a link costs that needs nothing: of two ways that cost the same, the one of fewer links."""
 _MOST_PRUNED = 14
@@ -259,6 +263,8 @@ class _Asked:
         closed = cut_off(self.bare(changes), self.body, self.path)
         if closed:
             yield from self._wider(changed, closed)
+            for number in _swung(changed, closed) if tried > 1 else ():
+                yield sliding(self.scene, number, self.costs)
             return
         last = found.touched[-2:]
         things = [_foot(changed, each) for each in last if each in changed.item_by_id]
@@ -287,6 +293,17 @@ class _Asked:
             if link.kind in ("door", "opening", "ramp") and most > link.width + 0.01:
                 width = min(max(link.width + STEP, self.body.width + BESIDE), most)
                 yield widening(self.scene, number, width, self.costs)
+
+
+def _swung(scene: Scene, steps: Sequence[tuple[str, str]]) -> Iterator[int]:
+    """The links whose leaf swings over the floor of a room of some steps."""
+    floors = [scene.region_by_id[each].outline for step in steps for each in step]
+    rooms = shapely.union_all([Polygon(each) for each in floors if each])
+    ends = {each for step in steps for each in step}
+    for number, link in enumerate(scene.links):
+        near = link.leaf == "hinged" and {link.a, link.b} & ends
+        if near and link.swing and Polygon(link.swing).intersection(rooms).area > _SWEPT:
+            yield number
 
 
 def _leaves(scene: Scene, touched: Sequence[str]) -> Iterator[int]:
