@@ -1,10 +1,10 @@
 """How far driving agrees with the rule over many homes, in figures and in pictures.
 
     python -m tests.scenes.traverse.agree home:0-99 --out runs/agree
-    python -m tests.scenes.traverse.agree home:0-99 --out runs/agree --lower 1.6 --links
+    python -m tests.scenes.traverse.agree home:0-99 --out runs/agree --lower 1.6
 
-A home that is done is not done again; what differs is printed, a line each. ``--pictures N`` draws
-the first N of them: lines in the body's way, where it gets about, the way and its footprints.
+A home that is done is not done again; what differs is printed, a line each. ``--lower`` takes
+copies whose doors are so many metres high.
 """
 
 from __future__ import annotations
