@@ -1,13 +1,13 @@
 """A scene's mesh as a body meets it: doors that it opens stand open, what it steps over is gone.
 
-Doors that lead out of the scene stay shut. Of a mesh file a door's leaf and its frame cannot be
-told apart, so both are left out where the leaf is to be opened. Lifts' doors open to those who can
-use a lift. Ramps are floor: what is owned by stairs has treads.
+Doors that lead out of the scene stay shut, and windows have panes. Of a mesh file a door's leaf and
+its frame cannot be told apart, so both are left out where the leaf is to be opened. Lifts' doors
+open to those who can use a lift. Ramps are floor: what is owned by stairs has treads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +19,8 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.building import building_of
 from navloom.scenes.geometry.finishes import Finishes
 from navloom.scenes.geometry.mesh import SceneMesh, assembled, scene_mesh
-from navloom.scenes.geometry.owners import FLOOR, STAIRS, door_owner, item_owner
+from navloom.scenes.geometry.owners import FLOOR, STAIRS, door_owner, item_owner, opening_owner
+from navloom.scenes.geometry.solids import Owned, Surface, quad
 from navloom.scenes.geometry.woodwork import woodwork
 from navloom.scenes.parts import Item, Link
 from navloom.scenes.scene import Scene
@@ -70,7 +71,10 @@ def _made(scene: Scene, body: Embodiment, over: float) -> SceneMesh:
     hidden += [door_owner(k) for k in opened]
     owners = _without_ramps(scene, mesh)
     mesh = replace(mesh, owners=owners).without(np.isin(mesh.owners, hidden))
-    return _joined(mesh, _opened(scene, opened)) if scene.walls and opened else mesh
+    more = list(_panes(scene))
+    if scene.walls and opened:
+        more += _opened(scene, opened)
+    return _joined(mesh, assembled(more)) if more else mesh
 
 
 def opens(scene: Scene, body: Embodiment, link: Link) -> bool:
@@ -80,12 +84,22 @@ def opens(scene: Scene, body: Embodiment, link: Link) -> bool:
     return can and link.door in ("closed", "ajar")
 
 
-def _opened(scene: Scene, links: Collection[int]) -> SceneMesh:
+def _opened(scene: Scene, links: Collection[int]) -> Iterator[Owned]:
     """The doors of links, wide open."""
     building = building_of(scene)
     wanted = {door_owner(k) for k in links}
     ways = tuple(replace(way, state="open") for way in building.ways if way.owner in wanted)
-    return assembled(woodwork(replace(building, ways=ways), Finishes(scene.id)))
+    yield from woodwork(replace(building, ways=ways), Finishes(scene.id))
+
+
+def _panes(scene: Scene) -> Iterator[Owned]:
+    """The glass of windows, which is not drawn."""
+    for k, opening in enumerate(scene.openings):
+        if opening.kind == "window":
+            (ax, az), (bx, bz) = opening.jambs
+            low, high = opening.bottom, opening.bottom + opening.height
+            corners = [(ax, low, az), (bx, low, bz), (bx, high, bz), (ax, high, az)]
+            yield opening_owner(k), quad(corners, Surface())
 
 
 def _without_ramps(scene: Scene, mesh: SceneMesh) -> NDArray[np.int32]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
@@ -22,10 +23,6 @@ from navloom.scenes.space.underfoot import EPS, Underfoot, underfoot
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""
-SKIN = 0.0005
-"""Metres that a body keeps from what it meets."""
-OVERLAP = 0.001
-"""Metres that a body may be in a thing by rounding; more is inside it."""
 PIECE = 0.3
 """Metres that it may go at once among the lines of one tile."""
 _OTHERS = -20_000_000
@@ -38,10 +35,32 @@ _FAR = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """What may be met around a place: whether its floor is all level, and the lines."""
+    """What may be met around a place by a body that stands at some height.
+
+    Attributes:
+        level: whether there is no other floor that one could step to.
+        lines: what stands in the way.
+        first: the cell of the first of the heights.
+        heights: of the floor in each cell around; None where there is none to step to.
+        steps: (n, 4) x, z, height and whether a tread, of what is higher or lower.
+        at: which cell (x, z) is in, before it is rounded: how many a metre, and the first cell's
+            middle.
+    """
 
     level: bool
     lines: Lines
+    first: tuple[int, int]
+    heights: list[list[float | None]]
+    steps: NDArray[np.float64]
+    at: tuple[float, float, float]
+
+    def under(self, x: float, z: float) -> float | None:
+        """The height of the floor at a place; None where there is none to step to."""
+        many, x0, z0 = self.at
+        i, j = round((x - x0) * many) - self.first[0], round((z - z0) * many) - self.first[1]
+        if not (0 <= i < len(self.heights) and 0 <= j < len(self.heights[0])):
+            return None
+        return self.heights[i][j]
 
 
 def obstacles_of(scene: Scene, body: Embodiment) -> Obstacles:
@@ -81,9 +100,9 @@ class Surroundings:
         self.floors = floors_of(scene, body)
         if not self.floors.layers.size:
             raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
-        self._tiles: dict[tuple[int, int, int, int, bool], Near] = {}
+        self._tiles: dict[tuple[int, int, int, int, bool, int], Near] = {}
 
-    def fits(self, stand: Stand, others: Others = NOBODY, room: float = -OVERLAP) -> bool:
+    def fits(self, stand: Stand, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
         """Whether the body has floor beneath there, and so much room around it."""
         pose = self.posed(stand)
         if (
@@ -118,7 +137,7 @@ class Surroundings:
         x, y, z = stand.position
         for dx, dz in _offsets(reach):
             there = Stand((x + dx, y, z + dz), stand.heading)
-            if self.fits(there, others, SKIN):
+            if self.fits(there, others, sweep.SKIN):
                 pose = self.posed(there)
                 return None if pose is None else pose.stand
         return None
@@ -171,7 +190,7 @@ class Surroundings:
             return None
         gaps = sweep.gaps(self.shape, lines.ends, *pose.at)
         k = int(np.argmin(gaps))
-        return self.name(int(lines.owners[k]), others) if gaps[k] < -OVERLAP else None
+        return self.name(int(lines.owners[k]), others) if gaps[k] < -sweep.OVERLAP else None
 
     def _inside(self, pose: Pose) -> bool:
         """Whether its middle is in a thing whose sides it does not reach."""
@@ -197,8 +216,8 @@ class Surroundings:
 
     def lift(self, pose: Pose) -> tuple[float, bool]:
         """How high it stands there with all that is under it, and whether on stairs."""
-        x, z, ux, uz = pose.at
-        return self.floors.lifted(self.shape, x, z, ux, uz, pose.y)
+        steps = self.tile(pose, pose.y, False).steps
+        return (pose.y, False) if not len(steps) else self.floors.lifted(self.shape, steps, pose)
 
     def met(self, pose: Pose, others: Others) -> Near:
         """What it may meet around where it is."""
@@ -219,12 +238,16 @@ class Surroundings:
                 ends = outline(body, stand)
                 more.append(Lines(ends, np.full(len(ends), _OTHERS - k, dtype=np.int32)))
         ends = np.concatenate([each.ends for each in more])
-        return Near(near.level, Lines(ends, np.concatenate([each.owners for each in more])))
+        return replace(near, lines=Lines(ends, np.concatenate([each.owners for each in more])))
 
-    def tile(self, pose: Pose, high: float, on_stairs: bool) -> Near:
-        """What may be met within a motion's piece of a place by a body that is lifted so high."""
+    def tile(self, pose: Pose, high: float, on_stairs: bool, floor: float | None = None) -> Near:
+        """What may be met within a motion's piece of a place by a body that is lifted so high.
+
+        Its head is over ``floor``, where that is higher than what is under its middle.
+        """
+        floor = pose.y if floor is None else max(floor, pose.y)
         i, j = math.floor(pose.x / _TILE), math.floor(pose.z / _TILE)
-        key = i, j, round(pose.y * 1000), round(high * 1000), on_stairs
+        key = i, j, round(pose.y * 1000), round(high * 1000), on_stairs, round(floor * 1000)
         near = self._tiles.get(key)
         if near is None:
             if len(self._tiles) >= _MOST_TILES:
@@ -232,8 +255,16 @@ class Surroundings:
             pad = self.shape.outer + PIECE
             box = (i * _TILE, j * _TILE, (i + 1) * _TILE, (j + 1) * _TILE)
             around = (box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad)
-            level = self.floors.level(*self.floors.window(*around), pose.y)
-            near = Near(level, self._band(pose, high, on_stairs, box, pad))
+            first, heights, steps = self.floors.around(*around, pose.y)
+            grid = self.floors.grid
+            near = Near(
+                not len(steps),
+                self._band(pose, high, on_stairs, box, pad, floor - pose.y),
+                first,
+                heights,
+                steps,
+                (1 / grid.cell, grid.x, grid.z),
+            )
             self._tiles[key] = near
         return near
 
@@ -248,6 +279,7 @@ class Surroundings:
         on_stairs: bool,
         box: tuple[float, float, float, float],
         pad: float,
+        higher: float = 0.0,
     ) -> Lines:
         """What stands in the way of one whose middle is over floor at y and who is lifted."""
         x0, z0, x1, z1 = box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad
@@ -257,7 +289,7 @@ class Surroundings:
         low = np.where(owners > 0, pose.y + step, high + (self.stair if on_stairs else step))
         stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS
         low = np.where(owners == STAIRS, stairs, low) + EPS
-        lines = self._obstacles.lines(faces, low, pose.y + self.body.height)
+        lines = self._obstacles.lines(faces, low, pose.y + self.body.height + higher)
         edges = self.floors.edges
         near = (
             (edges[:, 4] >= pose.y - self.stair - EPS)

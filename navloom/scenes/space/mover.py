@@ -24,6 +24,10 @@ from navloom.scenes.space.stands import NOBODY, Bump, Moved, Others, Stand, fini
 from navloom.scenes.space.walk import Walk
 
 __all__ = ["Bump", "Moved", "Mover", "Others", "Stand", "mover_of"]
+_TRIES = 4
+"""Times that a body turns to the same point."""
+_NEARER, _AT = 0.01, 0.1
+"""Metres by which it must come nearer each time, and that it may be off a point."""
 _STEPPED = 0.3
 """Metres that the floor where one arrives may be off what was said."""
 
@@ -166,16 +170,20 @@ class Mover:
         walk = Walk(self._around, pose, others)
         for x, _, z in points:
             finite(x=x, z=z)
-            if walk.off(x, z) < 1e-6:
-                continue
-            walk.face(x, z)
-            _, _, ux, uz = walk.pose.at
-            far = walk.off(x, z)
-            if shape_of(self.body).round:
-                walk.straight(x - walk.pose.x, z - walk.pose.z, slide=slide)
-            else:
-                walk.straight(ux * far, uz * far, slide=slide)
-            if walk.off(x, z) > 0.1:
+            # What slid along a thing has not come all the way, and is turned there anew.
+            for _ in range(_TRIES if slide else 1):
+                far = walk.off(x, z)
+                if far < 1e-6:
+                    break
+                walk.face(x, z)
+                _, _, ux, uz = walk.pose.at
+                if shape_of(self.body).round:
+                    walk.straight(x - walk.pose.x, z - walk.pose.z, slide=slide)
+                else:
+                    walk.straight(ux * far, uz * far, slide=slide)
+                if far - walk.off(x, z) < _NEARER:
+                    break
+            if walk.off(x, z) > _AT:
                 break
         last = points[-1] if points else stand.position
         return walk.moved(last[0], last[2])

@@ -14,11 +14,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from navloom.scenes.space import compiled_sweep
 from navloom.scenes.space.shapes import Shape
 
 Floats = NDArray[np.float64]
 NEVER = 2.0
 """Of the motion: no contact within it."""
+SKIN = 0.0005
+"""Metres that a body keeps from what it meets."""
+OVERLAP = 0.001
+"""Metres that a body may be in a thing by rounding; more is inside it."""
+_BLOCKED = SKIN - 1e-7
+"""Metres: nearer than this it is not let."""
+_ROUNDING = 1e-9
+FREE, MET, TOUCHED, INSIDE = range(4)
+"""What comes of a motion: nothing is met; a thing is, was touched, was overlapped."""
 _TURN = 2 * math.pi
 _TINY = 1e-12
 
@@ -246,40 +256,121 @@ def _box_round(
     mu, mw = (x - pivot[0]) * ux + (z - pivot[1]) * uz, (z - pivot[1]) * ux - (x - pivot[0]) * uz
     left, right = mu - shape.ahead - room, mu + shape.ahead + room
     near, far = mw - shape.aside - room, mw + shape.aside + room
-    best = np.full(len(lines), np.inf)
-    # Its corners come to the lines.
+    # Its corners come to the lines: (4 corners, 2 roots, n).
     nu, nw, off = _normals(au, aw, bu, bw)
     eu, ew = bu - au, bw - aw
-    normal, long = np.arctan2(nw, nu), eu * eu + ew * ew
-    for cu, cw in ((left, near), (left, far), (right, near), (right, far)):
-        away = np.maximum(np.sqrt(cu * cu + cw * cw), _TINY)
-        start = np.arctan2(cw, cu)
-        share = off / away
-        half = np.arccos(np.clip(share, -1, 1))
-        for way in (-half, half):
-            angle = normal + way
-            along = (away * np.cos(angle) - au) * eu + (away * np.sin(angle) - aw) * ew
-            good = (np.abs(share) <= 1) & (along >= 0) & (along <= long)
-            best = np.where(good, np.minimum(best, _after(angle, start, sign)), best)
-    # The lines' ends come to its sides, the other way round.
-    for pu, pw in ((au, aw), (bu, bw)):
-        away = np.maximum(np.sqrt(pu * pu + pw * pw), _TINY)
-        start = np.arctan2(pw, pu)
-        for edge, least, most, axis in (
-            (left, near, far, 0.0),
-            (right, near, far, 0.0),
-            (near, left, right, math.pi / 2),
-            (far, left, right, math.pi / 2),
-        ):
-            share = edge / away
-            half = np.arccos(np.clip(share, -1, 1))
-            for way in (-half, half):
-                angle = axis + way
-                other = away * (np.sin(angle) if axis == 0.0 else np.cos(angle))
-                good = (np.abs(share) <= 1) & (other >= least) & (other <= most)
-                turned = _after(angle, start, -sign)
-                best = np.where(good, np.minimum(best, turned), best)
-    return best
+    cu, cw = np.stack([left, left, right, right]), np.stack([near, far, near, far])
+    away = np.maximum(np.sqrt(cu * cu + cw * cw), _TINY)
+    angle = np.arctan2(nw, nu) + _both(off / away)
+    along = (away * np.cos(angle) - au) * eu + (away * np.sin(angle) - aw) * ew
+    good = (np.abs(off) <= away) & (along >= 0) & (along <= eu * eu + ew * ew)
+    turned = _after(angle, np.arctan2(cw, cu), sign)
+    best = np.where(good, turned, np.inf).min(axis=(0, 1))
+    # The lines' ends come to its sides, the other way round: (2 roots, 2 ends, 4 sides, n).
+    pu, pw = np.stack([au, bu])[:, None], np.stack([aw, bw])[:, None]
+    away = np.maximum(np.sqrt(pu * pu + pw * pw), _TINY)
+    start = np.arctan2(pw, pu)
+    edge = np.stack([left, right, near, far])
+    least, most = np.stack([near, near, left, left]), np.stack([far, far, right, right])
+    angle = _QUARTERS + _both(edge / away)
+    other = away * np.where(_QUARTERS == 0, np.sin(angle), np.cos(angle))
+    good = (np.abs(edge) <= away) & (other >= least) & (other <= most)
+    turned = np.where(good, _after(angle, start, -sign), np.inf)
+    return np.asarray(np.minimum(best, turned.min(axis=(0, 1, 2))))
+
+
+_QUARTERS = np.array([0.0, 0.0, math.pi / 2, math.pi / 2])[:, None]
+
+
+def _both(share: Floats) -> Floats:
+    """The two angles of a cosine, one after the other along a new first axis."""
+    half = np.arccos(np.clip(share, -1, 1))
+    return np.stack([-half, half])
+
+
+Meeting = tuple[float, int, int]
+"""The share of a motion that is gone, what ends it (-1: nothing), and how: ``FREE`` and so on."""
+
+
+def meet(
+    shape: Shape,
+    lines: Floats,
+    at: tuple[float, float, float, float],
+    way: tuple[float, float],
+    angle: float | None,
+) -> Meeting:
+    """How far a body gets that keeps a skin from everything.
+
+    It stops where a skin is left, and is stopped where a little less is: so what it may pass along
+    it may pass back along, whatever rounding says of the last bits.
+
+    Args:
+        shape: the footprint.
+        lines: (n, 4).
+        at: x and z of its middle, and its direction ahead.
+        way: how far it goes; or the point about which it turns.
+        angle: how far it turns, in radians; None where it goes straight.
+    """
+    box = _swept(shape, at, way, angle)
+    if compiled_sweep.pays(1) and (compiled := compiled_sweep.compiled_sweep()) is not None:
+        given = (shape.round, shape.ahead, shape.aside, *at, *way, angle or 0.0, angle is not None)
+        found: Meeting = compiled(lines, np.array([*given, *box], dtype=np.float64))
+        return found
+    held = np.flatnonzero(
+        (np.maximum(lines[:, 0], lines[:, 2]) >= box[0])
+        & (np.maximum(lines[:, 1], lines[:, 3]) >= box[1])
+        & (np.minimum(lines[:, 0], lines[:, 2]) <= box[2])
+        & (np.minimum(lines[:, 1], lines[:, 3]) <= box[3])
+    )
+    if not len(held):
+        return 1.0, -1, FREE
+    near = lines[held]
+    between = gaps(shape, near, *at)
+    k = int(np.argmin(between))
+    if between[k] < -OVERLAP:
+        return 0.0, int(held[k]), INSIDE
+    room = np.where(between > _BLOCKED + _ROUNDING, _BLOCKED, between - _ROUNDING)
+    share, k = _asked(shape, near, room, at, way, angle)
+    if k < 0:
+        return 1.0, -1, FREE
+    if between[k] <= SKIN + _ROUNDING:
+        return share, int(held[k]), TOUCHED
+    first, _ = _asked(shape, near[k : k + 1], np.array([SKIN]), at, way, angle)
+    return min(share, first), int(held[k]), MET
+
+
+def _asked(
+    shape: Shape,
+    lines: Floats,
+    room: Floats,
+    at: tuple[float, float, float, float],
+    way: tuple[float, float],
+    angle: float | None,
+) -> tuple[float, int]:
+    if angle is None:
+        return straight(shape, lines, room, at, way)
+    return round_about(shape, lines, room, at, way, angle)
+
+
+def _swept(
+    shape: Shape,
+    at: tuple[float, float, float, float],
+    way: tuple[float, float],
+    angle: float | None,
+) -> tuple[float, float, float, float]:
+    """The least and greatest x and z, as (x, z, x, z), that a motion comes to."""
+    x, z, pad = at[0], at[1], shape.outer + 2 * SKIN
+    if angle is None:
+        dx, dz = way
+        return (
+            min(x, x + dx) - pad,
+            min(z, z + dz) - pad,
+            max(x, x + dx) + pad,
+            max(z, z + dz) + pad,
+        )
+    # The middle is never farther from where it began than the chord, nor than a whole diameter.
+    far = 2 * math.hypot(x - way[0], z - way[1]) * math.sin(min(abs(angle), math.pi) / 2) + pad
+    return x - far, z - far, x + far, z + far
 
 
 def touch(

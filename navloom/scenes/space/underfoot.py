@@ -10,7 +10,6 @@ body climbs and no wall is between, there is an edge.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 from navloom.scenes.geometry.columns import Grid, grid_over, surfaces_of
 from navloom.scenes.geometry.mesh import SceneMesh
-from navloom.scenes.geometry.owners import CEILING, STAIRS
+from navloom.scenes.geometry.owners import CEILING, STAIRS, door_owner
 from navloom.scenes.space.shapes import Shape
+from navloom.scenes.space.stands import Pose
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,6 +33,7 @@ _FLAT = 0.05
 _PATCH = 0.1
 _ROOM = 0.3
 """Metres over a floor without which it has no edge that anybody comes to."""
+_RISE = 0.5
 _SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
@@ -82,56 +83,65 @@ class Underfoot:
         j0, j1 = (round((z - grid.z) / grid.cell) for z in (z0, z1))
         return slice(max(i0, 0), max(i1 + 1, 0)), slice(max(j0, 0), max(j1 + 1, 0))
 
-    def level(self, rows: slice, columns: slice, y: float) -> bool:
-        """Whether there is no other floor that one could step to from y within some cells."""
-        off = np.abs(self.layers[:, rows, columns] - y)
-        return not bool(((off > EPS) & (off <= self.stair + EPS)).any())
+    def around(
+        self, x0: float, z0: float, x1: float, z1: float, y: float
+    ) -> tuple[tuple[int, int], list[list[float | None]], Floats]:
+        """The floor over a rectangle as one finds it who stands at a height.
 
-    def lifted(
-        self, shape: Shape, x: float, z: float, ux: float, uz: float, y: float
-    ) -> tuple[float, bool]:
-        """How high a body stands whose middle is over floor at y, and whether on stairs.
+        Returns:
+            The first cell; by cell the floor that is nearest to y and no farther than a step; and
+            (n, 4) x, z, height and whether a tread, of what else one could step to from y, and of
+            what is higher: none where all is level.
+        """
+        rows, columns = self.window(x0, z0, x1, z1)
+        layers, treads = self.layers[:, rows, columns], self.stairs[:, rows, columns]
+        off = np.abs(layers - y)
+        off[np.isnan(off)] = np.inf
+        best = np.argmin(off, axis=0)[None]
+        near = np.take_along_axis(off, best, axis=0)[0] <= self.stair + EPS
+        nearest = np.round(np.take_along_axis(layers, best, axis=0)[0].astype(np.float64), 4)
+        found = nearest.astype(object)
+        found[~near] = None
+        heights: list[list[float | None]] = found.tolist()
+        first = rows.start, columns.start
+        if not ((off <= self.stair + EPS) & ((off > EPS) | treads)).any():
+            return first, heights, np.zeros((0, 4))
+        wide = max(x1 - x0, z1 - z0)
+        held = ((off > EPS) | treads) & (layers > y - self.stair - EPS) & (layers < y + wide)
+        _, i, j = np.nonzero(held)
+        x, z = (
+            self.grid.x + self.grid.cell * (i + first[0]),
+            self.grid.z + self.grid.cell * (j + first[1]),
+        )
+        return first, heights, np.stack([x, z, layers[held], treads[held]], axis=1)
+
+    def lifted(self, shape: Shape, steps: Floats, pose: Pose) -> tuple[float, bool]:
+        """How high a body stands among steps, and whether on stairs.
 
         Args:
             shape: its footprint.
-            x: of its middle; z likewise.
-            z: see x.
-            ux: its direction ahead.
-            uz: see ux.
-            y: the floor under its middle.
+            steps: (n, 4) as :meth:`around` has them, around it.
+            pose: where it is, and the floor under its middle.
         """
-        rows, columns = self.window(
-            x - shape.outer, z - shape.outer, x + shape.outer, z + shape.outer
-        )
-        heights = self.layers[:, rows, columns]
-        dx = self.grid.x + self.grid.cell * np.arange(rows.start, rows.start + heights.shape[1]) - x
-        dz = self.grid.z + self.grid.cell * np.arange(
-            columns.start, columns.start + heights.shape[2]
-        )
-        dz = dz - z
+        x, z, ux, uz = pose.at
+        dx, dz = steps[:, 0] - x, steps[:, 1] - z
         if shape.round:
-            under = dx[:, None] ** 2 + dz[None] ** 2 <= shape.ahead**2
+            under = dx * dx + dz * dz <= shape.ahead**2
         else:
-            ahead = np.abs(dx[:, None] * ux + dz[None] * uz)
-            aside = np.abs(dz[None] * ux - dx[:, None] * uz)
-            under = (ahead <= shape.ahead) & (aside <= shape.aside)
-        found = heights[:, under]
-        treads = self.stairs[:, rows, columns][:, under]
-        near = (found > y - self.stair) & (found <= y + 3 * shape.outer + self.stair)
-        found, treads = found[near], treads[near]
-        order = np.argsort(found)
-        high, on_stairs = y, False
-        for height, tread in zip(found[order].tolist(), treads[order].tolist(), strict=True):
-            if height > high + (self.stair if tread or on_stairs else self.step) + EPS:
+            under = (np.abs(dx * ux + dz * uz) <= shape.ahead) & (
+                np.abs(dz * ux - dx * uz) <= shape.aside
+            )
+        found = steps[under, 2:]
+        if not len(found):
+            return pose.y, False
+        high = pose.y
+        on_stairs = bool((found[:, 1] * (found[:, 0] <= high + self.stair + EPS)).any())
+        climb = self.stair if on_stairs else self.step
+        for height in np.unique(found[found[:, 0] > high, 0]).tolist():
+            if height > high + climb + EPS:
                 break
-            on_stairs = on_stairs or tread
-            high = max(high, height)
+            high = height
         return high, on_stairs
-
-    @cached_property
-    def top(self) -> float:
-        """The highest floor."""
-        return float(np.nanmax(self.layers)) if self.layers.size else 0.0
 
 
 def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Underfoot:
@@ -149,15 +159,17 @@ def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Un
     others = (CEILING,) if stairs else (CEILING, STAIRS)
     trodden = structure.without(np.isin(structure.owners, others))
     found = surfaces_of(trodden, grid)
-    # What has its own thickness over it (a tread's body under its board) is not stood on.
-    level = (found.slope >= _LEVEL) & (found.room > _FLAT)
+    # What has something close over it (a tread's body under its board, a tread under the next one's
+    # nosing, the ground under a floor) is not stood on; floor under a sill is, and stepped through.
+    sill = np.roll(trodden.owners[found.face], 1) <= door_owner(0)
+    least = np.where(sill, _FLAT, _ROOM)
+    level = (found.slope >= _LEVEL) & (found.room > least)
     cell, height, room = found.cell[level].astype(np.int64), found.height[level], found.room[level]
     tread = trodden.owners[found.face[level]] == STAIRS
     places = _Places(grid, cell, height, tread)
     broad = places.broad()
     edges = places.edges(broad & (room >= _ROOM), step, stair, structure)
-    # Of two that are no farther apart than the body climbs, the upper one is stood on: the ground
-    # under a tread is none.
+    # Of two that are no farther apart than the body climbs, the upper one is stood on.
     stood = np.flatnonzero(broad)
     under = (np.diff(cell[stood]) == 0) & (-np.diff(height[stood]) <= max(step, stair) + EPS)
     stood = np.delete(stood, np.flatnonzero(under) + 1)
@@ -225,6 +237,9 @@ class _Places:
             if stair > step:
                 joined |= self.near(beside, self.tread, stair) >= 0
                 joined |= self.tread & (self.near(beside, everywhere, stair) >= 0)
+            # Where it goes up there is a riser, or this is the ground in a wall.
+            other = self.near(beside, everywhere, _RISE)
+            joined |= (other >= 0) & (self.height[other] > self.height)
             here = np.flatnonzero(of & ~joined)
             if not len(here):
                 continue

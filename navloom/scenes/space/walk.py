@@ -5,25 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from navloom.scenes.distances import turn_between
 from navloom.scenes.parts import Point3
 from navloom.scenes.space import sweep
-from navloom.scenes.space.met import EDGE, OVERLAP, PIECE, SKIN, Surroundings
+from navloom.scenes.space.met import EDGE, PIECE, Surroundings
 from navloom.scenes.space.obstacles import Lines
 from navloom.scenes.space.stands import Bump, Moved, Others, Pose, swung
 
-Floats = NDArray[np.float64]
-_BLOCKED = SKIN - 1e-7
-"""Metres: nearer than this it is not let."""
-_ROUNDING = 1e-9
 _STILL = 1e-4
 """Radians: what it touches and meets within so small a turn, it meets at once."""
 _CHUNK = 0.04
 """Metres that it goes at once where floors of several heights are near."""
 _SLIDES = 5
+_PARTS = 16
+"""Of a short motion, that are tried where there is no floor at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,61 +146,38 @@ class Walk:
         """A short motion: straight by ``way``, or by an angle about the point ``way``."""
         around, pose = self._around, self.pose
         near = around.tile(pose, pose.y, False)
-        end = Pose(pose.x + way[0], pose.z + way[1], pose.heading, pose.y)
-        if angle is not None:
-            end = swung(pose, way, angle)
-        if not near.level:
-            floor = around.floors.floor(end.x, end.z, pose.y, around.stair)
-            if floor is None:
-                return 0.0, _Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))
-            end = Pose(end.x, end.z, end.heading, floor)
+        under, level = near, near.level
+        end = _gone(pose, way, angle, 1.0)
+        floor = near.under(end.x, end.z)
+        if not level and floor is not None:
+            end = replace(end, y=floor)
             lifts = around.lift(pose), around.lift(end)
-            low = min(lifts[0][0], lifts[1][0])
-            stairs = lifts[0][1] and lifts[1][1]
-            band = Pose(pose.x, pose.z, pose.heading, min(pose.y, floor))
-            near = around.tile(band, low, stairs)
+            band = replace(pose, y=min(pose.y, floor))
+            low, on_stairs = min(lifts[0][0], lifts[1][0]), lifts[0][1] and lifts[1][1]
+            near = around.tile(band, low, on_stairs, max(pose.y, floor))
         lines = around.having(near, pose, self._others).lines
-        if not len(lines.owners):
+        share, k, how = sweep.meet(around.shape, lines.ends, pose.at, way, angle)
+        if how == sweep.FREE and floor is not None:
             self.pose = end
             return 1.0, None
-        gaps = sweep.gaps(around.shape, lines.ends, *pose.at)
-        k = int(np.argmin(gaps))
-        if gaps[k] < -OVERLAP:
+        if how == sweep.INSIDE:
             return 0.0, self._contact(lines, k, pose)
-        # It stops where a skin is left, and is stopped where a little less is: so what it may pass
-        # along it may pass back along, whatever rounding says of the last bits.
-        room = np.where(gaps > _BLOCKED + _ROUNDING, _BLOCKED, gaps - _ROUNDING)
-        share, k = self._first(lines.ends, room, way, angle)
-        if k < 0:
-            self.pose = end
-            return 1.0, None
-        if gaps[k] <= SKIN + _ROUNDING:
+        if how == sweep.TOUCHED:
             if angle is None or abs(angle) * share < _STILL:
                 return 0.0, self._contact(lines, k, pose)
             # It comes away first: what is left is asked from where it is away.
             self.pose = replace(swung(pose, way, angle * share / 2), y=pose.y)
             rest, contact = self._leg(way, angle * (1 - share / 2))
             return share / 2 + (1 - share / 2) * rest, contact
-        share = min(share, self._first(lines.ends[k : k + 1], np.array([SKIN]), way, angle)[0])
-        if angle is None:
-            x, z = pose.x + way[0] * share, pose.z + way[1] * share
-            stop = Pose(x, z, pose.heading, pose.y)
-        else:
-            stop = swung(pose, way, angle * share)
-        floor = around.floors.floor(stop.x, stop.z, pose.y, around.stair)
-        if not near.level and floor is not None:
-            stop = Pose(stop.x, stop.z, stop.heading, floor)
-        self.pose = stop
-        return share, self._contact(lines, k, stop)
-
-    def _first(
-        self, ends: Floats, room: Floats, way: tuple[float, float], angle: float | None
-    ) -> tuple[float, int]:
-        """What a short motion meets first."""
-        shape, at = self._around.shape, self.pose.at
-        if angle is None:
-            return sweep.straight(shape, ends, room, at, way)
-        return sweep.round_about(shape, ends, room, at, way, angle)
+        for part in range(_PARTS, -1, -1):
+            stop = _gone(pose, way, angle, share * part / _PARTS)
+            floor = under.under(stop.x, stop.z)
+            if floor is not None or part == 0:
+                break
+        self.pose = stop = replace(stop, y=pose.y if level or floor is None else floor)
+        if part == _PARTS:
+            return share, self._contact(lines, k, stop)
+        return share * part / _PARTS, _Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))
 
     def _contact(self, lines: Lines, k: int, pose: Pose) -> _Contact:
         nx, nz, px, pz = sweep.touch(self._around.shape, lines.ends[k], pose.at)
@@ -233,3 +205,10 @@ class Walk:
             self.round(self._around.aside(angle), angle)
             if self.stopped or not self._around.body.turning_radius:
                 return
+
+
+def _gone(pose: Pose, way: tuple[float, float], angle: float | None, share: float) -> Pose:
+    """Where a share of a short motion ends."""
+    if angle is None:
+        return Pose(pose.x + way[0] * share, pose.z + way[1] * share, pose.heading, pose.y)
+    return swung(pose, way, angle * share)

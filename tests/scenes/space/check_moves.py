@@ -23,8 +23,9 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
-from navloom.scenes.space.met import SKIN
 from navloom.scenes.space.mover import Moved, Mover, Others, Stand, mover_of
+from navloom.scenes.space.shapes import Shape
+from navloom.scenes.space.sweep import SKIN
 from navloom.scenes.uri import load_scene
 from tests.scenes.space.scene_solids import SceneSolids, footprint
 
@@ -175,11 +176,22 @@ def judge(
 
 
 def plant(fault: str) -> None:
-    """Break the mover."""
-    if fault == "sweep":
-        sweep.straight = lambda *_: (sweep.NEVER, -1)
-    elif fault == "turn":
-        sweep.round_about = lambda *_: (sweep.NEVER, -1)
+    """Break the mover: it sweeps nothing that goes straight, or nothing that turns."""
+    meet = sweep.meet
+
+    def broken(
+        shape: Shape,
+        lines: sweep.Floats,
+        at: tuple[float, float, float, float],
+        way: tuple[float, float],
+        angle: float | None,
+    ) -> sweep.Meeting:
+        if (angle is None) == (fault == "sweep"):
+            return 1.0, -1, sweep.FREE
+        return meet(shape, lines, at, way, angle)
+
+    if fault:
+        sweep.meet = broken
 
 
 def main(arguments: list[str]) -> int:

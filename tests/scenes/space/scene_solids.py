@@ -1,10 +1,11 @@
 """What a scene holds, as polygons of shapely at a body's heights: by other ways than the mover's.
 
 Walls are their own footprints less doorways, things the union of their parts' triangles cut to the
-heights, doors the hulls of their leaves and frames as this body meets them, other bodies their
-outlines. What is stepped over is left out: a thing no higher than 5 cm or the body's highest step,
-and of all else what lies lower than that step above the floor. Where treads or a higher floor are
-under the footprint, walls and woodwork are looked at from a step above the highest of them.
+heights, windows their panes, doors the hulls of their leaves and frames as this body meets them,
+other bodies their outlines. What is stepped over is left out: a thing no higher than 5 cm or the
+body's highest step, and of all else what lies lower than that step above the floor. Where treads
+or a higher floor are under the footprint, walls and woodwork are looked at from a step above the
+highest of them.
 Floors, ceilings, treads and railings are not looked at.
 """
 
@@ -26,7 +27,7 @@ from navloom.scenes.geometry.building import building_of
 from navloom.scenes.geometry.finishes import Finishes
 from navloom.scenes.geometry.furniture import item_parts
 from navloom.scenes.geometry.hung import pose_of
-from navloom.scenes.geometry.owners import owner_name
+from navloom.scenes.geometry.owners import opening_owner, owner_name
 from navloom.scenes.geometry.solids import Part
 from navloom.scenes.geometry.wall_holes import Way
 from navloom.scenes.geometry.woodwork import woodwork
@@ -78,7 +79,7 @@ class SceneSolids:
 
     def __init__(self, scene: Scene, body: Embodiment) -> None:
         self.scene, self.body = scene, body
-        self.solids = [*self._walls(), *self._doors(), *self._things()]
+        self.solids = [*self._walls(), *self._panes(), *self._doors(), *self._things()]
         self._tree = shapely.STRtree([each.area for each in self.solids])
         self._cut: dict[tuple[int, float, float], BaseGeometry] = {}
         self._steps = [
@@ -100,6 +101,13 @@ class SceneSolids:
                     area = area.difference(way.strip(0.001))
             if area.area > 1e-6:
                 yield Solid("wall", low, high, area)
+
+    def _panes(self) -> Iterator[Solid]:
+        for k, opening in enumerate(self.scene.openings):
+            if opening.kind == "window":
+                pane = shapely.LineString(opening.jambs).buffer(0.001, cap_style="flat")
+                name = owner_name(self.scene, opening_owner(k))
+                yield Solid(name, opening.bottom, opening.bottom + opening.height, pane)
 
     def _doors(self) -> Iterator[Solid]:
         building = building_of(self.scene)

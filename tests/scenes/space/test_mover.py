@@ -45,7 +45,7 @@ def test_random_actions_hold_against_shapely(home: Scene, name: str) -> None:
 def test_a_mover_that_sweeps_nothing_is_found_out(
     home: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "straight", lambda *_: (sweep.NEVER, -1))
+    monkeypatch.setattr(sweep, "meet", lambda *_: (1.0, -1, sweep.FREE))
     found = Found()
     check(home, get_body("HUMAN"), 40, 3, found)
     assert found.faults["penetrates"] > 0

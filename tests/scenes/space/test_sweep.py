@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from navloom.scenes.space import sweep
+from navloom.scenes.space import compiled_sweep, sweep
 from navloom.scenes.space.shapes import Shape
 
 ROOM = 0.0005
@@ -86,3 +86,32 @@ def test_the_first_contact_is_where_dense_samples_say(shape: Shape, motion: str)
             freed = (x + nx * 0.01, z + nz * 0.01, ux, uz)
             assert least(shape, lines[k : k + 1], freed) > 0.005
     assert met > 50 or (motion == "on the spot" and shape.round)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_compiled_code_meets_the_same(shape: Shape, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(5)
+    hows = set()
+    for number in range(300):
+        turn = rng.uniform(0, 2 * math.pi)
+        at = (*rng.uniform(-30, 30, 2).tolist(), math.sin(turn), -math.cos(turn))
+        lines = scattered(rng, shape, at)
+        if number % 3 == 0:
+            # One that it touches, or is in.
+            away = shape.ahead + float(rng.choice([sweep.SKIN, -0.02]))
+            ux, uz = at[2], at[3]
+            x, z = at[0] + ux * away, at[1] + uz * away
+            ends = [x - uz, z + ux, x + uz, z - ux]
+            lines = np.concatenate([lines, np.array([ends])])
+        way, angle = tuple(rng.normal(0, 0.4, 2).tolist()), None
+        if number % 2:
+            way, angle = (at[0] + way[0], at[1] + way[1]), float(rng.uniform(-3, 3))
+        found = []
+        for fast in (False, True):
+            monkeypatch.setattr(compiled_sweep, "pays", lambda _, fast=fast: fast)
+            found.append(sweep.meet(shape, lines, at, way, angle))
+        assert found[0][0] == pytest.approx(found[1][0], abs=1e-9)
+        assert found[0][1:] == found[1][1:]
+        hows.add(found[0][2])
+    assert hows == {sweep.FREE, sweep.MET, sweep.TOUCHED, sweep.INSIDE}
