@@ -74,7 +74,7 @@ class Underfoot:
         column = self.layers[:, cell // self.grid.deep, cell % self.grid.deep]
         heights: list[float] = column.tolist()
         near = [each for each in heights if abs(each - y) <= reach + EPS]
-        return max(near) if near else None
+        return round(float(max(near)), 4) if near else None
 
     def window(self, x0: float, z0: float, x1: float, z1: float) -> tuple[slice, slice]:
         """The cells over a rectangle."""
