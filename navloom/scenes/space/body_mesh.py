@@ -24,6 +24,7 @@ from navloom.scenes.geometry.solids import Owned, Surface, quad
 from navloom.scenes.geometry.woodwork import woodwork
 from navloom.scenes.parts import Item, Link
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.trodden import structural, trodden
 
 LOW = 0.05
 """Metres: what is no higher is stepped over by everybody (a rug)."""
@@ -48,7 +49,9 @@ def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
 
 def stepped_over(scene: Scene, over: float) -> tuple[Item, ...]:
     """Things whose top is no more than ``over`` metres above their floor."""
-    return tuple(item for item in scene.items if _is_low(scene, item, over))
+    return tuple(
+        item for item in scene.items if not structural(item) and _is_low(scene, item, over)
+    )
 
 
 def _is_low(scene: Scene, item: Item, over: float) -> bool:
@@ -65,7 +68,10 @@ def _is_low(scene: Scene, item: Item, over: float) -> bool:
 
 def _made(scene: Scene, body: Embodiment, over: float) -> SceneMesh:
     mesh = scene_mesh(scene)
-    low = {item.id for item in stepped_over(scene, over)}
+    things = stepped_over(scene, over)
+    if not scene.walls:
+        mesh = trodden(scene, mesh, list(things), doors=body.doors)
+    low = {item.id for item in things}
     hidden = [item_owner(k) for k, item in enumerate(scene.items) if item.id in low]
     opened = [k for k, link in enumerate(scene.links) if opens(scene, body, link)]
     hidden += [door_owner(k) for k in opened]

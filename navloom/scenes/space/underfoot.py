@@ -89,7 +89,7 @@ class Underfoot:
         """The floor over a rectangle as one finds it who stands at a height.
 
         Returns:
-            The first cell; by cell the floor that is nearest to y and no farther than a step; and
+            The first cell; by cell the highest floor that is no farther from y than a step; and
             (n, 4) x, z, height and whether a tread, of what else one could step to from y, and of
             what is higher: none where all is level.
         """
@@ -97,14 +97,16 @@ class Underfoot:
         layers, treads = self.layers[:, rows, columns], self.stairs[:, rows, columns]
         off = np.abs(layers - y)
         off[np.isnan(off)] = np.inf
-        best = np.argmin(off, axis=0)[None]
-        near = np.take_along_axis(off, best, axis=0)[0] <= self.stair + EPS
-        nearest = np.round(np.take_along_axis(layers, best, axis=0)[0].astype(np.float64), 4)
-        found = nearest.astype(object)
+        within = off <= self.stair + EPS
+        # Layers are from above down: the ground under a tread may be as near as the tread.
+        best = np.argmax(within, axis=0)[None]
+        near = within.any(axis=0)
+        highest = np.round(np.take_along_axis(layers, best, axis=0)[0].astype(np.float64), 4)
+        found = highest.astype(object)
         found[~near] = None
         heights: list[list[float | None]] = found.tolist()
         first = rows.start, columns.start
-        if not ((off <= self.stair + EPS) & ((off > EPS) | treads)).any():
+        if not (within & ((off > EPS) | treads)).any():
             return first, heights, np.zeros((0, 4))
         wide = max(x1 - x0, z1 - z0)
         held = ((off > EPS) | treads) & (layers > y - self.stair - EPS) & (layers < y + wide)
