@@ -85,13 +85,15 @@ class Surroundings:
     Args:
         scene: with geometry.
         body: whose.
+        gone: owners whose things it does not meet.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
     """
 
-    def __init__(self, scene: Scene, body: Embodiment) -> None:
+    def __init__(self, scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> None:
         self.scene, self.body = scene, body
+        self._gone = np.array(sorted(gone), dtype=np.int32)
         self.shape: Shape = shape_of(body)
         mesh = body_mesh(scene, body)
         self.stair = climbs(body)
@@ -198,7 +200,7 @@ class Surroundings:
         starts = np.array([[pose.x, start, pose.z]], dtype=np.float32)
         hit = self._mesh.caster.cast(starts, np.array([[0, 1, 0]], dtype=np.float32))
         face = int(hit.face[0])
-        if face < 0:
+        if face < 0 or self._mesh.owners[face] in self._gone:
             return False
         if start + float(hit.distance[0]) < pose.y + self.body.height:
             return True
@@ -285,6 +287,9 @@ class Surroundings:
         x0, z0, x1, z1 = box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad
         faces = self._obstacles.within(x0, z0, x1, z1)
         owners = self._obstacles.owners(faces)
+        if len(self._gone):
+            there = ~np.isin(owners, self._gone)
+            faces, owners = faces[there], owners[there]
         step = self.body.max_step
         low = np.where(owners > 0, pose.y + step, high + (self.stair if on_stairs else step))
         stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS

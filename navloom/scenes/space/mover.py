@@ -32,13 +32,19 @@ _STEPPED = 0.3
 """Metres that the floor where one arrives may be off what was said."""
 
 
-def mover_of(scene: Scene, body: Embodiment) -> Mover:
-    """What moves a body through a scene; made once per scene and body.
+def mover_of(scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> Mover:
+    """What moves a body through a scene; made once per scene, body and what is gone.
+
+    Args:
+        scene: with geometry.
+        body: what moves.
+        gone: owners (:mod:`navloom.scenes.geometry.owners`) whose things it does not meet.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
     """
-    return per_scene(scene, f"mover {body.model_dump_json()}", lambda: Mover(scene, body))
+    key = f"mover {body.model_dump_json()} {sorted(gone)}"
+    return per_scene(scene, key, lambda: Mover(scene, body, gone))
 
 
 class Mover:
@@ -47,14 +53,15 @@ class Mover:
     Args:
         scene: with geometry.
         body: what moves.
+        gone: owners whose things it does not meet.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
     """
 
-    def __init__(self, scene: Scene, body: Embodiment) -> None:
+    def __init__(self, scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> None:
         self.scene, self.body = scene, body
-        self._around = Surroundings(scene, body)
+        self._around = Surroundings(scene, body, gone)
 
     @property
     def shape(self) -> Shape:

@@ -5,8 +5,9 @@ then driven: every metre and every turn of a way by :class:`navloom.scenes.space
 exact sweep of the body's shape that may touch nothing. Of a link only where it is and what kind it
 is are read; its width, its step and its sill are not, and no rule is.
 
-A body has passed where it came from the largest part of one region that it gets about in to that of
-the other, through this link and no third region, and back the same way.
+A body has passed where it came from where it gets about in one region to where it does in the
+other, through this link and no third region, and back the same way. Who can open doors pushes the
+leaves of other doors aside: only that of the link's own stands in its way, open.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from typing import Literal
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment, builtin_bodies
+from navloom.scenes.geometry.owners import door_owner
 from navloom.scenes.scene import Link, Scene
-from navloom.scenes.space.mover import Mover, Stand, mover_of
+from navloom.scenes.space.mover import Mover, Stand
 from navloom.scenes.traverse.lattice_ways import Motion, Search
-from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands
+from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands, pushed
 from navloom.scenes.traverse.stair_drive import climbed, entered, flight_of
 
 Result = Literal["passed", "blocked", "gave up"]
@@ -93,8 +95,7 @@ def drive_edge(scene: Scene, body: Embodiment, number: int) -> Driven | None:
     ends = [scene.region_by_id[each] for each in (link.a, link.b)]
     if link.point is None or not all(end.outline for end in ends):
         return None
-    mover = mover_of(scene, body)
-    drive = _Drive(mover, link, number)
+    drive = _Drive(Mover(scene, body, pushed(scene, body) - {door_owner(number)}), link, number)
     if link.kind == "elevator":
         return drive.ridden()
     if link.kind in ("stairs", "ramp") and scene.stairs:

@@ -31,6 +31,7 @@ _HALF = 0.5
 """A cell of the picture, in places."""
 _OFF = 0.375
 """Places that a line may be from where the picture has it, and a little."""
+_PAD = 0.6
 _BLOCK = 0.4
 _KEPT = 0.001
 """Metres that a body keeps from lines."""
@@ -115,7 +116,7 @@ class Plane:
         self.frame = frame
         self._lines = frame.inside(lines)
         self.fine = _HALF * frame.cell
-        self._pad = 24
+        self._pad = 2 * math.ceil(_PAD / frame.cell)
         shape = (2 * frame.wide + 2 * self._pad, 2 * frame.deep + 2 * self._pad)
         self.seen = np.zeros(shape, dtype=np.bool_)
         self._mark()

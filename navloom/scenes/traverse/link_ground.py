@@ -14,9 +14,11 @@ from shapely import Point, Polygon
 from shapely.ops import nearest_points
 
 from navloom.errors import SceneError
+from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
-from navloom.scenes.scene import Link, Region
-from navloom.scenes.space.mover import Mover, Stand
+from navloom.scenes.geometry.owners import door_owner
+from navloom.scenes.scene import Link, Region, Scene
+from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.lattice import ANGLES, CELL, CELL_ROUND, Frame, Plane, States
 
@@ -31,6 +33,8 @@ _LEAST = 0.05
 """Square metres that a body's middle has at least where it gets about."""
 _MOST = 1_000
 """Places along a side of a region's grid."""
+MAIN = 0.25
+"""The share of the largest part of a region that another has to have to count as being there."""
 _MOST_OF = 0.97
 """The share of where a body can turn round that hangs together, if it gets about in there alone."""
 
@@ -46,6 +50,14 @@ class Core:
 
     places: Floats
     headings: NDArray[np.int64]
+
+
+def pushed(scene: Scene, body: Embodiment) -> frozenset[int]:
+    """The owners of the doors that a body moves out of its way; none where it cannot open any."""
+    if not body.doors:
+        return frozenset()
+    doors = (k for k, link in enumerate(scene.links) if link.door not in (None, "locked"))
+    return frozenset(door_owner(k) for k in doors)
 
 
 def outline_of(region: Region) -> Polygon:
@@ -70,7 +82,8 @@ class LinkGround:
     Args:
         mover: of the body.
         link: with a point; its regions have outlines.
-        fully: seek all places where it gets about, not only those where it can turn round.
+        fully: seek all places where it gets about, not only those where it can turn round, and
+            ways on a grid twice as fine.
     """
 
     def __init__(self, mover: Mover, link: Link, *, fully: bool = False) -> None:
@@ -82,8 +95,8 @@ class LinkGround:
         x, _, z = link.point or self.ends[0].center
         self.middle = (x, z)
         self.axis = self._axis()
-        self.cores = tuple(self._core(each) for each in self.ends)
         self.frame = self._framed()
+        self.cores = tuple(self._core(each) for each in self.ends)
         low, high = (each.tolist() for each in _corners(self.frame.places))
         box = (low[0] - 1.5, low[1] - 1.5, high[0] + 1.5, high[1] + 1.5)
         heights = sorted({round(each.center[1], 3) for each in self.ends})
@@ -133,19 +146,20 @@ class LinkGround:
         x, z = self.middle
         at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
         frame = Frame(at, self.axis, 1, 1)
-        cell = CELL_ROUND if self.shape.round else CELL
+        cell = (CELL_ROUND if self.shape.round else CELL) / (2 if self._fully else 1)
         low, count = -math.ceil(NEAR / cell), 2 * math.ceil(NEAR / cell) + 1
         along, aside = np.array(frame.along), np.array(frame.aside)
         first = np.array(at) + cell * low * (along + aside)
         return Frame((float(first[0]), float(first[1])), self.axis, count, count, cell)
 
     def _core(self, region: Region) -> Core:
-        key = f"driven:core:{region.id}:{self.mover.body.model_dump_json()}:{self.axis}"
-        return per_scene(
-            self.mover.scene,
-            f"{key}:{self._fully}",
-            lambda: core_of(self.mover, region, self.axis, fully=self._fully),
-        )
+        scene, body = self.mover.scene, self.mover.body
+        # Leaves are out of the way in there, so that all links of a region have one core.
+        mover = mover_of(scene, body, pushed(scene, body))
+        if self._fully:
+            return core_of(mover, region, self.axis, self.gap, fully=True)
+        key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}"
+        return per_scene(scene, key, lambda: core_of(mover, region, self.axis))
 
     def allowed(self) -> Bools:
         """(wide, deep) where the middle may be: both regions, and the doorway between them."""
@@ -203,22 +217,32 @@ class LinkGround:
 
 
 def core_of(
-    mover: Mover, region: Region, axis: tuple[float, float], *, fully: bool = False
+    mover: Mover,
+    region: Region,
+    axis: tuple[float, float],
+    at: tuple[float, float] = (0.0, 0.0),
+    *,
+    fully: bool = False,
 ) -> Core:
     """Where a body gets about in a region: where it can turn round, if that hangs together.
+
+    Furniture may part a region. Its largest part counts, and any that has a quarter as many places:
+    who comes into half a room has come into the room.
 
     Args:
         mover: of the body.
         region: with an outline.
         axis: of the grid.
+        at: a place on it.
         fully: seek all such places, doubtful ones on the lines.
     """
     area = outline_of(region)
     own = Frame((0.0, 0.0), axis, 1, 1).inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[
         :, :2
     ]
-    low = own.min(axis=0)
+    zero = Frame((0.0, 0.0), axis, 1, 1).inside(np.array([[*at, *at]]))[0, :2]
     cell = CELL_ROUND if mover.shape.round else CELL
+    low = zero + np.floor((own.min(axis=0) - zero) / cell) * cell
     wide, deep = (np.ceil((own.max(axis=0) - low) / cell).astype(int) + 1).tolist()
     first = low[0] * np.array(axis) + low[1] * np.array([-axis[1], axis[0]])
     frame = Frame(
@@ -234,7 +258,7 @@ def core_of(
     if count and not fully:
         sizes = np.bincount(label.ravel())[1:]
         if mover.shape.round or sizes.max() >= max(_LEAST / cell**2, _MOST_OF * sizes.sum()):
-            held = places[label == int(np.argmax(sizes)) + 1]
+            held = places[np.isin(label, np.flatnonzero(sizes >= MAIN * sizes.max()) + 1)]
             return Core(held, np.full(len(held), -1))
     return _tight_core(plane, within, mover.shape, fully=fully)
 
@@ -249,7 +273,8 @@ def _tight_core(plane: Plane, within: Bools, shape: Shape, *, fully: bool) -> Co
         return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
     label = connected_components(states.graph, directed=False)[1]
     sizes = np.bincount(label[free.ravel()])
-    k, i, j = np.nonzero((label == int(np.argmax(sizes))).reshape(free.shape) & free)
+    main = np.flatnonzero(sizes >= MAIN * sizes.max())
+    k, i, j = np.nonzero(np.isin(label, main).reshape(free.shape) & free)
     return Core(plane.frame.places[i, j], -np.ones_like(k) if shape.round else k)
 
 

@@ -1,8 +1,9 @@
 """Whether a body gets from one region to the next on a plan, and if not, what is in the way.
 
-A body has passed where it can come from the largest part of one region that it can get about in to
-that of the other, through their one doorway and through no third region. It is in a region where
-nothing of it sticks out.
+A body has passed where it can come from where it gets about in one region to where it does in the
+other, through their one doorway and through no third region. It is in a region where nothing of it
+sticks out. Furniture may part a region: its largest part counts, and any with a quarter as much
+room. Who can open doors pushes the leaves of other doors aside: only that of its own stands open.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from navloom.scenes.scene import Link, Scene, Stairs
 from navloom.scenes.traverse.rule_floor import (
     climb,
     doorway_axis,
+    inner,
     obstacles_in,
     outline,
+    own_leaf,
     steps_of,
     strip,
     stubs,
@@ -157,10 +160,10 @@ class _Plan:
         return Point(*middle).buffer(_NEAR, cap_style="square")
 
     def core(self, region: str, shape: Shape, bare: bool, but: Collection[str]) -> Fits:
-        """The largest part of a region that a shape gets about in."""
+        """The parts of a region that a shape gets about in."""
 
         def found() -> Fits:
-            return fits(self._free(region, bare, but), shape, self.axis, turns=FEW).largest()
+            return fits(self._free(region, bare, but), shape, self.axis, turns=FEW).main()
 
         if but:
             return found()
@@ -172,7 +175,7 @@ class _Plan:
         """A region less what things, leaves and, for those who cannot climb them, treads take."""
 
         def found() -> BaseGeometry:
-            area = outline(self.scene, region)
+            area = inner(self.scene, region, self.body)
             less = [taken(self.scene, region, self.body, but, bare=bare)]
             for flight in self.scene.stairs:
                 if region == flight.a and flight.treads:
@@ -186,7 +189,8 @@ class _Plan:
 
     @property
     def _heights(self) -> str:
-        return f"{climb(self.body)}:{self.body.height}:{self.body.stairs}"
+        body = self.body
+        return f"{climb(body)}:{body.max_step}:{body.height}:{body.stairs}:{body.doors}"
 
     def floor(self, bare: bool, but: Collection[str]) -> BaseGeometry:
         """Both regions and what joins them."""
@@ -195,11 +199,12 @@ class _Plan:
             return shapely.union_all([*free, self._steps(self.flight)])
         areas = [outline(self.scene, region) for region in self.ends]
         joints = [] if self.way is None else [strip(self.way, *areas)]
-        more = [stub for region in self.ends for stub in stubs(self.scene, region, self.way)]
+        others = [stub for region in self.ends for stub in stubs(self.scene, region, self.way)]
         things = [taken(self.scene, region, self.body, but, bare=bare) for region in self.ends]
         # Leaves and things reach into the doorway, too.
-        joined = shapely.union_all([*joints, *more]).difference(shapely.union_all(things))
-        return shapely.union_all([*free, joined])
+        joined = shapely.union_all([*joints, *others]).difference(shapely.union_all(things))
+        more = [own_leaf(self.scene, region, self.way, self.body, but) for region in self.ends]
+        return shapely.union_all([*free, joined]).difference(shapely.union_all(more))
 
     def _steps(self, flight: Stairs) -> BaseGeometry:
         """Treads and landings, and where they end above."""
@@ -257,7 +262,7 @@ class _Plan:
         for region in self.ends:
             for what in dict.fromkeys(each.what for each in obstacles_in(self.scene, region)):
                 leaf = what not in self.scene.item_by_id and what != own
-                if leaf and self.opens(Shape(wide), bare=True, but=(what,)):
+                if not self.body.doors and leaf and self.opens(Shape(wide), bare=True, but=(what,)):
                     return "furniture", f"the open {what} stands in the way {self.where}", ()
         for region in self.ends:
             if not len(self.core(region, Shape(wide), True, ()).part):

@@ -20,6 +20,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.building import building_of
 from navloom.scenes.geometry.door_leaves import leaf_parts
+from navloom.scenes.geometry.finishes import Finishes
 from navloom.scenes.geometry.furniture import item_parts
 from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import door_owner, owner_name
@@ -31,6 +32,9 @@ LEAST_CLIMB = 0.05
 """Metres: a rug is gone over by everybody."""
 _STOP = 0.012
 """Metres: the strips on both sides of a doorway that a closed leaf lies against."""
+_CASING = (0.07, 0.018)
+_BOARD = (0.08, 0.012)
+"""Metres that casings are wide and stand out of the wall, that skirting boards are high and do."""
 _STUB = 0.3
 """Metres: so far a body may stick out through the other doorways of a region while it turns."""
 
@@ -57,16 +61,20 @@ class Obstacle:
         points: (n, 2) corners of its convex outline, (x, z) metres.
         low: where it begins, metres above the floor.
         high: where it ends.
+        opener: whether it is there for bodies that open doors alone, or for others alone; None:
+            for all.
     """
 
     what: str
     points: Floats
     low: float
     high: float
+    opener: bool | None = None
 
     def meets(self, body: Embodiment) -> bool:
         """Whether a body that passes there touches it: it neither steps over nor goes under it."""
-        return self.high > climb(body) and self.low < body.height
+        there = self.opener is None or self.opener == body.doors
+        return there and self.high > climb(body) and self.low < body.height
 
 
 def climb(body: Embodiment) -> float:
@@ -77,7 +85,7 @@ def climb(body: Embodiment) -> float:
 def taken(
     scene: Scene, region: str, body: Embodiment, but: Collection[str] = (), *, bare: bool = False
 ) -> BaseGeometry:
-    """The floor of a region that things and leaves take from a body.
+    """The floor of a region that things take from a body, and leaves that it cannot push aside.
 
     Args:
         scene: the scene.
@@ -92,17 +100,53 @@ def taken(
         met = [
             shapely.Polygon(each.points)
             for each in obstacles_in(scene, region)
-            if each.meets(body) and each.what not in but and not (bare and each.what in items)
+            if not each.opener
+            and each.meets(body)
+            and each.what not in but
+            and not (bare and each.what in items)
         ]
         return shapely.union_all(met).simplify(_ROUGH)
 
     if any(each.what in but for each in obstacles_in(scene, region)):
         return found()
-    return per_scene(scene, f"rule:taken:{region}:{climb(body)}:{body.height}:{bare}", found)
+    key = f"rule:taken:{region}:{climb(body)}:{body.height}:{body.doors}:{bare}"
+    return per_scene(scene, key, found)
+
+
+def own_leaf(
+    scene: Scene, region: str, way: Way | None, body: Embodiment, but: Collection[str] = ()
+) -> BaseGeometry:
+    """The floor that the open leaf of a doorway takes from a body that opens it.
+
+    Args:
+        scene: the scene.
+        region: on one side.
+        way: the doorway; None for none.
+        body: whose heights count.
+        but: what is thought away.
+    """
+    if way is None or not body.doors:
+        return Polygon()
+    own = owner_name(scene, way.owner)
+    return shapely.union_all(
+        [
+            Polygon(each.points)
+            for each in obstacles_in(scene, region)
+            if each.opener and each.what == own and own not in but and each.meets(body)
+        ]
+    )
+
+
+def inner(scene: Scene, region: str, body: Embodiment) -> Polygon:
+    """A region seen from above, less the skirting boards that a body does not step over."""
+    area = outline(scene, region)
+    high, deep = _BOARD
+    boards = scene.walls and Finishes(scene.id).wall(scene.region_by_id[region]).skirting
+    return area.buffer(-deep, join_style="mitre") if boards and body.max_step < high else area
 
 
 def obstacles_in(scene: Scene, region: str) -> tuple[Obstacle, ...]:
-    """What stands in a region, with every leaf of a door that opens into it, opened."""
+    """What stands in a region, with leaves as each kind of body meets them, and casings."""
     return per_scene(scene, f"rule:obstacles:{region}", lambda: tuple(_obstacles(scene, region)))
 
 
@@ -113,10 +157,25 @@ def _obstacles(scene: Scene, region: str) -> Iterator[Obstacle]:
             yield from _of_item(scene, item, floor)
     for way in _ways(scene).get(region, ()):
         if way.leaf is not None and way.kind != "window":
-            state = "closed" if way.kind == "way out" else "open"
             what = owner_name(scene, way.owner)
-            for part in leaf_parts(replace(way, state=state), Surface()):
-                yield from _of_part(what, part, way.low)
+            still = "closed" if way.kind == "way out" else way.state
+            fixed = way.kind == "way out" or still == "locked"
+            for opener, state in [(None, still)] if fixed else [(True, "open"), (False, still)]:
+                for part in leaf_parts(replace(way, state=state), Surface()):
+                    yield from _of_part(what, part, way.low, opener)
+                for points in _casings(way):
+                    yield Obstacle(what, points, 0.0, way.head - way.low, opener)
+
+
+def _casings(way: Way) -> Iterator[Floats]:
+    """What stands out of the wall on both sides of a doorway."""
+    wide, deep = _CASING
+    along, across = way.along, np.array([-way.along[1], way.along[0]])
+    for jamb, out in ((np.array(way.a), -along), (np.array(way.b), along)):
+        for side in (-1, 1):
+            face = jamb + across * side * way.thick / 2
+            more, proud = out * wide, across * side * deep
+            yield np.array([face, face + more, face + more + proud, face + proud])
 
 
 def _of_item(scene: Scene, item: Item, floor: float) -> Iterator[Obstacle]:
@@ -127,13 +186,14 @@ def _of_item(scene: Scene, item: Item, floor: float) -> Iterator[Obstacle]:
         yield from _of_part(item.id, part.turned(yaw).moved(x, foot, z), floor)
 
 
-def _of_part(what: str, part: Part, floor: float) -> Iterator[Obstacle]:
+def _of_part(what: str, part: Part, floor: float, opener: bool | None = None) -> Iterator[Obstacle]:
     at = part.vertices.astype(np.float64)
     hull = MultiPoint(at[:, [0, 2]]).convex_hull
     if not isinstance(hull, Polygon):
         hull = hull.buffer(0.002, cap_style="square")
     points = shapely.get_coordinates(hull.simplify(0.004))[:-1]
-    yield Obstacle(what, points, float(at[:, 1].min()) - floor, float(at[:, 1].max()) - floor)
+    low, high = float(at[:, 1].min()) - floor, float(at[:, 1].max()) - floor
+    yield Obstacle(what, points, low, high, opener)
 
 
 def _ways(scene: Scene) -> dict[str, list[Way]]:
@@ -173,7 +233,7 @@ def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> Polygon:
     if way.leaf == "hinged":
         a, b = a + along * _STOP, b - along * _STOP
     middle = shapely.Point(*((a + b) / 2))
-    far = max((middle.distance(area) for area in areas), default=way.thick / 2)
+    far = max((middle.distance(area) for area in areas), default=way.thick / 2) + _BOARD[1]
     across = np.array([-along[1], along[0]]) * (max(far, way.thick / 2) + 0.01 + beyond)
     return Polygon([a + across, b + across, b - across, a - across])
 
@@ -226,7 +286,9 @@ def too_low(scene: Scene, link: Link, body: Embodiment) -> str | None:
             if way.kind in ("window", "way out") or near > long:
                 continue
             hole = way.strip()
-            under = [box.top for box in flight.treads if _reached(hole, box, long)]
+            # Treads over its head belong to a flight that passes above.
+            steps = [box for box in flight.treads if box.top < way.head]
+            under = [box.top for box in steps if _reached(hole, box, long)]
             if under and max(under) + body.height > way.head + _EPS:
                 return (
                     f"too low: {way.head - max(under):.2f} m over the treads behind the doorway for"

@@ -32,8 +32,10 @@ EVERY = tuple(range(len(TURNS)))
 STRAIGHT = (0,)
 FEW = (0, 3, 5, 7, 10, 13, 15, 17)
 """Enough of them to get about in a room, as numbers in ``TURNS``."""
-_SLACK = 0.002
-"""Metres that a body is taken thinner: what is as wide as it lets it through."""
+_KEPT = 0.002
+"""Metres that a body is taken wider: it keeps a millimetre from everything."""
+_MAIN = 0.25
+"""The share of the largest part of a floor that another has to have to count as being there."""
 _TINY = 1e-4
 """Square metres: a smaller patch is an accident of rounding."""
 
@@ -79,12 +81,12 @@ class Fits:
     part: NDArray[np.integer[Any]]
     round: bool
 
-    def largest(self) -> Fits:
-        """The part with the most floor; empty where there is none."""
+    def main(self) -> Fits:
+        """The part with the most floor, and any with a quarter as much."""
         if not len(self.part):
             return self
         area = np.bincount(self.part, weights=shapely.area(self.patch))
-        keep = self.part == int(np.argmax(area))
+        keep = np.isin(self.part, np.flatnonzero(area >= _MAIN * area.max()))
         return Fits(self.heading[keep], self.patch[keep], self.part[keep], self.round)
 
     def meets(self, other: Fits) -> set[int]:
@@ -120,7 +122,7 @@ def fits(
         turns: which of the headings to look at, in order.
     """
     if shape.long is None:
-        free: BaseGeometry = floor.buffer(-(shape.wide - _SLACK) / 2, quad_segs=6)
+        free: BaseGeometry = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=6)
         if window is not None:
             free = shapely.intersection(free, window)
         return _patched([free], STRAIGHT, disc=True)
@@ -147,8 +149,8 @@ def _edges(floor: BaseGeometry) -> Floats:
 def _boxed(floor: BaseGeometry, edges: Floats, shape: Shape, angle: float) -> BaseGeometry:
     """The places of a rectangle that looks along an angle."""
     long = shape.wide if shape.long is None else shape.long
-    u = np.array([math.cos(angle), math.sin(angle)]) * (long - _SLACK) / 2
-    w = np.array([-math.sin(angle), math.cos(angle)]) * (shape.wide - _SLACK) / 2
+    u = np.array([math.cos(angle), math.sin(angle)]) * (long + _KEPT) / 2
+    w = np.array([-math.sin(angle), math.cos(angle)]) * (shape.wide + _KEPT) / 2
     corners = np.stack([u + w, u - w, -u + w, -u - w])
     grown = (edges[:, :, None] + corners).reshape(len(edges), -1, 2)
     if not len(edges):
