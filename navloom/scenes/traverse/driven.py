@@ -149,6 +149,12 @@ class _Drive:
                 path, metres = entered(ground, flight)
                 if path:
                     return self._said("passed", path, metres)
+            for flight in flights:
+                first = self.link.b if flight.a == self.link.a else self.link.a
+                toward = self.link.model_copy(update={"a": first, "b": flight.a})
+                found = self._among(LinkGround(self.mover, toward, flight=flight))
+                if isinstance(found, Driven):
+                    return found
         given_up = False
         for fully in (False, True):
             ground = LinkGround(self.mover, self.link, fully=fully)

@@ -16,8 +16,8 @@ from shapely.ops import nearest_points
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
-from navloom.scenes.geometry.owners import door_owner
-from navloom.scenes.scene import Link, Region, Scene
+from navloom.scenes.geometry.owners import STAIRS, door_owner
+from navloom.scenes.scene import Link, Region, Scene, Stairs
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.lattice import ANGLES, CELL, CELL_ROUND, Frame, Plane, States
@@ -29,6 +29,8 @@ NEAR = 2.3
 """Metres from the middle of a link within which ways through it are sought."""
 _GAP = 1.0
 """Metres from it within which what is of no region is its doorway."""
+_FOOT = 1.0
+"""Metres up a flight that one who enters its region comes at most."""
 _LEAST = 0.05
 """Square metres that a body's middle has at least where it gets about."""
 _MOST = 1_000
@@ -50,6 +52,14 @@ class Core:
 
     places: Floats
     headings: NDArray[np.int64]
+
+
+def foot_of(flight: Stairs) -> Floats:
+    """(n, 2) places on the line of stairs no more than a metre over where they begin."""
+    line = np.array([point for point in flight.line if abs(point[1] - flight.line[0][1]) < _FOOT])
+    way = shapely.LineString(line[:, [0, 2]]) if len(line) > 1 else Point(line[0, [0, 2]])
+    far = np.arange(0.0, way.length + CELL, CELL)
+    return np.asarray(shapely.get_coordinates(shapely.line_interpolate_point(way, far)))
 
 
 def pushed(scene: Scene, body: Embodiment) -> frozenset[int]:
@@ -84,9 +94,12 @@ class LinkGround:
         link: with a point; its regions have outlines.
         fully: seek all places where it gets about, not only those where it can turn round, and
             ways on a grid twice as fine.
+        flight: stairs that begin in the second region: to be there is to be at their foot.
     """
 
-    def __init__(self, mover: Mover, link: Link, *, fully: bool = False) -> None:
+    def __init__(
+        self, mover: Mover, link: Link, *, fully: bool = False, flight: Stairs | None = None
+    ) -> None:
         scene = mover.scene
         self.mover, self.link, self._fully = mover, link, fully
         self.shape: Shape = mover.shape
@@ -97,6 +110,11 @@ class LinkGround:
         self.axis = self._axis()
         self.frame = self._framed()
         self.cores = tuple(self._core(each) for each in self.ends)
+        if flight is not None:
+            foot = foot_of(flight)
+            self.cores = (self.cores[0], Core(foot, np.full(len(foot), -1)))
+            # Treads are climbed; which of them it does not get onto, the drive finds.
+            mover = Mover(scene, mover.body, pushed(scene, mover.body) | {STAIRS})
         low, high = (each.tolist() for each in _corners(self.frame.places))
         box = (low[0] - 1.5, low[1] - 1.5, high[0] + 1.5, high[1] + 1.5)
         heights = sorted({round(each.center[1], 3) for each in self.ends})
