@@ -56,8 +56,8 @@ class Core:
 
 def foot_of(flight: Stairs) -> Floats:
     """(n, 2) places on the line of stairs no more than a metre over where they begin."""
-    line = np.array([point for point in flight.line if abs(point[1] - flight.line[0][1]) < _FOOT])
-    way = shapely.LineString(line[:, [0, 2]]) if len(line) > 1 else Point(line[0, [0, 2]])
+    low = [(x, z) for x, y, z in flight.line if abs(y - flight.line[0][1]) < _FOOT]
+    way = shapely.LineString(low if len(low) > 1 else low * 2)
     far = np.arange(0.0, way.length + CELL, CELL)
     return np.asarray(shapely.get_coordinates(shapely.line_interpolate_point(way, far)))
 

@@ -83,10 +83,12 @@ def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
             out.append(_point(here))
             continue
         first, last = here - legs[0] / far[0] * cut, here + legs[1] / far[1] * cut
-        for share in np.linspace(0, 1, 7):
-            # A parabola that leaves along the one leg and arrives along the other.
-            spot = (1 - share) ** 2 * first + 2 * share * (1 - share) * here + share**2 * last
-            out.append(_point(spot))
+        # An arc of a circle, as a rational curve that leaves along one leg and arrives along the
+        # other.
+        weight = math.sqrt(max(0.0, 1 + (legs[0] @ legs[1]) / (far[0] * far[1])) / 2)
+        for share in np.linspace(0, 1, 13):
+            a, b, c = (1 - share) ** 2, 2 * weight * share * (1 - share), share**2
+            out.append(_point((a * first + b * here + c * last) / (a + b + c)))
     return [*out, line[-1]]
 
 
