@@ -162,10 +162,10 @@ class Plane:
         taken: Bools = met[self._inner]
         return taken
 
-    def exactly(self, shape: Shape, number: int, i: Ints, j: Ints) -> Bools:
-        """Whether a body with this heading is free at each of some places, tried on the lines."""
+    def exactly(self, shape: Shape, angle: float, i: Ints, j: Ints) -> Bools:
+        """Whether a body at an angle is free at each of some places, tried on the lines."""
         free = np.zeros(len(i), dtype=np.bool_)
-        cos, sin = math.cos(ANGLES[number]), math.sin(ANGLES[number])
+        cos, sin = math.cos(angle), math.sin(angle)
         # Places of one block at a time: few lines are near all of them.
         block_ = max(1, round(_BLOCK / self.frame.cell))
         block = (i // block_) * self.frame.deep + j // block_
@@ -233,10 +233,13 @@ class States:
     Attributes:
         free: (headings, wide, deep); a disc has one heading.
         round: whether it is a disc's.
+        turns: (headings, wide, deep) where it may turn to the next heading; None: wherever both are
+            free.
     """
 
     free: Bools
     round: bool
+    turns: Bools | None = None
 
     @cached_property
     def graph(self) -> csr_array:
@@ -257,6 +260,8 @@ class States:
         if not self.round:
             for k in range(len(self.free)):
                 both = self.free[k] & self.free[(k + 1) % len(self.free)]
+                if self.turns is not None:
+                    both &= self.turns[k]
                 add(number[k][both], number[(k + 1) % len(self.free)][both], _TURNING)
         i, j, w = (np.concatenate(each) for each in (rows, columns, weights))
         n = self.free.size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,8 +15,8 @@ from scipy import ndimage
 from navloom.scenes.distances import turn_between
 from navloom.scenes.space.mover import Moved, Mover, Stand
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import States
-from navloom.scenes.traverse.link_ground import LinkGround, free_states
+from navloom.scenes.traverse.lattice import ANGLES, States
+from navloom.scenes.traverse.link_ground import LinkGround, free_states, free_turns
 
 Bools = NDArray[np.bool_]
 _ARRIVED = 0.002
@@ -79,10 +79,9 @@ class Search:
             yield Stage(ground, States(wide[None], round=True))
         if not shape.round:
             yield Stage(ground, States(self._straight(shape), round=False))
-        yield Stage(
-            ground,
-            States(free_states(ground.plane, shape, self._allowed, exact=True), round=shape.round),
-        )
+        free = free_states(ground.plane, shape, self._allowed, exact=True)
+        turns = None if shape.round else free_turns(ground.plane, shape, free)
+        yield Stage(ground, States(free, shape.round, turns))
 
     def may_pass(self) -> bool:
         """Whether half the body's width could come from region to region at all."""
@@ -114,7 +113,7 @@ class Search:
             held = self._allowed[i, j] & ~free[number, i, j]
             i, j = i[held], j[held]
             if len(i):
-                free[number, i, j] = ground.plane.exactly(shape, number, i, j)
+                free[number, i, j] = ground.plane.exactly(shape, ANGLES[number], i, j)
         return free
 
 
@@ -130,7 +129,7 @@ class Stage:
         i, j = self._ground.frame.place(stand.position[0], stand.position[2])
         reach = round(_BLOCKED / self._ground.frame.cell)
         free[:, max(i - reach, 0) : i + reach + 1, max(j - reach, 0) : j + reach + 1] = False
-        self._states = States(free, self._states.round)
+        self._states = replace(self._states, free=free)
 
     def ways(self, count: int) -> list[list[Motion]]:
         """Ways from some places of the first region to the nearest one of the second."""

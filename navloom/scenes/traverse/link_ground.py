@@ -321,7 +321,26 @@ def free_states(plane: Plane, shape: Shape, within: Bools, *, exact: bool) -> Bo
                 doubtful &= ~plane.taken(shape, k, -off)
         if exact and doubtful.any():
             i, j = np.nonzero(doubtful)
-            out[k, i, j] = plane.exactly(shape, k, i, j)
+            out[k, i, j] = plane.exactly(shape, ANGLES[k], i, j)
+    return out
+
+
+def free_turns(plane: Plane, shape: Shape, free: Bools) -> Bools:
+    """(headings, wide, deep) where a box that turns to its next heading is free half way, too.
+
+    Args:
+        plane: the lines.
+        shape: of the body.
+        free: (headings, wide, deep) where it is free.
+    """
+    out = np.empty_like(free)
+    for k, angle in enumerate(ANGLES):
+        last = k + 1 == len(ANGLES)
+        out[k] = free[k] & free[0 if last else k + 1]
+        i, j = np.nonzero(out[k] & (plane.away <= shape.outer + plane.frame.off))
+        if len(i):
+            middle = (angle + (math.pi if last else ANGLES[k + 1])) / 2
+            out[k, i, j] = plane.exactly(shape, middle, i, j)
     return out
 
 

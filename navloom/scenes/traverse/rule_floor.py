@@ -274,7 +274,7 @@ def steps_of(flight: Stairs, foot: BaseGeometry) -> tuple[BaseGeometry, BaseGeom
 def too_low(scene: Scene, link: Link, body: Embodiment) -> str | None:
     """Why a body that climbs hits the head of a doorway which stairs begin right behind.
 
-    It is lifted to the highest tread under it while its back is still in the doorway.
+    Its head is over the tread under its middle while its back is still in the doorway.
     """
     long = body.width if body.shape == "cylinder" or body.depth is None else body.depth
     for flight in scene.stairs:
@@ -288,7 +288,7 @@ def too_low(scene: Scene, link: Link, body: Embodiment) -> str | None:
             hole = way.strip()
             # Treads over its head belong to a flight that passes above.
             steps = [box for box in flight.treads if box.top < way.head]
-            under = [box.top for box in steps if _reached(hole, box, long)]
+            under = [box.top for box in steps if _reached(hole, box, long / 2)]
             if under and max(under) + body.height > way.head + _EPS:
                 return (
                     f"too low: {way.head - max(under):.2f} m over the treads behind the doorway for"
@@ -297,6 +297,6 @@ def too_low(scene: Scene, link: Link, body: Embodiment) -> str | None:
     return None
 
 
-def _reached(hole: Polygon, tread: Box, long: float) -> bool:
-    """Whether a body of some length is on a tread and still in a doorway."""
-    return bool(hole.distance(Polygon(tread.corners())) < long - 2 * _SEAM)
+def _reached(hole: Polygon, tread: Box, half: float) -> bool:
+    """Whether the middle of a body of some length is on a tread, and its back in a doorway."""
+    return bool(hole.distance(Polygon(tread.corners())) < half - 2 * _SEAM)
