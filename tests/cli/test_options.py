@@ -29,6 +29,7 @@ TOGETHER = {
     "few_shot_failures": {"failures_from": "run"},
     "failures_from": {"few_shot_failures": 1},
     "choices": {"compact": True},
+    "drop_undriven": {"verify_sim": True},
     "partial": {"judge_model": "builtin/random"},
 }
 NEEDED = {"spec": "demo:", "task": "r2r"}
