@@ -41,8 +41,8 @@ def _ended() -> Iterator[None]:
     close_habitat()
 
 
-def small(scene: Scene) -> Simulator:
-    return get_simulator("habitat", scene, rig=AROUND)
+def small(scene: Scene, **options: Any) -> Simulator:
+    return get_simulator("habitat", scene, rig=AROUND, **options)
 
 
 def at(viewpoint: str, heading: float = 0.0) -> Pose:
