@@ -31,9 +31,7 @@ def stairs_of(folder: Path, named: bool) -> Scene:
         top = 0.16 * (k + 1)
         solids[f"stairs.{k}"] = ((0.25, top, 4), (4.125 + 0.25 * k, top / 2, 2))
     boxes = {
-        name: trimesh.creation.box(
-            size, [[1, 0, 0, at[0]], [0, 1, 0, at[1]], [0, 0, 1, at[2]], [0, 0, 0, 1]]
-        )
+        name: trimesh.creation.box(size).apply_translation(at)
         for name, (size, at) in solids.items()
     }
     scene = trimesh.Scene()
