@@ -44,7 +44,8 @@ _ROUGH = 0.006
 _RAIL = 0.06
 """Metres of a tread that its handrail takes."""
 _SEAM = 0.01
-_EPS = 1e-6
+_KEPT = 0.002
+"""Metres that a body keeps from the head of a doorway."""
 _LEAP = 0.3
 """Metres: nobody goes from one tread to another that is so much higher."""
 
@@ -289,7 +290,7 @@ def too_low(scene: Scene, link: Link, body: Embodiment) -> str | None:
             # Treads over its head belong to a flight that passes above.
             steps = [box for box in flight.treads if box.top < way.head]
             under = [box.top for box in steps if _reached(hole, box, long / 2)]
-            if under and max(under) + body.height > way.head + _EPS:
+            if under and max(under) + body.height > way.head - _KEPT:
                 return (
                     f"too low: {way.head - max(under):.2f} m over the treads behind the doorway for"
                     f" a body of {body.height:.2f} m"
