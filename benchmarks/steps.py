@@ -1,0 +1,172 @@
+"""Bodies that step through a furnished home: forward steps a second, for each body of CapNav.
+
+A body goes 0.25 m ahead, sliding, again and again, and turns by some angle where it was stopped, as
+a robot does in clutter; where it cannot turn it goes back a step. Only steps are counted, by the
+time of one processor, on ways that it went before: what lies around is prepared once. The promises
+are 4,000 a second in numpy and 20,000 with numba. Beside them stands pybullet (extra ``bench``):
+one step of its world with a cylinder of the same size among the same triangles, and the asking for
+its contacts.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from unittest import mock
+
+import numpy as np
+
+from benchmarks import Claim
+from navloom.scenes.bodies import Embodiment, builtin_bodies
+from navloom.scenes.scene import Scene
+from navloom.scenes.space import compiled_sweep
+from navloom.scenes.space.body_mesh import body_mesh
+from navloom.scenes.space.mover import Moved, Mover, Stand, mover_of
+from navloom.scenes.uri import load_scene
+
+HOME = "home:4"
+STEP_M, STOPPED_M = 0.25, 0.05
+STARTS, STEPS, RUNS = 12, 60, 3
+PROMISED = {False: 4_000.0, True: 20_000.0}
+"""Steps a second, without and with numba."""
+
+Taken = tuple[list[Moved], float, float]
+
+
+def claims() -> list[Claim]:
+    """Walk each body about the home, in numpy and, where it is there, with numba."""
+    scene = load_scene(HOME)
+    compiled = find_spec("numba") is not None
+    out = []
+    for body in builtin_bodies():
+        mover = mover_of(scene, body)
+        stands = starts(scene, mover)
+        if not stands:
+            continue
+        first = walked(mover, stands, compiled=False)
+        bullet = pybullets(scene, body, [each.stand for each in first[0]])
+        plain = min((walked(mover, stands, compiled=False) for _ in range(RUNS)), key=_took)
+        out.append(_claim(body, plain, first, bullet, compiled=False))
+        if not compiled:
+            continue
+        walked(mover, stands, compiled=True)
+        quick = min((walked(mover, stands, compiled=True) for _ in range(RUNS)), key=_took)
+        same = agree(plain[0], quick[0])
+        out.append(_claim(body, quick, first, bullet, compiled=True, equal=same))
+    return out
+
+
+def _took(taken: Taken) -> float:
+    return taken[1]
+
+
+def _claim(
+    body: Embodiment,
+    taken: Taken,
+    first: Taken,
+    bullet: float | None,
+    *,
+    compiled: bool,
+    equal: bool | None = None,
+) -> Claim:
+    steps, ahead, turns = taken
+    rate = len(steps) / ahead
+    stopped = sum(bool(each.bumps) for each in steps) / len(steps)
+    note = (
+        f"{rate:,.0f} steps a second, {100 * stopped:.0f} % of them with a contact; turns between"
+    )
+    note += f" them take {turns / ahead:.1f} times as long together"
+    if not compiled:
+        note += f"; where nobody was yet {len(first[0]) / first[1]:,.0f} steps a second"
+    if bullet is None:
+        note += "; pybullet is not installed (pip install 'navloom[bench]'): not compared"
+    else:
+        note += f"; {rate / bullet:.1f} times pybullet's {bullet:,.0f}"
+    how = "with numba" if compiled else "in numpy"
+    return Claim(
+        f"steps of {body.name} {how}",
+        f"the promise, {PROMISED[compiled]:,.0f} a second; {HOME}, {len(steps)} of {STEP_M} m",
+        rate / PROMISED[compiled],
+        1.0,
+        equal,
+        note,
+    )
+
+
+def starts(scene: Scene, mover: Mover) -> list[Stand]:
+    """Where the body can stand, at viewpoints from all over the home."""
+    every = max(1, len(scene.viewpoints) // STARTS)
+    found = (mover.settled(Stand(each.position, 0.0)) for each in scene.viewpoints[::every])
+    return [each for each in found if each is not None]
+
+
+def walked(mover: Mover, stands: Sequence[Stand], *, compiled: bool) -> Taken:
+    """The same walk each time: the steps ahead, the seconds that they took, and those of turns."""
+    chance = random.Random(4)
+    steps: list[Moved] = []
+    ahead = turns = 0.0
+    with mock.patch.object(compiled_sweep, "pays", lambda _: compiled):  # noqa: PT008
+        for stand in stands:
+            stand, way = mover.turn(stand, chance.uniform(-3, 3)).stand, STEP_M
+            for _ in range(STEPS):
+                began = time.process_time()
+                moved = mover.forward(stand, way)
+                ahead += time.process_time() - began
+                steps.append(moved)
+                stand, way = moved.stand, STEP_M
+                if moved.short > STOPPED_M:
+                    angle = chance.choice((-1, 1)) * chance.uniform(0.3, 2.5)
+                    began = time.process_time()
+                    turned = mover.turn(stand, angle)
+                    turns += time.process_time() - began
+                    stand, way = turned.stand, -STEP_M if turned.bumps else STEP_M
+    return steps, ahead, turns
+
+
+def agree(ours: Sequence[Moved], theirs: Sequence[Moved]) -> bool:
+    """Whether two walks are one, to a tenth of a millimetre."""
+    pairs = zip(ours, theirs, strict=True)
+    return all(math.dist(a.stand.position, b.stand.position) < 1e-4 for a, b in pairs)
+
+
+def pybullets(scene: Scene, body: Embodiment, stands: Sequence[Stand]) -> float | None:
+    """Steps of pybullet's world a second with the body at some places; None without pybullet."""
+    if find_spec("pybullet") is None:
+        return None
+    import pybullet
+
+    client = pybullet.connect(pybullet.DIRECT)
+    try:
+        mesh = body_mesh(scene, body)
+        triangles = pybullet.createCollisionShape(
+            pybullet.GEOM_MESH,
+            vertices=mesh.vertices.astype(np.float64).tolist(),
+            indices=mesh.faces.ravel().tolist(),
+            flags=pybullet.GEOM_FORCE_CONCAVE_TRIMESH,
+        )
+        pybullet.createMultiBody(0, triangles)
+        tall = body.height - body.max_step
+        cylinder = pybullet.createCollisionShape(
+            pybullet.GEOM_CYLINDER, radius=body.width / 2, height=tall
+        )
+        there = pybullet.createMultiBody(50.0, cylinder)
+        upright = pybullet.getQuaternionFromEuler((math.pi / 2, 0, 0))
+        took = 0.0
+        for stand in stands:
+            x, y, z = stand.position
+            speed = math.sin(stand.heading), 0.0, -math.cos(stand.heading)
+            began = time.process_time()
+            middle = (x, y + body.max_step + tall / 2, z)
+            pybullet.resetBasePositionAndOrientation(there, middle, upright)
+            pybullet.resetBaseVelocity(there, speed)
+            pybullet.stepSimulation()
+            pybullet.getContactPoints(there)
+            took += time.process_time() - began
+    except pybullet.error:
+        return None
+    finally:
+        pybullet.disconnect(client)
+    return len(stands) / took
