@@ -102,7 +102,7 @@ class Surroundings:
         self.floors = floors_of(scene, body)
         if not self.floors.layers.size:
             raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
-        self._tiles: dict[tuple[int, int, int, int, bool, int], Near] = {}
+        self._tiles: dict[tuple[int, int, float, float, bool, float], Near] = {}
 
     def fits(self, stand: Stand, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
         """Whether the body has floor beneath there, and so much room around it."""
@@ -249,7 +249,8 @@ class Surroundings:
         """
         floor = pose.y if floor is None else max(floor, pose.y)
         i, j = math.floor(pose.x / _TILE), math.floor(pose.z / _TILE)
-        key = i, j, round(pose.y * 1000), round(high * 1000), on_stairs, round(floor * 1000)
+        # What a tile holds follows from its key to the last bit, whoever asked for it first.
+        key = i, j, pose.y, high, on_stairs, floor
         near = self._tiles.get(key)
         if near is None:
             if len(self._tiles) >= _MOST_TILES:

@@ -312,7 +312,7 @@ def meet(
         angle: how far it turns, in radians; None where it goes straight.
     """
     box = _swept(shape, at, way, angle)
-    if compiled_sweep.pays(1) and (compiled := compiled_sweep.compiled_sweep()) is not None:
+    if (compiled := compiled_sweep.compiled_sweep()) is not None:
         given = (shape.round, shape.ahead, shape.aside, *at, *way, angle or 0.0, angle is not None)
         found: Meeting = compiled(lines, np.array([*given, *box], dtype=np.float64))
         return found

@@ -91,6 +91,7 @@ def test_the_first_contact_is_where_dense_samples_say(shape: Shape, motion: str)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compiled_code_meets_the_same(shape: Shape, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
+    swept = compiled_sweep.compiled_sweep()
     rng = np.random.default_rng(5)
     hows = set()
     for number in range(300):
@@ -109,7 +110,8 @@ def test_compiled_code_meets_the_same(shape: Shape, monkeypatch: pytest.MonkeyPa
             way, angle = (at[0] + way[0], at[1] + way[1]), float(rng.uniform(-3, 3))
         found = []
         for fast in (False, True):
-            monkeypatch.setattr(compiled_sweep, "pays", lambda _, fast=fast: fast)
+            chosen = swept if fast else None
+            monkeypatch.setattr(compiled_sweep, "compiled_sweep", lambda chosen=chosen: chosen)
             found.append(sweep.meet(shape, lines, at, way, angle))
         assert found[0][0] == pytest.approx(found[1][0], abs=1e-9)
         assert found[0][1:] == found[1][1:]
