@@ -108,7 +108,8 @@ def walked(mover: Mover, stands: Sequence[Stand], *, compiled: bool) -> Taken:
     chance = random.Random(4)
     steps: list[Moved] = []
     ahead = turns = 0.0
-    with mock.patch.object(compiled_sweep, "pays", lambda _: compiled):  # noqa: PT008
+    found = compiled_sweep.compiled_sweep() if compiled else None
+    with mock.patch.object(compiled_sweep, "compiled_sweep", lambda: found):  # noqa: PT008
         for stand in stands:
             stand, way = mover.turn(stand, chance.uniform(-3, 3)).stand, STEP_M
             for _ in range(STEPS):

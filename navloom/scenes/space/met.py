@@ -103,6 +103,8 @@ class Surroundings:
         if not self.floors.layers.size:
             raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
         self._tiles: dict[tuple[int, int, float, float, bool, float], Near] = {}
+        self.ended: Stand | None = None
+        self._lifted: tuple[Pose, tuple[float, bool]] | None = None
 
     def fits(self, stand: Stand, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
         """Whether the body has floor beneath there, and so much room around it."""
@@ -160,6 +162,9 @@ class Surroundings:
         finite(heading=stand.heading)
         pose = self.posed(stand)
         if pose is not None:
+            # Where it ended among the lines that it starts among, it was swept clear of them.
+            if not others and stand == self.ended and self.tile(pose, pose.y, False).level:
+                return pose
             what = who_covers(pose, self.body.height, others) or self._overlapped(pose, others)
             if what is None:
                 return pose
@@ -218,8 +223,34 @@ class Surroundings:
 
     def lift(self, pose: Pose) -> tuple[float, bool]:
         """How high it stands there with all that is under it, and whether on stairs."""
+        # Where one leg ends the next begins.
+        if self._lifted is not None and self._lifted[0] == pose:
+            return self._lifted[1]
         steps = self.tile(pose, pose.y, False).steps
-        return (pose.y, False) if not len(steps) else self.floors.lifted(self.shape, steps, pose)
+        high = (pose.y, False)
+        if len(steps):
+            high = self.floors.lifted(self.shape, steps, pose)
+        self._lifted = pose, high
+        return high
+
+    def flat(self, pose: Pose, dx: float, dz: float, points: int) -> bool:
+        """Whether it treads one floor all along a straight way, and nothing else is beneath it.
+
+        Args:
+            pose: where it begins.
+            dx: how far along x; dz likewise.
+            dz: see dx.
+            points: how many places on the way are looked at.
+        """
+        near = self.tile(pose, pose.y, False)
+        if near.level:
+            return True
+        x, z = near.steps[:, 0] - (pose.x + dx / 2), near.steps[:, 1] - (pose.z + dz / 2)
+        reach = self.shape.outer + math.hypot(dx, dz) / 2 + EPS
+        if (x * x + z * z <= reach * reach).any():
+            return False
+        shares = (k / points for k in range(1, points + 1))
+        return all(near.under(pose.x + dx * t, pose.z + dz * t) == pose.y for t in shares)
 
     def met(self, pose: Pose, others: Others) -> Near:
         """What it may meet around where it is."""

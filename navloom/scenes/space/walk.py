@@ -48,7 +48,7 @@ class Walk:
 
     def moved(self, x: float, z: float) -> Moved:
         """What came of it, where (x, z) is where it would have ended freely."""
-        stand = self.pose.stand
+        stand = self._around.ended = self.pose.stand
         return Moved(
             stand, self._metres, self.off(x, z), tuple(self._bumps.values()), tuple(self._path)
         )
@@ -92,11 +92,12 @@ class Walk:
         done, pieces = 0.0, max(1, math.ceil(far / PIECE - 1e-9))
         for _ in range(pieces):
             whole = 1.0 / pieces
-            level = self._around.tile(self.pose, self.pose.y, False).level
-            chunks = 1 if level else max(1, math.ceil(far * whole / _CHUNK - 1e-9))
+            chunks = max(1, math.ceil(far * whole / _CHUNK - 1e-9))
+            flat = self._around.flat(self.pose, dx * whole, dz * whole, chunks)
+            chunks = 1 if flat else chunks
             for _ in range(chunks):
                 part = whole / chunks
-                share, contact = self._leg((dx * part, dz * part), None)
+                share, contact = self._leg((dx * part, dz * part), None, flat=flat)
                 done += part * share
                 self._metres += far * part * share
                 if contact is not None:
@@ -124,12 +125,15 @@ class Walk:
         reach = abs(side) + (0.0 if shape.round else shape.outer)
         pieces = max(1, math.ceil(abs(angle) / 2), math.ceil(abs(angle * side) / PIECE - 1e-9))
         for number in range(pieces):
-            level = self._around.tile(self.pose, self.pose.y, False).level
+            if abs(side) < 1e-9:
+                flat = self._around.flat(self.pose, 0.0, 0.0, 1)
+            else:
+                flat = self._around.tile(self.pose, self.pose.y, False).level
             arc = abs(angle) / pieces * reach
-            chunks = 1 if level else max(1, math.ceil(arc / _CHUNK - 1e-9))
+            chunks = 1 if flat else max(1, math.ceil(arc / _CHUNK - 1e-9))
             for chunk in range(chunks):
                 part = angle / pieces / chunks
-                share, contact = self._leg(pivot, part)
+                share, contact = self._leg(pivot, part, flat=flat)
                 self._metres += abs(part * side) * share
                 if contact is not None:
                     gone = (number + (chunk + share) / chunks) / pieces
@@ -142,11 +146,19 @@ class Walk:
         self._path.append(self.pose.stand)
         return end
 
-    def _leg(self, way: tuple[float, float], angle: float | None) -> tuple[float, _Contact | None]:
-        """A short motion: straight by ``way``, or by an angle about the point ``way``."""
+    def _leg(
+        self, way: tuple[float, float], angle: float | None, *, flat: bool
+    ) -> tuple[float, _Contact | None]:
+        """A short motion: straight by ``way``, or by an angle about the point ``way``.
+
+        Args:
+            way: see above.
+            angle: radians; None where it goes straight.
+            flat: whether nothing beneath its way is higher or lower.
+        """
         around, pose = self._around, self.pose
         near = around.tile(pose, pose.y, False)
-        under, level = near, near.level
+        under, level = near, near.level or flat
         end = _gone(pose, way, angle, 1.0)
         floor = near.under(end.x, end.z)
         if not level and floor is not None:
@@ -167,7 +179,7 @@ class Walk:
                 return 0.0, self._contact(lines, k, pose)
             # It comes away first: what is left is asked from where it is away.
             self.pose = replace(swung(pose, way, angle * share / 2), y=pose.y)
-            rest, contact = self._leg(way, angle * (1 - share / 2))
+            rest, contact = self._leg(way, angle * (1 - share / 2), flat=flat)
             return share / 2 + (1 - share / 2) * rest, contact
         for part in range(_PARTS, -1, -1):
             stop = _gone(pose, way, angle, share * part / _PARTS)
