@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("habitat")
 def test_ways_are_as_long_as_over_habitats_navmesh() -> None:
     body = body_of("VLNVERSE").model_copy(update={"doors": False, "elevator": False})
     found = Found()
-    compare("home:7", body, "habitat", 25, found)
+    compare("home:7", body, 25, found)
     ratios = [*found.level, *found.stairs]
     assert len(found.stairs) > 3
     assert len(ratios) > 15
