@@ -98,7 +98,7 @@ def drive_edge(scene: Scene, body: Embodiment, number: int) -> Driven | None:
     drive = _Drive(Mover(scene, body, pushed(scene, body) - {door_owner(number)}), link, number)
     if link.kind == "elevator":
         return drive.ridden()
-    if link.kind in ("stairs", "ramp") and scene.stairs:
+    if link.kind in ("stairs", "ramp") and (scene.stairs or scene.walls):
         return drive.climbed()
     return drive.through()
 

@@ -25,7 +25,7 @@ from navloom.scenes.geometry.furniture import item_parts
 from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import door_owner, owner_name
 from navloom.scenes.geometry.solids import Part, Surface
-from navloom.scenes.geometry.wall_holes import Way
+from navloom.scenes.geometry.wall_holes import Way, footprint
 from navloom.scenes.scene import Box, Item, Link, Scene, Stairs
 
 LEAST_CLIMB = 0.05
@@ -138,12 +138,30 @@ def own_leaf(
     )
 
 
-def inner(scene: Scene, region: str, body: Embodiment) -> Polygon:
-    """A region seen from above, less the skirting boards that a body does not step over."""
+def inner(scene: Scene, region: str, body: Embodiment) -> BaseGeometry:
+    """A region seen from above, less walls and the skirting boards that a body does not step over.
+
+    Outlines of some scenes lie on the middle lines of walls.
+    """
     area = outline(scene, region)
     high, deep = _BOARD
     boards = scene.walls and Finishes(scene.id).wall(scene.region_by_id[region]).skirting
-    return area.buffer(-deep, join_style="mitre") if boards and body.max_step < high else area
+    more = deep if boards and body.max_step < high else 0.0
+    solid = shapely.buffer(_walls_in(scene, region, body), more, join_style="mitre")
+    return area.buffer(-more, join_style="mitre").difference(shapely.union_all(solid))
+
+
+def _walls_in(scene: Scene, region: str, body: Embodiment) -> list[Polygon]:
+    """The walls that stand on a region's outline or in it, at the heights of a body."""
+    area, floor = outline(scene, region).buffer(-_SEAM / 2), scene.region_by_id[region].center[1]
+    tree = per_scene(
+        scene, "rule:walls", lambda: shapely.STRtree([footprint(wall) for wall in scene.walls])
+    )
+    met = [scene.walls[k] for k in tree.query(area, predicate="intersects")]
+    low, high = floor + climb(body), floor + body.height
+    return [
+        footprint(wall) for wall in met if wall.bottom < high and wall.bottom + wall.height > low
+    ]
 
 
 def obstacles_in(scene: Scene, region: str) -> tuple[Obstacle, ...]:
@@ -234,8 +252,8 @@ def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> Polygon:
     if way.leaf == "hinged":
         a, b = a + along * _STOP, b - along * _STOP
     middle = shapely.Point(*((a + b) / 2))
-    far = max((middle.distance(area) for area in areas), default=way.thick / 2) + _BOARD[1]
-    across = np.array([-along[1], along[0]]) * (max(far, way.thick / 2) + 0.01 + beyond)
+    far = max(way.thick / 2, *(middle.distance(area) for area in areas), 0.0) + _BOARD[1]
+    across = np.array([-along[1], along[0]]) * (far + _SEAM + beyond)
     return Polygon([a + across, b + across, b - across, a - across])
 
 

@@ -74,14 +74,15 @@ def test_the_same_request_makes_the_same_questions_however_it_is_gone_through(
 
 
 def test_steering_makes_a_set_more_balanced(tmp_path: Path) -> None:
+    # A wheelchair gets everywhere in the flat and the house: those can be balanced for nobody.
     made = {
         wanted: run_kind(
-            CapnavSynthRequest(spec="demo:", questions=40, seed=1, balance=wanted),
+            CapnavSynthRequest(spec="demo:villa", questions=40, seed=1, balance=wanted),
             tmp_path / str(wanted),
         ).found["questions"]["balance"]
         for wanted in (False, True)
     }
-    assert made[True]["imbalance"] < 0.9 * made[False]["imbalance"]
+    assert made[True]["imbalance"] < 0.75 * made[False]["imbalance"]
     wheels = made[True]["bodies"]["WHEELCHAIR"]
     assert abs(wheels["feasible"] - wheels["infeasible"]) <= 4
 

@@ -98,3 +98,16 @@ def test_rows_count_what_agrees(home: Scene) -> None:
         ("open", 1, 1),
         ("blocked", 0, 0),
     ]
+
+
+def test_walls_count_where_outlines_lie_on_their_middle_lines() -> None:
+    villa = load_scene("demo:villa")
+    number, body = between(villa, "Hallway_9", "Kids_room_13"), get_body("HUMANOID")
+    found = faults(villa, villa.links[number], body)
+    assert [fault.kind for fault in found] == ["narrow"]
+    assert drive(villa, "HUMANOID", "Hallway_9", "Kids_room_13").result == "blocked"
+
+
+def test_stairs_that_nobody_built_are_not_driven() -> None:
+    villa = load_scene("demo:villa")
+    assert drive(villa, "HUMAN", "Hallway_2", "Hallway_9").result == "gave up"
