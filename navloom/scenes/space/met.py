@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ class Near:
         lines: what stands in the way.
         first: the cell of the first of the heights.
         heights: of the floor in each cell around; None where there is none to step to.
-        steps: (n, 4) x, z, height and whether a tread, of what is higher or lower.
+        steps: (4, n) x, z, height and whether a tread, of what lifts it and of stairs.
         at: which cell (x, z) is in, before it is rounded: how many a metre, and the first cell's
             middle.
     """
@@ -103,7 +103,7 @@ class Surroundings:
         if not self.floors.layers.size:
             raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
         self._tiles: dict[tuple[int, int, float, float, bool, float], Near] = {}
-        self.ended: Stand | None = None
+        self.ended: tuple[Stand, bool] | None = None
         self._lifted: tuple[Pose, tuple[float, bool]] | None = None
 
     def fits(self, stand: Stand, others: Others = NOBODY, room: float = -sweep.OVERLAP) -> bool:
@@ -115,10 +115,7 @@ class Surroundings:
             or (others and who_covers(pose, self.body.height, others))
         ):
             return False
-        lines = self.met(pose, others).lines
-        if not len(lines.owners):
-            return True
-        return bool(sweep.gaps(self.shape, lines.ends, *pose.at).min() >= room)
+        return self._overlapped(pose, others, room + sweep.OVERLAP) is None
 
     def clearance(self, position: Point3) -> float:
         """Metres from a place to the nearest obstacle at the body's height; 10 where all is far."""
@@ -162,8 +159,8 @@ class Surroundings:
         finite(heading=stand.heading)
         pose = self.posed(stand)
         if pose is not None:
-            # Where it ended among the lines that it starts among, it was swept clear of them.
-            if not others and stand == self.ended and self.tile(pose, pose.y, False).level:
+            # Where it ended on even floor it was swept clear of all that it starts among.
+            if not others and self.ended == (stand, True):
                 return pose
             what = who_covers(pose, self.body.height, others) or self._overlapped(pose, others)
             if what is None:
@@ -190,14 +187,14 @@ class Surroundings:
             return list(others)[_OTHERS - owner]
         return owner_name(self.scene, owner)
 
-    def _overlapped(self, pose: Pose, others: Others) -> str | None:
-        """What it overlaps."""
-        lines = self.met(pose, others).lines
-        if not len(lines.owners):
-            return None
-        gaps = sweep.gaps(self.shape, lines.ends, *pose.at)
-        k = int(np.argmin(gaps))
-        return self.name(int(lines.owners[k]), others) if gaps[k] < -sweep.OVERLAP else None
+    def _overlapped(self, pose: Pose, others: Others, room: float = 0.0) -> str | None:
+        """What it overlaps, or would with so much more on all sides."""
+        shape = self.shape
+        if room:
+            shape = Shape(shape.round, shape.ahead + room, shape.aside + room)
+        lines = self.met(pose, others)
+        _, k, how = sweep.meet(shape, lines, pose.at, (0.0, 0.0), None)
+        return self.name(int(lines.owners[k]), others) if how == sweep.INSIDE else None
 
     def _inside(self, pose: Pose) -> bool:
         """Whether its middle is in a thing whose sides it does not reach."""
@@ -228,50 +225,57 @@ class Surroundings:
             return self._lifted[1]
         steps = self.tile(pose, pose.y, False).steps
         high = (pose.y, False)
-        if len(steps):
+        if steps.size:
             high = self.floors.lifted(self.shape, steps, pose)
         self._lifted = pose, high
         return high
 
-    def flat(self, pose: Pose, dx: float, dz: float, points: int) -> bool:
-        """Whether it treads one floor all along a straight way, and nothing else is beneath it.
+    def flat(self, near: Near, pose: Pose, dx: float, dz: float, points: int) -> bool:
+        """Whether it treads one floor all along a straight way, and is lifted by nothing.
 
         Args:
-            pose: where it begins.
+            near: what is around where it begins.
+            pose: where that is.
             dx: how far along x; dz likewise.
             dz: see dx.
             points: how many places on the way are looked at.
         """
-        near = self.tile(pose, pose.y, False)
         if near.level:
             return True
-        x, z = near.steps[:, 0] - (pose.x + dx / 2), near.steps[:, 1] - (pose.z + dz / 2)
-        reach = self.shape.outer + math.hypot(dx, dz) / 2 + EPS
-        if (x * x + z * z <= reach * reach).any():
+        if near.steps.size and sweep.over(self.shape, near.steps, pose.at, (dx, dz)):
             return False
         shares = (k / points for k in range(1, points + 1))
         return all(near.under(pose.x + dx * t, pose.z + dz * t) == pose.y for t in shares)
 
-    def met(self, pose: Pose, others: Others) -> Near:
+    def even(self, pose: Pose, side: float) -> bool:
+        """The same of a turn about a point so many metres beside it."""
+        near = self.tile(pose, pose.y, False)
+        if near.level or side > 1e-9:
+            return near.level
+        dx, dz = near.steps[0] - pose.x, near.steps[1] - pose.z
+        far = self.shape.outer + EPS
+        return not (dx * dx + dz * dz <= far * far).any() and near.under(pose.x, pose.z) == pose.y
+
+    def met(self, pose: Pose, others: Others) -> Lines:
         """What it may meet around where it is."""
         near = self.tile(pose, pose.y, False)
         if not near.level:
             high, on_stairs = self.lift(pose)
             near = self.tile(pose, high, on_stairs)
-        return self.having(near, pose, others)
+        return self.having(near.lines, pose, others)
 
-    def having(self, near: Near, pose: Pose, others: Others) -> Near:
+    def having(self, lines: Lines, pose: Pose, others: Others) -> Lines:
         """What is near, and who."""
         if not others:
-            return near
-        more = [near.lines]
+            return lines
+        more = [lines]
         for k, (body, stand) in enumerate(others.values()):
             low, high = stand.position[1], stand.position[1] + body.height
             if low < pose.y + self.body.height and high > pose.y:
                 ends = outline(body, stand)
                 more.append(Lines(ends, np.full(len(ends), _OTHERS - k, dtype=np.int32)))
         ends = np.concatenate([each.ends for each in more])
-        return replace(near, lines=Lines(ends, np.concatenate([each.owners for each in more])))
+        return Lines(ends, np.concatenate([each.owners for each in more]))
 
     def tile(self, pose: Pose, high: float, on_stairs: bool, floor: float | None = None) -> Near:
         """What may be met within a motion's piece of a place by a body that is lifted so high.
@@ -292,11 +296,11 @@ class Surroundings:
             first, heights, steps = self.floors.around(*around, pose.y)
             grid = self.floors.grid
             near = Near(
-                not len(steps),
+                steps is None,
                 self._band(pose, high, on_stairs, box, pad, floor - pose.y),
                 first,
                 heights,
-                steps,
+                np.zeros((4, 0)) if steps is None else steps,
                 (1 / grid.cell, grid.x, grid.z),
             )
             self._tiles[key] = near

@@ -8,6 +8,7 @@ is tilted. Triangles are found by square cells of the ground plane.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,16 @@ class Lines:
 
     ends: Floats
     owners: Ints
+
+    @cached_property
+    def low(self) -> Floats:
+        """(2, n) the least x and z of each."""
+        return np.minimum(self.ends[:, :2], self.ends[:, 2:]).T.copy()
+
+    @cached_property
+    def high(self) -> Floats:
+        """(2, n) the greatest."""
+        return np.maximum(self.ends[:, :2], self.ends[:, 2:]).T.copy()
 
 
 class Obstacles:

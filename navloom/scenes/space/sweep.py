@@ -1,4 +1,4 @@
-"""When a disc or a rectangle that moves first meets a line: exact, straight and round.
+"""What a body meets that moves: the first contact, exact, straight and round.
 
 Lines are rows (x0, z0, x1, z1). A motion is asked about with the room that each line is given (how
 far the shape is blown up towards it), which is never more than what lies between them at the start;
@@ -15,21 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.space import compiled_sweep
+from navloom.scenes.space.first_contact import (
+    FREE,
+    INSIDE,
+    MET,
+    OVERLAP,
+    SKIN,
+    TOUCHED,
+    first_contact,
+)
+from navloom.scenes.space.obstacles import Lines
 from navloom.scenes.space.shapes import Shape
 
+__all__ = ["FREE", "INSIDE", "MET", "OVERLAP", "SKIN", "TOUCHED", "gaps", "meet", "over", "touch"]
 Floats = NDArray[np.float64]
-NEVER = 2.0
-"""Of the motion: no contact within it."""
-SKIN = 0.0005
-"""Metres that a body keeps from what it meets."""
-OVERLAP = 0.001
-"""Metres that a body may be in a thing by rounding; more is inside it."""
-_BLOCKED = SKIN - 1e-7
-"""Metres: nearer than this it is not let."""
-_ROUNDING = 1e-9
-FREE, MET, TOUCHED, INSIDE = range(4)
-"""What comes of a motion: nothing is met; a thing is, was touched, was overlapped."""
-_TURN = 2 * math.pi
+Bools = NDArray[np.bool_]
+At = tuple[float, float, float, float]
+"""Where a body's middle is, x and z, and its direction ahead, x and z."""
 _TINY = 1e-12
 
 
@@ -83,299 +85,105 @@ def _normals(au: Floats, aw: Floats, bu: Floats, bw: Floats) -> tuple[Floats, Fl
     return nu, nw, au * nu + aw * nw
 
 
-def straight(
-    shape: Shape,
-    lines: Floats,
-    room: Floats,
-    at: tuple[float, float, float, float],
-    move: tuple[float, float],
-) -> tuple[float, int]:
-    """When a shape that moves straight first meets a line.
-
-    Args:
-        shape: the footprint.
-        lines: (n, 4).
-        room: (n,) how far it is blown up towards each; less than :func:`gaps`.
-        at: x and z of its middle, and its direction ahead.
-        move: how far it goes, (x, z) in metres.
-
-    Returns:
-        The share of the motion after which it meets one, and which; ``NEVER`` and -1 for none.
-    """
-    times = (
-        _disc_straight(shape.ahead + room, lines, at, move)
-        if shape.round
-        else _box_straight(shape, lines, room, at, move)
-    )
-    return _first(times)
-
-
-def _first(times: Floats) -> tuple[float, int]:
-    if not len(times):
-        return NEVER, -1
-    k = int(np.argmin(times))
-    return (float(times[k]), k) if times[k] <= 1.0 else (NEVER, -1)
-
-
-def _disc_straight(
-    radius: Floats, lines: Floats, at: tuple[float, float, float, float], move: tuple[float, float]
-) -> Floats:
-    dx, dz = move
-    px, pz = at[0] - lines[:, 0], at[1] - lines[:, 1]
-    ex, ez = lines[:, 2] - lines[:, 0], lines[:, 3] - lines[:, 1]
-    long = np.maximum(np.sqrt(ex * ex + ez * ez), _TINY)
-    nx, nz = -ez / long, ex / long
-    off, toward = px * nx + pz * nz, dx * nx + dz * nz
-    toward = np.where(off > 0, -toward, toward)
-    going = toward > _TINY
-    t = (np.abs(off) - radius) / np.where(going, toward, 1.0)
-    along = ((px + t * dx) * ex + (pz + t * dz) * ez) / long
-    good = going & (t >= 0) & (along >= 0) & (along <= long)
-    times = np.where(good, t, NEVER)
-    d2 = dx * dx + dz * dz
-    for qx, qz in ((px, pz), (px - ex, pz - ez)):
-        b = qx * dx + qz * dz
-        c = qx * qx + qz * qz - radius * radius
-        root = b * b - d2 * c
-        t = (-b - np.sqrt(np.maximum(root, 0.0))) / d2
-        times = np.minimum(times, np.where((root > 0) & (b < 0) & (t >= 0), t, NEVER))
-    return times
-
-
-def _box_straight(
-    shape: Shape,
-    lines: Floats,
-    room: Floats,
-    at: tuple[float, float, float, float],
-    move: tuple[float, float],
-) -> Floats:
-    x, z, ux, uz = at
-    mu, mw = move[0] * ux + move[1] * uz, move[1] * ux - move[0] * uz
-    au, aw, bu, bw = _own(lines, x, z, ux, uz)
-    nu, nw, off = _normals(au, aw, bu, bw)
-    into, out = np.full(len(lines), -np.inf), np.full(len(lines), np.inf)
-    ahead, aside = shape.ahead + room, shape.aside + room
-    for low, high, half, speed in (
-        (np.minimum(au, bu), np.maximum(au, bu), ahead, np.full(len(lines), mu)),
-        (np.minimum(aw, bw), np.maximum(aw, bw), aside, np.full(len(lines), mw)),
-        (off, off, ahead * np.abs(nu) + aside * np.abs(nw), mu * nu + mw * nw),
-    ):
-        still = np.abs(speed) < _TINY
-        over = (low < half) & (high > -half)
-        by = np.where(still, 1.0, speed)
-        one, two = (low - half) / by, (high + half) / by
-        first = np.where(still, np.where(over, -np.inf, np.inf), np.minimum(one, two))
-        last = np.where(still, np.where(over, np.inf, -np.inf), np.maximum(one, two))
-        into, out = np.maximum(into, first), np.minimum(out, last)
-    return np.where((into < out) & (into >= 0), into, NEVER)
-
-
-def round_about(
-    shape: Shape,
-    lines: Floats,
-    room: Floats,
-    at: tuple[float, float, float, float],
-    pivot: tuple[float, float],
-    angle: float,
-) -> tuple[float, int]:
-    """When a shape that turns about a point first meets a line.
-
-    Args:
-        shape: the footprint.
-        lines: (n, 4).
-        room: (n,) as :func:`straight` takes it.
-        at: x and z of its middle, and its direction ahead.
-        pivot: (x, z) of the point.
-        angle: how far it turns, in radians; clockwise seen from above is positive.
-
-    Returns:
-        As :func:`straight`.
-    """
-    if not len(lines):
-        return NEVER, -1
-    turn = _disc_round if shape.round else _box_round
-    met = turn(shape, lines, room, at, pivot, 1.0 if angle > 0 else -1.0)
-    return _first(met / abs(angle))
-
-
-def _after(target: Floats, start: Floats, sign: float) -> Floats:
-    """The turn from one direction to another, from 0 up to a whole one."""
-    return np.asarray((sign * (target - start)) % _TURN)
-
-
-def _disc_round(
-    shape: Shape,
-    lines: Floats,
-    room: Floats,
-    at: tuple[float, float, float, float],
-    pivot: tuple[float, float],
-    sign: float,
-) -> Floats:
-    x, z = at[0] - pivot[0], at[1] - pivot[1]
-    far, start = math.hypot(x, z), np.array(math.atan2(z, x))
-    best = np.full(len(lines), np.inf)
-    if far < _TINY:
-        return best
-    radius = shape.ahead + room
-    ax, az = lines[:, 0] - pivot[0], lines[:, 1] - pivot[1]
-    bx, bz = lines[:, 2] - pivot[0], lines[:, 3] - pivot[1]
-    ex, ez = bx - ax, bz - az
-    long = np.maximum(np.sqrt(ex * ex + ez * ez), _TINY)
-    nx, nz = -ez / long, ex / long
-    normal, off = np.arctan2(nz, nx), ax * nx + az * nz
-    for side in (-1.0, 1.0):
-        share = (off + side * radius) / far
-        met = np.abs(share) <= 1
-        half = np.arccos(np.clip(share, -1, 1))
-        for way in (-half, half):
-            angle = normal + way
-            along = (far * np.cos(angle) - ax) * ex + (far * np.sin(angle) - az) * ez
-            good = met & (along >= 0) & (along <= long * long)
-            best = np.where(good, np.minimum(best, _after(angle, start, sign)), best)
-    for cx, cz in ((ax, az), (bx, bz)):
-        away = np.sqrt(cx * cx + cz * cz)
-        share = (far * far + away * away - radius * radius) / np.maximum(2 * far * away, _TINY)
-        half = np.arccos(np.clip(share, -1, 1))
-        middle = np.arctan2(cz, cx)
-        for way in (-half, half):
-            turned = _after(middle + way, start, sign)
-            best = np.where(np.abs(share) <= 1, np.minimum(best, turned), best)
-    return best
-
-
-def _box_round(
-    shape: Shape,
-    lines: Floats,
-    room: Floats,
-    at: tuple[float, float, float, float],
-    pivot: tuple[float, float],
-    sign: float,
-) -> Floats:
-    x, z, ux, uz = at
-    au, aw, bu, bw = _own(lines, pivot[0], pivot[1], ux, uz)
-    mu, mw = (x - pivot[0]) * ux + (z - pivot[1]) * uz, (z - pivot[1]) * ux - (x - pivot[0]) * uz
-    left, right = mu - shape.ahead - room, mu + shape.ahead + room
-    near, far = mw - shape.aside - room, mw + shape.aside + room
-    # Its corners come to the lines: (4 corners, 2 roots, n).
-    nu, nw, off = _normals(au, aw, bu, bw)
-    eu, ew = bu - au, bw - aw
-    cu, cw = np.stack([left, left, right, right]), np.stack([near, far, near, far])
-    away = np.maximum(np.sqrt(cu * cu + cw * cw), _TINY)
-    angle = np.arctan2(nw, nu) + _both(off / away)
-    along = (away * np.cos(angle) - au) * eu + (away * np.sin(angle) - aw) * ew
-    good = (np.abs(off) <= away) & (along >= 0) & (along <= eu * eu + ew * ew)
-    turned = _after(angle, np.arctan2(cw, cu), sign)
-    best = np.where(good, turned, np.inf).min(axis=(0, 1))
-    # The lines' ends come to its sides, the other way round: (2 roots, 2 ends, 4 sides, n).
-    pu, pw = np.stack([au, bu])[:, None], np.stack([aw, bw])[:, None]
-    away = np.maximum(np.sqrt(pu * pu + pw * pw), _TINY)
-    start = np.arctan2(pw, pu)
-    edge = np.stack([left, right, near, far])
-    least, most = np.stack([near, near, left, left]), np.stack([far, far, right, right])
-    angle = _QUARTERS + _both(edge / away)
-    other = away * np.where(_QUARTERS == 0, np.sin(angle), np.cos(angle))
-    good = (np.abs(edge) <= away) & (other >= least) & (other <= most)
-    turned = np.where(good, _after(angle, start, -sign), np.inf)
-    return np.asarray(np.minimum(best, turned.min(axis=(0, 1, 2))))
-
-
-_QUARTERS = np.array([0.0, 0.0, math.pi / 2, math.pi / 2])[:, None]
-
-
-def _both(share: Floats) -> Floats:
-    """The two angles of a cosine, one after the other along a new first axis."""
-    half = np.arccos(np.clip(share, -1, 1))
-    return np.stack([-half, half])
-
-
 Meeting = tuple[float, int, int]
 """The share of a motion that is gone, what ends it (-1: nothing), and how: ``FREE`` and so on."""
 
 
 def meet(
-    shape: Shape,
-    lines: Floats,
-    at: tuple[float, float, float, float],
-    way: tuple[float, float],
-    angle: float | None,
+    shape: Shape, lines: Lines, at: At, way: tuple[float, float], angle: float | None
 ) -> Meeting:
     """How far a body gets that keeps a skin from everything.
 
-    It stops where a skin is left, and is stopped where a little less is: so what it may pass along
-    it may pass back along, whatever rounding says of the last bits.
-
     Args:
         shape: the footprint.
-        lines: (n, 4).
+        lines: what stands in the way.
         at: x and z of its middle, and its direction ahead.
         way: how far it goes; or the point about which it turns.
         angle: how far it turns, in radians; None where it goes straight.
     """
-    box = _swept(shape, at, way, angle)
+    swept = _swept(shape, at, way, angle)
+    given = (shape.round, shape.ahead, shape.aside, *at, *way, angle or 0.0, angle is not None)
+    motion = (*given, *swept)
+    found: Meeting
     if (compiled := compiled_sweep.compiled_sweep()) is not None:
-        given = (shape.round, shape.ahead, shape.aside, *at, *way, angle or 0.0, angle is not None)
-        found: Meeting = compiled(lines, np.array([*given, *box], dtype=np.float64))
+        found = compiled(lines.ends, np.array(motion, dtype=np.float64))
         return found
-    held = np.flatnonzero(
-        (np.maximum(lines[:, 0], lines[:, 2]) >= box[0])
-        & (np.maximum(lines[:, 1], lines[:, 3]) >= box[1])
-        & (np.minimum(lines[:, 0], lines[:, 2]) <= box[2])
-        & (np.minimum(lines[:, 1], lines[:, 3]) <= box[3])
-    )
+    low, high = lines.low, lines.high
+    x0, z0, x1, z1, _ = swept
+    held = np.flatnonzero((high[0] >= x0) & (high[1] >= z0) & (low[0] <= x1) & (low[1] <= z1))
+    if len(held):
+        held = held[_within(shape, lines.ends[held], at, way, angle)]
     if not len(held):
         return 1.0, -1, FREE
-    near = lines[held]
-    between = gaps(shape, near, *at)
-    k = int(np.argmin(between))
-    if between[k] < -OVERLAP:
-        return 0.0, int(held[k]), INSIDE
-    room = np.where(between > _BLOCKED + _ROUNDING, _BLOCKED, between - _ROUNDING)
-    share, k = _asked(shape, near, room, at, way, angle)
-    if k < 0:
-        return 1.0, -1, FREE
-    if between[k] <= SKIN + _ROUNDING:
-        return share, int(held[k]), TOUCHED
-    first, _ = _asked(shape, near[k : k + 1], np.array([SKIN]), at, way, angle)
-    return min(share, first), int(held[k]), MET
+    share, k, how = first_contact(lines.ends[held].tolist(), motion)
+    return share, int(held[k]) if k >= 0 else -1, how
 
 
-def _asked(
-    shape: Shape,
-    lines: Floats,
-    room: Floats,
-    at: tuple[float, float, float, float],
-    way: tuple[float, float],
-    angle: float | None,
-) -> tuple[float, int]:
-    if angle is None:
-        return straight(shape, lines, room, at, way)
-    return round_about(shape, lines, room, at, way, angle)
+def _within(
+    shape: Shape, ends: Floats, at: At, way: tuple[float, float], angle: float | None
+) -> Bools:
+    """(n,) which lines a motion may come near to."""
+    if angle is not None:
+        spot = Shape(True, math.hypot(at[0] - way[0], at[1] - way[1]) + shape.outer, 0.0)
+        return np.asarray(gaps(spot, ends, *way, 0.0, -1.0) <= 2 * SKIN)
+    ux, uz, u0, u1, w0, w1 = _strip(shape, at, way)
+    au, aw, bu, bw = _own(ends, at[0], at[1], ux, uz)
+    return np.asarray(
+        (np.minimum(au, bu) <= u1)
+        & (np.maximum(au, bu) >= u0)
+        & (np.minimum(aw, bw) <= w1)
+        & (np.maximum(aw, bw) >= w0)
+    )
+
+
+def _strip(
+    shape: Shape, at: At, way: tuple[float, float]
+) -> tuple[float, float, float, float, float, float]:
+    """A rectangle that a straight motion keeps within: its axis, and how far it reaches along."""
+    _, _, ux, uz = at
+    far = math.hypot(*way)
+    if shape.round and far > 0:
+        ux, uz = way[0] / far, way[1] / far
+    mu, mw = way[0] * ux + way[1] * uz, way[1] * ux - way[0] * uz
+    ahead, aside = shape.ahead + 2 * SKIN, shape.aside + 2 * SKIN
+    along = min(mu, 0.0) - ahead, max(mu, 0.0) + ahead
+    return ux, uz, *along, min(mw, 0.0) - aside, max(mw, 0.0) + aside
+
+
+def over(shape: Shape, points: Floats, at: At, way: tuple[float, float]) -> bool:
+    """Whether a shape that moves straight may come over one of some points.
+
+    Args:
+        shape: the footprint.
+        points: (2 or more, n) x and z of each.
+        at: x and z of its middle, and its direction ahead.
+        way: how far it goes, (x, z) in metres.
+    """
+    ux, uz, u0, u1, w0, w1 = _strip(shape, at, way)
+    dx, dz = points[0] - at[0], points[1] - at[1]
+    u, w = dx * ux + dz * uz, dz * ux - dx * uz
+    return bool(((u >= u0) & (u <= u1) & (w >= w0) & (w <= w1)).any())
 
 
 def _swept(
-    shape: Shape,
-    at: tuple[float, float, float, float],
-    way: tuple[float, float],
-    angle: float | None,
-) -> tuple[float, float, float, float]:
-    """The least and greatest x and z, as (x, z, x, z), that a motion comes to."""
+    shape: Shape, at: At, way: tuple[float, float], angle: float | None
+) -> tuple[float, float, float, float, float]:
+    """The least and greatest x and z, as (x, z, x, z), that a motion comes to, and how far it goes.
+
+    That is how far those points go which go farthest.
+    """
     x, z, pad = at[0], at[1], shape.outer + 2 * SKIN
     if angle is None:
         dx, dz = way
-        return (
-            min(x, x + dx) - pad,
-            min(z, z + dz) - pad,
-            max(x, x + dx) + pad,
-            max(z, z + dz) + pad,
-        )
+        low = min(x, x + dx) - pad, min(z, z + dz) - pad
+        return *low, max(x, x + dx) + pad, max(z, z + dz) + pad, math.hypot(dx, dz)
+    aside = math.hypot(x - way[0], z - way[1])
     # The middle is never farther from where it began than the chord, nor than a whole diameter.
-    far = 2 * math.hypot(x - way[0], z - way[1]) * math.sin(min(abs(angle), math.pi) / 2) + pad
-    return x - far, z - far, x + far, z + far
+    far = 2 * aside * math.sin(min(abs(angle), math.pi) / 2) + pad
+    return x - far, z - far, x + far, z + far, (aside + pad) * abs(angle)
 
 
-def touch(
-    shape: Shape, line: Floats, at: tuple[float, float, float, float]
-) -> tuple[float, float, float, float]:
+def touch(shape: Shape, line: Floats, at: At) -> tuple[float, float, float, float]:
     """Where a shape that stands close to a line touches it.
 
     Args:

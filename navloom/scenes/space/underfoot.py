@@ -85,65 +85,72 @@ class Underfoot:
 
     def around(
         self, x0: float, z0: float, x1: float, z1: float, y: float
-    ) -> tuple[tuple[int, int], list[list[float | None]], Floats]:
+    ) -> tuple[tuple[int, int], list[list[float | None]], Floats | None]:
         """The floor over a rectangle as one finds it who stands at a height.
 
         Returns:
             The first cell; by cell the highest floor that is no farther from y than a step; and
-            (n, 4) x, z, height and whether a tread, of what else one could step to from y, and of
-            what is higher: none where all is level.
+            (4, n) x, z, height and whether a tread, of what lifts a body at y or is stairs to it;
+            None where all is level.
         """
         rows, columns = self.window(x0, z0, x1, z1)
-        layers, treads = self.layers[:, rows, columns], self.stairs[:, rows, columns]
+        layers = self.layers[:, rows, columns].astype(np.float64).round(4)
+        treads = self.stairs[:, rows, columns]
         off = np.abs(layers - y)
         off[np.isnan(off)] = np.inf
         within = off <= self.stair + EPS
         # Layers are from above down: the ground under a tread may be as near as the tread.
         best = np.argmax(within, axis=0)[None]
         near = within.any(axis=0)
-        highest = np.round(np.take_along_axis(layers, best, axis=0)[0].astype(np.float64), 4)
+        highest = np.take_along_axis(layers, best, axis=0)[0]
         found = highest.astype(object)
         found[~near] = None
         heights: list[list[float | None]] = found.tolist()
         first = rows.start, columns.start
-        if not (within & ((off > EPS) | treads)).any():
-            return first, heights, np.zeros((0, 4))
-        wide = max(x1 - x0, z1 - z0)
-        held = ((off > EPS) | treads) & (layers > y - self.stair - EPS) & (layers < y + wide)
+        other = (off > EPS) | treads
+        if not (within & other).any():
+            return first, heights, None
+        above = layers[other & (layers > y)]
+        climb = self.stair if treads.any() else self.step
+        held = (within & treads) | (other & (layers > y) & (layers <= self._top(above, y, climb)))
         _, i, j = np.nonzero(held)
         x, z = (
             self.grid.x + self.grid.cell * (i + first[0]),
             self.grid.z + self.grid.cell * (j + first[1]),
         )
-        return first, heights, np.stack([x, z, layers[held], treads[held]], axis=1)
+        return first, heights, np.stack([x, z, layers[held], treads[held]])
 
     def lifted(self, shape: Shape, steps: Floats, pose: Pose) -> tuple[float, bool]:
         """How high a body stands among steps, and whether on stairs.
 
         Args:
             shape: its footprint.
-            steps: (n, 4) as :meth:`around` has them, around it.
+            steps: (4, n) as :meth:`around` has them, around it.
             pose: where it is, and the floor under its middle.
         """
         x, z, ux, uz = pose.at
-        dx, dz = steps[:, 0] - x, steps[:, 1] - z
+        dx, dz = steps[0] - x, steps[1] - z
         if shape.round:
             under = dx * dx + dz * dz <= shape.ahead**2
         else:
             under = (np.abs(dx * ux + dz * uz) <= shape.ahead) & (
                 np.abs(dz * ux - dx * uz) <= shape.aside
             )
-        found = steps[under, 2:]
-        if not len(found):
+        if not under.any():
             return pose.y, False
-        high = pose.y
-        on_stairs = bool((found[:, 1] * (found[:, 0] <= high + self.stair + EPS)).any())
+        heights, treads = steps[2, under], steps[3, under]
+        on_stairs = bool((treads * (heights <= pose.y + self.stair + EPS)).any())
         climb = self.stair if on_stairs else self.step
-        for height in np.unique(found[found[:, 0] > high, 0]).tolist():
-            if height > high + climb + EPS:
+        return self._top(heights[heights > pose.y], pose.y, climb), on_stairs
+
+    @staticmethod
+    def _top(heights: Floats, y: float, climb: float) -> float:
+        """How high one gets from y by rises, none of them more than it climbs."""
+        for height in sorted(set(heights.tolist())):
+            if height > y + climb + EPS:
                 break
-            high = height
-        return high, on_stairs
+            y = height
+        return y
 
 
 def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Underfoot:

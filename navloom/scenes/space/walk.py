@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from navloom.scenes.distances import turn_between
 from navloom.scenes.parts import Point3
@@ -40,6 +40,7 @@ class Walk:
         self._metres = 0.0
         self._bumps: dict[str, Bump] = {}
         self._path = [pose.stand]
+        self._even = True
         self.stopped = 0.0
 
     def off(self, x: float, z: float) -> float:
@@ -48,7 +49,8 @@ class Walk:
 
     def moved(self, x: float, z: float) -> Moved:
         """What came of it, where (x, z) is where it would have ended freely."""
-        stand = self._around.ended = self.pose.stand
+        stand = self.pose.stand
+        self._around.ended = stand, self._even
         return Moved(
             stand, self._metres, self.off(x, z), tuple(self._bumps.values()), tuple(self._path)
         )
@@ -90,10 +92,11 @@ class Walk:
         """Straight on until something is met: the share of it that was gone, and what."""
         far = math.hypot(dx, dz)
         done, pieces = 0.0, max(1, math.ceil(far / PIECE - 1e-9))
+        whole, around = 1.0 / pieces, self._around
         for _ in range(pieces):
-            whole = 1.0 / pieces
             chunks = max(1, math.ceil(far * whole / _CHUNK - 1e-9))
-            flat = self._around.flat(self.pose, dx * whole, dz * whole, chunks)
+            near = around.tile(self.pose, self.pose.y, False)
+            flat = around.flat(near, self.pose, dx * whole, dz * whole, chunks)
             chunks = 1 if flat else chunks
             for _ in range(chunks):
                 part = whole / chunks
@@ -125,10 +128,7 @@ class Walk:
         reach = abs(side) + (0.0 if shape.round else shape.outer)
         pieces = max(1, math.ceil(abs(angle) / 2), math.ceil(abs(angle * side) / PIECE - 1e-9))
         for number in range(pieces):
-            if abs(side) < 1e-9:
-                flat = self._around.flat(self.pose, 0.0, 0.0, 1)
-            else:
-                flat = self._around.tile(self.pose, self.pose.y, False).level
+            flat = self._around.even(self.pose, abs(side))
             arc = abs(angle) / pieces * reach
             chunks = 1 if flat else max(1, math.ceil(arc / _CHUNK - 1e-9))
             for chunk in range(chunks):
@@ -157,28 +157,29 @@ class Walk:
             flat: whether nothing beneath its way is higher or lower.
         """
         around, pose = self._around, self.pose
-        near = around.tile(pose, pose.y, False)
-        under, level = near, near.level or flat
+        near = under = around.tile(pose, pose.y, False)
         end = _gone(pose, way, angle, 1.0)
         floor = near.under(end.x, end.z)
-        if not level and floor is not None:
-            end = replace(end, y=floor)
+        if not flat and floor is not None:
+            end = Pose(end.x, end.z, end.heading, floor)
             lifts = around.lift(pose), around.lift(end)
-            band = replace(pose, y=min(pose.y, floor))
+            band = Pose(pose.x, pose.z, pose.heading, min(pose.y, floor))
             low, on_stairs = min(lifts[0][0], lifts[1][0]), lifts[0][1] and lifts[1][1]
             near = around.tile(band, low, on_stairs, max(pose.y, floor))
-        lines = around.having(near, pose, self._others).lines
-        share, k, how = sweep.meet(around.shape, lines.ends, pose.at, way, angle)
+        self._even = flat
+        lines = around.having(near.lines, pose, self._others)
+        share, k, how = sweep.meet(around.shape, lines, pose.at, way, angle)
         if how == sweep.FREE and floor is not None:
             self.pose = end
             return 1.0, None
         if how == sweep.INSIDE:
+            self._even = False
             return 0.0, self._contact(lines, k, pose)
         if how == sweep.TOUCHED:
             if angle is None or abs(angle) * share < _STILL:
                 return 0.0, self._contact(lines, k, pose)
             # It comes away first: what is left is asked from where it is away.
-            self.pose = replace(swung(pose, way, angle * share / 2), y=pose.y)
+            self.pose = swung(pose, way, angle * share / 2)
             rest, contact = self._leg(way, angle * (1 - share / 2), flat=flat)
             return share / 2 + (1 - share / 2) * rest, contact
         for part in range(_PARTS, -1, -1):
@@ -186,7 +187,8 @@ class Walk:
             floor = under.under(stop.x, stop.z)
             if floor is not None or part == 0:
                 break
-        self.pose = stop = replace(stop, y=pose.y if level or floor is None else floor)
+        y = pose.y if flat or floor is None else floor
+        self.pose = stop = Pose(stop.x, stop.z, stop.heading, y)
         if part == _PARTS:
             return share, self._contact(lines, k, stop)
         return share * part / _PARTS, _Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))

@@ -18,6 +18,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d
 from navloom.scenes.space import sweep
+from navloom.scenes.space.obstacles import Lines
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.space.stands import (
     NOBODY,
@@ -35,7 +36,6 @@ from navloom.sim.habitat.walking import CELL_M, Ground
 _LEVEL_M = 0.1
 _TOUCH_M = 0.005
 """Whoever gets so much less far than it wanted has touched something."""
-_SKIN_M = 0.0005
 _PIECE_M = 0.1
 """Among others one goes so far at once, and on an arc; a chord is a millimetre off that."""
 _RING_M = 0.1
@@ -223,9 +223,9 @@ class _GroundWalk:
         if not whose or metres <= 0:
             return metres, None, (0.0, 0.0), self.position
         shape, at = self._moves.shape, Pose(x, z, heading, y).at
-        room = np.minimum(sweep.gaps(shape, lines, *at), _SKIN_M) - 1e-9
         way = (metres * math.sin(heading), -metres * math.cos(heading))
-        share, k = sweep.straight(shape, lines, room, at, way)
+        found = Lines(lines, np.zeros(len(lines), dtype=np.int32))
+        share, k, _ = sweep.meet(shape, found, at, way, None)
         if k < 0:
             return metres, None, (0.0, 0.0), self.position
         stop = Pose(x + way[0] * share, z + way[1] * share, heading, y)
