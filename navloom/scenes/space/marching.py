@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 _STAR = ((1, 0), (1, 1), (2, 1), (3, 1), (3, 2))
 """One of each kind of way to 32 neighbours, in cells."""
+_BUCKETS = 512
+"""In the ring of a march, half a cell each; a power of two."""
 _NEAR = 6
 """Cells around a goal that are joined to it in a straight line."""
 
@@ -56,7 +58,15 @@ class Places:
 
     def sees(self, start: int, a: tuple[float, float], end: int, b: tuple[float, float]) -> float:
         """The length in cells of a straight way; -1 where something is between."""
-        return sight_line(start, *a, end, *b, self.along, self.across, self.lift, self.beside)
+        return sight_line(start, *a, end, *b, self.along, self.across, self.lift, self.ways)
+
+    @cached_property
+    def ways(self) -> NDArray[np.uint32]:
+        """(n + 1, 4) uint32, as ``beside``, with n for none; n leads nowhere."""
+        n = len(self.beside)
+        out = np.full((n + 1, 4), n, dtype=np.uint32)
+        out[:n][self.beside >= 0] = self.beside[self.beside >= 0]
+        return out
 
     def under(
         self, start: int, a: tuple[float, float], b: tuple[float, float]
@@ -91,14 +101,15 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Marched:
-    """What a march found; the n places first, then the m goals.
+    """What a march found; the n places first, one that stands for none, then the m goals.
 
     Attributes:
-        cells: (n + m,) float64, how far each is from the nearest goal; infinite where no way leads.
-        via: (n + m,) int32, where the way from each turns next; -1 for goals, and for no way.
-        x: (n + m,) float64, where each is, in cells.
-        z: (n + m,) float64.
-        base: (n + m,) int32, the place that each is on.
+        cells: (n + 1 + m,) float64, how far each is from the nearest goal; infinite where no way
+            leads.
+        via: (n + 1 + m,) int32, where the way from each turns next; -1 for goals, and for no way.
+        x: (n + 1 + m,) float64, where each is, in cells.
+        z: (n + 1 + m,) float64.
+        base: (n + 1 + m,) int32, the place that each is on.
     """
 
     cells: Floats
@@ -136,11 +147,11 @@ def by_star(places: Places, goals: Sequence[Spot]) -> Marched:
 
 def _begun(places: Places, goals: Sequence[Spot]) -> Marched:
     n = len(places.along)
-    base = np.concatenate([np.arange(n), [place for place, _, _ in goals]]).astype(np.int32)
-    x = np.concatenate([places.x, [u for _, u, _ in goals]])
-    z = np.concatenate([places.z, [w for _, _, w in goals]])
+    base = np.concatenate([np.arange(n + 1), [place for place, _, _ in goals]]).astype(np.int32)
+    x = np.concatenate([places.x, [0.0], [u for _, u, _ in goals]])
+    z = np.concatenate([places.z, [0.0], [w for _, _, w in goals]])
     cells = np.full(len(base), np.inf)
-    cells[n:] = 0.0
+    cells[n + 1 :] = 0.0
     via = np.full(len(base), -1, dtype=np.int32)
     return Marched(cells, via, x, z, base)
 
@@ -174,21 +185,28 @@ def _run(
     n, all_ = len(places.along), len(found.base)
     last = np.zeros(n, dtype=np.bool_)
     last[list(stops)] = True
+    root = np.full(all_, -1, dtype=np.int32)
+    # Nobody comes to what stands for none: it is settled.
+    root[n] = n
     # Each place is put off once and found from four sides.
-    most = 5 * n + all_
+    entry, onward = np.empty((2, 5 * n + all_), dtype=np.uint32)
     march(
-        *(found.x, found.z, found.base),
-        *(places.along, places.across, places.lift, places.beside),
-        *(last, 2.0, strict, found.cells, found.via),
-        *(np.zeros(n), np.zeros(n, dtype=np.int8), np.full(512, -1, dtype=np.int32)),
-        *(np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)),
+        *(found.x, found.z, found.base.view(np.uint32)),
+        *(places.along, places.across, places.lift, places.ways),
+        *(last, 2.0, strict, found.cells, found.via.view(np.uint32)),
+        *(
+            np.zeros(n + 1),
+            root.view(np.uint32),
+            np.full(_BUCKETS, -1, dtype=np.int32).view(np.uint32),
+        ),
+        *(onward, entry),
     )
 
 
 def _by_star(places: Places, found: Marched) -> Marched:
     n = len(places.along)
     rows, cols, cells = [], [], []
-    for goal in range(n, len(found.base)):
+    for goal in range(n + 1, len(found.base)):
         at = float(found.x[goal]), float(found.z[goal])
         base = int(found.base[goal])
         close = np.flatnonzero(np.hypot(places.x - at[0], places.z - at[1]) <= _NEAR).tolist()
@@ -207,12 +225,12 @@ def _by_star(places: Places, found: Marched) -> Marched:
         (
             np.concatenate([star.data, np.array(cells)[order]]),
             np.concatenate([star.indices, np.array(cols, dtype=star.indices.dtype)[order]]),
-            np.concatenate([star.indptr, star.indptr[-1] + first[1:]]),
+            np.concatenate([star.indptr, (star.indptr[-1] + first[1:]).astype(np.int32)]),
         ),
         shape=(count, count),
     )
     far, before, _ = dijkstra(
-        graph, indices=np.arange(n, count), min_only=True, return_predecessors=True
+        graph, indices=np.arange(n + 1, count), min_only=True, return_predecessors=True
     )
     return Marched(far, np.maximum(before, -1).astype(np.int32), found.x, found.z, found.base)
 
@@ -227,9 +245,11 @@ def _star(places: Places) -> csr_array:
         rows.append(held)
         cols.append(there[held])
         cells.append(np.sqrt(dx * dx + dz * dz + rise * rise) / _too_much())
-    return csr_array(
-        (np.concatenate(cells), (np.concatenate(rows), np.concatenate(cols))), shape=(n, n)
-    )
+    ends = (np.concatenate(rows), np.concatenate(cols).astype(np.int32))
+    star = csr_array((np.concatenate(cells), ends), shape=(n, n))
+    # As csgraph wants them, so that it copies nothing.
+    star.indices, star.indptr = star.indices.astype(np.int32), star.indptr.astype(np.int32)
+    return star
 
 
 def _star_ways() -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ def sight_line(
     along: Any,
     across: Any,
     lift: Any,
-    beside: Any,
+    ways: Any,
 ) -> float:
     """How long the straight way over places is; -1 where something is between.
 
@@ -36,7 +36,8 @@ def sight_line(
         along: (n,) int32, the column of each place.
         across: (n,) int32, its row.
         lift: (n,) float64, the height of each place in cells, steps made a slope.
-        beside: (n, 4) int32, the place one comes to by going +x, +z, -x, -z; -1 for none.
+        ways: (n + 1, 4) uint32, the place one comes to by going +x, +z, -x, -z; n for none. Beyond
+            n, none as well. Unsigned: compiled code need not ask whether an index is negative.
 
     Returns:
         Its length in cells, slopes counted.
@@ -53,29 +54,28 @@ def sight_line(
     step_z = 1.0 / abs(dz) if left_z else 0.0
     side_x, side_z = 0 if right else 2, 1 if down else 3
     at, entered, middle, more = start, 0.0, 0.0, 0.0
+    none, low = len(ways) - 1, lift[start]
     while left_x + left_z > 0:
         if left_x and left_z and abs(next_x - next_z) < _SAME:
-            there = beside[at, side_x]
-            there = beside[there, side_z] if there >= 0 else -1
-            if there < 0:
-                there = beside[at, side_z]
-                there = beside[there, side_x] if there >= 0 else -1
+            there = ways[ways[at, side_x], side_z]
+            if there == none:
+                there = ways[ways[at, side_z], side_x]
             entered = next_x
             next_x, next_z = next_x + step_x, next_z + step_z
             left_x, left_z = left_x - 1, left_z - 1
         elif left_x and (next_x < next_z or not left_z):
-            there = beside[at, side_x]
+            there = ways[at, side_x]
             entered, next_x, left_x = next_x, next_x + step_x, left_x - 1
         else:
-            there = beside[at, side_z]
+            there = ways[at, side_z]
             entered, next_z, left_z = next_z, next_z + step_z, left_z - 1
-        if there < 0:
+        if there == none:
             return -1.0
         leaves = min(next_x if left_x else 1.0, next_z if left_z else 1.0)
-        here = (entered + leaves) / 2
-        rise = lift[there] - lift[at]
-        if rise != 0:
-            run = (here - middle) * flat
+        here, high = (entered + leaves) / 2, lift[there]
+        if high != low:
+            run, rise = (here - middle) * flat, high - low
             more += math.sqrt(run * run + rise * rise) - run
+            low = high
         middle, at = here, there
     return flat + more if at == end else -1.0
