@@ -147,7 +147,7 @@ _join: Any = njit(cache=True, nogil=True, error_model="numpy")(_joined)
 
 def _put(
     p: int, far: float, bucket: int, first: Any, onward: Any, entry: Any, entries: int
-) -> int:  # pragma: no cover - compiled
+) -> Any:  # pragma: no cover - compiled
     """Put a place into the bucket of its distance, or the one that is being emptied."""
     k = np.uint32(max(int(far * 2), bucket) & _RING)
     entry[entries], onward[entries], first[k] = p, first[k], entries
