@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +11,10 @@ from navloom.evals.option import Opt
 from navloom.terminal import say
 
 
-@takes()
-def edit(
-    uri: SceneUri,
-    out: Annotated[
-        Path, Opt("The scene.json to write; its name is the copy's.", metavar="FILE", env="")
-    ],
+@dataclass(frozen=True, kw_only=True)
+class Edits:
+    """What is to be changed, as :func:`navloom.scenes.edit.edit` takes it."""
+
     close: Annotated[
         tuple[str, ...],
         Opt(
@@ -23,20 +22,20 @@ def edit(
             metavar="A<->B",
             env="",
         ),
-    ] = (),
+    ] = ()
     open_: Annotated[
         tuple[str, ...], Opt("Open a door.", metavar="A<->B", flag="open", env="")
-    ] = (),
-    ajar: Annotated[tuple[str, ...], Opt("Leave a door ajar.", metavar="A<->B", env="")] = (),
+    ] = ()
+    ajar: Annotated[tuple[str, ...], Opt("Leave a door ajar.", metavar="A<->B", env="")] = ()
     remove: Annotated[
         tuple[str, ...],
         Opt("Take a thing away, by name or id, and what stands on it.", metavar="THING", env=""),
-    ] = (),
+    ] = ()
     widen: Annotated[
         tuple[str, ...], Opt("Make a way through a wall so wide.", metavar="A<->B@METRES", env="")
-    ] = (),
-    level: Annotated[tuple[str, ...], Opt("Take a sill away.", metavar="A<->B", env="")] = (),
-    ramp: Annotated[tuple[str, ...], Opt("Lay a ramp over a step.", metavar="A<->B", env="")] = (),
+    ] = ()
+    level: Annotated[tuple[str, ...], Opt("Take a sill away.", metavar="A<->B", env="")] = ()
+    ramp: Annotated[tuple[str, ...], Opt("Lay a ramp over a step.", metavar="A<->B", env="")] = ()
     move: Annotated[
         tuple[str, ...],
         Opt(
@@ -44,7 +43,16 @@ def edit(
             metavar="THING@PLACE",
             env="",
         ),
-    ] = (),
+    ] = ()
+
+
+@takes()
+def edit(
+    uri: SceneUri,
+    out: Annotated[
+        Path, Opt("The scene.json to write; its name is the copy's.", metavar="FILE", env="")
+    ],
+    edits: Edits,
 ) -> None:
     """Write a changed copy of a home: doors closed or wider, things moved or gone.
 
@@ -57,16 +65,7 @@ def edit(
     from navloom.scenes.formats.scene_json import save
     from navloom.scenes.uri import load_scene
 
-    asked = {
-        "close": close,
-        "open_": open_,
-        "ajar": ajar,
-        "remove": remove,
-        "widen": widen,
-        "level": level,
-        "ramp": ramp,
-        "move": move,
-    }
+    asked = asdict(edits)
     if not any(asked.values()):
         flags = [f"--{each.rstrip('_')}" for each in asked]
         raise UsageError(f"say what to change with {', '.join(flags[:-1])} or {flags[-1]}")

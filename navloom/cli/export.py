@@ -12,6 +12,7 @@ import typer
 
 from navloom.cli.common import counted
 from navloom.cli.options import takes
+from navloom.evals.capnav.release_request import Wanted
 from navloom.evals.option import Opt
 from navloom.evals.request import Spec
 from navloom.terminal import say
@@ -35,6 +36,7 @@ def export(
             env="",
         ),
     ],
+    *,
     form: Annotated[
         Literal["json", "glb", "habitat", "hm3d", "capnav"],
         Opt(
@@ -45,13 +47,11 @@ def export(
             env="",
         ),
     ] = "json",
+    wanted: Wanted,
     bodies: Annotated[
         Path | None,
         Opt("capnav: profiles of bodies; the five unless given.", metavar="FILE", env=""),
     ] = None,
-    questions: Annotated[int, Opt("capnav: questions a home.", min=0, max=500, env="")] = 12,
-    seed: Annotated[int, Opt("capnav: of what is left to chance in them.", min=0, env="")] = 0,
-    tours: Annotated[bool, Opt("capnav: film ID.mp4 of each, a frame a second.", env="")] = True,
     processes: Annotated[
         int, Opt("capnav: how many homes are made at once.", min=1, max=256, env="")
     ] = 1,
@@ -74,7 +74,7 @@ def export(
     if form == "capnav":
         from navloom.cli.capnav.release import write_release
 
-        write_release(uris, out, bodies, questions, seed, tours=tours, processes=processes)
+        write_release(uris, out, wanted, bodies, processes)
         return
     save = _saver(form)
     if len(uris) == 1:

@@ -14,7 +14,6 @@ from navloom.evals.option import Opt
 from navloom.terminal import say, tell
 
 if TYPE_CHECKING:
-    from navloom.scenes.bodies import Embodiment
     from navloom.scenes.scene import Scene
 
 
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
 def mend(
     uri: SceneUri,
     out: Annotated[Path, Opt("The folder to write.", metavar="DIR", env="")],
-    body: Annotated[str, Opt("Whose way it is to be.", metavar="NAME", env="")] = "WHEELCHAIR",
-    bodies: Annotated[
-        Path | None, Opt("Profiles of bodies, in place of the five.", metavar="FILE", env="")
-    ] = None,
+    body: Annotated[
+        str, Opt("Whose: WHEELCHAIR, FETCH, ... or FILE.json#NAME of yours.", metavar="NAME")
+    ] = "WHEELCHAIR",
     start: Annotated[
         str | None, Opt("The room it starts in.", metavar="ROOM", flag="from", env="")
     ] = None,
@@ -46,12 +44,13 @@ def mend(
     """
     from navloom.evals.capnav.mend_report import mends_table, write_mends
     from navloom.files import check_place
+    from navloom.scenes.bodies import body_of
     from navloom.scenes.mend.costs import load_costs
     from navloom.scenes.mend.search import mend as mended
     from navloom.scenes.uri import load_scene
 
     check_place(out, folder=True)
-    prices, whose = load_costs(costs), _body(body, bodies)
+    prices, whose = load_costs(costs), body_of(body)
     scene = load_scene(uri)
     found = []
     for a, b in _pairs(scene, start, goal):
@@ -71,20 +70,6 @@ def mend(
     say(f"wrote {out}/report.html: {len(mends_table(found).rows)} pairs")
     if any(not one.before.arrived and not one.proven for one in found):
         raise typer.Exit(1)
-
-
-def _body(name: str, file: Path | None) -> Embodiment:
-    from navloom.errors import UsageError, did_you_mean
-    from navloom.scenes.bodies import canonical, get_body, load_bodies
-
-    if file is None:
-        return get_body(name)
-    known = {each.name: each for each in load_bodies(file)}
-    if canonical(name) not in known:
-        raise UsageError(
-            f"{file} has no body '{name}'.{did_you_mean(name, known)} It has {', '.join(known)}."
-        )
-    return known[canonical(name)]
 
 
 def _pairs(scene: Scene, start: str | None, goal: str | None) -> Iterator[tuple[str, str]]:

@@ -176,6 +176,14 @@ def load_bodies(path: Path) -> tuple[Embodiment, ...]:
     )
 
 
+def as_benchmark(body: Embodiment) -> dict[str, Any]:
+    """A profile in the benchmark's keys; a turning radius only where somebody gave one."""
+    profile = {theirs: getattr(body, ours) for theirs, ours in _BENCHMARK.items()}
+    if body.turning_radius is None:
+        del profile["turning_radius_m"]
+    return profile
+
+
 def body_of(given: str | None) -> Embodiment:
     """The body that a person means: a name, or ``FILE.json``, with ``#NAME`` where it has several.
 

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from navloom.cli.common import counted
 from navloom.terminal import say
 
+if TYPE_CHECKING:
+    from navloom.evals.capnav.release_request import Wanted
+
 
 def write_release(
-    uris: Sequence[str],
-    out: Path,
-    bodies: Path | None,
-    questions: int,
-    seed: int,
-    *,
-    tours: bool,
-    processes: int,
+    uris: Sequence[str], out: Path, wanted: Wanted, bodies: Path | None, processes: int
 ) -> None:
     """Write a benchmark's folder and say what is in it."""
     from rich.console import Console
     from rich.progress import track
 
-    from navloom.evals.capnav.release import Released, Wanted, release_all, total
+    from navloom.evals.capnav.release import Released, release_all, total
     from navloom.evals.video import check_video
     from navloom.scenes.bodies import builtin_bodies, load_bodies
 
-    if tours:
+    if wanted.tours:
         check_video()
-    wanted = Wanted(
-        "rule", load_bodies(bodies) if bodies else builtin_bodies(), questions, seed, tours
-    )
+    wanted = replace(wanted, bodies=load_bodies(bodies) if bodies else builtin_bodies())
     done: list[Released] = []
     shown = track(
         release_all(uris, out, wanted, processes),
@@ -54,6 +50,6 @@ def write_release(
     say(f"wrote {counted(len(done), 'homes')} to {out}, {kept} were there; {asked} questions")
     for body, said in total(done).items():
         say(f"  {body}: {said['feasible']} feasible, {said['infeasible']} not")
-    say(f"  next: navloom eval capnav --data {out}" + (f" --videos {out}" if tours else ""))
+    say(f"  next: navloom eval capnav --data {out}" + (f" --videos {out}" if wanted.tours else ""))
     if len(done) < len(uris):
         raise typer.Exit(1)

@@ -16,54 +16,30 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
-from hashlib import file_digest, sha256
+from dataclasses import dataclass
+from hashlib import file_digest
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from navloom.errors import NavloomError, SceneError, SimulatorError
 from navloom.evals.capnav.collect import Balance, Facts, Steer, candidates
+from navloom.evals.capnav.release_request import Wanted
 from navloom.evals.video import write_video
-from navloom.scenes.bodies import Embodiment
 from navloom.scenes.exporting.capnav_files import as_json, capnav_files, save_profiles
 from navloom.scenes.exporting.capnav_nodes import nodes_of
 from navloom.scenes.exporting.hm3d_files import release_name
 from navloom.scenes.exporting.written import write_files
 from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.by_driving import from_driving
 from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.traverse.traverse_table import Traversability
 from navloom.scenes.uri import load_scene
 from navloom.sim.embedded.filming import filmed
 from navloom.sim.tour import Tour, plan_tour
+from navloom.tools.capnav.detail_cells import detail_cells
 from navloom.tools.capnav.named_places import Places
 from navloom.tools.capnav.question_sampler import Sampled, nameable, sample_questions
-
-Truth = Literal["rule"]
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is to be written of each scene.
-
-    Attributes:
-        truth: whose word on traversability it is.
-        bodies: for whom.
-        questions: how many of each scene at most.
-        seed: of what is left to chance in them.
-        tours: whether each is filmed.
-    """
-
-    truth: Truth
-    bodies: tuple[Embodiment, ...]
-    questions: int = 12
-    seed: int = 0
-    tours: bool = True
-
-    def record(self) -> dict[str, Any]:
-        """As JSON; of the bodies a hash."""
-        bodies = json.dumps([body.model_dump() for body in self.bodies], sort_keys=True)
-        return {**asdict(self), "bodies": sha256(bodies.encode()).hexdigest()}
 
 
 @dataclass(frozen=True)
@@ -111,11 +87,14 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
             f"{scene.uri}: expected rooms and links that say who can pass; a benchmark's scene is"
             " in this form already."
         )
-    truth = from_geometry(scene, wanted.bodies)
+    driven = from_driving(scene, wanted.bodies) if wanted.truth == "driven" else None
+    truth = driven.table if driven else from_geometry(scene, wanted.bodies)
     tour = plan_tour(scene)
     shown = _shown(tour)
     sampled, facts = _sampled(scene, truth, wanted, shown if wanted.tours else {})
-    files = capnav_files(scene, truth)
+    files = capnav_files(
+        scene, truth, detail_cells(scene, wanted.bodies, sampled) if driven else {}
+    )
     files[f"qa/{name}_QA.json"] = as_json([each.question for each in sampled])
     write_files(folder, files)
     frames = 0
@@ -127,6 +106,7 @@ def release(uri: str, folder: Path, wanted: Wanted) -> Released:
         "asked": asked,
         "notes": list(scene.notes),
         "nodes": {node.id: region for region, node in nodes_of(scene).items()},
+        "truth": driven.record() if driven else {},
         "details": [{"start": q.things[0], "end": q.things[1]} for q in sampled],
         "balance": Balance.of(facts).record(),
         "tour": {"frames": frames, "first_shown": shown, "left_out": list(tour.left_out)},

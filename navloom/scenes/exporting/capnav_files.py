@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from navloom.scenes.bodies import ALIASES, Embodiment
+from navloom.scenes.bodies import ALIASES, Embodiment, as_benchmark
 from navloom.scenes.exporting.capnav_nodes import Node, nodes_of
 from navloom.scenes.exporting.hm3d_files import release_name
 from navloom.scenes.exporting.written import write_files
@@ -23,18 +23,6 @@ from navloom.scenes.traverse.traverse_table import Traversability
 
 _WRITTEN = {ours: theirs for theirs, ours in ALIASES.items()}
 PROFILES = "agent_profiles.json"
-_PROFILE = {
-    "agent_name": "name",
-    "body_shape": "shape",
-    "body_height_m": "height",
-    "body_width_m": "width",
-    "body_depth_m": "depth",
-    "max_vertical_cross_height_m": "max_step",
-    "can_go_up_or_down_stairs": "stairs",
-    "can_operate_elevator": "elevator",
-    "can_open_the_door": "doors",
-    "description": "description",
-}
 
 
 def capnav_files(
@@ -60,12 +48,7 @@ def save_profiles(bodies: Sequence[Embodiment], folder: Path) -> None:
     Raises:
         SceneError: it cannot be written.
     """
-    profiles = [
-        {key: getattr(body, ours) for key, ours in _PROFILE.items()}
-        | ({} if body.turning_radius is None else {"turning_radius_m": body.turning_radius})
-        for body in bodies
-    ]
-    write_files(folder, {PROFILES: as_json(profiles)})
+    write_files(folder, {PROFILES: as_json([as_benchmark(body) for body in bodies])})
 
 
 def _graph(truth: Traversability, nodes: Mapping[str, Node]) -> dict[str, Any]:

@@ -11,12 +11,14 @@ import pytest
 from navloom.errors import NavloomError
 from navloom.evals.capnav.data import Benchmark, load_benchmark
 from navloom.evals.capnav.official import OfficialScene
-from navloom.evals.capnav.release import Released, Wanted, release_all
+from navloom.evals.capnav.release import Released, release_all
+from navloom.evals.capnav.release_request import Wanted
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import builtin_bodies
+from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.exporting.told_apart import meant_by
 from navloom.scenes.traverse.by_rule import from_geometry
-from navloom.tools.capnav.question_sampler import NEAR
+from navloom.tools.capnav.detail_cells import detail_cells
+from navloom.tools.capnav.question_sampler import NEAR, Sampled
 from tests.evals.capnav.world import load_scorer
 
 LIVE = os.environ.get("NAVLOOM_CAPNAV_SCORER")
@@ -85,6 +87,20 @@ def test_a_whole_home_is_kept_and_a_broken_one_written_again(tmp_path: Path) -> 
     assert [each.kept for each in first] == [False, False]
     assert [each.kept for each in again] == [False, True]
     assert broken.read_bytes() == before
+
+
+def test_details_that_a_body_cannot_come_near_are_said() -> None:
+    scene = load_scene("home:3")
+    tiny = Embodiment(name="TINY", width=0.1, height=0.1)
+    wide = Embodiment(name="WIDE", width=9.0)
+    things = ("bed_1", "sofa_1")
+    asked = [Sampled("Bedroom_4", "Living_room_6", things, {})]
+    cells = detail_cells(scene, (tiny, wide), asked)
+    assert {
+        body: [cell["traversable"] for cell in mine.values()] for body, mine in cells.items()
+    } == {"TINY": [True, True], "WIDE": [False, False]}
+    assert list(cells["TINY"]) == ["startDetail:node_4", "endDetail:node_6"]
+    assert cells["WIDE"]["endDetail:node_6"]["note"] == "does not come near the sofa"
 
 
 def test_what_is_no_home_is_told(tmp_path: Path) -> None:
