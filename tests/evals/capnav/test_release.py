@@ -14,7 +14,7 @@ from navloom.evals.capnav.official import OfficialScene
 from navloom.evals.capnav.release import Released, release_all
 from navloom.evals.capnav.release_request import Wanted
 from navloom.scenes import load_scene
-from navloom.scenes.bodies import Embodiment, builtin_bodies
+from navloom.scenes.bodies import builtin_bodies, get_body
 from navloom.scenes.exporting.told_apart import meant_by
 from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.tools.capnav.detail_cells import detail_cells
@@ -90,17 +90,20 @@ def test_a_whole_home_is_kept_and_a_broken_one_written_again(tmp_path: Path) -> 
 
 
 def test_details_that_a_body_cannot_come_near_are_said() -> None:
-    scene = load_scene("home:3")
-    tiny = Embodiment(name="TINY", width=0.1, height=0.1)
-    wide = Embodiment(name="WIDE", width=9.0)
-    things = ("bed_1", "sofa_1")
-    asked = [Sampled("Bedroom_4", "Living_room_6", things, {})]
-    cells = detail_cells(scene, (tiny, wide), asked)
-    assert {
-        body: [cell["traversable"] for cell in mine.values()] for body, mine in cells.items()
-    } == {"TINY": [True, True], "WIDE": [False, False]}
-    assert list(cells["TINY"]) == ["startDetail:node_4", "endDetail:node_6"]
-    assert cells["WIDE"]["endDetail:node_6"]["note"] == "does not come near the sofa"
+    # A chest in the hallway leaves a sweeper room to pass, and no person.
+    bodies = (get_body("HUMAN"), get_body("SWEEPER"))
+    asked = [Sampled("Hallway_1", "Living_room_6", ("table_1", "sofa_1"), {})]
+    cells = detail_cells(load_scene("home:3"), bodies, asked)
+    assert cells == {
+        "HUMAN": {
+            "startDetail:node_1": {"traversable": False, "note": "does not come near the table"},
+            "endDetail:node_6": {"traversable": True, "note": ""},
+        },
+        "SWEEPER": {
+            "startDetail:node_1": {"traversable": True, "note": ""},
+            "endDetail:node_6": {"traversable": True, "note": ""},
+        },
+    }
 
 
 def test_what_is_no_home_is_told(tmp_path: Path) -> None:
