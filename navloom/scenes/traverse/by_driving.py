@@ -55,15 +55,15 @@ def from_driving(scene: Scene, bodies: tuple[Embodiment, ...] | None = None) -> 
     cells = {name: dict(mine) for name, mine in rule.cells.items()}
     every: list[Compared] = []
     for body in builtin_bodies() if bodies is None else bodies:
-        said: dict[Pair, list[Compared | None]] = {}
+        said: dict[Pair, list[Compared]] = {}
         for number, link in enumerate(scene.links):
             driven = drive_edge(scene, body, number)
-            one = driven and compared(scene, driven, faults(scene, link, body))
-            said.setdefault((link.a, link.b), []).append(one)
+            if driven is not None:
+                one = compared(scene, driven, faults(scene, link, body))
+                said.setdefault((link.a, link.b), []).append(one)
         for pair, found in said.items():
-            if known := [each for each in found if each is not None]:
-                every += known
-                cells[canonical(body.name)][pair] = _cell(scene, known)
+            every += found
+            cells[canonical(body.name)][pair] = _cell(scene, found)
     return DrivenTruth(replace(rule, cells=cells), tuple(every))
 
 

@@ -67,8 +67,8 @@ def _near(scene: Scene, body: Embodiment, region: str, item: Item) -> bool:
     if middle is None or item.size is None or where.outline is None:
         return False
     found = field.found
-    area = Polygon(Box(center=item.position, size=item.size, yaw=item.yaw).corners())
-    area = area.buffer(NEAR_M).intersection(Polygon(where.outline))
-    there = shapely.contains_xy(area, found.x, found.z)
+    thing = Polygon(Box(center=item.position, size=item.size, yaw=item.yaw).corners())
+    around = thing.buffer(NEAR_M).intersection(Polygon(where.outline))
+    there = shapely.contains_xy(around, found.x, found.z)
     there &= np.abs(found.height - where.center[1]) < _LEVEL
     return bool((there & (field.part == field.part[field.at(middle)])).any())

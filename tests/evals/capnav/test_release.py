@@ -90,7 +90,7 @@ def test_a_whole_home_is_kept_and_a_broken_one_written_again(tmp_path: Path) -> 
 
 
 def test_details_that_a_body_cannot_come_near_are_said() -> None:
-    # A chest in the hallway leaves a sweeper room to pass, and no person.
+    # Two cabinets in the hallway leave a sweeper room to pass, and no person.
     bodies = (get_body("HUMAN"), get_body("SWEEPER"))
     asked = [Sampled("Hallway_1", "Living_room_6", ("table_1", "sofa_1"), {})]
     cells = detail_cells(load_scene("home:3"), bodies, asked)
