@@ -11,13 +11,17 @@ from pydantic import ValidationError
 
 from navloom.errors import DataError, RunError
 from navloom.evals.navigation.request import EvalRequest
-from navloom.evals.tasks.episode import Episode, TaskData, Walked
+from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.registry import load_task, makes_episodes
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_graph import body_graph
+from navloom.scenes.space.mover import mover_of
+from navloom.scenes.space.stands import Stand
 from navloom.scenes.uri import scene_of
+from navloom.sim.bodied import SETTLE_M
+from navloom.sim.graph import floor_of
 
 _MOST_NAMED = 20
 """Episodes that a note names; run.json has all."""
@@ -52,6 +56,18 @@ def _walked(waypoints: str, body: Embodiment | None) -> Walked:
     return lambda scene: body_graph(scene, bare)
 
 
+def _stands_of(request: EvalRequest) -> Stands | None:
+    """Where the body of a request can be put down; None where nothing is in anybody's way."""
+    if request.physics == "off":
+        return None
+
+    def stands(scene: Scene, viewpoint: str, heading: float) -> bool:
+        stand = Stand(floor_of(scene.viewpoint_by_id[viewpoint]), heading)
+        return mover_of(scene, request.embodiment).settled(stand, reach=SETTLE_M) is not None
+
+    return stands
+
+
 def physics_of(request: EvalRequest) -> dict[str, Any]:
     """The options of a simulator whose bodies touch what is there; none where they do not."""
     if request.physics == "off":
@@ -63,23 +79,23 @@ def standing(request: EvalRequest) -> tuple[TaskData, Sequence[str]]:
     """The episodes of a request's dataset, made for its body or such as the body can do.
 
     Returns:
-        The dataset, with a note that names episodes whose start or goal the body cannot stand on
-        or reach, and the ids of all of those.
+        The dataset, with a note that names episodes whose start the body cannot stand on, or on
+        whose graph it cannot get to a goal, and the ids of all of those.
 
     Raises:
         DataError: a file is missing or broken, or nothing is left.
         UsageError: no such task or split.
     """
     folder = None if request.data is None else Path(request.data)
-    own, options = walked_of(request), dict(request.options)
-    data = load_task(request.task, folder, request.split, walked=own, **options)
-    if request.waypoints != "body" or makes_episodes(request.task):
+    own, stands, options = walked_of(request), _stands_of(request), dict(request.options)
+    data = load_task(request.task, folder, request.split, walked=own, stands=stands, **options)
+    if not request.embodied or makes_episodes(request.task):
         return data, ()
     kept, gone = list[Episode](), list[str]()
     for episode in data.episodes:
         uri = data.scenes.get(episode.scene)
         # A scene that is missing is named by whoever looks for it next.
-        fit = episode if uri is None else _fitted(episode, own(scene_of(uri)))
+        fit = episode if uri is None else _fitted(episode, own(scene_of(uri)), stands)
         kept += [] if fit is None else [fit]
         gone += [episode.id] if fit is None else []
     name = request.embodiment.name
@@ -98,11 +114,13 @@ def standing(request: EvalRequest) -> tuple[TaskData, Sequence[str]]:
     return replace(data, episodes=tuple(kept), notes=(*data.notes, note)), gone
 
 
-def _fitted(episode: Episode, scene: Scene) -> Episode | None:
+def _fitted(episode: Episode, scene: Scene, stands: Stands | None) -> Episode | None:
     """An episode with what there is of its goals and path; None where it cannot be done."""
     known = scene.viewpoint_by_id
     goals = tuple(goal for goal in episode.goals if goal in known)
     if episode.start not in known or not goals:
+        return None
+    if stands is not None and not stands(scene, episode.start, episode.heading):
         return None
     table = metre_table(scene, "3d")
     near = min(table.distance(episode.start, goal) for goal in goals)

@@ -105,6 +105,8 @@ def _viewpoint(place: Place, episode: PlacedEpisode, scene: Scene) -> str:
 
 Walked: TypeAlias = Callable[[Scene], Scene]
 """Gives a scene the viewpoints and edges that are walked on: a copy of it, or itself."""
+Stands: TypeAlias = Callable[[Scene, str, float], bool]
+"""Whether who walks can stand on or beside a scene's viewpoint, facing so (radians)."""
 
 
 @dataclass(frozen=True)

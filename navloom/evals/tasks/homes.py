@@ -27,7 +27,7 @@ import numpy as np
 
 from navloom.errors import DataError, SceneError, UsageError, did_you_mean
 from navloom.evals.session import sample_seed
-from navloom.evals.tasks.episode import Episode, TaskData, Walked
+from navloom.evals.tasks.episode import Episode, Stands, TaskData, Walked
 from navloom.evals.tasks.instruct import instruct
 from navloom.evals.tasks.objectnav import sentence
 from navloom.evals.tasks.targets import CATEGORIES, Target, by_category, by_words, say
@@ -53,6 +53,7 @@ def load(
     n: int = 60,
     seed: int = 0,
     walked: Walked | None = None,
+    stands: Stands | None = None,
 ) -> TaskData:
     """Make episodes.
 
@@ -64,6 +65,7 @@ def load(
         n: how many episodes in all, shared among homes and kinds in turn.
         seed: of everything random.
         walked: gives each home the viewpoints and edges that are walked on; its own unless given.
+        stands: says where an episode may start; anywhere unless given.
 
     Returns:
         Episodes by home: ``SCENE.KIND.K``. ``columns`` has ``item``, ``kind``, ``path_metres`` and
@@ -78,7 +80,7 @@ def load(
     _check(kind, n)
     homes, notes = _homes(spec, walked or (lambda scene: scene))
     kinds = KINDS if kind == "mixed" else (kind,)
-    makers = [_Maker(scene, each, seed) for each in kinds for scene in homes]
+    makers = [_Maker(scene, each, seed, stands) for each in kinds for scene in homes]
     episodes = _in_turn(makers, n)
     if not episodes:
         raise DataError(
@@ -158,6 +160,7 @@ class _Maker:
     scene: Scene
     kind: str
     seed: int
+    stands: Stands | None
     tried: bool = False
     _seen: set[tuple[str, ...]] = field(default_factory=set)
 
@@ -191,6 +194,8 @@ class _Maker:
         heading = round(rng.uniform(0, 2 * math.pi), 3)
         text = self._text(goal, path, heading, rng)
         if (start, *goal.goals) in self._seen:
+            return None
+        if self.stands is not None and not self.stands(self.scene, start, heading):
             return None
         self._seen.add((start, *goal.goals))
         return Episode(

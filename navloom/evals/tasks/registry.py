@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError, UsageError, did_you_mean
-from navloom.evals.tasks.episode import TaskData, Walked
+from navloom.evals.tasks.episode import Stands, TaskData, Walked
 
 DATA_VARIABLE = "NAVLOOM_DATA"
 _WALKED = "walked"
-_NO_OPTIONS = ("data", "split", _WALKED)
+_STANDS = "stands"
+_NO_OPTIONS = ("data", "split", _WALKED, _STANDS)
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def load_task(
     split: str | None = None,
     *,
     walked: Walked | None = None,
+    stands: Stands | None = None,
     **options: Any,
 ) -> TaskData:
     """Load a dataset.
@@ -64,6 +66,7 @@ def load_task(
         split: one of the dataset's splits; its default unless given.
         walked: gives each scene the viewpoints that are walked on, where those are not its own. A
             dataset that makes its episodes makes them there; of others, episodes stay as they are.
+        stands: says where an episode may start, to a dataset that makes its episodes.
         options: the dataset's own; one that is None is not given.
 
     Raises:
@@ -85,8 +88,8 @@ def load_task(
             said = f"its options are {', '.join(known)}" if known else "it has none"
             raise UsageError(f"{name} has no option '{key}': {said}.{did_you_mean(key, known)}")
     load: Callable[..., TaskData] = module.load
-    if walked is not None and makes_episodes(name):
-        given[_WALKED] = walked
+    if makes_episodes(name):
+        given |= {_WALKED: walked, _STANDS: stands}
     return load(_folder(name, data), chosen, **given)
 
 

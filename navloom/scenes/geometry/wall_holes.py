@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import Point, Polygon
+from shapely import LineString, Point, Polygon
 
 from navloom.scenes.geometry.owners import door_owner, opening_owner
 from navloom.scenes.parts import Box, Leaf, Link, Opening, Point2, Wall
@@ -27,6 +27,10 @@ _WIDEST_HINGED = 1.25
 """Metres: a wider door slides."""
 _ASIDE = 0.25
 """So far from a wall's middle line a doorway may be said to be."""
+_PAST = 0.3
+"""Metres that whoever goes past an open leaf keeps off it."""
+_BARRED = 0.3
+"""What a way past a leaf weighs that the leaf would bar, in m2 of things that it would meet."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +219,7 @@ def _leaf(scene: Scene, link: Link) -> Leaf:
 def _swing(
     scene: Scene, link: Link, jambs: tuple[Point2, Point2], thick: float
 ) -> tuple[Point2, ...]:
-    """Where a leaf would best sweep: into one of the rooms, where least stands in its way."""
+    """Where a leaf would best sweep: where least stands in its way, and fewest ways lead past."""
     a, b = np.array(jambs[0]), np.array(jambs[1])
     wide = float(np.linalg.norm(b - a))
     along = (b - a) / wide
@@ -228,6 +232,7 @@ def _swing(
         for i in scene.items_in(each)
         if i.size is not None
     ]
+    ways = _ways_in(scene, {link.a, link.b})
     best: tuple[float, tuple[Point2, ...]] = (math.inf, ())
     for hinge, latch in ((a, b), (b, a)):
         for side in (across, -across):
@@ -240,7 +245,20 @@ def _swing(
             area = Polygon(swing)
             met = sum(area.intersection(thing).area for thing in things)
             inside = max((area.intersection(shape).area for shape in shapes), default=area.area)
-            cost = met + 2 * (area.area - inside)
+            opened = LineString([hinge + near, hinge + far])
+            barred = int((shapely.distance(ways, opened) < _PAST).sum())
+            cost = met + 2 * (area.area - inside) + _BARRED * barred
             if cost < best[0] - 1e-6:
                 best = cost, swing
     return best[1]
+
+
+def _ways_in(scene: Scene, regions: set[str]) -> NDArray[np.object_]:
+    """The edges that start or end in regions, as lines on the floor."""
+    by_id = scene.viewpoint_by_id
+    ends = ((by_id[edge.a], by_id[edge.b]) for edge in scene.edges)
+    return np.array([
+        LineString([(a.position[0], a.position[2]), (b.position[0], b.position[2])])
+        for a, b in ends
+        if a.region in regions or b.region in regions
+    ], dtype=object)  # fmt: skip

@@ -25,8 +25,10 @@ from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
-from navloom.scenes.bodies import Embodiment
+from navloom.scenes.bodies import Embodiment, get_body
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.mover import mover_of
+from navloom.scenes.space.stands import Stand
 from navloom.scenes.uri import load_scene
 from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS
@@ -55,6 +57,21 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         assert run_kind(asked(physics=physics), folder / physics).error == 0
     del BACKENDS["bumpy"]
     return {physics: folder / physics for physics in ("slide", "strict")}
+
+
+def test_an_episode_starts_where_its_body_can_stand() -> None:
+    scene, starts = load_scene("home:0"), {}
+    moves = mover_of(scene, get_body("WHEELCHAIR"))
+    for physics in ("off", "slide"):
+        told = {"options": {"spec": "home:0", "n": 30}, "body": "WHEELCHAIR", "physics": physics}
+        made, gone = walked.standing(EvalRequest(task="scene", **told))
+        assert (len(made.episodes), gone) == (30, ())
+        starts[physics] = [
+            moves.settled(Stand(floor_of(scene.viewpoint_by_id[each.start]), each.heading))
+            for each in made.episodes
+        ]
+    assert None in starts["off"]
+    assert None not in starts["slide"]
 
 
 def hops(line: dict[str, Any]) -> list[tuple[str, str, str]]:
