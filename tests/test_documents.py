@@ -24,6 +24,7 @@ KEYS = {"OPENAI_API_KEY": "k" * 24}
 
 
 MOST = {"--n": 4, "--questions": 6, "--limit": 2}
+HOMES = re.compile(r"^home:(\d+)-(\d+)$")
 
 
 def small(words: list[str]) -> list[str]:
@@ -31,9 +32,14 @@ def small(words: list[str]) -> list[str]:
     if "calibrate" in words:
         return words
     return [
-        str(min(int(word), MOST[before])) if before in MOST else word
+        str(min(int(word), MOST[before])) if before in MOST else HOMES.sub(_two, word)
         for before, word in itertools.pairwise(["", *words])
     ]
+
+
+def _two(homes: re.Match[str]) -> str:
+    first, last = int(homes[1]), int(homes[2])
+    return f"home:{first}-{min(last, first + 1)}"
 
 
 def commands(block: str) -> list[list[str]]:
