@@ -50,11 +50,12 @@ def first_contact(lines: Any, motion: Any) -> Any:
             continue
         if (ax > x1 and bx > x1) or (az > z1 and bz > z1):
             continue
-        gap = _gap(ax, az, bx, bz, motion)
+        # Nobody comes farther into a gap than they go.
+        near = SKIN + reach * min(best, 1.0)
+        gap = _gap(ax, az, bx, bz, motion, near)
         if gap < least:
             least, inside = gap, k
-        # Nobody comes farther into a gap than they go.
-        if gap - SKIN > reach * min(best, 1.0):
+        if gap > near:
             continue
         room = _BLOCKED if gap > _BLOCKED + _ROUNDING else gap - _ROUNDING
         share = _when(ax, az, bx, bz, room, motion)
@@ -71,8 +72,11 @@ def first_contact(lines: Any, motion: Any) -> Any:
     return min(best, share), first, MET
 
 
-def _gap(ax: Any, az: Any, bx: Any, bz: Any, motion: Any) -> Any:
-    """How far the shape can be blown up before it touches; below 0 where it overlaps."""
+def _gap(ax: Any, az: Any, bx: Any, bz: Any, motion: Any, near: Any) -> Any:
+    """How far the shape can be blown up before it touches; below 0 where it overlaps.
+
+    Where that is farther than ``near`` anything farther than that will do.
+    """
     x, z, ux, uz = motion[3], motion[4], motion[5], motion[6]
     ahead, aside = motion[1], motion[2]
     ax, az, bx, bz = ax - x, az - z, bx - x, bz - z
@@ -85,6 +89,8 @@ def _gap(ax: Any, az: Any, bx: Any, bz: Any, motion: Any) -> Any:
     au, aw, bu, bw = ax * ux + az * uz, az * ux - ax * uz, bx * ux + bz * uz, bz * ux - bx * uz
     one = max(min(au, bu), -max(au, bu)) - ahead
     two = max(min(aw, bw), -max(aw, bw)) - aside
+    if max(one, two) > near:
+        return max(one, two)
     nu, nw, off = _normal(au, aw, bu, bw)
     three = abs(off) - ahead * abs(nu) - aside * abs(nw)
     return max(max(one, two), three / (abs(nu) + abs(nw)))

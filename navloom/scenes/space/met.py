@@ -43,6 +43,7 @@ class Near:
         first: the cell of the first of the heights.
         heights: of the floor in each cell around; None where there is none to step to.
         steps: (4, n) x, z, height and whether a tread, of what lifts it and of stairs.
+        top: how high it may be lifted at most.
         at: which cell (x, z) is in, before it is rounded: how many a metre, and the first cell's
             middle.
     """
@@ -52,15 +53,31 @@ class Near:
     first: tuple[int, int]
     heights: list[list[float | None]]
     steps: NDArray[np.float64]
+    top: float
     at: tuple[float, float, float]
 
     def under(self, x: float, z: float) -> float | None:
         """The height of the floor at a place; None where there is none to step to."""
-        many, x0, z0 = self.at
-        i, j = round((x - x0) * many) - self.first[0], round((z - z0) * many) - self.first[1]
+        i, j = self._cell(x, z)
         if not (0 <= i < len(self.heights) and 0 <= j < len(self.heights[0])):
             return None
         return self.heights[i][j]
+
+    def even(self, a: Pose, b: Pose) -> bool:
+        """Whether there is no floor but a's between two places and beside the way."""
+        (i, j), (k, m) = self._cell(a.x, a.z), self._cell(b.x, b.z)
+        if i > k:
+            i, k = k, i
+        if j > m:
+            j, m = m, j
+        if i < 0 or j < 0 or k >= len(self.heights) or m >= len(self.heights[0]):
+            return False
+        rows = self.heights[i : k + 1]
+        return all(height == a.y for row in rows for height in row[j : m + 1])
+
+    def _cell(self, x: float, z: float) -> tuple[int, int]:
+        many, x0, z0 = self.at
+        return round((x - x0) * many) - self.first[0], round((z - z0) * many) - self.first[1]
 
 
 def obstacles_of(scene: Scene, body: Embodiment) -> Obstacles:
@@ -102,7 +119,7 @@ class Surroundings:
         self.floors = floors_of(scene, body)
         if not self.floors.layers.size:
             raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
-        self._tiles: dict[tuple[int, int, float, float, bool, float], Near] = {}
+        self._tiles: dict[tuple[int, int, float, float, bool, float, float], Near] = {}
         self.ended: tuple[Stand, bool] | None = None
         self._lifted: tuple[Pose, tuple[float, bool]] | None = None
 
@@ -125,7 +142,8 @@ class Surroundings:
         spot = Shape(True, 0.0, 0.0)
         reach = 1.0
         while reach <= _FAR:
-            lines = self._band(pose, pose.y, False, (pose.x, pose.z, pose.x, pose.z), reach)
+            x0, z0, x1, z1 = pose.x - reach, pose.z - reach, pose.x + reach, pose.z + reach
+            lines = self.lines(pose.y, (x0, z0, x1, z1))
             if len(lines.owners):
                 near = float(sweep.gaps(spot, lines.ends, pose.x, pose.z, 0.0, -1.0).min())
                 if near <= reach:
@@ -230,32 +248,6 @@ class Surroundings:
         self._lifted = pose, high
         return high
 
-    def flat(self, near: Near, pose: Pose, dx: float, dz: float, points: int) -> bool:
-        """Whether it treads one floor all along a straight way, and is lifted by nothing.
-
-        Args:
-            near: what is around where it begins.
-            pose: where that is.
-            dx: how far along x; dz likewise.
-            dz: see dx.
-            points: how many places on the way are looked at.
-        """
-        if near.level:
-            return True
-        if near.steps.size and sweep.over(self.shape, near.steps, pose.at, (dx, dz)):
-            return False
-        shares = (k / points for k in range(1, points + 1))
-        return all(near.under(pose.x + dx * t, pose.z + dz * t) == pose.y for t in shares)
-
-    def even(self, pose: Pose, side: float) -> bool:
-        """The same of a turn about a point so many metres beside it."""
-        near = self.tile(pose, pose.y, False)
-        if near.level or side > 1e-9:
-            return near.level
-        dx, dz = near.steps[0] - pose.x, near.steps[1] - pose.z
-        far = self.shape.outer + EPS
-        return not (dx * dx + dz * dz <= far * far).any() and near.under(pose.x, pose.z) == pose.y
-
     def met(self, pose: Pose, others: Others) -> Lines:
         """What it may meet around where it is."""
         near = self.tile(pose, pose.y, False)
@@ -277,15 +269,23 @@ class Surroundings:
         ends = np.concatenate([each.ends for each in more])
         return Lines(ends, np.concatenate([each.owners for each in more]))
 
-    def tile(self, pose: Pose, high: float, on_stairs: bool, floor: float | None = None) -> Near:
+    def tile(
+        self,
+        pose: Pose,
+        high: float,
+        on_stairs: bool,
+        floor: float = -math.inf,
+        top: float = -math.inf,
+    ) -> Near:
         """What may be met within a motion's piece of a place by a body that is lifted so high.
 
-        Its head is over ``floor``, where that is higher than what is under its middle.
+        Its head is over ``floor``, where that is higher than what is under its middle; the ends of
+        floors count up to ``top``, where that is higher than it is lifted.
         """
-        floor = pose.y if floor is None else max(floor, pose.y)
+        floor, top = max(floor, pose.y), max(top, high)
         i, j = math.floor(pose.x / _TILE), math.floor(pose.z / _TILE)
         # What a tile holds follows from its key to the last bit, whoever asked for it first.
-        key = i, j, pose.y, high, on_stairs, floor
+        key = i, j, pose.y, high, on_stairs, floor, top
         near = self._tiles.get(key)
         if near is None:
             if len(self._tiles) >= _MOST_TILES:
@@ -295,12 +295,15 @@ class Surroundings:
             around = (box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad)
             first, heights, steps = self.floors.around(*around, pose.y)
             grid = self.floors.grid
+            level = steps is None
+            steps = np.zeros((4, 0)) if steps is None else steps
             near = Near(
-                steps is None,
-                self._band(pose, high, on_stairs, box, pad, floor - pose.y),
+                level,
+                self._band(pose, high, on_stairs, around, (floor - pose.y, top)),
                 first,
                 heights,
-                np.zeros((4, 0)) if steps is None else steps,
+                steps,
+                float(steps[2].max(initial=pose.y)),
                 (1 / grid.cell, grid.x, grid.z),
             )
             self._tiles[key] = near
@@ -308,7 +311,7 @@ class Surroundings:
 
     def lines(self, y: float, box: tuple[float, float, float, float]) -> Lines:
         """What stands in the way over a rectangle (x0, z0, x1, z1) of level floor at y."""
-        return self._band(Pose(0.0, 0.0, 0.0, y), y, False, box, 0.0)
+        return self._band(Pose(0.0, 0.0, 0.0, y), y, False, box, (0.0, y))
 
     def _band(
         self,
@@ -316,11 +319,18 @@ class Surroundings:
         high: float,
         on_stairs: bool,
         box: tuple[float, float, float, float],
-        pad: float,
-        higher: float = 0.0,
+        more: tuple[float, float],
     ) -> Lines:
-        """What stands in the way of one whose middle is over floor at y and who is lifted."""
-        x0, z0, x1, z1 = box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad
+        """What stands in the way of one whose middle is over floor at y and who is lifted.
+
+        Args:
+            pose: where its middle is.
+            high: how high it stands with all that is under it.
+            on_stairs: whether that is stairs.
+            box: x0, z0, x1, z1 of where to look.
+            more: by how much its head is higher, and the height up to which floors end.
+        """
+        x0, z0, x1, z1 = box
         faces = self._obstacles.within(x0, z0, x1, z1)
         owners = self._obstacles.owners(faces)
         if len(self._gone):
@@ -330,11 +340,11 @@ class Surroundings:
         low = np.where(owners > 0, pose.y + step, high + (self.stair if on_stairs else step))
         stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS
         low = np.where(owners == STAIRS, stairs, low) + EPS
-        lines = self._obstacles.lines(faces, low, pose.y + self.body.height + higher)
+        lines = self._obstacles.lines(faces, low, pose.y + self.body.height + more[0])
         edges = self.floors.edges
         near = (
             (edges[:, 4] >= pose.y - self.stair - EPS)
-            & (edges[:, 4] <= high + EPS)
+            & (edges[:, 4] <= more[1] + EPS)
             & (np.minimum(edges[:, 0], edges[:, 2]) <= x1)
             & (np.maximum(edges[:, 0], edges[:, 2]) >= x0)
             & (np.minimum(edges[:, 1], edges[:, 3]) <= z1)

@@ -27,7 +27,7 @@ from navloom.scenes.space.first_contact import (
 from navloom.scenes.space.obstacles import Lines
 from navloom.scenes.space.shapes import Shape
 
-__all__ = ["FREE", "INSIDE", "MET", "OVERLAP", "SKIN", "TOUCHED", "gaps", "meet", "over", "touch"]
+__all__ = ["FREE", "INSIDE", "MET", "OVERLAP", "SKIN", "TOUCHED", "gaps", "meet", "touch"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 At = tuple[float, float, float, float]
@@ -126,43 +126,19 @@ def _within(
     if angle is not None:
         spot = Shape(True, math.hypot(at[0] - way[0], at[1] - way[1]) + shape.outer, 0.0)
         return np.asarray(gaps(spot, ends, *way, 0.0, -1.0) <= 2 * SKIN)
-    ux, uz, u0, u1, w0, w1 = _strip(shape, at, way)
-    au, aw, bu, bw = _own(ends, at[0], at[1], ux, uz)
-    return np.asarray(
-        (np.minimum(au, bu) <= u1)
-        & (np.maximum(au, bu) >= u0)
-        & (np.minimum(aw, bw) <= w1)
-        & (np.maximum(aw, bw) >= w0)
-    )
-
-
-def _strip(
-    shape: Shape, at: At, way: tuple[float, float]
-) -> tuple[float, float, float, float, float, float]:
-    """A rectangle that a straight motion keeps within: its axis, and how far it reaches along."""
-    _, _, ux, uz = at
+    ux, uz = at[2:]
     far = math.hypot(*way)
     if shape.round and far > 0:
         ux, uz = way[0] / far, way[1] / far
     mu, mw = way[0] * ux + way[1] * uz, way[1] * ux - way[0] * uz
+    au, aw, bu, bw = _own(ends, at[0], at[1], ux, uz)
     ahead, aside = shape.ahead + 2 * SKIN, shape.aside + 2 * SKIN
-    along = min(mu, 0.0) - ahead, max(mu, 0.0) + ahead
-    return ux, uz, *along, min(mw, 0.0) - aside, max(mw, 0.0) + aside
-
-
-def over(shape: Shape, points: Floats, at: At, way: tuple[float, float]) -> bool:
-    """Whether a shape that moves straight may come over one of some points.
-
-    Args:
-        shape: the footprint.
-        points: (2 or more, n) x and z of each.
-        at: x and z of its middle, and its direction ahead.
-        way: how far it goes, (x, z) in metres.
-    """
-    ux, uz, u0, u1, w0, w1 = _strip(shape, at, way)
-    dx, dz = points[0] - at[0], points[1] - at[1]
-    u, w = dx * ux + dz * uz, dz * ux - dx * uz
-    return bool(((u >= u0) & (u <= u1) & (w >= w0) & (w <= w1)).any())
+    return np.asarray(
+        (np.minimum(au, bu) <= max(mu, 0.0) + ahead)
+        & (np.maximum(au, bu) >= min(mu, 0.0) - ahead)
+        & (np.minimum(aw, bw) <= max(mw, 0.0) + aside)
+        & (np.maximum(aw, bw) >= min(mw, 0.0) - aside)
+    )
 
 
 def _swept(

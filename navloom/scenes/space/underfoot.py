@@ -3,8 +3,8 @@
 Floor is what is level enough of the structure (never of furniture), in cells of 5 cm. A body stands
 at the height of the floor under its middle; where its footprint lies over higher treads, each no
 more than it climbs above the last, it is lifted to the highest. A patch smaller than a tenth of a
-square metre (a skirting board's upper side) lifts nobody. Where the floor drops farther than the
-body climbs and no wall is between, there is an edge.
+square metre, or nowhere two cells wide (a skirting board's upper side), lifts nobody. Where the
+floor drops farther than the body climbs and no wall is between, there is an edge.
 """
 
 from __future__ import annotations
@@ -221,18 +221,20 @@ class _Places:
         return best
 
     def broad(self) -> Bools:
-        """Which places are of a patch that one can stand on."""
+        """Which places are of a patch that one can stand on, two cells wide somewhere.
+
+        A skirting board's upper side may be long enough, and is narrower.
+        """
         count = len(self.cell)
         everywhere = np.ones(count, dtype=np.bool_)
-        pairs = []
-        for side in _SIDES[:2]:
-            other = self.near(self.beside(side), everywhere, _FLAT)
-            held = np.flatnonzero(other >= 0)
-            pairs.append(np.stack([held, other[held]]))
+        ahead, aside = (self.near(self.beside(side), everywhere, _FLAT) for side in _SIDES[:2])
+        pairs = [np.stack([np.flatnonzero(o >= 0), o[o >= 0]]) for o in (ahead, aside)]
         rows, columns = np.concatenate(pairs, axis=1)
         joined = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (count, count))
         _, label = connected_components(joined, directed=False)
-        wide: Bools = np.bincount(label)[label] * self.grid.cell**2 >= _PATCH
+        square = (ahead >= 0) & (aside >= 0) & (aside[ahead] >= 0) & (ahead[aside] >= 0)
+        large = np.bincount(label) * self.grid.cell**2 >= _PATCH
+        wide: Bools = (large & (np.bincount(label, square) > 0))[label]
         return wide
 
     def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> Floats:

@@ -91,20 +91,13 @@ class Walk:
     def _glide(self, dx: float, dz: float) -> tuple[float, _Contact | None]:
         """Straight on until something is met: the share of it that was gone, and what."""
         far = math.hypot(dx, dz)
-        done, pieces = 0.0, max(1, math.ceil(far / PIECE - 1e-9))
-        whole, around = 1.0 / pieces, self._around
-        for _ in range(pieces):
-            chunks = max(1, math.ceil(far * whole / _CHUNK - 1e-9))
-            near = around.tile(self.pose, self.pose.y, False)
-            flat = around.flat(near, self.pose, dx * whole, dz * whole, chunks)
-            chunks = 1 if flat else chunks
-            for _ in range(chunks):
-                part = whole / chunks
-                share, contact = self._leg((dx * part, dz * part), None, flat=flat)
-                done += part * share
-                self._metres += far * part * share
-                if contact is not None:
-                    return done, contact
+        pieces = max(1, math.ceil(far / PIECE - 1e-9))
+        way = dx / pieces, dz / pieces
+        for number in range(pieces):
+            share, contact = self._piece(way, None, far / pieces)
+            self._metres += far / pieces * share
+            if contact is not None:
+                return (number + share) / pieces, contact
         return 1.0, None
 
     def round(self, side: float, angle: float, *, on: bool = False) -> Pose:
@@ -128,45 +121,105 @@ class Walk:
         reach = abs(side) + (0.0 if shape.round else shape.outer)
         pieces = max(1, math.ceil(abs(angle) / 2), math.ceil(abs(angle * side) / PIECE - 1e-9))
         for number in range(pieces):
-            flat = self._around.even(self.pose, abs(side))
-            arc = abs(angle) / pieces * reach
-            chunks = 1 if flat else max(1, math.ceil(arc / _CHUNK - 1e-9))
-            for chunk in range(chunks):
-                part = angle / pieces / chunks
-                share, contact = self._leg(pivot, part, flat=flat)
-                self._metres += abs(part * side) * share
-                if contact is not None:
-                    gone = (number + (chunk + share) / chunks) / pieces
-                    self.stopped = 1 - gone
-                    away = math.hypot(contact.point[0] - pivot[0], contact.point[2] - pivot[1])
-                    lost = 0.0 if on else abs(angle) * self.stopped * max(away, abs(side))
-                    self._bumped(contact, lost)
-                    self._path.append(self.pose.stand)
-                    return end
+            part = angle / pieces
+            share, contact = self._piece(pivot, part, abs(part) * reach)
+            self._metres += abs(part * side) * share
+            if contact is not None:
+                self.stopped = 1 - (number + share) / pieces
+                away = math.hypot(contact.point[0] - pivot[0], contact.point[2] - pivot[1])
+                lost = 0.0 if on else abs(angle) * self.stopped * max(away, abs(side))
+                self._bumped(contact, lost)
+                break
         self._path.append(self.pose.stand)
         return end
 
+    def _piece(
+        self, way: tuple[float, float], angle: float | None, far: float
+    ) -> tuple[float, _Contact | None]:
+        """A motion among what one tile holds; in legs where floors of several heights are near.
+
+        Args:
+            way: as :meth:`_leg` takes it.
+            angle: likewise.
+            far: how many metres any point of the body goes.
+        """
+        if self._around.tile(self.pose, self.pose.y, False).level:
+            return self._leg(way, angle, level=True)
+        legs = max(1, math.ceil(far / _CHUNK - 1e-9))
+        gone, share, contact = self._freely(way, angle, legs)
+        if contact is not None:
+            return share, contact
+        if angle is None:
+            way = way[0] / legs, way[1] / legs
+        else:
+            angle /= legs
+        for number in range(gone, legs):
+            share, contact = self._leg(way, angle, level=False)
+            if contact is not None:
+                return (number + share) / legs, contact
+        return 1.0, None
+
+    def _freely(
+        self, way: tuple[float, float], angle: float | None, legs: int
+    ) -> tuple[int, float, _Contact | None]:
+        """Go as many legs as lead over one floor, past all that is in the way however it is lifted.
+
+        Returns:
+            How many; or the share of the motion that is gone and what ended it, where that is as
+            sure as among the lines of one leg.
+        """
+        around, pose = self._around, self.pose
+        near, gone = around.tile(pose, pose.y, False), 0
+        end = _gone(pose, way, angle, 1.0)
+        if (angle is None or (pose.x, pose.z) == way) and near.even(pose, end):
+            gone = legs
+        while gone < legs:
+            there = _gone(pose, way, angle, (gone + 1) / legs)
+            if near.under(there.x, there.z) != pose.y:
+                break
+            gone += 1
+        if not gone:
+            return 0, 0.0, None
+        part = gone / legs
+        swept = ((way[0] * part, way[1] * part), None) if angle is None else (way, angle * part)
+        lines = around.tile(pose, pose.y, False, top=near.top).lines
+        lines = around.having(lines, pose, self._others)
+        share, k, how = sweep.meet(around.shape, lines, pose.at, *swept)
+        if how != sweep.FREE:
+            gone = 0 if how == sweep.INSIDE else int(share * gone)
+        there = _gone(pose, way, angle, gone / legs)
+        if angle is None and how in (sweep.MET, sweep.TOUCHED) and lines.owners[k] != EDGE:
+            share = share * part if how == sweep.MET else 0.0
+            stop = _gone(pose, way, angle, share)
+            # Not lifted there it meets the same.
+            if around.lift(there) == (pose.y, False) and near.under(stop.x, stop.z) == pose.y:
+                self.pose, self._even = stop, True
+                return 0, share, self._contact(lines, k, stop)
+        if gone:
+            self.pose, self._even = there, True
+        return gone, 0.0, None
+
     def _leg(
-        self, way: tuple[float, float], angle: float | None, *, flat: bool
+        self, way: tuple[float, float], angle: float | None, *, level: bool
     ) -> tuple[float, _Contact | None]:
         """A short motion: straight by ``way``, or by an angle about the point ``way``.
 
         Args:
             way: see above.
             angle: radians; None where it goes straight.
-            flat: whether nothing beneath its way is higher or lower.
+            level: whether there is one floor alone all around.
         """
         around, pose = self._around, self.pose
         near = under = around.tile(pose, pose.y, False)
         end = _gone(pose, way, angle, 1.0)
         floor = near.under(end.x, end.z)
-        if not flat and floor is not None:
+        if not level and floor is not None:
             end = Pose(end.x, end.z, end.heading, floor)
             lifts = around.lift(pose), around.lift(end)
             band = Pose(pose.x, pose.z, pose.heading, min(pose.y, floor))
             low, on_stairs = min(lifts[0][0], lifts[1][0]), lifts[0][1] and lifts[1][1]
             near = around.tile(band, low, on_stairs, max(pose.y, floor))
-        self._even = flat
+        self._even = level
         lines = around.having(near.lines, pose, self._others)
         share, k, how = sweep.meet(around.shape, lines, pose.at, way, angle)
         if how == sweep.FREE and floor is not None:
@@ -180,14 +233,14 @@ class Walk:
                 return 0.0, self._contact(lines, k, pose)
             # It comes away first: what is left is asked from where it is away.
             self.pose = swung(pose, way, angle * share / 2)
-            rest, contact = self._leg(way, angle * (1 - share / 2), flat=flat)
+            rest, contact = self._leg(way, angle * (1 - share / 2), level=level)
             return share / 2 + (1 - share / 2) * rest, contact
         for part in range(_PARTS, -1, -1):
             stop = _gone(pose, way, angle, share * part / _PARTS)
             floor = under.under(stop.x, stop.z)
             if floor is not None or part == 0:
                 break
-        y = pose.y if flat or floor is None else floor
+        y = pose.y if level or floor is None else floor
         self.pose = stop = Pose(stop.x, stop.z, stop.heading, y)
         if part == _PARTS:
             return share, self._contact(lines, k, stop)
