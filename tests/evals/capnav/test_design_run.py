@@ -83,8 +83,11 @@ def test_steering_makes_a_set_more_balanced(tmp_path: Path) -> None:
         for wanted in (False, True)
     }
     assert made[True]["imbalance"] < 0.75 * made[False]["imbalance"]
-    wheels = made[True]["bodies"]["WHEELCHAIR"]
-    assert abs(wheels["feasible"] - wheels["infeasible"]) <= 4
+    # A slim body that opens doors can go anywhere in the demo homes: no set makes it fail.
+    bodies = {body: said for body, said in made[True]["bodies"].items() if body != "HUMAN"}
+    assert len(bodies) == 4
+    for said in bodies.values():
+        assert abs(said["feasible"] - said["infeasible"]) <= 4
 
 
 def test_steering_prefers_what_is_rare_and_depends_on_nothing_else() -> None:
