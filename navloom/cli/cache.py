@@ -1,4 +1,4 @@
-"""``navloom cache``: the replies, the light of homes, and homes for habitat, kept on disk."""
+"""``navloom cache``: the replies of models, and what is made of homes, kept on disk."""
 
 from __future__ import annotations
 
@@ -16,37 +16,38 @@ from navloom.terminal import tell
 app = Commands("The replies of models, and what is made of homes, that are kept on disk.")
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_KEPT = {
+    "light": "the light of {} homes",
+    "habitat": "{} scenes for habitat",
+    "bodies": "{} fields and graphs of bodies",
+}
 Folder = Annotated[Path | None, Opt("The folder.", metavar="DIR", shown="the user's cache folder")]
 
 
 @app.command()
 @takes()
 def info(cache: Folder = None, as_json: Json = False) -> None:
-    """How many replies are kept, how large, since when; and the light of how many homes."""
+    """How many replies are kept, how large, since when; and what is made of homes."""
     from dataclasses import asdict
 
-    from navloom.models.cache import CacheInfo, ResponseCache, cache_folder
-    from navloom.sim.embedded.light_cache import entries, light_folder
-    from navloom.sim.habitat.habitat_scenes import entries as exports
-    from navloom.sim.habitat.habitat_scenes import habitat_folder
+    from navloom.models.cache import CacheInfo, ResponseCache
+    from navloom.shelf import SHELVES, cache_folder
 
     folder = cache_folder(cache)
-    opened = [size for _, size, _ in exports(habitat_folder(cache))]
-    light = [found.st_size for _, found in entries(light_folder(cache))]
+    sizes = {each.name: [entry.bytes for entry in each.entries(cache)] for each in SHELVES}
     there = folder.is_dir()
     found = ResponseCache(folder).info() if there else CacheInfo(str(folder), 0, 0, None, None)
     if as_json:
-        beside = {"light_entries": len(light), "light_bytes": sum(light)}
-        beside |= {"habitat_entries": len(opened), "habitat_bytes": sum(opened)}
+        beside = {f"{name}_entries": len(each) for name, each in sizes.items()}
+        beside |= {f"{name}_bytes": sum(each) for name, each in sizes.items()}
         print_json({**asdict(found), **beside})
         return
     tell(f"{found.folder}: {found.entries} replies, {_size(found.bytes)}")
     if found.oldest is not None and found.newest is not None:
         tell(f"  the oldest of {_day(found.oldest)}, the newest of {_day(found.newest)}")
-    if light:
-        tell(f"  and the light of {len(light)} homes, {_size(sum(light))}")
-    if opened:
-        tell(f"  and {len(opened)} scenes for habitat, {_size(sum(opened))}")
+    for name, each in sizes.items():
+        if each:
+            tell(f"  and {_KEPT[name].format(len(each))}, {_size(sum(each))}")
 
 
 @app.command()
@@ -57,20 +58,17 @@ def prune(
         str | None, Opt("Only what is older than this: 12h, 30d, 8w.", metavar="AGE", shown="all")
     ] = None,
 ) -> None:
-    """Delete replies, the light of homes, and scenes for habitat."""
-    from navloom.models.cache import ResponseCache, cache_folder
-    from navloom.sim.embedded.light_cache import light_folder, prune_light
-    from navloom.sim.habitat.habitat_scenes import habitat_folder, prune_habitat
+    """Delete replies, and what is made of homes."""
+    from navloom.models.cache import ResponseCache
+    from navloom.shelf import SHELVES, cache_folder
 
     folder, age = cache_folder(cache), _seconds(older_than)
     entries, size = ResponseCache(folder).prune(age) if folder.is_dir() else (0, 0)
     tell(f"{folder}: {entries} replies deleted, {_size(size)}")
-    homes, light = prune_light(light_folder(cache), age)
-    if homes:
-        tell(f"  and the light of {homes} homes, {_size(light)}")
-    scenes, exported = prune_habitat(habitat_folder(cache), age)
-    if scenes:
-        tell(f"  and {scenes} scenes for habitat, {_size(exported)}")
+    for each in SHELVES:
+        entries, size = each.prune(age, cache)
+        if entries:
+            tell(f"  and {_KEPT[each.name].format(entries)}, {_size(size)}")
 
 
 def _seconds(age: str | None) -> float | None:

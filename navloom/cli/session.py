@@ -39,7 +39,8 @@ def session_of(typed: Mapping[str, Any], *, calls: bool = True) -> Session:
 
 def _users_cache(note: Callable[[str], None]) -> Path | None:
     from navloom.errors import ModelError
-    from navloom.models.cache import ResponseCache, cache_folder
+    from navloom.models.cache import ResponseCache
+    from navloom.shelf import cache_folder
 
     try:
         return ResponseCache(cache_folder()).folder

@@ -15,7 +15,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,15 +28,12 @@ from langchain_core.messages import AIMessage, BaseMessage
 from navloom.errors import ModelError
 from navloom.models.reply import sane
 from navloom.models.secrets import redacted
+from navloom.shelf import SHELVES
 
 FORMAT = 1
 """Of the entries and of their keys: raised when either changes its meaning."""
 _MARK = "navloom-cache.json"
 _REPLIES = "replies"
-LIGHT = "light"
-"""What else lies in the user's cache folder: the light of homes, which pictures are drawn by."""
-HABITAT = "habitat"
-"""And homes as habitat opens them, with their navmeshes."""
 _MOST_BYTES = 16 * 1024 * 1024
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json(\.[\w-]+\.tmp)?")
 _EMPTY: dict[str, Any] = {
@@ -53,18 +49,6 @@ _NO_SAMPLING = frozenset(
     {"max_retries", "default_request_timeout", "request_timeout", "timeout", "stream", "streaming"}
 )
 _counter = count()
-
-
-def cache_folder(given: Path | str | None = None) -> Path:
-    """Where replies are kept: ``given``, else ``NAVLOOM_CACHE``, else the user's cache folder."""
-    named = given or os.environ.get("NAVLOOM_CACHE", "").strip()
-    if named:
-        return Path(named).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "navloom"
 
 
 def cache_key(
@@ -229,7 +213,7 @@ class ResponseCache:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not mark.exists():
-                ours = (_MARK, _REPLIES, LIGHT)
+                ours = (_MARK, _REPLIES, *(each.name for each in SHELVES))
                 others = [p.name for p in self.folder.iterdir() if p.name not in ours]
                 if [name for name in others if not name.endswith(".tmp")]:
                     raise ModelError(

@@ -16,12 +16,13 @@ from langchain_core.tools import tool
 
 from navloom.errors import LimitReachedError, ModelError
 from navloom.models.binding import bind
-from navloom.models.cache import ResponseCache, cache_folder, cache_key
+from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.call import acall, call_settings
 from navloom.models.failure import RetryPolicy
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import STAMP, Budget, Limits
+from navloom.shelf import cache_folder
 from navloom.testing import ModelServer, Status
 
 ASK = [SystemMessage("s"), HumanMessage("x")]

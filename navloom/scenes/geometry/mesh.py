@@ -131,6 +131,11 @@ def has_geometry(scene: Scene) -> bool:
     return bool(scene.walls) or _file_of(scene) is not None or _scan_of(scene) is not None
 
 
+def is_drawn(scene: Scene) -> bool:
+    """Whether a scene's triangles are made of the scene alone, and of no file."""
+    return _file_of(scene) is None and _scan_of(scene) is None
+
+
 def scene_mesh(scene: Scene) -> SceneMesh:
     """The triangles of a scene as it stands; made once per scene.
 

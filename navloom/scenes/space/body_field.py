@@ -23,9 +23,11 @@ from navloom.scenes.geometry.columns import Grid
 from navloom.scenes.scene import Point3, Scene, Viewpoint
 from navloom.scenes.space.body_mesh import body_mesh
 from navloom.scenes.space.dilation import Dilated, dilated, nearest_in
+from navloom.scenes.space.field_file import load_places, save_places, scene_key
 from navloom.scenes.space.marching import Marched, Places, Spot, marched, taut
 from navloom.scenes.space.met import floors_of, obstacles_of
 from navloom.scenes.space.shapes import climbs
+from navloom.shelf import BODIES
 
 _REACH = 0.25
 """Metres up and down within which the floor under a position is looked for, at least."""
@@ -308,13 +310,23 @@ def reached(places: Places, found: Marched, end: Spot) -> tuple[float, list[Spot
 
 
 def body_field(scene: Scene, body: Embodiment) -> BodyField:
-    """Where a body can be in a scene; made once per scene and body.
+    """Where a body can be in a scene; made once per scene and body, and kept on disk.
 
     Raises:
         SceneError: the scene has no geometry, or covers more ground than a field may have.
         SimulatorError: embreex is not installed.
     """
-    return per_scene(scene, f"field {body_key(body)}", lambda: _made(scene, body))
+    return per_scene(scene, f"field {body_key(body)}", lambda: _kept(scene, body))
+
+
+def _kept(scene: Scene, body: Embodiment) -> BodyField:
+    found, part = BODIES.kept(
+        f"{scene_key(scene, f'field {body_key(body)}')}.npz",
+        lambda: _made(scene, body),
+        lambda file, made: save_places(file, *made),
+        load_places,
+    )
+    return BodyField(body, found, part)
 
 
 def body_key(body: Embodiment) -> str:
@@ -323,11 +335,11 @@ def body_key(body: Embodiment) -> str:
     return str(told)
 
 
-def _made(scene: Scene, body: Embodiment) -> BodyField:
+def _made(scene: Scene, body: Embodiment) -> tuple[Dilated, Ints]:
     seeds = [floor_position(each) for each in scene.viewpoints]
     mesh = body_mesh(scene, body)
     found = dilated(mesh, obstacles_of(scene, body), floors_of(scene, body), body, seeds)
-    return BodyField(body, found, _ranked(found, seeds))
+    return found, _ranked(found, seeds)
 
 
 def floor_position(viewpoint: Viewpoint) -> Point3:

@@ -14,6 +14,7 @@ from itertools import combinations, pairwise
 
 import networkx as nx
 import shapely
+from pydantic import TypeAdapter
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
@@ -23,20 +24,24 @@ from navloom.scenes.parts import Edge, Point3, Region, Viewpoint, distance_2d, d
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field, body_key
 from navloom.scenes.space.clearings import Clearings, clearings_of
+from navloom.scenes.space.field_file import scene_key
 from navloom.scenes.space.mover import Mover, mover_of
 from navloom.scenes.space.shapes import outer
 from navloom.scenes.space.stands import Stand
+from navloom.shelf import BODIES
 
 MOVED = 0.5
 """Metres by which a viewpoint may be moved."""
 _STOREY = 0.3
 """Metres of height within which a place is on a viewpoint's floor."""
+_GRAPH = TypeAdapter(tuple[tuple[Viewpoint, ...], tuple[Edge, ...]])
+_MOST_BYTES = 16 * 1024 * 1024
 _ROOM = 1.0
 """Square metres: a smaller clearing in which no viewpoint is left gets none."""
 
 
 def body_graph(scene: Scene, body: Embodiment) -> Scene:
-    """A scene with the viewpoints and edges that are a body's; made once per scene and body.
+    """A scene with the viewpoints and edges that are a body's; made once, and kept on disk.
 
     Args:
         scene: with geometry. Its other parts stay as they are.
@@ -50,7 +55,25 @@ def body_graph(scene: Scene, body: Embodiment) -> Scene:
         SceneError: there is no geometry, or nowhere that the body can stand and turn.
         SimulatorError: embreex is not installed.
     """
-    return per_scene(scene, f"body graph {body_key(body)}", lambda: _made(scene, body))
+    return per_scene(scene, f"body graph {body_key(body)}", lambda: _kept(scene, body))
+
+
+def _kept(scene: Scene, body: Embodiment) -> Scene:
+    return BODIES.kept(
+        f"{scene_key(scene, f'graph {body_key(body)}')}.json",
+        lambda: _made(scene, body),
+        lambda file, made: file.write(_GRAPH.dump_json((made.viewpoints, made.edges))),
+        lambda file: _read(scene, file.read(_MOST_BYTES + 1)),
+    )
+
+
+def _read(scene: Scene, data: bytes) -> Scene:
+    if len(data) > _MOST_BYTES:
+        raise ValueError("too large")
+    viewpoints, edges = _GRAPH.validate_json(data)
+    if not viewpoints:
+        raise ValueError("no viewpoints")
+    return scene.replace(viewpoints=viewpoints, edges=edges)
 
 
 def _made(scene: Scene, body: Embodiment) -> Scene:

@@ -1,28 +1,21 @@
 """Which files of a scene habitat opens: an export of ours in the cache, or a dataset's own.
 
 A scene with geometry is exported once for what it holds (``habitat`` in the user's cache folder);
-navmeshes made of it lie beside it. When the folder grows over its bound, what was not used for
-longest goes.
+navmeshes made of it lie beside it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
-import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from navloom.errors import SceneError, SimulatorError
-from navloom.models.cache import HABITAT, cache_folder
 from navloom.scenes import exporting
 from navloom.scenes.distances import per_scene
 from navloom.scenes.exporting.habitat_files import save_habitat, scene_handle
@@ -35,12 +28,10 @@ from navloom.scenes.geometry.scan_files import scan_of
 from navloom.scenes.geometry.scan_mesh import number_owners
 from navloom.scenes.geometry.solids import Picture
 from navloom.scenes.scene import Scene
+from navloom.shelf import HABITAT, code_key, content_key
 from navloom.sim.habitat.scene_dataset import find_in_dataset
 
-MOST_BYTES = 4_000_000_000
 _FORMAT = 1
-_DAY_S = 86_400.0
-_counter = count()
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +67,6 @@ class SceneFiles:
         return found
 
 
-def habitat_folder(given: Path | str | None = None) -> Path:
-    """Where exports and navmeshes are kept: ``habitat`` in the folder of the cache."""
-    return cache_folder(given) / HABITAT
-
-
 def scene_files(scene: Scene, dataset: Path | None = None) -> SceneFiles:
     """The files of a scene; exported where they are not there.
 
@@ -100,53 +86,37 @@ def scene_files(scene: Scene, dataset: Path | None = None) -> SceneFiles:
         raise SimulatorError(f"{scene.uri} cannot be exported for habitat: {error}") from error
 
 
-def content_key(scene: Scene) -> str:
+def export_key(scene: Scene) -> str:
     """A hash of all that an export depends on, and of what makes it."""
     mesh = scene_mesh(scene)
-    whole = sha256(f"navloom habitat {_FORMAT}".encode())
-    for file in sorted(Path(exporting.__file__).parent.glob("*.py")):
-        whole.update(file.read_bytes())
-    whole.update(scene.model_dump_json().encode(errors="surrogatepass"))
-    for part in (mesh.vertices, mesh.faces, mesh.owners, mesh.surface, mesh.uv, mesh.smooth):
-        whole.update(f"{part.dtype.str}{part.shape}".encode())
-        whole.update(np.ascontiguousarray(part).data)
+    told = [f"navloom habitat {_FORMAT}", code_key(*exporting.__path__), scene.model_dump_json()]
+    parts = [mesh.vertices, mesh.faces, mesh.owners, mesh.surface, mesh.uv, mesh.smooth]
     for look in mesh.surfaces:
         picture = isinstance(look.texture, Picture)
         named = "picture" if picture else look.texture
-        whole.update(repr((look.rgb, named, look.repeat, look.gloss, look.glow)).encode())
+        told.append(repr((look.rgb, named, look.repeat, look.gloss, look.glow)))
         if isinstance(look.texture, Picture):
-            whole.update(f"{look.texture.pixels.shape}".encode())
-            whole.update(np.ascontiguousarray(look.texture.pixels).data)
-    return whole.hexdigest()[:40]
+            parts.append(look.texture.pixels)
+    return content_key(*told, *parts)[:40]
 
 
 def _exported(scene: Scene) -> SceneFiles:
-    root = habitat_folder()
-    folder = root / content_key(scene)
-    if _config(folder) is None:
-        begun = time.monotonic()
-        half = root / f".{folder.name}.{os.getpid()}-{next(_counter)}"
-        try:
-            half.mkdir(mode=0o700, parents=True)
-            save_habitat([scene], half)
-            # What stands there without a config is what a kill has left.
-            shutil.rmtree(folder, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                half.rename(folder)
-        except OSError as error:
-            raise SimulatorError(
-                f"{scene.uri} cannot be exported for habitat: {root}: {error.strerror or error}."
-            ) from error
-        finally:
-            shutil.rmtree(half, ignore_errors=True)
-        _bounded(folder)
-        log = logging.getLogger("navloom")
+    begun, log = time.monotonic(), logging.getLogger("navloom")
+
+    def fill(folder: Path) -> None:
+        save_habitat([scene], folder)
         log.info("%s exported for habitat in %.1f s", scene.uri, time.monotonic() - begun)
+
+    try:
+        folder = HABITAT.folder(export_key(scene), fill, lambda path: _config(path) is not None)
+    except OSError as error:
+        raise SimulatorError(
+            f"{scene.uri} cannot be exported for habitat: {HABITAT.root()}:"
+            f" {error.strerror or error}."
+        ) from error
     config = _config(folder)
     if config is None:
         raise SimulatorError(f"{folder}: what was just written is gone: is the disk full?")
-    with contextlib.suppress(OSError):
-        os.utime(folder)
     navmeshes = folder / "navmeshes"
     return SceneFiles(config, scene_handle(scene), navmeshes, _own_numbers(scene))
 
@@ -155,7 +125,7 @@ def _of_dataset(scene: Scene, config: Path) -> SceneFiles:
     found = find_in_dataset(config, [scene.id, release_name(scene)])
     state = found.file.stat()
     told = f"{found.file.resolve()} {state.st_size} {state.st_mtime_ns}"
-    navmeshes = habitat_folder() / f"of-{sha256(told.encode()).hexdigest()[:40]}" / "navmeshes"
+    navmeshes = HABITAT.root() / f"of-{sha256(told.encode()).hexdigest()[:40]}" / "navmeshes"
     return SceneFiles(config, found.handle, navmeshes, _dataset_numbers(scene))
 
 
@@ -188,45 +158,3 @@ def _closed(owners: NDArray[np.int32]) -> NDArray[np.int32]:
 def _config(folder: Path) -> Path | None:
     found = sorted(folder.glob("*.scene_dataset_config.json"))
     return found[0] if found else None
-
-
-def entries(folder: Path | None = None) -> Iterator[tuple[Path, int, float]]:
-    """What is kept: a folder, its bytes, and when it was last used."""
-    root = folder or habitat_folder()
-    for path in sorted(root.iterdir()) if root.is_dir() else ():
-        if path.is_dir():
-            with contextlib.suppress(OSError):
-                size = sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
-                yield path, size, path.stat().st_mtime
-
-
-def prune_habitat(folder: Path, older_than: float | None = None) -> tuple[int, int]:
-    """Delete exports and navmeshes.
-
-    Args:
-        folder: where they are kept.
-        older_than: only what was not used for so many seconds; None deletes all.
-
-    Returns:
-        How many scenes, and their bytes.
-    """
-    before, number, size = time.time() - (older_than or 0.0), 0, 0
-    for path, found, used in list(entries(folder)):
-        if older_than is None or used < before:
-            shutil.rmtree(path, ignore_errors=True)
-            number, size = number + 1, size + found
-    return number, size
-
-
-def _bounded(newest: Path) -> None:
-    """Drop what was not used for longest, until the folder keeps to its bound."""
-    there = sorted(entries(newest.parent), key=lambda each: (each[2], each[0].name))
-    size = sum(found for _, found, _ in there)
-    for path, found, used in there:
-        half_made = path.name.startswith(".")
-        if size <= MOST_BYTES and not half_made:
-            continue
-        # Another process may be writing what is young and half made.
-        if path != newest and not (half_made and time.time() - used < _DAY_S):
-            shutil.rmtree(path, ignore_errors=True)
-            size -= found

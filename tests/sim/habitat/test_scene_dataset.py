@@ -11,7 +11,8 @@ import pytest
 from navloom.errors import SimulatorError
 from navloom.scenes import load_scene
 from navloom.scenes.exporting.habitat_files import save_habitat
-from navloom.sim.habitat.habitat_scenes import content_key, entries, prune_habitat, scene_files
+from navloom.shelf import HABITAT
+from navloom.sim.habitat.habitat_scenes import export_key, scene_files
 from navloom.sim.habitat.scene_dataset import find_in_dataset
 
 FLAT = load_scene("demo:flat")
@@ -99,11 +100,11 @@ def test_a_scene_is_exported_once_for_what_it_holds(
     assert again.config == first.config
     assert {path: path.stat().st_mtime_ns for path in written} == written
     emptied = FLAT.replace(items=(), relations=())
-    assert content_key(emptied) != content_key(FLAT)
-    (folder, size, _), *others = entries(tmp_path / "habitat")
-    assert folder == first.config.parent
-    assert size > 100_000
+    assert export_key(emptied) != export_key(FLAT)
+    only, *others = HABITAT.entries()
+    assert only.path == first.config.parent
+    assert only.bytes > 100_000
     assert others == []
-    assert prune_habitat(tmp_path / "habitat", 3600.0) == (0, 0)
-    assert prune_habitat(tmp_path / "habitat") == (1, size)
-    assert list(entries(tmp_path / "habitat")) == []
+    assert HABITAT.prune(3600.0) == (0, 0)
+    assert HABITAT.prune() == (1, only.bytes)
+    assert list(HABITAT.entries()) == []
