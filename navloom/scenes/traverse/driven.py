@@ -22,7 +22,14 @@ from navloom.scenes.geometry.owners import door_owner
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.space.mover import Mover, Stand
 from navloom.scenes.traverse.lattice_ways import Motion, Search
-from navloom.scenes.traverse.link_ground import LinkGround, elevator_stands, pushed
+from navloom.scenes.traverse.link_ground import (
+    Core,
+    LinkGround,
+    elevator_stands,
+    foot_of,
+    head_of,
+    pushed,
+)
 from navloom.scenes.traverse.stair_drive import climbed, entered, flight_of
 
 Result = Literal["passed", "blocked", "gave up"]
@@ -133,7 +140,15 @@ class _Drive:
         if flight is None:
             return self._said("gave up", by="nobody says where the stairs are")
         path, metres, by, self.tries = climbed(self.mover, flight)
-        return self._said("blocked" if by else "passed", path, metres, by)
+        if by:
+            return self._said("blocked", path, metres, by)
+        toward = self.link.model_copy(
+            update={"a": flight.b, "b": flight.a, "point": flight.line[-1]}
+        )
+        found = self._sought(toward, head_of(flight))
+        if found.result != "passed":
+            return found
+        return self._said("passed", (*path, *found.path[::-1]), metres + found.metres)
 
     def through(self) -> Driven:
         """Find ways and drive them."""
@@ -152,12 +167,16 @@ class _Drive:
             for flight in flights:
                 first = self.link.b if flight.a == self.link.a else self.link.a
                 toward = self.link.model_copy(update={"a": first, "b": flight.a})
-                found = self._among(LinkGround(self.mover, toward, flight=flight))
-                if isinstance(found, Driven):
+                found = self._sought(toward, foot_of(flight))
+                if found.result == "passed":
                     return found
+        return self._sought(self.link)
+
+    def _sought(self, link: Link, flight: Core | None = None) -> Driven:
+        """Find ways and drive them, on a grid and on a finer one."""
         given_up = False
         for fully in (False, True):
-            ground = LinkGround(self.mover, self.link, fully=fully)
+            ground = LinkGround(self.mover, link, fully=fully, flight=flight)
             found = self._among(ground)
             if isinstance(found, Driven):
                 return found

@@ -2,47 +2,56 @@
 
 A body goes ahead and back along its heading, and turns on the spot. Headings are those of whole
 steps of a square grid, so that a straight motion ends on the grid; a box is the same from behind,
-so that half a turn is all. Where a box fits is found for all places of one heading at once: its
-outline slid over a picture of the lines, by Fourier transform. The picture is off by a cell at
-most, so a place may be free, taken, or doubtful; doubtful ones are tried against the lines.
+so that half a turn is all. What a line takes from a row of places is an interval, exactly: the
+places of a box that meets it are the sum of three segments, those of a disc a bar with round ends.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft, ndimage
+from scipy import ndimage
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from navloom.scenes.space.shapes import Shape
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Steps = tuple[tuple[int, int], ...]
 
 CELL, CELL_ROUND = 0.05, 0.025
 """Metres between places, of a box and of a disc, which has one heading."""
-_HALF = 0.5
-"""A cell of the picture, in places."""
-_OFF = 0.375
-"""Places that a line may be from where the picture has it, and a little."""
-_PAD = 0.6
-_BLOCK = 0.4
-_KEPT = 0.001
-"""Metres that a body keeps from lines."""
-_QUARTER = ((1, 0), (6, 1), (3, 1), (2, 1), (3, 2), (1, 1), (2, 3), (1, 2), (1, 3), (1, 6))
-STEPS: tuple[tuple[int, int], ...] = (*_QUARTER, *((-z, x) for x, z in _QUARTER))
-"""The motion ahead of each heading, in places."""
-ANGLES = tuple(math.atan2(z, x) for x, z in STEPS)
-"""Each heading, from the first axis toward the second."""
+_KEPT = 0.0015
+"""Metres that a body keeps from lines: a millimetre, and what a turn by five degrees needs."""
+
+
+def _both_quarters(first: Steps) -> Steps:
+    """Headings over half a turn from those up to an eighth."""
+    quarter = (*first, *((z, x) for x, z in first[-2:0:-1]))
+    return (*quarter, *((-z, x) for x, z in quarter))
+
+
+FEW = _both_quarters(((1, 0), (6, 1), (3, 1), (2, 1), (3, 2), (1, 1)))
+"""The motion ahead of each heading, in places, from the first axis toward the second."""
+_FINER = ((12, 1), (6, 1), (4, 1), (3, 1), (5, 2), (2, 1), (5, 3), (3, 2), (4, 3), (6, 5))
+MANY = _both_quarters(((1, 0), *_FINER, (1, 1)))
+"""The same, no more than six degrees apart."""
+AXES: Steps = ((1, 0), (0, 1))
 _TURNING = 2.5
 """Places that a turn to the next heading counts as much as."""
 _SIDES = ((1, 0), (0, 1), (1, 1), (1, -1))
+_FARTHEST = 300.0
+"""Places that a way is long at most."""
+_THIN = 1e-9
+_PAD = 0.7
+"""Metres beyond the grid that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +71,6 @@ class Frame:
     wide: int
     deep: int
     cell: float = CELL
-
-    @property
-    def off(self) -> float:
-        """Metres that a line may be from where a picture has it."""
-        return _OFF * self.cell
 
     @property
     def aside(self) -> tuple[float, float]:
@@ -96,9 +100,10 @@ class Frame:
         second = dx * self.aside[0] + dz * self.aside[1]
         return round(first / self.cell), round(second / self.cell)
 
-    def heading(self, number: int) -> float:
+    def heading(self, step: tuple[int, int]) -> float:
         """A heading as bodies have it: 0 along -z, clockwise seen from above."""
-        u, w = math.cos(ANGLES[number]), math.sin(ANGLES[number])
+        angle = math.atan2(step[1], step[0])
+        u, w = math.cos(angle), math.sin(angle)
         x = u * self.along[0] + w * self.aside[0]
         z = u * self.along[1] + w * self.aside[1]
         return math.atan2(x, -z)
@@ -115,115 +120,121 @@ class Plane:
     def __init__(self, frame: Frame, lines: Floats) -> None:
         self.frame = frame
         self._lines = frame.inside(lines)
-        self.fine = _HALF * frame.cell
-        self._pad = 2 * math.ceil(_PAD / frame.cell)
-        shape = (2 * frame.wide + 2 * self._pad, 2 * frame.deep + 2 * self._pad)
-        self.seen = np.zeros(shape, dtype=np.bool_)
-        self._mark()
 
-    def _mark(self) -> None:
-        a, b = self._lines[:, :2], self._lines[:, 2:]
-        count = np.maximum(np.ceil(np.hypot(*(b - a).T) / (self.fine / 2)).astype(np.int64), 1) + 1
+    def seen_from(self, places: Bools) -> Plane:
+        """The same with those lines alone that are seen from some places: not what is in things.
+
+        Args:
+            places: (wide, deep) where to look from.
+        """
+        fine = self.frame.cell / 2
+        pad = round(_PAD / fine)
+        room = (2 * self.frame.wide + 2 * pad, 2 * self.frame.deep + 2 * pad)
+        a, b = self._lines[:, :2] / fine + pad, self._lines[:, 2:] / fine + pad
+        count = np.ceil(np.abs(b - a).max(axis=1) * 1.5).astype(np.int64) + 1
         which = np.repeat(np.arange(len(count)), count)
-        share = (np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)) / (
-            count[which] - 1
-        )
-        at = a[which] + share[:, None] * (b - a)[which]
-        i, j = (np.rint(at / self.fine).astype(np.int64) + self._pad).T
-        held = (i >= 0) & (j >= 0) & (i < self.seen.shape[0]) & (j < self.seen.shape[1])
-        self.seen[i[held], j[held]] = True
+        share = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+        share = share / np.maximum(count - 1, 1)[which]
+        i, j = np.rint(a[which] + share[:, None] * (b - a)[which]).astype(np.int64).T
+        held = (i >= 0) & (j >= 0) & (i < room[0]) & (j < room[1])
+        i, j, which = i[held], j[held], which[held]
+        clear = np.ones(room, dtype=np.bool_)
+        clear[i, j] = False
+        label, _ = ndimage.label(clear)
+        inner = slice(pad, -pad, 2)
+        from_ = np.zeros(label.max() + 1, dtype=np.bool_)
+        from_[label[inner, inner][places]] = True
+        from_[0] = False
+        seen = ndimage.binary_dilation(from_[label], structure=np.ones((3, 3)))
+        kept = np.zeros(len(count), dtype=np.bool_)
+        kept[which[seen[i, j]]] = True
+        out = Plane(self.frame, np.zeros((0, 4)))
+        out._lines = self._lines[kept]
+        return out
 
-    @cached_property
-    def away(self) -> Floats:
-        """(wide, deep) metres from each place to the nearest line, off by a cell at most."""
-        if not self.seen.any():
-            return np.full((self.frame.wide, self.frame.deep), 100.0)
-        far = ndimage.distance_transform_edt(~self.seen) * self.fine
-        away: Floats = far[self._inner]
-        return away
+    def disc(self, radius: float) -> Bools:
+        """(wide, deep) where a disc is free."""
+        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
+        a, b = self._lines[:, :2], self._lines[:, 2:]
+        along = (b - a) / 2
+        far = np.maximum(np.hypot(*along.T), _THIN)
+        radius += _KEPT
+        aside = np.stack([-along[:, 1], along[:, 0]], axis=1) / far[:, None] * radius
+        for each in (*_rounds(np.concatenate([a, b]), radius, self.frame),
+                     *_sums((a + b) / 2, (along, aside), self.frame)):  # fmt: skip
+            _mark(taken, *each, self.frame)
+        return _clear(taken)
 
-    @property
-    def _inner(self) -> tuple[slice, slice]:
-        """The places of the grid among the cells of the picture."""
-        inner = slice(self._pad, -self._pad, 2)
-        return inner, inner
-
-    @cached_property
-    def _turned(self) -> tuple[NDArray[np.complex64], tuple[int, int]]:
-        wide, deep = (fft.next_fast_len(n + 2 * self._pad, real=True) for n in self.seen.shape)
-        return _transformed(self.seen, (wide, deep)), (wide, deep)
-
-    def taken(self, shape: Shape, number: int, more: float) -> Bools:
-        """(wide, deep) where a box with this heading reaches a line as the picture has it."""
-        picture, room = self._turned
-        outline = _outline(shape, number, more, room, self.fine)
-        wide, deep = self.seen.shape
-        met = fft.irfft2(picture * outline, s=room)[:wide, :deep] > 0.5
-        taken: Bools = met[self._inner]
-        return taken
-
-    def exactly(self, shape: Shape, angle: float, i: Ints, j: Ints) -> Bools:
-        """Whether a body at an angle is free at each of some places, tried on the lines."""
-        free = np.zeros(len(i), dtype=np.bool_)
-        cos, sin = math.cos(angle), math.sin(angle)
-        # Places of one block at a time: few lines are near all of them.
-        block_ = max(1, round(_BLOCK / self.frame.cell))
-        block = (i // block_) * self.frame.deep + j // block_
-        order = np.argsort(block, kind="stable")
-        for part in np.split(order, np.flatnonzero(np.diff(block[order])) + 1):
-            x, z = (each[part].astype(np.float64) * self.frame.cell for each in (i, j))
-            reach = shape.outer + 0.01
-            lines = self._lines
-            near = (
-                (np.minimum(lines[:, 0], lines[:, 2]) <= x.max() + reach)
-                & (np.maximum(lines[:, 0], lines[:, 2]) >= x.min() - reach)
-                & (np.minimum(lines[:, 1], lines[:, 3]) <= z.max() + reach)
-                & (np.maximum(lines[:, 1], lines[:, 3]) >= z.min() - reach)
-            )
-            free[part] = _apart(shape, lines[near], x, z, cos, sin)
-        return free
+    def box(self, shape: Shape, step: tuple[int, int]) -> Bools:
+        """(wide, deep) where a box with some heading is free."""
+        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
+        a, b = self._lines[:, :2], self._lines[:, 2:]
+        ahead = np.array(step) / math.hypot(*step) * (shape.ahead + _KEPT)
+        aside = np.array([-step[1], step[0]]) / math.hypot(*step) * (shape.aside + _KEPT)
+        sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
+        for each in _sums((a + b) / 2, ((b - a) / 2, *sides), self.frame):
+            _mark(taken, *each, self.frame)
+        return _clear(taken)
 
 
-@lru_cache(maxsize=256)
-def _outline(
-    shape: Shape, number: int, more: float, room: tuple[int, int], fine: float
-) -> NDArray[np.complex64]:
-    """A box's outline with a heading, filled, ready to be slid over a picture."""
-    reach = math.ceil((shape.outer + abs(more)) / fine)
-    i, j = np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1), indexing="ij")
-    cos, sin = math.cos(ANGLES[number]), math.sin(ANGLES[number])
-    along, aside = (i * cos + j * sin) * fine, (j * cos - i * sin) * fine
-    filled = (np.abs(along) <= shape.ahead + more) & (np.abs(aside) <= shape.aside + more)
-    picture = np.zeros(room, dtype=np.float32)
-    picture[i[filled], j[filled]] = 1
-    return _transformed(picture, room)
+def _rows(middle: Floats, half: Floats, frame: Frame) -> tuple[Ints, Ints]:
+    """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
+    first = np.maximum(np.ceil((middle - half) / frame.cell), 0).astype(np.int64)
+    last = np.minimum(np.floor((middle + half) / frame.cell), frame.wide - 1).astype(np.int64)
+    count = np.maximum(last - first + 1, 0)
+    which = np.repeat(np.arange(len(count)), count)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
-def _transformed(
-    picture: NDArray[np.float32] | Bools, room: tuple[int, int]
-) -> NDArray[np.complex64]:
-    out: NDArray[np.complex64] = fft.rfft2(picture.astype(np.float32), s=room).astype(np.complex64)
-    return out
+def _rounds(middles: Floats, radius: float, frame: Frame) -> Iterator[tuple[Ints, Floats, Floats]]:
+    """Discs around points: rows of the grid, and from where to where they reach in each."""
+    which, row = _rows(middles[:, 0], np.full(len(middles), radius), frame)
+    half = np.sqrt(np.maximum(radius**2 - (row * frame.cell - middles[which, 0]) ** 2, 0))
+    yield row, middles[which, 1] - half, middles[which, 1] + half
 
 
-def _apart(shape: Shape, lines: Floats, x: Floats, z: Floats, cos: float, sin: float) -> Bools:
-    """Whether a shape keeps from all lines, at many places with one heading."""
-    ax, az, bx, bz = (lines[None, :, k] for k in range(4))
-    px, pz = x[:, None], z[:, None]
-    if shape.round:
-        ex, ez = bx - ax, bz - az
-        t = ((px - ax) * ex + (pz - az) * ez) / np.maximum(ex * ex + ez * ez, 1e-12)
-        t = np.clip(t, 0, 1)
-        far = (ax + t * ex - px) ** 2 + (az + t * ez - pz) ** 2
-        return np.asarray((far >= (shape.ahead + _KEPT) ** 2).all(axis=1))
-    au, aw = (ax - px) * cos + (az - pz) * sin, (az - pz) * cos - (ax - px) * sin
-    bu, bw = (bx - px) * cos + (bz - pz) * sin, (bz - pz) * cos - (bx - px) * sin
-    ahead, aside = shape.ahead + _KEPT, shape.aside + _KEPT
-    out = (np.minimum(au, bu) >= ahead) | (np.maximum(au, bu) <= -ahead)
-    out |= (np.minimum(aw, bw) >= aside) | (np.maximum(aw, bw) <= -aside)
-    nu, nw = aw - bw, bu - au
-    out |= np.abs(au * nu + aw * nw) >= ahead * np.abs(nu) + aside * np.abs(nw)
-    return np.asarray(out.all(axis=1))
+def _sums(
+    middles: Floats, halves: Sequence[Floats], frame: Frame
+) -> Iterator[tuple[Ints, Floats, Floats]]:
+    """Sums of segments around points: rows of the grid, and from where to where they reach in each.
+
+    The highest place of a row is found by spending its distance from the lowest row on the segments
+    that rise most, first; the lowest by spending it on those that rise least.
+    """
+    half = np.stack(halves, axis=1)
+    half = np.where(half[..., :1] < 0, -half, half)
+    over, up = np.maximum(half[..., 0], _THIN), half[..., 1]
+    order = np.argsort(-up / over, axis=1)
+    over, up = np.take_along_axis(over, order, axis=1), np.take_along_axis(up, order, axis=1)
+    which, row = _rows(middles[:, 0], over.sum(axis=1), frame)
+    spent = row * frame.cell - (middles[:, 0] - over.sum(axis=1))[which]
+    base, rise, most = (middles[:, 1] - up.sum(axis=1))[which], up / over, 2 * over
+    ends = []
+    for turn in (range(half.shape[1] - 1, -1, -1), range(half.shape[1])):
+        at, left = base.copy(), spent
+        for k in turn:
+            part = np.minimum(left, most[which, k])
+            at += rise[which, k] * part
+            left = left - part
+        ends.append(at)
+    yield row, ends[0], ends[1]
+
+
+def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: Frame) -> None:
+    """Count intervals of rows."""
+    first = np.maximum(np.ceil(low / frame.cell), 0).astype(np.int64)
+    last = np.minimum(np.floor(high / frame.cell), frame.deep - 1).astype(np.int64) + 1
+    held = first < last
+    row, first, last = row[held] * (frame.deep + 1), first[held], last[held]
+    flat = taken.reshape(-1)
+    flat += np.bincount(row + first, minlength=flat.size)
+    flat -= np.bincount(row + last, minlength=flat.size)
+
+
+def _clear(taken: Ints) -> Bools:
+    """Where nothing was counted."""
+    free: Bools = np.cumsum(taken, axis=1)[:, :-1] == 0
+    return free
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,13 +243,12 @@ class States:
 
     Attributes:
         free: (headings, wide, deep); a disc has one heading.
-        round: whether it is a disc's.
-        turns: (headings, wide, deep) where it may turn to the next heading; None: wherever both are
-            free.
+        steps: the motion ahead of each heading; empty for a disc.
+        turns: (wide, deep) where it may turn to the next heading; None: wherever both are free.
     """
 
     free: Bools
-    round: bool
+    steps: Steps = ()
     turns: Bools | None = None
 
     @cached_property
@@ -255,13 +265,13 @@ class States:
             weights.append(np.full(len(a), metres))
 
         for k in range(len(self.free)):
-            for di, dj in _SIDES if self.round else (STEPS[k],):
+            for di, dj in (self.steps[k],) if self.steps else _SIDES:
                 add(*self._moves(number[k], self.free[k], di, dj), math.hypot(di, dj))
-        if not self.round:
+        if self.steps:
             for k in range(len(self.free)):
                 both = self.free[k] & self.free[(k + 1) % len(self.free)]
                 if self.turns is not None:
-                    both &= self.turns[k]
+                    both &= self.turns
                 add(number[k][both], number[(k + 1) % len(self.free)][both], _TURNING)
         i, j, w = (np.concatenate(each) for each in (rows, columns, weights))
         n = self.free.size
@@ -287,6 +297,17 @@ class States:
         if not len(start):
             return np.full(self.free.size, np.inf), np.full(self.free.size, -9999)
         metres, before, _ = dijkstra(
-            self.graph, directed=False, indices=start, min_only=True, return_predecessors=True
+            self.graph,
+            directed=False,
+            indices=start,
+            min_only=True,
+            return_predecessors=True,
+            limit=_FARTHEST,
         )
         return metres, before.astype(np.int64)
+
+    @cached_property
+    def parts(self) -> Ints:
+        """(headings, wide, deep) the number of what hangs together, of each state."""
+        label = connected_components(self.graph, directed=False)[1]
+        return np.asarray(label, dtype=np.int64).reshape(self.free.shape)

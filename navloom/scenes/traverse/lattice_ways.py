@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import shapely
@@ -14,9 +16,8 @@ from scipy import ndimage
 
 from navloom.scenes.distances import turn_between
 from navloom.scenes.space.mover import Moved, Mover, Stand
-from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import ANGLES, States
-from navloom.scenes.traverse.link_ground import LinkGround, free_states, free_turns
+from navloom.scenes.traverse.lattice import AXES, FEW, MANY, States
+from navloom.scenes.traverse.link_ground import LinkGround, states_of
 
 Bools = NDArray[np.bool_]
 _ARRIVED = 0.002
@@ -67,54 +68,41 @@ class Search:
 
     def stages(self) -> Iterator[Stage]:
         """Ever more laborious ways to look: none where even half the body would not pass."""
-        ground, shape = self._ground, self._ground.shape
-        if not all(len(core.places) for core in ground.cores):
+        ground, shape, plane = self._ground, self._ground.shape, self._ground.plane
+        if not all(len(core.places) for core in ground.cores) or not self.may_pass():
             return
-        away = ground.plane.away
-        slim = self._allowed & (away > shape.aside - ground.frame.off)
-        if not self._joined(slim):
-            return
-        wide = self._allowed & (away > shape.outer + ground.frame.off)
+        plane = plane.seen_from(self._slim)
+        wide = self._slim & plane.disc(shape.outer)
         if self._joined(wide):
-            yield Stage(ground, States(wide[None], round=True))
-        if not shape.round:
-            yield Stage(ground, States(self._straight(shape), round=False))
-        free = free_states(ground.plane, shape, self._allowed, exact=True)
-        turns = None if shape.round else free_turns(ground.plane, shape, free)
-        yield Stage(ground, States(free, shape.round, turns))
+            yield Stage(ground, States(wide[None]))
+        if shape.round:
+            return
+        if not ground.fully:
+            straight = states_of(plane, shape, self._slim, AXES)
+            yield Stage(ground, replace(straight, turns=wide))
+        steps = MANY if ground.fully else FEW
+        yield Stage(ground, states_of(plane, shape, self._slim, steps))
 
     def may_pass(self) -> bool:
         """Whether half the body's width could come from region to region at all."""
         ground = self._ground
-        slim = self._allowed & (ground.plane.away > ground.shape.aside - ground.frame.off)
+        slim = self._slim
         label, _ = ndimage.label(slim, structure=np.ones((3, 3)))
         at = ground.frame.places
         sides = [slim & shapely.contains_xy(area, at[..., 0], at[..., 1]) for area in ground.areas]
-        first, last = (set(np.unique(label[side]).tolist()) for side in sides)
-        return bool(first & last)
+        return bool((_held(label, sides[0]) & _held(label, sides[1])).any())
+
+    @cached_property
+    def _slim(self) -> Bools:
+        """Where a disc as wide as the body would be free, or a cell narrower."""
+        ground = self._ground
+        return self._allowed & ground.plane.disc(ground.shape.aside - ground.frame.cell / 2)
 
     def _joined(self, free: Bools) -> bool:
         """Whether a disc's places join both cores."""
         label, _ = ndimage.label(free, structure=np.ones((3, 3)))
-        sides = [self._ground.inside(end, 1).any(axis=0) & free for end in (0, 1)]
-        first, last = (set(np.unique(label[side])) - {0} for side in sides)
-        return bool(first & last)
-
-    def _straight(self, shape: Shape) -> Bools:
-        """Free states, those straight through the link tried on the lines."""
-        ground = self._ground
-        free = free_states(ground.plane, shape, self._allowed, exact=False)
-        i0, j0 = ground.frame.place(*ground.gap)
-        for number, row in ((0, True), (10, False)):
-            span = np.arange(free.shape[1] if row else free.shape[2])
-            i, j = (span, np.full_like(span, j0)) if row else (np.full_like(span, i0), span)
-            held = (i >= 0) & (j >= 0) & (i < free.shape[1]) & (j < free.shape[2])
-            i, j = i[held], j[held]
-            held = self._allowed[i, j] & ~free[number, i, j]
-            i, j = i[held], j[held]
-            if len(i):
-                free[number, i, j] = ground.plane.exactly(shape, ANGLES[number], i, j)
-        return free
+        sides = [self._ground.inside(end, ()).any(axis=0) & free for end in (0, 1)]
+        return bool((_held(label, sides[0]) & _held(label, sides[1])).any())
 
 
 class Stage:
@@ -133,10 +121,11 @@ class Stage:
 
     def ways(self, count: int) -> list[list[Motion]]:
         """Ways from some places of the first region to the nearest one of the second."""
-        headings = len(self._states.free)
-        ground = self._ground
-        starts, goals = (ground.inside(end, headings) & self._states.free for end in (0, 1))
+        ground, states = self._ground, self._states
+        starts, goals = (ground.inside(end, states.steps) & states.free for end in (0, 1))
         if not starts.any() or not goals.any():
+            return []
+        if not (_held(states.parts, starts) & _held(states.parts, goals)).any():
             return []
         metres, before = self._states.ways(goals)
         found = np.flatnonzero(starts.ravel() & np.isfinite(metres))
@@ -155,14 +144,15 @@ class Stage:
             states.append(int(before[states[-1]]))
         k, i, j = np.unravel_index(np.array(states), self._states.free.shape)
         at = self._ground.frame.places[i, j]
-        if self._states.round:
+        if not self._states.steps:
             return self._round_motions(at)
-        heading = self._ground.frame.heading(int(k[0]))
+        frame, steps = self._ground.frame, self._states.steps
+        heading = frame.heading(steps[k[0]])
         out = [Motion(float(at[0, 0]), float(at[0, 1]), heading)]
         for n in range(1, len(k)):
             x, z = at[n].tolist()
             if k[n] != k[n - 1]:
-                there = self._ground.frame.heading(int(k[n]))
+                there = frame.heading(steps[k[n]])
                 turn = turn_between(heading, there)
                 if abs(turn) > math.pi / 2:
                     turn -= math.copysign(math.pi, turn)
@@ -188,6 +178,13 @@ class Stage:
                 out.append(Motion(*_spot(bends[n - 1]), headings[n - 1]))
             out.append(Motion(*_spot(bends[n]), headings[n - 1]))
         return out
+
+
+def _held(label: NDArray[np.integer[Any]], where: Bools) -> Bools:
+    """Which numbers some places have."""
+    out = np.zeros(int(label.max(initial=0)) + 1, dtype=np.bool_)
+    out[label[where]] = True
+    return out
 
 
 def _spot(at: NDArray[np.float64]) -> tuple[float, float]:

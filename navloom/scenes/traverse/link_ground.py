@@ -9,7 +9,6 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 from scipy import ndimage
-from scipy.sparse.csgraph import connected_components
 from shapely import Point, Polygon
 from shapely.ops import nearest_points
 
@@ -20,7 +19,7 @@ from navloom.scenes.geometry.owners import STAIRS, door_owner
 from navloom.scenes.scene import Link, Region, Scene, Stairs
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import ANGLES, CELL, CELL_ROUND, Frame, Plane, States
+from navloom.scenes.traverse.lattice import CELL, CELL_ROUND, FEW, Frame, Plane, States, Steps
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -47,19 +46,30 @@ class Core:
 
     Attributes:
         places: (n, 2) where its middle may be.
-        headings: (n,) its headings as numbers; -1 for any.
+        headings: (n,) its headings, as numbers in ``FEW``; -1 for any.
     """
 
     places: Floats
     headings: NDArray[np.int64]
 
 
-def foot_of(flight: Stairs) -> Floats:
-    """(n, 2) places on the line of stairs no more than a metre over where they begin."""
+def foot_of(flight: Stairs) -> Core:
+    """Places on the line of stairs no more than a metre over where they begin."""
     low = [(x, z) for x, y, z in flight.line if abs(y - flight.line[0][1]) < _FOOT]
     way = shapely.LineString(low if len(low) > 1 else low * 2)
     far = np.arange(0.0, way.length + CELL, CELL)
-    return np.asarray(shapely.get_coordinates(shapely.line_interpolate_point(way, far)))
+    return _anywhere(np.asarray(shapely.get_coordinates(shapely.line_interpolate_point(way, far))))
+
+
+def head_of(flight: Stairs) -> Core:
+    """Where stairs end."""
+    x, _, z = flight.line[-1]
+    return _anywhere(np.array([[x, z]]))
+
+
+def _anywhere(places: Floats) -> Core:
+    """Places where any heading will do."""
+    return Core(places, np.full(len(places), -1))
 
 
 def pushed(scene: Scene, body: Embodiment) -> frozenset[int]:
@@ -94,14 +104,14 @@ class LinkGround:
         link: with a point; its regions have outlines.
         fully: seek all places where it gets about, not only those where it can turn round, and
             ways on a grid twice as fine.
-        flight: stairs that begin in the second region: to be there is to be at their foot.
+        flight: where stairs in the second region begin or end: to be there is to be in it.
     """
 
     def __init__(
-        self, mover: Mover, link: Link, *, fully: bool = False, flight: Stairs | None = None
+        self, mover: Mover, link: Link, *, fully: bool = False, flight: Core | None = None
     ) -> None:
         scene = mover.scene
-        self.mover, self.link, self._fully = mover, link, fully
+        self.mover, self.link, self.fully = mover, link, fully
         self.shape: Shape = mover.shape
         self.ends = tuple(scene.region_by_id[each] for each in (link.a, link.b))
         self.areas = tuple(outline_of(each) for each in self.ends)
@@ -109,16 +119,18 @@ class LinkGround:
         self.middle = (x, z)
         self.axis = self._axis()
         self.frame = self._framed()
-        self.cores = tuple(self._core(each) for each in self.ends)
-        if flight is not None:
-            foot = foot_of(flight)
-            self.cores = (self.cores[0], Core(foot, np.full(len(foot), -1)))
+        if flight is None:
+            self.cores = tuple(self._core(each) for each in self.ends)
+        else:
+            self.cores = (self._core(self.ends[0]), flight)
             # Treads are climbed; which of them it does not get onto, the drive finds.
             mover = Mover(scene, mover.body, pushed(scene, mover.body) | {STAIRS})
         low, high = (each.tolist() for each in _corners(self.frame.places))
         box = (low[0] - 1.5, low[1] - 1.5, high[0] + 1.5, high[1] + 1.5)
-        heights = sorted({round(each.center[1], 3) for each in self.ends})
-        self.lines = np.concatenate([mover.lines(y, box) for y in heights])
+        storey = self.ends[0].center[1]
+        heights = {round(each.center[1], 3) for each in self.ends}
+        heights = {y for y in heights if abs(y - storey) < _FOOT}
+        self.lines = np.concatenate([mover.lines(y, box) for y in sorted(heights)])
         self.plane = Plane(self.frame, self.lines)
 
     def _axis(self) -> tuple[float, float]:
@@ -164,7 +176,7 @@ class LinkGround:
         x, z = self.middle
         at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
         frame = Frame(at, self.axis, 1, 1)
-        cell = (CELL_ROUND if self.shape.round else CELL) / (2 if self._fully else 1)
+        cell = (CELL_ROUND if self.shape.round else CELL) / (2 if self.fully else 1)
         low, count = -math.ceil(NEAR / cell), 2 * math.ceil(NEAR / cell) + 1
         along, aside = np.array(frame.along), np.array(frame.aside)
         first = np.array(at) + cell * low * (along + aside)
@@ -174,10 +186,8 @@ class LinkGround:
         scene, body = self.mover.scene, self.mover.body
         # Leaves are out of the way in there, so that all links of a region have one core.
         mover = mover_of(scene, body, pushed(scene, body))
-        if self._fully:
-            return core_of(mover, region, self.axis, self.gap, fully=True)
-        key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}"
-        return per_scene(scene, key, lambda: core_of(mover, region, self.axis))
+        key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}:{self.fully}"
+        return per_scene(scene, key, lambda: core_of(mover, region, self.axis, fully=self.fully))
 
     def allowed(self) -> Bools:
         """(wide, deep) where the middle may be: both regions, and the doorway between them."""
@@ -191,10 +201,15 @@ class LinkGround:
                 near &= ~shapely.contains_xy(outline_of(region), x, z)
         return mine | near
 
-    def inside(self, end: int, headings: int) -> Bools:
-        """(headings, wide, deep) the states of a region's core."""
+    def inside(self, end: int, steps: Steps) -> Bools:
+        """(headings, wide, deep) the states of a region's core.
+
+        Args:
+            end: which region.
+            steps: the headings; none for a disc, which has one.
+        """
         core = self.cores[end]
-        out = np.zeros((headings, self.frame.wide, self.frame.deep), dtype=np.bool_)
+        out = np.zeros((max(len(steps), 1), self.frame.wide, self.frame.deep), dtype=np.bool_)
         if not len(core.places):
             return out
         own = self.frame.inside(core.places[:, [0, 1, 0, 1]])[:, :2]
@@ -203,7 +218,9 @@ class LinkGround:
         i, j, k = i[held], j[held], core.headings[held]
         any_ = k < 0
         out[:, i[any_], j[any_]] = True
-        out[np.minimum(k[~any_], headings - 1), i[~any_], j[~any_]] = True
+        same = np.array([steps.index(step) if step in steps else -1 for step in FEW])
+        held = ~any_ & (same[k] >= 0) if steps else ~any_
+        out[same[k[held]] if steps else 0, i[held], j[held]] = True
         return out
 
     def height_at(self, x: float, z: float) -> float:
@@ -235,12 +252,7 @@ class LinkGround:
 
 
 def core_of(
-    mover: Mover,
-    region: Region,
-    axis: tuple[float, float],
-    at: tuple[float, float] = (0.0, 0.0),
-    *,
-    fully: bool = False,
+    mover: Mover, region: Region, axis: tuple[float, float], *, fully: bool = False
 ) -> Core:
     """Where a body gets about in a region: where it can turn round, if that hangs together.
 
@@ -251,18 +263,15 @@ def core_of(
         mover: of the body.
         region: with an outline.
         axis: of the grid.
-        at: a place on it.
-        fully: seek all such places, doubtful ones on the lines.
+        fully: seek all such places, not only those where it can turn round.
     """
     area = outline_of(region)
-    own = Frame((0.0, 0.0), axis, 1, 1).inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[
-        :, :2
-    ]
-    zero = Frame((0.0, 0.0), axis, 1, 1).inside(np.array([[*at, *at]]))[0, :2]
+    origin = Frame((0.0, 0.0), axis, 1, 1)
+    own = origin.inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[:, :2]
     cell = CELL_ROUND if mover.shape.round else CELL
-    low = zero + np.floor((own.min(axis=0) - zero) / cell) * cell
+    low = np.floor(own.min(axis=0) / cell) * cell
     wide, deep = (np.ceil((own.max(axis=0) - low) / cell).astype(int) + 1).tolist()
-    first = low[0] * np.array(axis) + low[1] * np.array([-axis[1], axis[0]])
+    first = low[0] * np.array(axis) + low[1] * np.array(origin.aside)
     frame = Frame(
         (float(first[0]), float(first[1])), axis, min(wide, _MOST), min(deep, _MOST), cell
     )
@@ -271,77 +280,42 @@ def core_of(
     plane = Plane(frame, np.concatenate([lines, _edges(area)]))
     places = frame.places
     within = shapely.contains_xy(area, places[..., 0], places[..., 1])
-    free = within & (plane.away > mover.shape.outer + frame.off)
+    slim = within & plane.disc(mover.shape.aside - cell / 2)
+    plane = plane.seen_from(slim)
+    free = slim & plane.disc(mover.shape.outer)
     label, count = ndimage.label(free, structure=np.ones((3, 3)))
     if count and not fully:
         sizes = np.bincount(label.ravel())[1:]
         if mover.shape.round or sizes.max() >= max(_LEAST / cell**2, _MOST_OF * sizes.sum()):
-            held = places[np.isin(label, np.flatnonzero(sizes >= MAIN * sizes.max()) + 1)]
+            main = np.concatenate([[False], sizes >= MAIN * sizes.max()])
+            held = places[main[label]]
             return Core(held, np.full(len(held), -1))
-    return _tight_core(plane, within, mover.shape, fully=fully)
+    return _tight_core(plane, slim, mover.shape)
 
 
-def _tight_core(plane: Plane, within: Bools, shape: Shape, *, fully: bool) -> Core:
-    """The same with every heading by itself."""
-    free = free_states(plane, shape, within, exact=fully)
-    if not fully and np.count_nonzero(free.any(axis=0)) * plane.frame.cell**2 < _LEAST:
-        free = free_states(plane, shape, within, exact=True)
-    states = States(free, shape.round)
-    if not free.any():
+def _tight_core(plane: Plane, slim: Bools, shape: Shape) -> Core:
+    """The same with every heading by itself, among places where a disc as wide would be free."""
+    states = states_of(plane, shape, slim, () if shape.round else FEW)
+    if not states.free.any():
         return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
-    label = connected_components(states.graph, directed=False)[1]
-    sizes = np.bincount(label[free.ravel()])
-    main = np.flatnonzero(sizes >= MAIN * sizes.max())
-    k, i, j = np.nonzero(np.isin(label, main).reshape(free.shape) & free)
+    label, free = states.parts, states.free
+    sizes = np.bincount(label[free])
+    k, i, j = np.nonzero(np.append(sizes >= MAIN * sizes.max(), False)[np.where(free, label, -1)])
     return Core(plane.frame.places[i, j], -np.ones_like(k) if shape.round else k)
 
 
-def free_states(plane: Plane, shape: Shape, within: Bools, *, exact: bool) -> Bools:
-    """(headings, wide, deep) where a body is free.
+def states_of(plane: Plane, shape: Shape, within: Bools, steps: Steps) -> States:
+    """Where a body is free.
 
     Args:
         plane: the lines.
         shape: of the body.
         within: (wide, deep) where its middle may be.
-        exact: try doubtful places on the lines; else they count as taken.
+        steps: the headings that it may have; none for a disc.
     """
-    away, off = plane.away, plane.frame.off
-    sure = within & (away > shape.outer + off)
-    maybe = within & ~sure & (away > shape.aside - off)
-    headings = 1 if shape.round else len(ANGLES)
-    out = np.repeat(sure[None], headings, axis=0)
-    for k in range(headings):
-        if shape.round:
-            doubtful = maybe
-        else:
-            free = ~plane.taken(shape, k, off)
-            out[k] |= maybe & free
-            doubtful = maybe & ~free
-            if exact:
-                doubtful &= ~plane.taken(shape, k, -off)
-        if exact and doubtful.any():
-            i, j = np.nonzero(doubtful)
-            out[k, i, j] = plane.exactly(shape, ANGLES[k], i, j)
-    return out
-
-
-def free_turns(plane: Plane, shape: Shape, free: Bools) -> Bools:
-    """(headings, wide, deep) where a box that turns to its next heading is free half way, too.
-
-    Args:
-        plane: the lines.
-        shape: of the body.
-        free: (headings, wide, deep) where it is free.
-    """
-    out = np.empty_like(free)
-    for k, angle in enumerate(ANGLES):
-        last = k + 1 == len(ANGLES)
-        out[k] = free[k] & free[0 if last else k + 1]
-        i, j = np.nonzero(out[k] & (plane.away <= shape.outer + plane.frame.off))
-        if len(i):
-            middle = (angle + (math.pi if last else ANGLES[k + 1])) / 2
-            out[k, i, j] = plane.exactly(shape, middle, i, j)
-    return out
+    if not steps:
+        return States((within & plane.disc(shape.outer))[None])
+    return States(np.stack([within & plane.box(shape, step) for step in steps]), steps)
 
 
 def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
@@ -353,7 +327,7 @@ def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
     order = np.argsort(np.hypot(*(core.places - middle).T), kind="stable")
     for k in order[:40]:
         x, z = core.places[k].tolist()
-        heading = frame.heading(max(int(core.headings[k]), 0))
+        heading = frame.heading(FEW[max(int(core.headings[k]), 0)])
         stands = [Stand((x, end.center[1], z), heading) for end in ends]
         if all(mover.fits(stand) for stand in stands):
             return stands[0], stands[1]

@@ -41,6 +41,8 @@ from navloom.scenes.traverse.turning_room import FEW, STRAIGHT, Fits, Shape, fit
 Cause = Literal["narrow", "turning room", "furniture", "stairs", "head room"]
 _NEAR = 2.0
 """Metres from the middle of a doorway within which bodies come to it."""
+_SPARE = 0.005
+"""Metres that a body needs to spare, in all, where it turns in a narrow place."""
 _TRIED = 5
 """Things near a doorway that are thought away, one by one, to find what stands in it."""
 
@@ -134,10 +136,10 @@ class _Plan:
             return True
         # Most pass straight, from one place where they can turn round to another: found at once.
         floor = self.floor(bare, but)
-        near = fits(floor, shape, self.axis, self.window, STRAIGHT)
+        near = fits(floor, shape, self.axis, self.window, STRAIGHT, ahead=True)
         if self._joined(near, wide, bare, but):
             return True
-        near = fits(floor, shape, self.axis, self.window)
+        near = fits(floor, shape.grown(_SPARE), self.axis, self.window, ahead=True)
         return self._joined(near, wide, bare, but) or self._joined(near, shape, bare, but)
 
     def _joined(self, near: Fits, shape: Shape, bare: bool, but: Collection[str]) -> bool:

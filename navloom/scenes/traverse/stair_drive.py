@@ -6,12 +6,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import shapely
+from numpy.typing import NDArray
 
 from navloom.errors import SceneError
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Link, Stairs
 from navloom.scenes.space.mover import Mover, Stand
 from navloom.scenes.traverse.link_ground import LinkGround
+
+Floats = NDArray[np.float64]
 
 _BENDS = (0.0, 0.5, 0.35, 0.7)
 """Metres before a bend of the line from which it is cut, as tried one after the other."""
@@ -73,27 +77,49 @@ def _driven(mover: Mover, way: Sequence[Point3]) -> tuple[tuple[Stand, ...], flo
 def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
     """A line with its bends cut to arcs, as seen from above."""
     at = np.array(line)
-    out = [line[0]]
-    for before, here, after in zip(at, at[1:], at[2:], strict=False):
-        legs = [here - before, after - here]
-        far = [math.hypot(leg[0], leg[2]) for leg in legs]
-        turn = abs(legs[0][0] * legs[1][2] - legs[0][2] * legs[1][0])
-        cut = min(bend, far[0] / 2, far[1] / 2)
-        if cut < 0.05 or turn < 1e-6:
-            out.append(_point(here))
+    plan = at[:, [0, 2]]
+    far = np.append(0.0, np.cumsum(np.hypot(*np.diff(plan, axis=0).T)))
+    bends = [k for k in range(1, len(at) - 1) if _turns(*plan[k - 1 : k + 2])]
+    ends = [0, *bends, len(at) - 1]
+    parts = [plan[:1]]
+    for before, here, after in zip(ends, ends[1:], ends[2:], strict=False):
+        legs = (far[here] - far[before], far[after] - far[here])
+        cut = min(bend, legs[0] / 2, legs[1] / 2)
+        if cut < 0.05:
+            parts.append(plan[here][None])
             continue
-        first, last = here - legs[0] / far[0] * cut, here + legs[1] / far[1] * cut
-        # An arc of a circle, as a rational curve that leaves along one leg and arrives along the
-        # other.
-        weight = math.sqrt(max(0.0, 1 + (legs[0] @ legs[1]) / (far[0] * far[1])) / 2)
-        for share in np.linspace(0, 1, 13):
-            a, b, c = (1 - share) ** 2, 2 * weight * share * (1 - share), share**2
-            out.append(_point((a * first + b * here + c * last) / (a + b + c)))
-    return [*out, line[-1]]
+        parts.append(_arc(*(_along(plan, far, far[here] + each) for each in (-cut, 0.0, cut))))
+    parts.append(plan[-1:])
+    # Straight runs keep their own points, so that the floor is known where treads begin and end.
+    way, line_ = np.concatenate(parts), shapely.LineString(plan)
+    own = shapely.line_locate_point(line_, shapely.points(way))
+    kept = [k for k in range(len(at)) if not len(own) or np.abs(own - far[k]).min() > 2 * bend]
+    way, own = np.concatenate([way, plan[kept]]), np.concatenate([own, far[kept]])
+    order = np.argsort(own, kind="stable")
+    heights = np.interp(own, far, at[:, 1])
+    return [(float(way[k, 0]), float(heights[k]), float(way[k, 1])) for k in order]
 
 
-def _point(at: np.ndarray) -> Point3:
-    return float(at[0]), float(at[1]), float(at[2])
+def _turns(a: Floats, b: Floats, c: Floats) -> bool:
+    """Whether a line bends."""
+    d, e = b - a, c - b
+    return bool(abs(d[0] * e[1] - d[1] * e[0]) > 1e-6)
+
+
+def _along(plan: Floats, far: Floats, metres: float) -> Floats:
+    """The place on a line so many metres from its start."""
+    return np.array([np.interp(metres, far, plan[:, k]) for k in (0, 1)])
+
+
+def _arc(first: Floats, middle: Floats, last: Floats) -> Floats:
+    """An arc of a circle, as a rational curve that leaves toward a point and arrives from it."""
+    legs = (middle - first, last - middle)
+    far = [math.hypot(*leg) for leg in legs]
+    weight = math.sqrt(max(0.0, 1 + (legs[0] @ legs[1]) / (far[0] * far[1])) / 2)
+    share = np.linspace(0, 1, 13)[:, None]
+    a, b, c = (1 - share) ** 2, 2 * weight * share * (1 - share), share**2
+    out: Floats = (a * first + b * middle + c * last) / (a + b + c)
+    return out
 
 
 def entered(ground: LinkGround, flight: Stairs) -> tuple[tuple[Stand, ...], float]:
