@@ -145,7 +145,7 @@ class Plane:
         from_ = np.zeros(label.max() + 1, dtype=np.bool_)
         from_[label[inner, inner][places]] = True
         from_[0] = False
-        seen = ndimage.binary_dilation(from_[label], structure=np.ones((3, 3)))
+        seen = ndimage.binary_dilation(from_[label], structure=np.ones((3, 3), dtype=np.bool_))
         kept = np.zeros(len(count), dtype=np.bool_)
         kept[which[seen[i, j]]] = True
         out = Plane(self.frame, np.zeros((0, 4)))

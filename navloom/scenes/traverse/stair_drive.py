@@ -92,8 +92,8 @@ def rounded(line: Sequence[Point3], bend: float) -> list[Point3]:
     parts.append(plan[-1:])
     # Straight runs keep their own points, so that the floor is known where treads begin and end.
     way, line_ = np.concatenate(parts), shapely.LineString(plan)
-    own = shapely.line_locate_point(line_, shapely.points(way))
-    kept = [k for k in range(len(at)) if not len(own) or np.abs(own - far[k]).min() > 2 * bend]
+    own: Floats = np.asarray(shapely.line_locate_point(line_, shapely.points(way)))
+    kept = [k for k in range(len(at)) if np.abs(own - far[k]).min() > 2 * bend]
     way, own = np.concatenate([way, plan[kept]]), np.concatenate([own, far[kept]])
     order = np.argsort(own, kind="stable")
     heights = np.interp(own, far, at[:, 1])
@@ -114,8 +114,8 @@ def _along(plan: Floats, far: Floats, metres: float) -> Floats:
 def _arc(first: Floats, middle: Floats, last: Floats) -> Floats:
     """An arc of a circle, as a rational curve that leaves toward a point and arrives from it."""
     legs = (middle - first, last - middle)
-    far = [math.hypot(*leg) for leg in legs]
-    weight = math.sqrt(max(0.0, 1 + (legs[0] @ legs[1]) / (far[0] * far[1])) / 2)
+    far = [float(np.hypot(leg[0], leg[1])) for leg in legs]
+    weight = math.sqrt(max(0.0, 1 + float(legs[0] @ legs[1]) / (far[0] * far[1])) / 2)
     share = np.linspace(0, 1, 13)[:, None]
     a, b, c = (1 - share) ** 2, 2 * weight * share * (1 - share), share**2
     out: Floats = (a * first + b * middle + c * last) / (a + b + c)

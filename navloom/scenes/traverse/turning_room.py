@@ -177,8 +177,9 @@ def _boxed(floor: BaseGeometry, edges: Floats, shape: Shape, angle: float) -> Ba
 
 def _parts(free: BaseGeometry) -> Patches:
     """The patches of a heading."""
-    parts = shapely.get_parts(free)
-    return parts[(shapely.area(parts) > _TINY) & (shapely.get_dimensions(parts) == 2)]
+    parts: Patches = shapely.get_parts(free)
+    big: Patches = parts[(shapely.area(parts) > _TINY) & (shapely.get_dimensions(parts) == 2)]
+    return big
 
 
 def _shared(mine: Patches, next_: Patches) -> tuple[Patches, Ints, Ints]:
