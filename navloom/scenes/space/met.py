@@ -31,6 +31,8 @@ _MOST_TILES = 20_000
 _REACH = 0.3
 """Metres up and down within which the floor that a body is said to stand on is looked for."""
 _FAR = 10.0
+_LEAST = 0.05
+"""Metres below its head in which a body meets walls even on steps as high as itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,11 +338,13 @@ class Surroundings:
         if len(self._gone):
             there = ~np.isin(owners, self._gone)
             faces, owners = faces[there], owners[there]
-        step = self.body.max_step
-        low = np.where(owners > 0, pose.y + step, high + (self.stair if on_stairs else step))
+        step, top = self.body.max_step, pose.y + self.body.height + more[0]
+        # However it is lifted, a wall that is higher than its head is in its way.
+        over = min(high + (self.stair if on_stairs else step), top - _LEAST)
+        low = np.where(owners > 0, pose.y + step, over)
         stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS
         low = np.where(owners == STAIRS, stairs, low) + EPS
-        lines = self._obstacles.lines(faces, low, pose.y + self.body.height + more[0])
+        lines = self._obstacles.lines(faces, low, top)
         edges = self.floors.edges
         near = (
             (edges[:, 4] >= pose.y - self.stair - EPS)

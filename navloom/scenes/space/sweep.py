@@ -33,6 +33,8 @@ Bools = NDArray[np.bool_]
 At = tuple[float, float, float, float]
 """Where a body's middle is, x and z, and its direction ahead, x and z."""
 _TINY = 1e-12
+_TIED = 1e-6
+"""Metres: two directions in which a thing is no farther apart are as good."""
 
 
 def gaps(shape: Shape, lines: Floats, x: float, z: float, ux: float, uz: float) -> Floats:
@@ -159,13 +161,16 @@ def _swept(
     return x - far, z - far, x + far, z + far, (aside + pad) * abs(angle)
 
 
-def touch(shape: Shape, line: Floats, at: At) -> tuple[float, float, float, float]:
+def touch(
+    shape: Shape, line: Floats, at: At, way: tuple[float, float] = (0.0, 0.0)
+) -> tuple[float, float, float, float]:
     """Where a shape that stands close to a line touches it.
 
     Args:
         shape: the footprint.
         line: (4,).
         at: x and z of its middle, and its direction ahead.
+        way: where it would go, (x, z). Where corner meets corner, what bars that least counts.
 
     Returns:
         The unit normal that leads from the line to the shape, and the point (x, z).
@@ -196,7 +201,9 @@ def touch(shape: Shape, line: Floats, at: At) -> tuple[float, float, float, floa
         (-max(aw, bw) - aside, 0.0, 1.0),
         ((-off - ahead * abs(nu) - aside * abs(nw)) / wide - 1e-9, nu, nw),
     )
-    _, nu, nw = max(found)
+    gu, gw = way[0] * ux + way[1] * uz, way[1] * ux - way[0] * uz
+    near = max(found)[0] - _TIED
+    _, _, nu, nw = max((nu * gu + nw * gw, gap, nu, nw) for gap, nu, nw in found if gap >= near)
     lu, lw = bu - au, bw - aw
     toward = lu * nu + lw * nw
     if abs(toward) > 1e-6:

@@ -172,7 +172,7 @@ def underfoot(mesh: SceneMesh, *, step: float, stair: float, stairs: bool) -> Un
     # nosing, the ground under a floor) is not stood on; floor under a sill is, and stepped through.
     sill = np.roll(trodden.owners[found.face], 1) <= door_owner(0)
     least = np.where(sill, _FLAT, _ROOM)
-    level = (found.slope >= _LEVEL) & (found.room > least)
+    level = (found.slope >= _LEVEL) & (found.room > least + EPS)
     cell, height, room = found.cell[level].astype(np.int64), found.height[level], found.room[level]
     tread = trodden.owners[found.face[level]] == STAIRS
     places = _Places(grid, cell, height, tread)

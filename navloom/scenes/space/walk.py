@@ -194,7 +194,7 @@ class Walk:
             # Not lifted there it meets the same.
             if around.lift(there) == (pose.y, False) and near.under(stop.x, stop.z) == pose.y:
                 self.pose, self._even = stop, True
-                return 0, share, self._contact(lines, k, stop)
+                return 0, share, self._contact(lines, k, stop, way, angle)
         if gone:
             self.pose, self._even = there, True
         return gone, 0.0, None
@@ -212,42 +212,68 @@ class Walk:
         around, pose = self._around, self.pose
         near = under = around.tile(pose, pose.y, False)
         end = _gone(pose, way, angle, 1.0)
-        floor = near.under(end.x, end.z)
+        floor, sure = near.under(end.x, end.z), True
         if not level and floor is not None:
             end = Pose(end.x, end.z, end.heading, floor)
             lifts = around.lift(pose), around.lift(end)
             band = Pose(pose.x, pose.z, pose.heading, min(pose.y, floor))
             low, on_stairs = min(lifts[0][0], lifts[1][0]), lifts[0][1] and lifts[1][1]
             near = around.tile(band, low, on_stairs, max(pose.y, floor))
+            sure = lifts[1][0] <= low
         self._even = level
         lines = around.having(near.lines, pose, self._others)
         share, k, how = sweep.meet(around.shape, lines, pose.at, way, angle)
         if how == sweep.FREE and floor is not None:
-            self.pose = end
-            return 1.0, None
+            return self._ended(end, 1.0, None, sure=sure)
         if how == sweep.INSIDE:
             self._even = False
-            return 0.0, self._contact(lines, k, pose)
+            return 0.0, self._contact(lines, k, pose, way, angle)
         if how == sweep.TOUCHED:
             if angle is None or abs(angle) * share < _STILL:
-                return 0.0, self._contact(lines, k, pose)
+                return 0.0, self._contact(lines, k, pose, way, angle)
             # It comes away first: what is left is asked from where it is away.
-            self.pose = swung(pose, way, angle * share / 2)
-            rest, contact = self._leg(way, angle * (1 - share / 2), level=level)
-            return share / 2 + (1 - share / 2) * rest, contact
+            away = swung(pose, way, angle * share / 2)
+            gone, contact = self._ended(away, share / 2, None, sure=level)
+            if contact is None:
+                rest, contact = self._leg(way, angle * (1 - gone), level=level)
+                gone += (1 - gone) * rest
+            return gone, contact
         for part in range(_PARTS, -1, -1):
             stop = _gone(pose, way, angle, share * part / _PARTS)
             floor = under.under(stop.x, stop.z)
             if floor is not None or part == 0:
                 break
-        y = pose.y if level or floor is None else floor
-        self.pose = stop = Pose(stop.x, stop.z, stop.heading, y)
+        stop = Pose(stop.x, stop.z, stop.heading, pose.y if level or floor is None else floor)
+        contact = _Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))
         if part == _PARTS:
-            return share, self._contact(lines, k, stop)
-        return share * part / _PARTS, _Contact(EDGE, 0.0, 0.0, (end.x, pose.y, end.z))
+            contact = self._contact(lines, k, stop, way, angle)
+        return self._ended(stop, share * part / _PARTS, contact, sure=level)
 
-    def _contact(self, lines: Lines, k: int, pose: Pose) -> _Contact:
-        nx, nz, px, pz = sweep.touch(self._around.shape, lines.ends[k], pose.at)
+    def _ended(
+        self, pose: Pose, share: float, contact: _Contact | None, *, sure: bool
+    ) -> tuple[float, _Contact | None]:
+        """End a leg there; where it began if, lifted as it is there, it is in something.
+
+        Args:
+            pose: where it would end.
+            share: of the leg that is gone there.
+            contact: what ended it.
+            sure: whether the leg was swept among all that is met there.
+        """
+        if not sure:
+            lines = self._around.met(pose, self._others)
+            still = (0.0, 0.0)
+            _, k, how = sweep.meet(self._around.shape, lines, pose.at, still, None)
+            if how == sweep.INSIDE:
+                return 0.0, contact or self._contact(lines, k, self.pose, still, None)
+        self.pose = pose
+        return share, contact
+
+    def _contact(
+        self, lines: Lines, k: int, pose: Pose, way: tuple[float, float], angle: float | None
+    ) -> _Contact:
+        way = way if angle is None else (0.0, 0.0)
+        nx, nz, px, pz = sweep.touch(self._around.shape, lines.ends[k], pose.at, way)
         return _Contact(int(lines.owners[k]), nx, nz, (px, pose.y, pz))
 
     def struggle(self, metres: float, angle: float) -> None:
