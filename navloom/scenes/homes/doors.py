@@ -12,6 +12,8 @@ from navloom.scenes.parts import Leaf
 
 _JAMB = 150
 """From a jamb to the next corner's middle line at least: half a wall, and a frame."""
+_STAIRS_HEAD = 2150
+"""Who is 1.75 m tall and has one foot on the second step still passes below it."""
 _FREE = 450
 """So far before a doorway no other leaf sweeps."""
 _SERVICE = ("closet", "storage", "pantry", "toilet")
@@ -71,7 +73,8 @@ class Doors:
 
     def fixed(self, wall: Stretch, lo: int, hi: int, a: int, b: int) -> None:
         """An opening just here, as stairs need one."""
-        self._keep(Doorway(a, b, None, (wall.spot(lo), wall.spot(hi)), 100), wall, lo, hi)
+        ends = (wall.spot(lo), wall.spot(hi))
+        self._keep(Doorway(a, b, None, ends, 100, _STAIRS_HEAD), wall, lo, hi)
 
     def _keep(self, doorway: Doorway, wall: Stretch, lo: int, hi: int) -> None:
         self.built.append(doorway)

@@ -2,8 +2,8 @@
 
 Time goes in turns; in each, everybody goes as far as its body is fast. A stop is a thing to stand
 by: within ``REACH_M`` of its edge, in its room. Who finds another in its way waits; if that does
-not help, one of them goes aside until the other is past: who carries nothing before who carries,
-who has nothing to do before who goes, and of equals the last named. Who is stopped by anything else
+not help, one of them goes aside until the other is past: who waits for something or has done before
+who goes, who carries nothing before who carries, and of equals the last named. Who is stopped by anything else
 plans anew, a few times.
 """
 
@@ -109,9 +109,23 @@ class Goer:
         return self.stops[self.begun]
 
     @property
-    def carries(self) -> bool:
-        """Whether it carries something now."""
-        return self.stop is not None and self.stop.carries
+    def waits(self) -> bool:
+        """Whether what it goes for next is not there yet."""
+        stop = self.stop
+        return stop is not None and stop.after is not None and not stop.after()
+
+    @property
+    def rank(self) -> tuple[bool, bool]:
+        """How little it should be sent aside: whether it goes somewhere, and carries something."""
+        going = self.stop is not None and not self.waits
+        return going, going and self.stop is not None and self.stop.carries
+
+    def sent_aside(self, points: list[Point3]) -> None:
+        """Leave its way; from where it waits for something it has to come back for that."""
+        if self.waits and self.begun:
+            self.begun -= 1
+            self.stops[self.begun].arrived = False
+        self.aside, self.ahead = points, []
 
 
 def go_about(simulator: Simulator, goers: Sequence[Goer]) -> float:
@@ -219,7 +233,7 @@ class _Party:
         stop = goer.stop
         if stop is None:
             return None
-        if stop.after is not None and not stop.after():
+        if goer.waits:
             if any(other.stop is None and _failed(other) for other in self._goers):
                 stop.reason = "what it waits for does not come"
             stop.waited += TURN_S
@@ -290,6 +304,8 @@ class _Party:
                 self._make_way(goer, met[0], stop)
             return
         goer.ahead = []
+        against = listed(list(dict.fromkeys(each.what for each in seen.contacts)))
+        touched = bool(seen.contacts)
         if gone < STUCK_M:
             # A long body that cannot turn where it is may be able to a little farther back.
             with suppress(SimulatorError):
@@ -297,10 +313,10 @@ class _Party:
                 stop.contacts += seen.contacts
                 stop.driven += math.dist(goer.pose.position, seen.pose.position)
                 goer.pose = seen.pose
-        stop.tries += gone < STUCK_M or bool(seen.contacts)
+        stop.tries += gone < STUCK_M or touched
         if stop.tries > MOST_TRIES:
-            against = listed(list(dict.fromkeys(each.what for each in seen.contacts)))
-            stop.reason = f"it did not get past {against}"
+            past = f"past {against}" if touched else "any farther"
+            stop.reason = f"it did not get {past}"
             stop.seconds = self.seconds
 
     def _make_way(self, goer: Goer, other: Goer, stop: Stop) -> None:
@@ -309,12 +325,11 @@ class _Party:
             stop.reason, stop.seconds = f"{other.name} was in its way", self.seconds
             return
         order = sorted(
-            (goer, other),
-            key=lambda each: (each.carries, each.stop is not None, -self._goers.index(each)),
+            (goer, other), key=lambda each: (each.rank, -self._goers.index(each))
         )
         for yields, passes in (order, order[::-1]):
             if aside := self._out_of_way(yields, passes) or _back(yields):
-                yields.aside, yields.ahead = aside, []
+                yields.sent_aside(aside)
                 return
 
     def _out_of_way(self, goer: Goer, other: Goer) -> list[Point3]:
