@@ -324,9 +324,7 @@ class _Party:
         if stop.tries > MOST_TRIES:
             stop.reason, stop.seconds = f"{other.name} was in its way", self.seconds
             return
-        order = sorted(
-            (goer, other), key=lambda each: (each.rank, -self._goers.index(each))
-        )
+        order = sorted((goer, other), key=lambda each: (each.rank, -self._goers.index(each)))
         for yields, passes in (order, order[::-1]):
             if aside := self._out_of_way(yields, passes) or _back(yields):
                 yields.sent_aside(aside)
