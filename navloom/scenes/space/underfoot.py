@@ -223,7 +223,8 @@ class _Places:
     def broad(self) -> Bools:
         """Which places are of a patch that one can stand on, two cells wide somewhere.
 
-        A skirting board's upper side may be long enough, and is narrower.
+        A skirting board's upper side may be long enough, and is narrower. So is the floor in a
+        doorway at the edge of a sunk room: that one has floor on both of its sides.
         """
         count = len(self.cell)
         everywhere = np.ones(count, dtype=np.bool_)
@@ -234,8 +235,12 @@ class _Places:
         _, label = connected_components(joined, directed=False)
         square = (ahead >= 0) & (aside >= 0) & (aside[ahead] >= 0) & (ahead[aside] >= 0)
         large = np.bincount(label) * self.grid.cell**2 >= _PATCH
-        wide: Bools = (large & (np.bincount(label, square) > 0))[label]
-        return wide
+        wide = large & (np.bincount(label, square) > 0)
+        floor = wide[label]
+        floors = [self.near(self.beside(side), floor, _RISE) >= 0 for side in _SIDES]
+        between = (floors[0] & floors[2]) | (floors[1] & floors[3])
+        broad: Bools = (wide | (large & (np.bincount(label, between) > 0)))[label]
+        return broad
 
     def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> Floats:
         """(n, 5) where one would fall, or come off the grid."""

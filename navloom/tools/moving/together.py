@@ -2,9 +2,9 @@
 
 Time goes in turns; in each, everybody goes as far as its body is fast. A stop is a thing to stand
 by: within ``REACH_M`` of its edge, in its room. Who finds another in its way waits; if that does
-not help, one of them goes aside until the other is past: who waits for something or has done before
-who goes, who carries nothing before who carries, and of equals the last named. Who is stopped by anything else
-plans anew, a few times.
+not help, one of them goes aside until the other is past: who waits for something or has done
+before who goes, who carries nothing before who carries, and of equals the last named. Who is
+stopped by anything else plans anew, a few times.
 """
 
 from __future__ import annotations
