@@ -21,8 +21,9 @@ NEVER = 2.0
 """Of the motion: no contact within it."""
 FREE, MET, TOUCHED, INSIDE = 0, 1, 2, 3
 """What comes of a motion: nothing is met; a thing is, was touched, was overlapped."""
-_BLOCKED = SKIN - 9e-7
-"""Metres: nearer than this it is not let; a mesh's corners are rounded to as much."""
+_BLOCKED = SKIN - 1.1e-6
+"""Metres: nearer than this it is not let. A mesh's corners are rounded to 0.9 of a thousandth of a
+millimetre; what another body that came beside it leaves is a skin to within one of them."""
 _ROUNDING = 1e-9
 _TURN = 2 * math.pi
 _TINY = 1e-12
