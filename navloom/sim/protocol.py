@@ -205,8 +205,8 @@ class Contact:
 
     Attributes:
         what: what was touched: an item's id, ``"wall"``, ``"door A <-> B"`` and so on as
-            :func:`navloom.scenes.geometry.owners.owner_name` has it, another agent's name, or
-            ``"edge"`` where the floor ends.
+            :func:`navloom.scenes.geometry.owners.owner_name` has it, another agent's name,
+            ``"step"`` before a riser that is too high, or ``"edge"`` where the floor ends.
         displacement: how far it displaced the body, in metres: what it took of its motion.
         point: where.
     """

@@ -324,7 +324,7 @@ def _points(
     )
     stairs = band.high + floors.stair if body.stairs else band.y + 5 * EPS
     low = np.where(owners == STAIRS, stairs, low) + EPS
-    lines, _ = obstacles.cut(faces, low, band.y + body.height)
+    lines = obstacles.cut(faces, low, band.y + body.height)
     edges = floors.edges
     near = (edges[:, 4] >= band.y - climbs(body) - EPS) & (edges[:, 4] <= band.high + EPS)
     ends = np.concatenate([lines, edges[near, :4]])

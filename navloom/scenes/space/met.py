@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
-from navloom.scenes.geometry.owners import STAIRS, owner_name
+from navloom.scenes.geometry.owners import FLOOR, STAIRS, WALL, owner_name
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
@@ -23,6 +23,9 @@ from navloom.scenes.space.underfoot import EPS, Underfoot, underfoot
 
 EDGE = -10_000_000
 """The owner of where a floor ends."""
+STEP = -11_000_000
+"""The owner of what is built and no higher than a riser."""
+_RISER = 0.5
 PIECE = 0.3
 """Metres that it may go at once among the lines of one tile."""
 _OTHERS = -20_000_000
@@ -203,6 +206,8 @@ class Surroundings:
         """What is met, in words."""
         if owner == EDGE:
             return "edge"
+        if owner == STEP:
+            return "step"
         if owner <= _OTHERS:
             return list(others)[_OTHERS - owner]
         return owner_name(self.scene, owner)
@@ -311,6 +316,13 @@ class Surroundings:
             self._tiles[key] = near
         return near
 
+    def _risers(
+        self, faces: NDArray[np.int64], owners: NDArray[np.int32], y: float
+    ) -> NDArray[np.int32]:
+        """Whose triangles are, with what is built and low told apart from walls."""
+        built = (owners == WALL) | (owners == FLOOR)
+        return np.where(built & (self._obstacles.top(faces) <= y + _RISER), STEP, owners)
+
     def lines(self, y: float, box: tuple[float, float, float, float]) -> Lines:
         """What stands in the way over a rectangle (x0, z0, x1, z1) of level floor at y."""
         return self._band(Pose(0.0, 0.0, 0.0, y), y, False, box, (0.0, y))
@@ -344,7 +356,7 @@ class Surroundings:
         low = np.where(owners > 0, pose.y + step, over)
         stairs = high + self.stair if self.body.stairs else pose.y + 5 * EPS
         low = np.where(owners == STAIRS, stairs, low) + EPS
-        lines = self._obstacles.lines(faces, low, top)
+        lines = self._obstacles.lines(faces, low, top, self._risers(faces, owners, pose.y))
         edges = self.floors.edges
         near = (
             (edges[:, 4] >= pose.y - self.stair - EPS)

@@ -109,20 +109,33 @@ class Obstacles:
         """Whose triangles are."""
         return self._owners[faces]
 
-    def lines(self, faces: NDArray[np.int64], low: Floats, high: float) -> Lines:
+    def top(self, faces: NDArray[np.int64]) -> Floats:
+        """The greatest y of triangles."""
+        top: Floats = self._high[faces, 1]
+        return top
+
+    def lines(self, faces: NDArray[np.int64], low: Floats, high: float, owners: Ints) -> Lines:
         """Triangles cut to a band of heights, each line once.
 
         Args:
             faces: which.
             low: (n,) y of where the band begins for each.
             high: y of where it ends.
+            owners: (n,) whose each is said to be.
         """
-        return _distinct(*self.cut(faces, low, high))
+        ends, of = self._cut(faces, low, high)
+        return _distinct(ends, owners[of])
 
-    def cut(self, faces: NDArray[np.int64], low: Floats, high: float) -> tuple[Floats, Ints]:
-        """The ends (n, 4) and owners (n,) of such lines, some of them several times."""
-        met = (self._high[faces, 1] > low) & (self._low[faces, 1] < high)
-        faces, low = faces[met], low[met]
+    def cut(self, faces: NDArray[np.int64], low: Floats, high: float) -> Floats:
+        """The ends (n, 4) of such lines, some of them several times."""
+        return self._cut(faces, low, high)[0]
+
+    def _cut(
+        self, faces: NDArray[np.int64], low: Floats, high: float
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """The ends of lines, and which of the faces each is of."""
+        of = np.flatnonzero((self._high[faces, 1] > low) & (self._low[faces, 1] < high))
+        faces, low = faces[of], low[of]
         corners = self._corners[faces]
         top = np.full(len(faces), high)
         found: list[Floats] = []
@@ -144,7 +157,7 @@ class Obstacles:
             start = p[:, [0, 2]] + first[:, None] * step
             end = p[:, [0, 2]] + last[:, None] * step
             found.append(np.concatenate([start, end], axis=1)[keep])
-            whose.append(faces[keep])
+            whose.append(of[keep])
             for name, share in shares.items():
                 crossed = ~level & (share >= 0) & (share <= 1)
                 crossings[name].append((p[:, [0, 2]] + share[:, None] * step, crossed))
@@ -156,8 +169,8 @@ class Obstacles:
             ):
                 both = one & two
                 found.append(np.concatenate([p, q], axis=1)[both])
-                whose.append(faces[both])
-        return np.concatenate(found), self._owners[np.concatenate(whose)]
+                whose.append(of[both])
+        return np.concatenate(found), np.concatenate(whose)
 
 
 def _distinct(ends: Floats, owners: Ints) -> Lines:

@@ -37,8 +37,8 @@ class Bump:
     """A contact.
 
     Attributes:
-        what: an item's id, ``wall``, another owner's name, another agent's name, or ``edge`` where
-            the floor ends.
+        what: an item's id, ``wall``, another owner's name, another agent's name, ``step`` before a
+            riser that is too high for the body, or ``edge`` where the floor ends.
         displacement: metres of the motion that it took.
         point: where.
     """

@@ -17,8 +17,9 @@ _MOST = 3
 _FRAME_M = 0.35
 """A wall that is touched so near to a door's jamb is its frame."""
 _PLAIN = {
-    "wall": "a wall", "floor": "a step", "stairs": "the stairs", "ceiling": "the ceiling",
-    "edge": "the edge of the floor", "ground": "the ground", "mesh": "something",
+    "wall": "a wall", "step": "a step", "floor": "the floor", "stairs": "the stairs",
+    "ceiling": "the ceiling", "edge": "the edge of the floor", "ground": "the ground",
+    "mesh": "something",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from navloom.sim.words import one_line
 
 _MOST_NAMED = 3
 _MOST_NAME = 60
-_OWN = {"wall": "a wall", "edge": "the edge of the floor"}
+_OWN = {"wall": "a wall", "step": "a step", "edge": "the edge of the floor"}
 
 
 def bumped_into(contacts: Sequence[Contact], scene: Scene) -> str:

@@ -27,7 +27,7 @@ from navloom.scenes.space.mover import Moved, Mover, Others, Stand, mover_of
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.space.sweep import SKIN
 from navloom.scenes.uri import load_scene
-from tests.scenes.space.scene_solids import SceneSolids, footprint
+from tests.scenes.space.scene_solids import REACHES, SceneSolids, footprint
 
 Act = Callable[[Mover, Stand, Others], Moved]
 BACK = 1e-4
@@ -163,8 +163,7 @@ def judge(
     for bump in moved.bumps:
         if bump.displacement < 0 or not math.isfinite(bump.displacement):
             found.fault("measure", f"{where}: {bump}")
-        # A lift's rail is wall, and hangs before it.
-        if solids.near(bump, 0.1 if bump.what == "wall" else 0.02) is False:
+        if solids.near(bump, REACHES.get(bump.what, 0.02)) is False:
             found.fault("name", f"{where}: {bump} is not there")
     if not mover._around.fits(start, others, SKIN - 1e-6):
         found.close += 1  # the other came nearer than the mover comes to it

@@ -35,6 +35,11 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.space.mover import Bump, Stand
 
 MM = 0.001
+HIGHEST = 0.5
+"""Metres: what is higher is no step."""
+REACHES = {"wall": 0.1, "step": 0.3}
+"""Metres off its thing that a contact may be: a lift's rail is wall and hangs before it, a riser
+stands in a doorway, which is no room's. Of all else 2 cm."""
 
 
 @dataclass(frozen=True)
@@ -176,8 +181,11 @@ class SceneSolids:
 
     def near(self, bump: Bump, reach: float) -> bool | None:
         """Whether a contact is where its thing is; None where no solid is called so."""
-        those = [k for k, each in enumerate(self.solids) if each.name == bump.what]
         at = shapely.Point(bump.point[0], bump.point[2])
+        if bump.what == "step":
+            higher = [a for a, top in self._rooms if MM < top - bump.point[1] <= HIGHEST]
+            return any(area.distance(at) <= reach for area in higher)
+        those = [k for k, each in enumerate(self.solids) if each.name == bump.what]
         return any(self.solids[k].area.distance(at) <= reach for k in those) if those else None
 
     def _at(self, k: int, low: float, high: float) -> BaseGeometry:

@@ -13,6 +13,8 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.space import sweep
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.uri import load_scene
+from navloom.sim.protocol import Contact
+from navloom.tools.navigation.bumps import bumped_into
 from tests.scenes.space.check_moves import Found, check
 
 SLIM = Embodiment(name="SLIM", width=0.3, height=1.2)
@@ -32,6 +34,36 @@ def start(home: Scene) -> Stand:
         if found is not None and mover.clearance(found.position) > 0.5:
             return found
     raise AssertionError("no free place")
+
+
+def test_what_is_low_before_a_wall_is_no_step(home: Scene, start: Stand) -> None:
+    mover, met = mover_of(home, get_body("WHEELCHAIR")), list[str]()
+    for heading in np.arange(0, 2 * math.pi, 0.3):
+        at = mover.settled(Stand(start.position, float(heading)))
+        met += [] if at is None else [each.what for each in mover.forward(at, 30).bumps]
+    assert "wall" in met
+    assert "step" not in met
+
+
+def test_a_wheelchair_before_a_riser_meets_a_step() -> None:
+    home = load_scene("home:2")
+    mover = mover_of(home, get_body("WHEELCHAIR"))
+    (link,) = (each for each in home.links if (each.a, each.b) == ("Living_room_9", "Hallway_1"))
+    room = home.region_by_id["Living_room_9"]
+    assert link.point is not None
+    assert home.region_by_id["Hallway_1"].center[1] - room.center[1] == pytest.approx(0.18)
+    x, z = link.point[0], link.point[2]
+    off = math.dist(room.center[::2], (x, z))
+    before = [(a + (b - a) * 0.9 / off) for a, b in zip((x, z), room.center[::2], strict=True)]
+    stand = mover.settled(Stand((before[0], room.center[1], before[1]), 0.0))
+    assert stand is not None
+    moved = mover.follow(stand, [(x, room.center[1], z)], slide=False)
+    assert [each.what for each in moved.bumps] == ["step"]
+    assert "step" in bumped_into(
+        [Contact(each.what, each.displacement, each.point) for each in moved.bumps], home
+    )
+    climber = get_body("HUMAN")
+    assert not mover_of(home, climber).follow(stand, [(x, room.center[1], z)], slide=False).bumps
 
 
 @pytest.mark.parametrize("name", ["HUMAN", "WHEELCHAIR"])
