@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.columns import Grid
@@ -25,7 +26,7 @@ from navloom.scenes.space.body_mesh import body_mesh
 from navloom.scenes.space.dilation import Dilated, dilated, nearest_in
 from navloom.scenes.space.field_file import load_places, save_places, scene_key
 from navloom.scenes.space.marching import Marched, Places, Spot, marched, taut
-from navloom.scenes.space.met import floors_of, obstacles_of
+from navloom.scenes.space.met import floors_of, no_place, obstacles_of
 from navloom.scenes.space.shapes import climbs
 from navloom.shelf import BODIES
 
@@ -337,8 +338,10 @@ def body_key(body: Embodiment) -> str:
 
 def _made(scene: Scene, body: Embodiment) -> tuple[Dilated, Ints]:
     seeds = [floor_position(each) for each in scene.viewpoints]
-    mesh = body_mesh(scene, body)
-    found = dilated(mesh, obstacles_of(scene, body), floors_of(scene, body), body, seeds)
+    floors = floors_of(scene, body)
+    found = dilated(body_mesh(scene, body), obstacles_of(scene, body), floors, body, seeds)
+    if not len(found.part):
+        raise SceneError(no_place(scene, body, "with things and walls about"))
     return found, _ranked(found, seeds)
 
 

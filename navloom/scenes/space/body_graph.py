@@ -25,6 +25,7 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field, body_key
 from navloom.scenes.space.clearings import Clearings, clearings_of
 from navloom.scenes.space.field_file import scene_key
+from navloom.scenes.space.met import no_place
 from navloom.scenes.space.mover import Mover, mover_of
 from navloom.scenes.space.shapes import outer
 from navloom.scenes.space.stands import Stand
@@ -81,10 +82,7 @@ def _made(scene: Scene, body: Embodiment) -> Scene:
     maker.keep()
     maker.join()
     if not maker.stands:
-        raise SceneError(
-            f"{scene.id}: {body.name} ({body.width:.2f} m wide, {body.height:.2f} m high) can stand"
-            " and turn nowhere in it: expected a smaller body, or a scene in metres with more room."
-        )
+        raise SceneError(no_place(scene, body, "with things and walls about"))
     return scene.replace(
         viewpoints=tuple(maker.stands.values()),
         edges=tuple(Edge(a=a, b=b) for a, b in maker.graph.edges),

@@ -42,7 +42,8 @@ _LOT = 50.0
 """Square metres of a terrace, whatever the home beside it."""
 _SAME = 0.0005
 """Metres within which two such points are one."""
-_CHUNK = 2_000
+_CHUNK = 1_000_000
+"""Places times the cells under the body there that are looked at at once."""
 _BROAD = 400
 """Places from which on a band is a floor, and no tread."""
 _ALIKE = 0.01
@@ -266,7 +267,7 @@ def _lifted(
     high, on_stairs = height.copy(), np.zeros(len(cell), dtype=np.bool_)
     uneven = _uneven(floors, cell, height, count)
     layers = stacked(cell, grid.wide * grid.deep)
-    for here in np.array_split(uneven, len(uneven) // _CHUNK + 1):
+    for here in np.array_split(uneven, len(uneven) * len(du) // _CHUNK + 1):
         rows = np.clip(cell[here][:, None] // grid.deep + du, 0, grid.wide - 1)
         columns = np.clip(cell[here][:, None] % grid.deep + dw, 0, grid.deep - 1)
         there = np.stack([layer[rows * grid.deep + columns] for layer in layers])

@@ -92,12 +92,31 @@ def obstacles_of(scene: Scene, body: Embodiment) -> Obstacles:
 
 
 def floors_of(scene: Scene, body: Embodiment) -> Underfoot:
-    """The floors that a body treads; made once per scene and kind of body."""
+    """The floors that a body treads; made once per scene and kind of body.
+
+    Raises:
+        SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
+    """
     mesh = body_mesh(scene, body)
-    return per_scene(
+    floors = per_scene(
         scene,
         f"underfoot {id(mesh)} {body.stairs} {body.max_step}",
         lambda: underfoot(mesh, step=body.max_step, stair=climbs(body), stairs=body.stairs),
+    )
+    if not floors.layers.size:
+        raise SceneError(f"{scene.uri} has no floor: expected level ground to stand on.")
+    wide, deep = floors.extent
+    if 2 * min(shape_of(body).ahead, shape_of(body).aside) > min(wide, deep):
+        raise SceneError(no_place(scene, body, f"whose floors are {wide:.1f} by {deep:.1f} m"))
+    return floors
+
+
+def no_place(scene: Scene, body: Embodiment, why: str) -> str:
+    """One line on a body that fits nowhere in a scene, and why not."""
+    return (
+        f"{body.name} ({body.width:.2f} m wide, {body.height:.2f} m high) can stand and turn"
+        f" nowhere in {scene.uri}, {why}: expected a smaller body, or a scene in metres with more"
+        " room."
     )
 
 
@@ -110,7 +129,7 @@ class Surroundings:
         gone: owners whose things it does not meet.
 
     Raises:
-        SceneError: the scene has no geometry, or no floor.
+        SceneError: the scene has no geometry, or no floor, or the body is broader than all floors.
     """
 
     def __init__(self, scene: Scene, body: Embodiment, gone: frozenset[int] = frozenset()) -> None:
@@ -122,8 +141,6 @@ class Surroundings:
         self._mesh = mesh
         self._obstacles = obstacles_of(scene, body)
         self.floors = floors_of(scene, body)
-        if not self.floors.layers.size:
-            raise SceneError(f"{scene.id} has no floor: expected level ground to stand on.")
         self._tiles: dict[tuple[int, int, float, float, bool, float, float], Near] = {}
         self.ended: tuple[Stand, bool] | None = None
         self._lifted: tuple[Pose, tuple[float, bool]] | None = None

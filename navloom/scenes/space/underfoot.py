@@ -10,6 +10,7 @@ floor drops farther than the body climbs and no wall is between, there is an edg
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,13 @@ class Underfoot:
     edges: Floats
     step: float
     stair: float
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """Metres that all floors together reach along x and along z."""
+        i, j = np.nonzero(~np.isnan(self.layers).all(axis=0))
+        cell = self.grid.cell
+        return float(np.ptp(i) + 1) * cell, float(np.ptp(j) + 1) * cell
 
     def floor(self, x: float, z: float, y: float, reach: float) -> float | None:
         """The height of the floor at a place, of those no more than ``reach`` from y the highest.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import networkx as nx
 import pytest
 
@@ -10,6 +12,7 @@ from navloom.scenes import load_scene
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment, get_body
 from navloom.scenes.parts import distance_2d
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.body_field import body_field
 from navloom.scenes.space.body_graph import body_graph
 from navloom.scenes.space.mover import mover_of
 
@@ -50,3 +53,13 @@ def test_a_body_that_fits_nowhere_is_refused_in_a_line(home: Scene) -> None:
     with pytest.raises(SceneError, match="stand and turn nowhere") as refused:
         body_graph(home, Embodiment(name="WHALE", width=9.0, height=3.0))
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("maker", [body_field, body_graph, mover_of])
+def test_a_body_broader_than_a_scene_is_refused_before_anything_is_made_for_it(
+    home: Scene, maker: Callable[[Scene, Embodiment], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("navloom.scenes.space.body_field.dilated", None)
+    monkeypatch.setattr("navloom.scenes.space.met.Surroundings.tile", None)
+    with pytest.raises(SceneError, match=r"BARGE \(50\.00 m wide.* nowhere in .*, whose floors"):
+        maker(home, Embodiment(name="BARGE", width=50.0, height=1.5))
