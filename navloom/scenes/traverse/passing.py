@@ -36,7 +36,7 @@ from navloom.scenes.traverse.rule_floor import (
     too_low,
     way_of,
 )
-from navloom.scenes.traverse.turning_room import FEW, STRAIGHT, Fits, Shape, fits, shape_of
+from navloom.scenes.traverse.turning_room import FEW, Fits, Shape, ahead, fits, shape_of, straight
 
 Cause = Literal["narrow", "turning room", "furniture", "stairs", "head room"]
 _NEAR = 2.0
@@ -98,6 +98,8 @@ class _Plan:
         self.scene, self.link, self.body = scene, link, body
         self.way, self.flight = way, flight
         self.axis = doorway_axis(way)
+        self._known: dict[tuple[Shape, bool, tuple[str, ...]], bool] = {}
+        self._floors: dict[tuple[bool, tuple[str, ...]], BaseGeometry] = {}
         self.where = f"before the way from {link.a} to {link.b}"
 
     @classmethod
@@ -124,6 +126,12 @@ class _Plan:
             but: without these.
         """
         shape = shape_of(self.body) if shape is None else shape
+        key = shape, bare, tuple(but)
+        if key not in self._known:
+            self._known[key] = self._opens(shape, bare, but)
+        return self._known[key]
+
+    def _opens(self, shape: Shape, bare: bool, but: Collection[str]) -> bool:
         if self.link.kind == "elevator":
             return all(len(self.core(r, shape, bare, but).part) for r in self.ends)
         if shape.long is None:
@@ -136,11 +144,13 @@ class _Plan:
             return True
         # Most pass straight, from one place where they can turn round to another: found at once.
         floor = self.floor(bare, but)
-        near = fits(floor, shape, self.axis, self.window, STRAIGHT, ahead=True)
+        near = straight(floor, shape, self.axis, self.window)
         if self._joined(near, wide, bare, but):
             return True
-        near = fits(floor, shape.grown(_SPARE), self.axis, self.window, ahead=True)
-        return self._joined(near, wide, bare, but) or self._joined(near, shape, bare, but)
+        return any(
+            self._joined(near, shape, bare, but) or self._joined(near, wide, bare, but)
+            for near in ahead(floor, shape.grown(_SPARE), self.axis, self.window)
+        )
 
     def _joined(self, near: Fits, shape: Shape, bare: bool, but: Collection[str]) -> bool:
         """Whether places near the doorway join where a shape gets about on both sides."""
@@ -196,6 +206,12 @@ class _Plan:
 
     def floor(self, bare: bool, but: Collection[str]) -> BaseGeometry:
         """Both regions and what joins them."""
+        key = bare, tuple(but)
+        if key not in self._floors:
+            self._floors[key] = self._floor(bare, but)
+        return self._floors[key]
+
+    def _floor(self, bare: bool, but: Collection[str]) -> BaseGeometry:
         free = [self._free(region, bare, but) for region in self.ends]
         if self.flight is not None:
             return shapely.union_all([*free, self._steps(self.flight)])
@@ -231,7 +247,7 @@ class _Plan:
         for region in self.ends:
             for each in obstacles_in(self.scene, region):
                 if each.what in self.scene.item_by_id and each.meets(self.body):
-                    metres = middle.distance(Polygon(each.points))
+                    metres = middle.distance(each.area)
                     far[each.what] = min(metres, far.get(each.what, metres))
         return sorted((metres, what) for what, metres in far.items())
 

@@ -7,13 +7,14 @@ triangles of the building.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import MultiPoint, Polygon
+from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import Embodiment
@@ -24,7 +25,7 @@ from navloom.scenes.geometry.finishes import Finishes
 from navloom.scenes.geometry.furniture import item_parts
 from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import door_owner, owner_name
-from navloom.scenes.geometry.solids import Part, Surface
+from navloom.scenes.geometry.solids import Surface, floats, turn
 from navloom.scenes.geometry.wall_holes import Way, footprint
 from navloom.scenes.scene import Box, Item, Link, Scene, Stairs
 
@@ -72,6 +73,11 @@ class Obstacle:
     high: float
     opener: bool | None = None
 
+    @cached_property
+    def area(self) -> Polygon:
+        """What it takes of the floor."""
+        return Polygon(self.points)
+
     def meets(self, body: Embodiment) -> bool:
         """Whether a body that passes there touches it: it neither steps over nor goes under it."""
         there = self.opener is None or self.opener == body.doors
@@ -99,7 +105,7 @@ def taken(
 
     def found() -> BaseGeometry:
         met = [
-            shapely.Polygon(each.points)
+            each.area
             for each in obstacles_in(scene, region)
             if not each.opener
             and each.meets(body)
@@ -108,7 +114,7 @@ def taken(
         ]
         return shapely.union_all(met).simplify(_ROUGH)
 
-    if any(each.what in but for each in obstacles_in(scene, region)):
+    if but and any(each.what in but for each in obstacles_in(scene, region)):
         return found()
     key = f"rule:taken:{region}:{climb(body)}:{body.height}:{body.doors}:{bare}"
     return per_scene(scene, key, found)
@@ -131,7 +137,7 @@ def own_leaf(
     own = owner_name(scene, way.owner)
     return shapely.union_all(
         [
-            Polygon(each.points)
+            each.area
             for each in obstacles_in(scene, region)
             if each.opener and each.what == own and own not in but and each.meets(body)
         ]
@@ -180,8 +186,8 @@ def _obstacles(scene: Scene, region: str) -> Iterator[Obstacle]:
             still = "closed" if way.kind == "way out" else way.state
             fixed = way.kind == "way out" or still == "locked"
             for opener, state in [(None, still)] if fixed else [(True, "open"), (False, still)]:
-                for part in leaf_parts(replace(way, state=state), Surface()):
-                    yield from _of_part(what, part, way.low, opener)
+                leaf = leaf_parts(replace(way, state=state), Surface())
+                yield from _of_parts(what, [part.vertices for part in leaf], way.low, opener)
                 for points in _casings(way):
                     yield Obstacle(what, points, 0.0, way.head - way.low, opener)
 
@@ -201,18 +207,24 @@ def _of_item(scene: Scene, item: Item, floor: float) -> Iterator[Obstacle]:
     """An item part by part: a table is a top on legs, and one may go between them."""
     x, z, yaw = pose_of(scene, item)
     foot = item.position[1] - (item.size[1] / 2 if item.size else 0.0)
-    for part in item_parts(item):
-        yield from _of_part(item.id, part.turned(yaw).moved(x, foot, z), floor)
+    at = [turn(part.vertices, yaw) + floats([x, foot, z]) for part in item_parts(item)]
+    yield from _of_parts(item.id, at, floor)
 
 
-def _of_part(what: str, part: Part, floor: float, opener: bool | None = None) -> Iterator[Obstacle]:
-    at = part.vertices.astype(np.float64)
-    hull = MultiPoint(at[:, [0, 2]]).convex_hull
-    if not isinstance(hull, Polygon):
-        hull = hull.buffer(0.002, cap_style="square")
-    points = shapely.get_coordinates(hull.simplify(0.004))[:-1]
-    low, high = float(at[:, 1].min()) - floor, float(at[:, 1].max()) - floor
-    yield Obstacle(what, points, low, high, opener)
+def _of_parts(
+    what: str, parts: Sequence[NDArray[np.float32]], floor: float, opener: bool | None = None
+) -> Iterator[Obstacle]:
+    """The convex outline of each part, and from where to where it reaches."""
+    if not parts:
+        return
+    at = np.concatenate(parts).astype(np.float64)
+    number = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    hulls = shapely.convex_hull(shapely.linestrings(at[:, [0, 2]], indices=number))
+    flat = shapely.get_dimensions(hulls) < 2
+    hulls[flat] = shapely.buffer(hulls[flat], 0.002, cap_style="square")
+    for hull, part in zip(shapely.simplify(hulls, 0.004), parts, strict=True):
+        low, high = float(part[:, 1].min()) - floor, float(part[:, 1].max()) - floor
+        yield Obstacle(what, shapely.get_coordinates(hull)[:-1], low, high, opener)
 
 
 def _ways(scene: Scene) -> dict[str, list[Way]]:

@@ -8,8 +8,8 @@ it fits with both. A disc has one heading.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
 
 from navloom.scenes.bodies import Embodiment
 
@@ -34,6 +35,8 @@ EVERY = tuple(range(len(TURNS)))
 STRAIGHT = (0,)
 FEW = (0, 5, 8, 12, 17, 22, 25, 29)
 """Enough of them to get about in a room, as numbers in ``TURNS``."""
+_WIDER = (range(-2, 3), range(-2, len(TURNS) // 2 + 1), range(len(TURNS)))
+"""Headings that are looked at one after another: straight on, a quarter to one side, all."""
 _KEPT = 0.002
 """Metres that a body is taken wider: it keeps a millimetre from everything."""
 _MAIN = 0.25
@@ -44,6 +47,8 @@ _SHORT = 0.02
 """Metres of such a line that count."""
 _TINY = 1e-4
 """Square metres: a smaller patch is an accident of rounding."""
+_HAIR = 1e-6
+"""Metres: what reaches no farther into a floor only touches it."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ class Fits:
     patch: NDArray[np.object_]
     part: NDArray[np.integer[Any]]
     round: bool
+    _whole: dict[int, BaseGeometry] = field(default_factory=dict, init=False)
 
     def main(self) -> Fits:
         """The part with the most floor, and any with a quarter as much."""
@@ -107,13 +113,26 @@ class Fits:
         """
         found: set[int] = set()
         for heading in set(self.heading.tolist()):
-            held = other.patch if other.round else other.patch[other.heading == heading]
-            theirs = shapely.union_all(held)
+            theirs = other._floor(-1 if other.round else heading)
             mine = np.flatnonzero(self.heading == heading)
-            shared = shapely.intersection(self.patch[mine], theirs)
+            shared = self.patch[mine]
+            # Most are in it whole or not at all, which is known sooner than what they share.
+            part = ~shapely.covers(theirs, shared)
+            mine, shared, part = (
+                each[shapely.intersects(theirs, shared)] for each in (mine, shared, part)
+            )
+            shared[part] = shapely.intersection(shared[part], theirs)
             over = (shapely.area(shared) > _TINY) | (shapely.length(shared) > _SHORT)
             found.update(self.part[mine[over]].tolist())
         return found
+
+    def _floor(self, heading: int) -> BaseGeometry:
+        """All patches of a heading as one; of all for a negative one."""
+        if heading not in self._whole:
+            held = self.patch if heading < 0 else self.patch[self.heading == heading]
+            self._whole[heading] = shapely.union_all(held)
+            shapely.prepare(self._whole[heading])
+        return self._whole[heading]
 
 
 def fits(
@@ -122,8 +141,6 @@ def fits(
     axis: float,
     window: Polygon | None = None,
     turns: Sequence[int] = EVERY,
-    *,
-    ahead: bool = False,
 ) -> Fits:
     """Where a shape fits.
 
@@ -133,21 +150,78 @@ def fits(
         axis: the first heading, an angle from +x toward +z.
         window: look at the places within only.
         turns: which of the headings to look at, in order.
-        ahead: it goes along its heading, and aside only where it can turn to the next one, too.
     """
     if shape.long is None:
         free: BaseGeometry = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=6)
         if window is not None:
             free = shapely.intersection(free, window)
         return _patched([_parts(free)], STRAIGHT, disc=True)
-    edges = _edges(floor)
-    if window is not None:
-        reach = window.buffer(shape.outer + 0.01)
-        near = shapely.intersects(shapely.linestrings(edges), reach)
-        edges, floor = edges[near], shapely.intersection(floor, window)
-    angles = [axis + TURNS[k] for k in turns]
-    patches = [_parts(_boxed(floor, edges, shape, angle)) for angle in angles]
-    return _railed(patches, turns, angles) if ahead else _patched(patches, turns)
+    ground = _Ground(floor, shape, window)
+    return _patched([ground.patches(axis + TURNS[k]) for k in turns], turns)
+
+
+def straight(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Fits:
+    """Where a rectangle fits that neither turns nor goes aside; arguments as of :func:`fits`."""
+    patches = _Ground(floor, shape, window).patches(axis)
+    return _railed(STRAIGHT, [patches], [_lines(patches, axis)])
+
+
+def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Iterator[Fits]:
+    """Where a rectangle fits that goes along its heading, and aside where it can turn to the next.
+
+    Args:
+        floor: see :func:`fits`, likewise the others.
+        shape: a rectangle.
+        axis: the first heading.
+        window: look at the places within only.
+
+    Yields:
+        The same for ever more headings about the first, all of them at last; what hangs together
+        by some does by more.
+    """
+    ground = _Ground(floor, shape, window)
+    known: dict[int, tuple[Patches, Patches]] = {}
+    for some in _WIDER:
+        turns = [k % len(TURNS) for k in some]
+        angles = [axis + TURNS[k] for k in turns]
+        for k, angle in zip(turns, angles, strict=True):
+            if k not in known:
+                patches = ground.patches(angle)
+                known[k] = patches, _lines(patches, angle)
+        yield _railed(turns, *zip(*(known[k] for k in turns), strict=True))
+
+
+class _Ground:
+    """A floor for one rectangle.
+
+    Args:
+        floor: what is free.
+        shape: the rectangle.
+        window: look at the places within only.
+    """
+
+    def __init__(self, floor: BaseGeometry, shape: Shape, window: Polygon | None) -> None:
+        self._shape = shape
+        # A disc as wide fits wherever the rectangle does.
+        self._slim = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=3)
+        if window is not None:
+            self._slim = shapely.intersection(self._slim, window)
+        self._within = self._slim.buffer(-_HAIR)
+        shapely.prepare(self._within)
+        self._sides = _sides(floor, self._slim, shape.outer + 0.01)
+
+    def patches(self, angle: float) -> Patches:
+        """The places of the rectangle that looks along an angle."""
+        shape = self._shape
+        long = shape.wide if shape.long is None else shape.long
+        u = np.array([math.cos(angle), math.sin(angle)]) * (long + _KEPT) / 2
+        w = np.array([-math.sin(angle), math.cos(angle)]) * (shape.wide + _KEPT) / 2
+        corners = np.stack([u + w, u - w, -u + w, -u - w])
+        points, number = self._sides
+        grown = (points[:, None] + corners).reshape(-1, 2)
+        hulls = shapely.convex_hull(shapely.linestrings(grown, indices=np.repeat(number, 4)))
+        met = hulls[shapely.intersects(self._within, hulls)]
+        return _parts(shapely.difference(self._slim, shapely.union_all(met)))
 
 
 def _edges(floor: BaseGeometry) -> Floats:
@@ -162,17 +236,60 @@ def _edges(floor: BaseGeometry) -> Floats:
     return np.concatenate(runs) if runs else np.zeros((0, 2, 2))
 
 
-def _boxed(floor: BaseGeometry, edges: Floats, shape: Shape, angle: float) -> BaseGeometry:
-    """The places of a rectangle that looks along an angle."""
-    long = shape.wide if shape.long is None else shape.long
-    u = np.array([math.cos(angle), math.sin(angle)]) * (long + _KEPT) / 2
-    w = np.array([-math.sin(angle), math.cos(angle)]) * (shape.wide + _KEPT) / 2
-    corners = np.stack([u + w, u - w, -u + w, -u - w])
-    grown = (edges[:, :, None] + corners).reshape(len(edges), -1, 2)
-    if not len(edges):
-        return floor
-    hulls = shapely.convex_hull(shapely.multipoints(grown))
-    return shapely.difference(floor, shapely.union_all(hulls))
+def _sides(floor: BaseGeometry, near: BaseGeometry, within: float) -> tuple[Floats, Ints]:
+    """The edges of a floor, those that go round a thing as one: the floor ends at convex hulls.
+
+    Args:
+        floor: the floor.
+        near: edges near this alone.
+        within: metres that they are near.
+
+    Returns:
+        (n, 2) points, and (n,) numbers of what each is of.
+    """
+    runs = [run for ring in _rings(floor) for run in _runs(ring)]
+    if not runs:
+        return np.zeros((0, 2)), np.zeros(0, dtype=np.int64)
+    inner = floor.buffer(-_HAIR)
+    shapely.prepare(inner)
+    hulls = _hulls(runs)
+    close = shapely.dwithin(hulls, near, within)
+    # Where floor lies between the ends of such a run, its edges count one by one.
+    parted = shapely.intersects(inner, hulls)
+    kept = []
+    for run, close_, parted_ in zip(runs, close, parted, strict=True):
+        if close_:
+            kept += [*np.stack([run[:-1], run[1:]], axis=1)] if parted_ else [run]
+    number = np.repeat(np.arange(len(kept)), [len(run) for run in kept])
+    return np.concatenate([np.zeros((0, 2)), *kept]), number
+
+
+def _rings(floor: BaseGeometry) -> Iterator[Floats]:
+    """The borders of a floor, which lies to their left."""
+    for part in shapely.get_parts(floor):
+        if isinstance(part, Polygon):
+            sided = orient(part)
+            for ring in (sided.exterior, *sided.interiors):
+                yield shapely.get_coordinates(ring)
+
+
+def _runs(ring: Floats) -> Iterator[Floats]:
+    """The edges of a border, those that follow one another round a convex corner together."""
+    along = np.diff(ring, axis=0)
+    angle = np.arctan2(along[:, 1], along[:, 0])
+    turns = (np.diff(angle) + math.pi) % (2 * math.pi) - math.pi
+    first, turned = 0, 0.0
+    for k, turn in enumerate(turns.tolist(), 1):
+        turned -= turn
+        if turn > 0 or turned > math.pi:
+            yield ring[first : k + 1]
+            first, turned = k, 0.0
+    yield ring[first:]
+
+
+def _hulls(runs: Sequence[Floats]) -> Patches:
+    number = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
+    return shapely.convex_hull(shapely.linestrings(np.concatenate(runs), indices=number))
 
 
 def _parts(free: BaseGeometry) -> Patches:
@@ -204,14 +321,15 @@ def _patched(patches: Sequence[Patches], turns: Sequence[int], *, disc: bool = F
     return Fits(heading, patch, _numbered(len(patch), rows, columns), disc)
 
 
-def _railed(patches: Sequence[Patches], turns: Sequence[int], angles: Sequence[float]) -> Fits:
+def _railed(turns: Sequence[int], patches: Sequence[Patches], lines: Sequence[Patches]) -> Fits:
     """Lines along each heading, and which hang together: where it can turn between two headings."""
-    lines = [_lines(each, angle) for each, angle in zip(patches, angles, strict=True)]
     count = [len(each) for each in lines]
     first = np.cumsum([0, *count])
     total, rows, columns = int(first[-1]), [], []
     for k in range(len(turns) if len(turns) > 1 else 0):
         other = (k + 1) % len(turns)
+        if (turns[k] + 1) % len(TURNS) != turns[other]:
+            continue
         shared = shapely.get_parts(_shared(patches[k], patches[other])[0])
         tree = shapely.STRtree(shared)
         for one in (k, other):
@@ -227,17 +345,22 @@ def _lines(patches: Patches, angle: float) -> Patches:
     """Lines along an angle over patches, three at least over each."""
     along = np.array([math.cos(angle), math.sin(angle)])
     aside = np.array([-along[1], along[0]])
-    out = []
+    out = [np.zeros((0, 2, 2))]
     for patch in patches:
-        at = shapely.get_coordinates(patch)
-        off, far = at @ aside, at @ along
+        edges = _edges(patch)
+        off, far = edges @ aside, edges @ along
         low, high = float(off.min()), float(off.max())
         count = max(3, math.ceil((high - low) / _APART))
         rows = low + (high - low) * (np.arange(count) + 0.5) / count
-        ends = np.array([far.min() - 1, far.max() + 1])[None, :, None] * along
-        whole = shapely.linestrings(rows[:, None, None] * aside + ends)
-        out.append(shapely.get_parts(shapely.intersection(whole, patch)))
-    return np.concatenate(out) if out else np.zeros(0, dtype=object)
+        # Every line comes in over one edge and goes out over another.
+        over = (off[:, :1] <= rows) != (off[:, 1:] <= rows)
+        edge, row = np.nonzero(over)
+        share = (rows[row] - off[edge, 0]) / (off[edge, 1] - off[edge, 0])
+        met = far[edge, 0] + share * (far[edge, 1] - far[edge, 0])
+        order = np.lexsort((met, row))
+        at = rows[row[order], None] * aside + met[order, None] * along
+        out.append(at.reshape(-1, 2, 2))
+    return np.asarray(shapely.linestrings(np.concatenate(out)))
 
 
 def _numbered(count: int, rows: Sequence[Ints], columns: Sequence[Ints]) -> Ints:
