@@ -28,6 +28,7 @@ from navloom.scenes.geometry.owners import door_owner, owner_name
 from navloom.scenes.geometry.solids import Surface, floats, turn
 from navloom.scenes.geometry.wall_holes import Way, footprint
 from navloom.scenes.scene import Box, Item, Link, Scene, Stairs
+from navloom.scenes.traverse.turning_room import hulls_of
 
 LEAST_CLIMB = 0.05
 """Metres: a rug is gone over by everybody."""
@@ -219,7 +220,7 @@ def _of_parts(
         return
     at = np.concatenate(parts).astype(np.float64)
     number = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    hulls = shapely.convex_hull(shapely.linestrings(at[:, [0, 2]], indices=number))
+    hulls = hulls_of(at[:, [0, 2]], number)
     flat = shapely.get_dimensions(hulls) < 2
     hulls[flat] = shapely.buffer(hulls[flat], 0.002, cap_style="square")
     for hull, part in zip(shapely.simplify(hulls, 0.004), parts, strict=True):

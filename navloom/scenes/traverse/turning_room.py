@@ -117,10 +117,9 @@ class Fits:
             mine = np.flatnonzero(self.heading == heading)
             shared = self.patch[mine]
             # Most are in it whole or not at all, which is known sooner than what they share.
+            near = shapely.intersects(theirs, shared)
+            mine, shared = mine[near], shared[near]
             part = ~shapely.covers(theirs, shared)
-            mine, shared, part = (
-                each[shapely.intersects(theirs, shared)] for each in (mine, shared, part)
-            )
             shared[part] = shapely.intersection(shared[part], theirs)
             over = (shapely.area(shared) > _TINY) | (shapely.length(shared) > _SHORT)
             found.update(self.part[mine[over]].tolist())
@@ -203,7 +202,7 @@ class _Ground:
     def __init__(self, floor: BaseGeometry, shape: Shape, window: Polygon | None) -> None:
         self._shape = shape
         # A disc as wide fits wherever the rectangle does.
-        self._slim = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=3)
+        self._slim: BaseGeometry = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=3)
         if window is not None:
             self._slim = shapely.intersection(self._slim, window)
         self._within = self._slim.buffer(-_HAIR)
@@ -219,7 +218,7 @@ class _Ground:
         corners = np.stack([u + w, u - w, -u + w, -u - w])
         points, number = self._sides
         grown = (points[:, None] + corners).reshape(-1, 2)
-        hulls = shapely.convex_hull(shapely.linestrings(grown, indices=np.repeat(number, 4)))
+        hulls = hulls_of(grown, np.repeat(number, 4))
         met = hulls[shapely.intersects(self._within, hulls)]
         return _parts(shapely.difference(self._slim, shapely.union_all(met)))
 
@@ -252,7 +251,8 @@ def _sides(floor: BaseGeometry, near: BaseGeometry, within: float) -> tuple[Floa
         return np.zeros((0, 2)), np.zeros(0, dtype=np.int64)
     inner = floor.buffer(-_HAIR)
     shapely.prepare(inner)
-    hulls = _hulls(runs)
+    number = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
+    hulls = hulls_of(np.concatenate(runs), number)
     close = shapely.dwithin(hulls, near, within)
     # Where floor lies between the ends of such a run, its edges count one by one.
     parted = shapely.intersects(inner, hulls)
@@ -287,9 +287,9 @@ def _runs(ring: Floats) -> Iterator[Floats]:
     yield ring[first:]
 
 
-def _hulls(runs: Sequence[Floats]) -> Patches:
-    number = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
-    return shapely.convex_hull(shapely.linestrings(np.concatenate(runs), indices=number))
+def hulls_of(points: Floats, number: Ints) -> Patches:
+    """Convex hulls of (n, 2) points; ``number``, in order, says which of them each is of."""
+    return np.asarray(shapely.convex_hull(shapely.linestrings(points, indices=number)))
 
 
 def _parts(free: BaseGeometry) -> Patches:
