@@ -5,7 +5,8 @@ exported home). Pairs of places at least 2 m apart, on one floor and over stairs
 they stand: an exported home has no one to open them. Over stairs the plan's lengths are compared,
 since a navmesh's way tells only its corners. Of pairs that the field alone joins, the widest way
 between them is measured: where its narrowest place has more room to spare than a cell of the
-navmesh, that is unexplained. Of pairs that habitat alone joins, what its way meets is printed.
+navmesh, that is unexplained. Of pairs that habitat alone joins, what its way meets is printed: a
+navmesh climbs everywhere as on stairs, a body no riser off stairs that is higher than its step.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from scipy.spatial import KDTree
 from navloom.scenes.bodies import Embodiment, body_of
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.space.body_field import BodyField, body_field
-from navloom.scenes.space.mover import Mover, mover_of
+from navloom.scenes.space.mover import Mover, Stand, mover_of
+from navloom.scenes.space.shapes import Shape
+from navloom.scenes.space.sweep import gaps
 from navloom.scenes.uri import list_scenes, load_scene
 
 CELL, APART, SAME = 0.05, 2.0, 0.5
@@ -117,6 +120,24 @@ def why_ours_alone(ground: BodyField, a: Point3, b: Point3) -> str:
     return f"UNEXPLAINED: {spare * 100:.1f} cm to spare on the widest way"
 
 
+def riser(mover: Mover, points: list[Point3]) -> float:
+    """The highest rise of the floor from one point to the next."""
+    poses = [mover._around.posed(Stand(each, 0.0)) for each in points]
+    heights = [pose.y for pose in poses if pose is not None]
+    return max((abs(b - a) for a, b in pairwise(heights)), default=0.0)
+
+
+def beside_riser(mover: Mover, spot: Point3) -> bool:
+    """Whether what is nearest to a place is a riser or the edge above one."""
+    around = mover._around
+    pose = around.posed(Stand(spot, 0.0))
+    if pose is None:
+        return False
+    lines = around.met(pose, {})
+    nearest = int(gaps(Shape(True, 0.0, 0.0), lines.ends, pose.x, pose.z, 0.0, -1.0).argmin())
+    return around.name(int(lines.owners[nearest]), {}) in ("step", "edge")
+
+
 def why_theirs_alone(ground: BodyField, mover: Mover, points: list[Point3]) -> str:
     """What a way of theirs meets."""
     radius, floor = ground.body.width / 2, ground.found.floor
@@ -129,6 +150,9 @@ def why_theirs_alone(ground: BodyField, mover: Mover, points: list[Point3]) -> s
             return "UNEXPLAINED: goes over what is no floor with head room to us"
         room = float(floor.clearance[k])
         if room < radius - 1.5 * CELL:
+            rise = riser(mover, [each for each in along(points) if math.dist(each, spot) < SAME])
+            if ground.body.max_step + 0.001 < rise <= ground.climb and beside_riser(mover, spot):
+                return f"a riser of {rise:.3f} m, climbed on stairs alone, by the navmesh anywhere"
             return f"UNEXPLAINED: passes at {room:.2f} ({mover.clearance(spot):.2f}) m from a thing"
         short = max(short, radius - room)
     if short > 0:
