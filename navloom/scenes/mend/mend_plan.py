@@ -1,13 +1,12 @@
-"""A mend on the plan: the home as it is and the changed one, side by side."""
+"""A mend on the plan: the home as it is and the changed one, side by side, and each change near."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from navloom.scenes.mend.changes import Change, rebuilt
+from navloom.scenes.mend.changes import price, rebuilt
+from navloom.scenes.mend.mend_details import HIGH, MOST, draw_details, places_of
 from navloom.scenes.mend.route_drive import Drive
 from navloom.scenes.mend.search import Mend
 from navloom.scenes.plan import draw_into
@@ -19,7 +18,7 @@ _WIDE, _HIGH = 7.0, 6.6
 
 
 def draw_mend(scene: Scene, found: Mend) -> Figure:
-    """Draw a home before and after a mend, with how the body drove in each.
+    """Draw a home before and after a mend, with how the body drove in each, and what is changed.
 
     Args:
         scene: the home as it is.
@@ -30,7 +29,8 @@ def draw_mend(scene: Scene, found: Mend) -> Figure:
     """
     after = rebuilt(scene, found.changes)
     floors = sorted({scene.region_by_id[each].floor for each in (*found.path, found.start)})
-    figure = Figure(figsize=(2 * _WIDE + 0.2, _HIGH), dpi=100)
+    places = places_of(scene, found.changes)
+    figure = Figure(figsize=(2 * _WIDE + 0.2, HIGH + _HIGH), dpi=100)
     FigureCanvasAgg(figure)
     changes = f"{len(found.changes)} change{'s' if len(found.changes) != 1 else ''}"
     said = f"{found.body} from {found.start} to {found.goal}"
@@ -39,8 +39,9 @@ def draw_mend(scene: Scene, found: Mend) -> Figure:
         (after, found.after, f"after: {changes}, costs {found.cost:,.0f}"),
     )
     for number, (home, drive, title) in enumerate(drawn):
-        rect = (number * (_WIDE + 0.2), 0.0, _WIDE, _HIGH)
-        marks = [*_ends(scene, found, drive), *_changed(scene, found.changes, labels=number == 0)]
+        rect = (number * (_WIDE + 0.2), HIGH, _WIDE, _HIGH)
+        changed = [Mark("change", each.floor, each.x, each.z, each.label) for each in places]
+        marks = [*_ends(scene, found, drive), *changed]
         draw_into(
             figure,
             rect,
@@ -51,6 +52,10 @@ def draw_mend(scene: Scene, found: Mend) -> Figure:
             items=True,
             floors=floors,
         )
+    dear = sorted(places, key=lambda each: -price(each.changes))[:MOST]
+    shown = sorted(dear, key=lambda each: each.numbers)
+    row = (0.0, 0.1, 2 * _WIDE + 0.2, HIGH - 0.1)
+    draw_details(figure, row, (scene, after), (found.before, found.after), shown)
     return figure
 
 
@@ -81,25 +86,3 @@ def _ends(scene: Scene, found: Mend, drive: Drive | None) -> list[Mark]:
     if drive is None or not drive.arrived:
         marks.append(Mark("goal", goal.floor, goal.center[0], goal.center[2]))
     return marks
-
-
-def _changed(scene: Scene, changes: Sequence[Change], *, labels: bool) -> list[Mark]:
-    """A mark at each change, on each floor that it is on."""
-    marks = []
-    for number, change in enumerate(changes, start=1):
-        label = str(number) if labels else None
-        for floor, x, z in _spots(scene, change):
-            marks.append(Mark("change", floor, x, z, label))
-    return marks
-
-
-def _spots(scene: Scene, change: Change) -> list[tuple[int, float, float]]:
-    if change.item is not None:
-        item = scene.item_by_id[change.item]
-        region = scene.region_by_id[str(item.region)]
-        return [(region.floor, item.position[0], item.position[2])]
-    if change.ends is not None and change.at is not None:
-        return [(scene.region_by_id[each].floor, *change.at) for each in change.ends]
-    link = scene.links[change.link or 0]
-    floor = scene.region_by_id[link.a].floor
-    return [] if link.point is None else [(floor, link.point[0], link.point[2])]

@@ -3,7 +3,8 @@
 Links cost what they need by rule; the cheapest path over regions says what to change. Then the body
 is driven through the changed home: where it does not arrive, what it met is added and it is driven
 again; where nothing helps, the next path is tried. What turns out not to be needed is left as it
-was. A mend stands only if the body fails in the home as it is and arrives in the changed one.
+was, and in place of what is needed the cheapest that does it is kept. A mend stands only if the
+body fails in the home as it is and arrives in the changed one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.owners import door_owner, owner_name
 from navloom.scenes.mend.blockers import blockers, cut_off
 from navloom.scenes.mend.changes import Change, merged, price, rebuilt, removing, sliding, widening
+from navloom.scenes.mend.cheaper import Cheaper
 from navloom.scenes.mend.costs import Costs
 from navloom.scenes.mend.lift_sites import lift_sites
 from navloom.scenes.mend.link_needs import BESIDE, STEP, link_needs
@@ -40,7 +42,6 @@ _SWEPT = 0.1
 """Square metres of a room that a leaf sweeps if it can be in a way."""
 _HOP = 0.01
 """What a link costs that needs nothing: of two ways that cost the same, the one of fewer links."""
-_MOST_PRUNED = 14
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def _proven(
     needed: tuple[Change, ...],
     costs: Costs,
 ) -> tuple[tuple[tuple[Change, ...], Drive] | None, int, str]:
-    """Drive, add what was met, drive again; then leave out what is not needed."""
+    """Drive, add what was met, drive again; then make it cheaper."""
     asked = _Asked(scene, body, ends, tuple(path), costs)
     changes, why = asked.ahead(needed), ""
     for tried in range(1, _DRIVES + 1):
@@ -181,38 +182,15 @@ def _proven(
         except SceneError as error:
             return None, tried, str(error)
         if found.arrived:
-            kept, after, more = _pruned(scene, body, ends, changes, found)
-            return (kept, after), tried + more, ""
+            cheaper = Cheaper(scene, body, ends, costs)
+            kept = cheaper.made(changes, found)
+            return kept, tried + cheaper.tried, ""
         why = found.why
         grown = merged([*changes, *asked.learned(changed, changes, found, tried)])
         if grown == changes:
             return None, tried, why
         changes = grown
     return None, _DRIVES, why
-
-
-def _pruned(
-    scene: Scene, body: Embodiment, ends: tuple[str, str], changes: tuple[Change, ...], after: Drive
-) -> tuple[tuple[Change, ...], Drive, int]:
-    """The changes without those that need not be made: by halves, the dearest first."""
-    waiting = [sorted(changes, key=lambda each: -each.cost)]
-    tried = 0
-    while waiting and tried < _MOST_PRUNED:
-        part = waiting.pop(0)
-        fewer = tuple(each for each in changes if each not in part)
-        found = None
-        if fewer:
-            tried += 1
-            try:
-                found = drive(rebuilt(scene, fewer), body, *ends)
-            except SceneError:
-                found = None
-        if found is not None and found.arrived:
-            changes, after = fewer, found
-        elif len(part) > 1:
-            half = (len(part) + 1) // 2
-            waiting += [part[:half], part[half:]]
-    return changes, after, tried
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,22 @@ import pytest
 from navloom.errors import SceneError
 from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import get_body
-from navloom.scenes.mend.changes import levelling, merged, price, rebuilt, removing, widening
+from navloom.scenes.mend.changes import (
+    levelling,
+    merged,
+    price,
+    rebuilt,
+    removing,
+    sliding,
+    widening,
+)
+from navloom.scenes.mend.cheaper import Cheaper
 from navloom.scenes.mend.costs import Costs, load_costs
 from navloom.scenes.mend.link_needs import link_needs
-from navloom.scenes.mend.search import mend
+from navloom.scenes.mend.mend_details import places_of
+from navloom.scenes.mend.mend_plan import draw_mend
+from navloom.scenes.mend.route_drive import Drive
+from navloom.scenes.mend.search import Mend, mend
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +47,45 @@ def test_a_sill_before_a_sweeper_is_taken_away(home: Scene) -> None:
     assert free.before.arrived
     assert not free.proven
     assert not free.changes
+
+
+def test_a_width_is_no_more_than_it_takes(home: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    door, costs, body = _bathroom(home), Costs(), get_body("WHEELCHAIR")
+    wide = widening(home, door, body.width + 0.15, costs)
+
+    def driven(scene: Scene, *_: object) -> Drive:
+        link = scene.links[door]
+        return Drive((link.width or 0) >= 0.749 and not link.threshold)
+
+    monkeypatch.setattr("navloom.scenes.mend.cheaper.drive", driven)
+    cheaper = Cheaper(home, body, ("Living_room_1", "Bathroom_2"), costs)
+    taken = removing(home, home.items[0].id, costs)
+    kept, after = cheaper.made(merged([wide, levelling(home, door, costs), taken]), Drive(True))
+    assert after.arrived
+    assert [(each.kind, each.width) for each in kept] == [("level", None), ("widen", 0.75)]
+    sill = Cheaper(home, body, ("Living_room_1", "Bathroom_2"), costs)
+    monkeypatch.setattr(
+        "navloom.scenes.mend.cheaper.drive", lambda s, *_: Drive(s.links[door].threshold == 0)
+    )
+    kept, _ = sill.made((sliding(home, door, costs),), Drive(True))
+    assert [each.kind for each in kept] == ["level"]
+
+
+def test_changes_of_one_door_have_one_mark_with_both_numbers(home: Scene) -> None:
+    door, costs = _bathroom(home), Costs()
+    both = merged([widening(home, door, 0.8, costs), levelling(home, door, costs)])
+    changes = (*both, removing(home, home.items[0].id, costs))
+    places = places_of(home, changes)
+    assert [each.label for each in places] == ["1, 2", "3"]
+    found = Mend("WHEELCHAIR", "Living_room_1", "Bathroom_2", changes, Drive(False), Drive(True))
+    figure = draw_mend(home, found)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles.count("sill of 3.0 cm\n65 cm wide") == 1
+    assert titles.count("no sill\n80 cm wide") == 1
+    assert titles.count("taken away") == 1
+    words = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert words.count("65 cm") == words.count("80 cm") == 1
+    assert words.count("1, 2") == 2
 
 
 def test_a_link_needs_what_its_figures_say(home: Scene) -> None:
