@@ -26,6 +26,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.checked_files import short
 from navloom.scenes.distances import heading_to, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_2d, distance_3d
+from navloom.scenes.space.carried import is_carried
 from navloom.scenes.space.stands import Others, Stand
 from navloom.sim.body_motion import BodyMotion
 from navloom.sim.footing import Footing
@@ -353,7 +354,9 @@ class BodySimulator(GraphSimulator, ABC):
         motion = self._motion(name, agent, forward=1.0)
         looking = Stand(after.position, heading_to(motion.stand.position, after.position))
         goal = self._settled(agent.body, looking, motion.others)
-        if self._rules.physics == "telhop":
+        if is_carried(self.scene, agent.pose.viewpoint or "", viewpoint, agent.body):
+            motion.stand = motion.stand if goal is None else goal
+        elif self._rules.physics == "telhop":
             motion.put(goal, looking)
         elif goal is not None:
             end = goal.position

@@ -17,6 +17,7 @@ _PIECE_M = 0.02
 """Where a contact ends the run it is looked for in pieces so long: it ends so near to where the
 threshold was passed."""
 _EXACT_M = 1e-3
+_STOREY_M = 1.0
 _TRIES = 4
 
 
@@ -128,8 +129,9 @@ class BodyMotion:
         self.touched(Contact(what, metres, point))
 
     def at(self, goal: Point3) -> bool:
-        """Whether it is where it was to go, to 0.1 m."""
-        return distance_2d(self.stand.position, goal) <= STANDING_M
+        """Whether it is where it was to go, to 0.1 m, and on its storey."""
+        x, y, z = self.stand.position
+        return math.hypot(goal[0] - x, goal[2] - z) <= STANDING_M and abs(goal[1] - y) <= _STOREY_M
 
     def touched(self, contact: Contact) -> None:
         """Count a contact, with those of the same thing."""

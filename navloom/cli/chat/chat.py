@@ -147,7 +147,6 @@ def _context(
     from navloom.scenes.space.body_graph import body_graph
     from navloom.scenes.uri import scene_of
     from navloom.sim.registry import simulator_name
-    from navloom.tools.moving.carried import with_carried
 
     whole, embodiment = scene_of(uri), body_of(body)
     backend = simulator_name(backend, whole)
@@ -160,7 +159,7 @@ def _context(
         )
     home = whole
     if body is not None:
-        home = with_carried(body_graph(whole, embodiment), whole, embodiment)
+        home = body_graph(whole, embodiment)
     simulator = _simulator(backend, home, captions, made)
     context = Context(
         model=get_model(model),

@@ -16,11 +16,11 @@ from typing import Any
 from navloom.errors import SimulatorError
 from navloom.scenes.distances import heading_to, turn_between, wrapped
 from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.scenes.space.carried import is_carried
 from navloom.sim.bodied import BodySimulator
 from navloom.sim.graph import floor_of, nearest_viewpoint
 from navloom.sim.protocol import Contact, Forward, Observation, Pose, Turn, Waypoint
 from navloom.sim.walker import Walker, pose_entry, pose_record
-from navloom.tools.moving.carried import is_carried
 from navloom.tools.moving.surroundings import region_of
 
 _STRIDE_M = 0.25

@@ -3,7 +3,7 @@
 A scene's viewpoints are a slim person's. Those where the body can stand and turn stay, moved by
 half a metre at most where they must be; an edge is a way that its mover passes both ways. Where
 that cuts off what the field says it can reach, viewpoints are added: on either side of a narrow
-place, and where ways to them turn.
+place, and where ways to them turn. Lifts carry whoever can operate them from storey to storey.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from navloom.scenes.floor_graph import LONGEST
 from navloom.scenes.parts import Edge, Point3, Region, Viewpoint, distance_2d, distance_3d
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field, body_key
+from navloom.scenes.space.carried import with_carried
 from navloom.scenes.space.clearings import Clearings, clearings_of
 from navloom.scenes.space.field_file import scene_key
 from navloom.scenes.space.met import no_place
@@ -83,10 +84,11 @@ def _made(scene: Scene, body: Embodiment) -> Scene:
     maker.join()
     if not maker.stands:
         raise SceneError(no_place(scene, body, "with things and walls about"))
-    return scene.replace(
+    own = scene.replace(
         viewpoints=tuple(maker.stands.values()),
         edges=tuple(Edge(a=a, b=b) for a, b in maker.graph.edges),
     )
+    return with_carried(own, scene, body)
 
 
 @dataclass

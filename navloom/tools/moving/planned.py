@@ -18,6 +18,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.scene import Point3, Scene
 from navloom.scenes.space.body_graph import body_graph
+from navloom.scenes.space.carried import is_carried
 from navloom.scenes.space.mover import mover_of
 from navloom.scenes.space.shapes import inner, outer
 from navloom.sim.graph import floor_of
@@ -97,7 +98,12 @@ def _of(scene: Scene, body: Embodiment) -> tuple[nx.Graph[str], dict[str, Point3
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(at)
     graph.add_weighted_edges_from(
-        ((edge.a, edge.b, math.dist(at[edge.a], at[edge.b])) for edge in own.edges), weight="metres"
+        (
+            (edge.a, edge.b, math.dist(at[edge.a], at[edge.b]))
+            for edge in own.edges
+            if not is_carried(own, edge.a, edge.b, body)
+        ),
+        weight="metres",
     )
     return graph, at
 

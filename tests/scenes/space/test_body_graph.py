@@ -15,6 +15,9 @@ from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import body_field
 from navloom.scenes.space.body_graph import body_graph
 from navloom.scenes.space.mover import mover_of
+from navloom.sim import get_simulator
+from navloom.sim.graph import floor_of
+from navloom.sim.protocol import Hop, Pose
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +66,26 @@ def test_a_body_broader_than_a_scene_is_refused_before_anything_is_made_for_it(
     monkeypatch.setattr("navloom.scenes.space.met.Surroundings.tile", None)
     with pytest.raises(SceneError, match=r"BARGE \(50\.00 m wide.* nowhere in .*, whose floors"):
         maker(home, Embodiment(name="BARGE", width=50.0, height=1.5))
+
+
+def test_a_wheelchair_changes_storey_by_lift_and_a_sweeper_does_not() -> None:
+    home = load_scene("home:110")
+    own = {name: body_graph(home, get_body(name)) for name in ("WHEELCHAIR", "SWEEPER")}
+    ways = {
+        name: nx.Graph([(edge.a, edge.b) for edge in graph.edges]) for name, graph in own.items()
+    }
+    halls = [own["WHEELCHAIR"].viewpoints_by_region[each] for each in ("Hallway_1", "Hallway_11")]
+    assert halls[1][0].position[1] - halls[0][0].position[1] > 2
+    joined = [nx.has_path(ways["WHEELCHAIR"], a.id, b.id) for a in halls[0] for b in halls[1]]
+    assert any(joined)
+    assert ways["WHEELCHAIR"].has_edge("2_1", "12_1")
+    assert not ways["SWEEPER"].has_edge("2_1", "12_1")
+    floor = floor_of(own["WHEELCHAIR"].viewpoint_by_id["12_1"])
+    for physics in ("slide", "strict", "telhop"):
+        cabin = get_simulator("embedded", own["WHEELCHAIR"], physics=physics)
+        cabin.reset({"robot": (Pose((0, 0, 0), viewpoint="2_1"), get_body("WHEELCHAIR"))})
+        seen = cabin.step({"robot": Hop("12_1")})["robot"]
+        assert (seen.pose.viewpoint, seen.pose.position, seen.contacts) == ("12_1", floor, ())
+    shut = get_simulator("embedded", home, physics="slide")
+    shut.reset({"robot": (Pose((0, 0, 0), viewpoint="2_1"), get_body("SWEEPER"))})
+    assert shut.step({"robot": Hop("12_1")})["robot"].pose.viewpoint == "2_1"
