@@ -226,14 +226,7 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         index = load_subset(request.subset)
         data, subset = index.pick(data), {"subset_ids": _hashed(index.ids)}
     _check_scenes(data)
-    episodes: dict[str, Episode] = {}
-    samples = []
-    for epoch in range(1, request.epochs + 1):
-        for episode in spread(data.episodes, request.seed):
-            name = episode.id if request.epochs == 1 else f"{episode.id}-e{epoch}"
-            episodes[name] = episode
-            seed = sample_seed(request.seed, name)
-            samples.append(Sample(name, seed, episode.scene, epoch - 1, epoch=epoch - 1))
+    samples, episodes = _samples(request, data)
     record = {
         "split": data.split,
         "episodes": whole,
@@ -255,23 +248,12 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
     # Also the moment when a wrong name of a simulator is found out.
     simulator = simulator_of(request, data.scenes[samples[0].scene])
     simulator.close()
-    pictures = bool(request.views) and "rgb" in simulator.capabilities
-    shown = pictures and _sees(request.thinks_with)
-    if shown and request.backend == "habitat":
-        from navloom.sim.habitat.habitat import gpu_named
-        from navloom.sim.habitat.habitat_process import check_drawing
-
-        # Better one line now than an error a sample.
-        check_drawing(gpu_named())
-    if pictures and not shown and not request.thinks_with.startswith("builtin/"):
-        notes.append(
-            f"{request.thinks_with} takes no images: it is told in words, and no picture is made."
-        )
+    shown, told = _pictures(request, simulator)
     return EvalPlan(
         request=request,
         samples=samples,
         record=record,
-        notes=notes,
+        notes=[*notes, *told],
         limited="the first of an order drawn by the seed, scans in turn, each path once before any"
         " comes again",
         episodes=episodes,
@@ -283,6 +265,35 @@ def plan(request: EvalRequest, run: Path | None, note: Note) -> EvalPlan:
         touches="collide" in simulator.capabilities
         and (request.physics != "off" or request.backend not in _OURS),
     )
+
+
+def _samples(request: EvalRequest, data: TaskData) -> tuple[list[Sample], dict[str, Episode]]:
+    """Epoch after epoch, and the episode of each."""
+    samples, episodes = [], {}
+    for epoch in range(request.epochs):
+        for episode in spread(data.episodes, request.seed):
+            name = episode.id if request.epochs == 1 else f"{episode.id}-e{epoch + 1}"
+            episodes[name] = episode
+            seed = sample_seed(request.seed, name)
+            samples.append(Sample(name, seed, episode.scene, epoch, epoch=epoch))
+    return samples, episodes
+
+
+def _pictures(request: EvalRequest, simulator: Simulator) -> tuple[bool, list[str]]:
+    """Whether the model is shown pictures, and a note where it could have been."""
+    if not (request.views and "rgb" in simulator.capabilities):
+        return False, []
+    model = request.thinks_with
+    if not _sees(model):
+        told = f"{model} takes no images: it is told in words, and no picture is made."
+        return False, [] if model.startswith("builtin/") else [told]
+    if request.backend == "habitat":
+        from navloom.sim.habitat.habitat import gpu_named
+        from navloom.sim.habitat.habitat_process import check_drawing
+
+        # Better one line now than an error a sample.
+        check_drawing(gpu_named())
+    return True, []
 
 
 def _hashed(texts: Sequence[str]) -> dict[str, Any]:
