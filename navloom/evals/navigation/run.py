@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from navloom.errors import ModelError, SceneError, UsageError
 from navloom.evals.captions.run import caption_file
 from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
 from navloom.evals.navigation.failure_examples import Example, choose, read_examples
+from navloom.evals.navigation.order import spread
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
@@ -154,33 +155,6 @@ class EvalJob(Job):
             touches=self.plan.touches,
             noticeable=request.collision_threshold,
         )
-
-
-def spread(episodes: Sequence[Episode], seed: int) -> list[Episode]:
-    """Episodes in an order whose beginnings are fair samples: the first N of it are N of all.
-
-    Scenes take turns, in an order drawn by the seed; each scene's paths come in an order drawn
-    likewise, and none a second time before all of its scene have come.
-    """
-
-    def drawn(*what: Any) -> bytes:
-        said = json.dumps([seed, *what]).encode()
-        return blake2b(said, digest_size=8).digest()
-
-    paths: dict[tuple[str, str], list[Episode]] = {}
-    for episode in sorted(episodes, key=lambda each: drawn(each.id)):
-        path = str(episode.columns.get("path_id", episode.id))
-        paths.setdefault((episode.scene, path), []).append(episode)
-    scenes: dict[str, list[tuple[int, bytes, Episode]]] = {}
-    for (scene, path), told in paths.items():
-        ranked = [(again, drawn(scene, path), each) for again, each in enumerate(told)]
-        scenes.setdefault(scene, []).extend(ranked)
-    turns = [
-        (turn, drawn(scene), episode)
-        for scene, ranked in scenes.items()
-        for turn, (*_, episode) in enumerate(sorted(ranked, key=lambda each: each[:2]))
-    ]
-    return [episode for *_, episode in sorted(turns, key=lambda each: each[:2])]
 
 
 def simulator_of(request: EvalRequest, uri: str) -> Simulator:
