@@ -41,7 +41,12 @@ def reasoning(
     *,
     out: OutOrMade = None,
     file: Annotated[
-        Path, Opt("One JSON object a line: id, explanation, record.", metavar="FILE", argument=True)
+        Path,
+        Opt(
+            "One JSON object a line: id, explanation, record; or a run of `eval capnav`.",
+            metavar="FILE|RUN",
+            argument=True,
+        ),
     ],
     request: JudgeRequest,
     session: Session,
@@ -49,7 +54,7 @@ def reasoning(
 ) -> None:
     """Grade explanations of why a path cannot be used against the truth about it.
 
-    Takes anyone's file, and what `navloom eval capnav` wrote. Lines that cannot be judged are named
+    Lines that cannot be judged are named
     in OUT/left.jsonl. The same command on the same folder goes on with a run that was stopped.
     """
     from navloom.evals.judging.rows import read_answers

@@ -25,6 +25,7 @@ from navloom.evals.capnav.official import OfficialScene, outputs_of
 from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
+from navloom.evals.judging.rows import ANSWERS
 from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import each_sample
@@ -35,7 +36,6 @@ from navloom.graphs.capnav import answering as capnav_answer
 from navloom.models.registry import model_of
 from navloom.tools.capnav.answers import Answer
 
-ANSWERS = "answers.jsonl"
 _SCENES_OF_FRAMES = 2
 """Scenes run one after another, so few are shown at once."""
 FRAME_TOKENS = 400

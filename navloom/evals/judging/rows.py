@@ -19,6 +19,8 @@ from navloom.errors import DataError
 from navloom.files import open_file
 from navloom.judges.traversability import read_record
 
+ANSWERS = "answers.jsonl"
+"""Where ``eval capnav`` keeps an answer a line."""
 _MOST_BYTES = 2_000_000_000
 _MOST_LINE = 8_000_000
 _MOST_SAID = 250_000
@@ -83,9 +85,13 @@ class Answers:
 def read_answers(path: Path) -> Answers:
     """Read a file of answers.
 
+    Args:
+        path: the file, or the folder of a run of ``eval capnav``, which holds one.
+
     Raises:
         DataError: it cannot be read, or holds no line to judge.
     """
+    path = path / ANSWERS if path.is_dir() else path
     rows: list[Row] = []
     left: list[Left] = []
     names: set[str] = set()

@@ -72,6 +72,11 @@ def test_a_file_without_a_line_to_judge_says_the_first_fault(tmp_path: Path) -> 
         read_answers(tmp_path / "nothing.jsonl")
 
 
+def test_a_run_is_judged_by_its_folder(tmp_path: Path) -> None:
+    written(tmp_path / "answers.jsonl", line("a", RIGHT))
+    assert read_answers(tmp_path) == read_answers(tmp_path / "answers.jsonl")
+
+
 def test_names_are_safe_and_stay_apart() -> None:
     names = {sample_name(text) for text in ("a b", "a/b", "a-b", "../x", "", "é", "x" * 300)}
     assert len(names) == 7
