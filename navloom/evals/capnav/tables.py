@@ -53,7 +53,8 @@ def run_table(runs: Mapping[str, CapnavScores], *, official: bool = False) -> Ta
         "Brackets: 95 % bootstrap intervals over questions. balanced: the mean of the shares of"
         " feasible and infeasible pairs answered rightly, 50% for whoever always says the same."
         f" composite: the mean of {' or of '.join(over)}; a part that an answerer gives no occasion"
-        " for is 0 in it. RV without a judge is unscored; `navloom judge reasoning RUN` grades the reasons."
+        " for is 0 in it. RV without a judge is unscored; `navloom judge reasoning RUN` grades"
+        " the reasons."
     )
     if any(read_spec(scores.model).bare in _RULES for scores in runs.values()):
         note += " builtin models are baselines: rules, no language models."
