@@ -128,4 +128,12 @@ def _of_link(link: Link, body: Embodiment) -> list[Fault]:
         out.append(
             Fault("step", f"a rise of {abs(link.step):.2f} m, and it crosses {body.max_step:.2f} m")
         )
+    # A sill lies on the higher of two floors.
+    rise = abs(link.step or 0.0) + (link.threshold or 0.0)
+    if not out and link.kind in ("door", "opening") and rise > body.max_step + _EPS:
+        out.append(
+            Fault(
+                "sill", f"a sill {rise:.3f} m over the floor, and it crosses {body.max_step:.3f} m"
+            )
+        )
     return out

@@ -50,7 +50,7 @@ class Driven:
         result: ``passed``; ``blocked`` where there is no way; ``gave up`` where there may be one,
             and none that was tried could be driven.
         metres: of the way driven; 0 for none.
-        path: where it was, at every bend.
+        path: where it was, at every bend; where it did not pass, how far it got, if anywhere.
         stopped_by: what it met first on its way to the link: an item's id, ``wall``, another
             owner's name; why not where it cannot even try; empty where it passed.
         tries: ways driven.
@@ -116,6 +116,7 @@ class _Drive:
     def __init__(self, mover: Mover, link: Link, number: int) -> None:
         self.mover, self.link, self.number = mover, link, number
         self.tries = 0
+        self._farthest: tuple[float, tuple[Stand, ...]] = (-1.0, ())
 
     def _said(
         self, result: Result, path: Sequence[Stand] = (), metres: float = 0.0, by: str = ""
@@ -173,17 +174,19 @@ class _Drive:
         return self._sought(self.link)
 
     def _sought(self, link: Link, flight: Core | None = None) -> Driven:
-        """Find ways and drive them, on a grid and on a finer one."""
+        """Find ways and drive them, on a grid and on finer ones."""
         given_up = False
-        for fully in (False, True):
-            ground = LinkGround(self.mover, link, fully=fully, flight=flight)
+        for fine in (1, 2) if self.mover.shape.round else (1, 2, 4):
+            ground = LinkGround(self.mover, link, fine=fine, flight=flight)
             found = self._among(ground)
             if isinstance(found, Driven):
                 return found
             given_up |= found
             if not found and not Search(ground).may_pass():
                 break
-        return self._said("gave up" if given_up else "blocked", by=ground.stopper())
+        by, stand = ground.stopper()
+        met = self._farthest[1] or (() if stand is None else (stand,))
+        return self._said("gave up" if given_up else "blocked", met, by=by)
 
     def _among(self, ground: LinkGround) -> Driven | bool:
         """The first way that can be driven; else whether there was any to try."""
@@ -216,10 +219,17 @@ class _Drive:
                 try:
                     moved = leg.drive(self.mover, path[-1])
                 except SceneError:
+                    self._got(metres, path[-1])
                     return path[-1]
                 if moved is None:
+                    self._got(metres, path[-1])
                     return Stand((leg.x, path[-1].position[1], leg.z), leg.heading)
                 metres += moved.metres
                 path.append(moved.stand)
         there = len(way)
         return self._said("passed", path[:there], metres / 2)
+
+    def _got(self, metres: float, stand: Stand) -> None:
+        """Keep how far a drive came."""
+        if metres > self._farthest[0]:
+            self._farthest = metres, (stand,)

@@ -77,10 +77,10 @@ class Search:
             yield Stage(ground, States(wide[None]))
         if shape.round:
             return
-        if not ground.fully:
+        if ground.fine == 1:
             straight = states_of(plane, shape, self._slim, AXES)
             yield Stage(ground, replace(straight, turns=wide))
-        steps = MANY if ground.fully else FEW
+        steps = FEW if ground.fine == 1 else MANY
         yield Stage(ground, states_of(plane, shape, self._slim, steps))
 
     def may_pass(self) -> bool:

@@ -26,6 +26,8 @@ Bools = NDArray[np.bool_]
 
 NEAR = 2.3
 """Metres from the middle of a link within which ways through it are sought."""
+_CLOSE = 1.35
+"""The same on the finest grid."""
 _GAP = 1.0
 """Metres from it within which what is of no region is its doorway."""
 _FOOT = 1.0
@@ -102,16 +104,16 @@ class LinkGround:
     Args:
         mover: of the body.
         link: with a point; its regions have outlines.
-        fully: seek all places where it gets about, not only those where it can turn round, and
-            ways on a grid twice as fine.
+        fine: how many times as fine its grid is; from 2 on all places are sought where it gets
+            about, not only those where it can turn round; from 4 on ways are sought close by.
         flight: where stairs in the second region begin or end: to be there is to be in it.
     """
 
     def __init__(
-        self, mover: Mover, link: Link, *, fully: bool = False, flight: Core | None = None
+        self, mover: Mover, link: Link, *, fine: int = 1, flight: Core | None = None
     ) -> None:
         scene = mover.scene
-        self.mover, self.link, self.fully = mover, link, fully
+        self.mover, self.link, self.fine = mover, link, fine
         self.shape: Shape = mover.shape
         self.ends = tuple(scene.region_by_id[each] for each in (link.a, link.b))
         self.areas = tuple(outline_of(each) for each in self.ends)
@@ -128,8 +130,10 @@ class LinkGround:
         low, high = (each.tolist() for each in _corners(self.frame.places))
         box = (low[0] - 1.5, low[1] - 1.5, high[0] + 1.5, high[1] + 1.5)
         storey = self.ends[0].center[1]
-        heights = {round(each.center[1], 3) for each in self.ends}
-        heights = {y for y in heights if abs(y - storey) < _FOOT}
+        heights = {each.center[1] for each in self.ends}
+        # What is below a ramp or stairs is in nobody's way up there.
+        level = 0.0 if link.kind in ("stairs", "ramp") else _FOOT
+        heights = {y for y in heights if abs(y - storey) <= level}
         self.lines = np.concatenate([mover.lines(y, box) for y in sorted(heights)])
         self.plane = Plane(self.frame, self.lines)
 
@@ -176,8 +180,9 @@ class LinkGround:
         x, z = self.middle
         at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
         frame = Frame(at, self.axis, 1, 1)
-        cell = (CELL_ROUND if self.shape.round else CELL) / (2 if self.fully else 1)
-        low, count = -math.ceil(NEAR / cell), 2 * math.ceil(NEAR / cell) + 1
+        cell = (CELL_ROUND if self.shape.round else CELL) / self.fine
+        reach = math.ceil((NEAR if self.fine < 4 else _CLOSE) / cell)
+        low, count = -reach, 2 * reach + 1
         along, aside = np.array(frame.along), np.array(frame.aside)
         first = np.array(at) + cell * low * (along + aside)
         return Frame((float(first[0]), float(first[1])), self.axis, count, count, cell)
@@ -186,8 +191,9 @@ class LinkGround:
         scene, body = self.mover.scene, self.mover.body
         # Leaves are out of the way in there, so that all links of a region have one core.
         mover = mover_of(scene, body, pushed(scene, body))
-        key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}:{self.fully}"
-        return per_scene(scene, key, lambda: core_of(mover, region, self.axis, fully=self.fully))
+        fully = self.fine > 1
+        key = f"driven:core:{region.id}:{body.model_dump_json()}:{self.axis}:{fully}"
+        return per_scene(scene, key, lambda: core_of(mover, region, self.axis, fully=fully))
 
     def allowed(self) -> Bools:
         """(wide, deep) where the middle may be: both regions, and the doorway between them."""
@@ -229,11 +235,11 @@ class LinkGround:
         k = int(self.areas[1].distance(spot) < self.areas[0].distance(spot))
         return float(self.ends[k].center[1])
 
-    def stopper(self) -> str:
-        """What a body meets that goes from where it gets about straight at the link."""
+    def stopper(self) -> tuple[str, Stand | None]:
+        """What a body meets that goes from where it gets about straight at the link, and where."""
         for core, end in zip(self.cores, self.ends, strict=True):
             if not len(core.places):
-                return f"no room in {end.id}"
+                return f"no room in {end.id}", None
         core, end = self.cores[0], self.ends[0]
         far = np.hypot(*(core.places - np.array(self.middle)).T)
         for k in np.argsort(far, kind="stable")[:200:20]:
@@ -247,8 +253,8 @@ class LinkGround:
             except SceneError:
                 continue
             if moved.bumps:
-                return moved.bumps[0].what
-        return ""
+                return moved.bumps[0].what, moved.stand
+        return "", None
 
 
 def core_of(

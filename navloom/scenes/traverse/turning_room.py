@@ -33,7 +33,7 @@ TURNS = tuple(math.radians(turn + more) for more in (0, 90) for turn in _QUARTER
 closer where a body goes straight through a doorway, and must lean past the handle of its leaf."""
 EVERY = tuple(range(len(TURNS)))
 STRAIGHT = (0,)
-FEW = (0, 5, 8, 12, 17, 22, 25, 29)
+FEW = (*range(0, 15, 2), *range(17, 32, 2))
 """Enough of them to get about in a room, as numbers in ``TURNS``."""
 _WIDER = (range(-2, 3), range(-2, len(TURNS) // 2 + 1), range(len(TURNS)))
 """Headings that are looked at one after another: straight on, a quarter to one side, all."""

@@ -3,8 +3,8 @@
     python -m tests.scenes.traverse.agree home:0-99 --out runs/agree
     python -m tests.scenes.traverse.agree home:0-99 --out runs/agree --lower 1.6
 
-A home that is done is not done again; what differs is printed, a line each. ``--lower`` takes
-copies whose doors are so many metres high.
+A home that is done is not done again; what differs is printed, a line each, and drawn, a picture
+each. ``--lower`` takes copies whose doors are so many metres high.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from navloom.scenes.traverse.agreement import Compared, Row, compare, rows
 from navloom.scenes.traverse.by_rule import BARRIERS
 from navloom.scenes.traverse.driven import Driven
 from navloom.scenes.uri import list_scenes
+from tests.scenes.traverse.agree_pictures import drawn
 
 
 def lowered(scene: Scene, height: float) -> Scene:
@@ -65,8 +66,12 @@ def done(uri: str, out: Path, lower: float | None) -> list[Compared]:
     file = out / f"{uri.replace(':', '-')}{'-low' if lower else ''}.json"
     if file.exists():
         return [_read(each) for each in json.loads(file.read_text())]
-    scene = load_scene(uri)
-    found = compare(scene if lower is None else lowered(scene, lower))
+    scene = load_scene(uri) if lower is None else lowered(load_scene(uri), lower)
+    found = compare(scene)
+    for each in found:
+        if not each.agrees:
+            name = f"{file.stem}-{each.driven.body}-{each.driven.link}.png"
+            drawn(scene, each, out / name)
     file.write_text(json.dumps([_written(each) for each in found]))
     return found
 
