@@ -2,9 +2,9 @@
 
 A body starts where it has most room in the largest part of the region that it can be in, and is to
 come to such a place of the other. The field knows how wide a body is straight ahead; where it must
-turn, its corners count too, so ways with room to turn are tried first, then the shortest, and the
-first that the body itself can follow counts. Lifts carry whoever can operate them. Widths, steps
-and rules are not read.
+turn, its corners count too, so ways with room to turn are tried first, then the shortest, at last
+with manoeuvres where it stops, and the first that the body itself can follow counts. Lifts carry
+whoever can operate them. Widths, steps and rules are not read.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from shapely import Polygon
 
 from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
+from navloom.scenes.mend.manoeuvre import manoeuvred
 from navloom.scenes.mend.roomy import roomy
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
@@ -31,6 +32,8 @@ _LEVEL = 0.3
 """Metres that the floor of a place may be off its region's."""
 _ARRIVED = 0.15
 _LIFT_REACH = 0.5
+_MOST_PAST = 6
+"""Places that it gets past by manoeuvres on one way."""
 _AGAIN = 3
 """Ways that are planned anew from where a body stopped, before it is said that it stopped."""
 
@@ -92,6 +95,8 @@ def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]
             tried = _persisted(mover, field, points)
             if tried.arrived:
                 break
+        if tried is not None and not tried.arrived:
+            tried = _patient(scene, mover, field, (begin, end))
         if tried is None:
             return Drive(False, tuple(paths), tuple(touched), "no way for half its width")
         touched.update(dict.fromkeys(tried.touched))
@@ -111,35 +116,71 @@ def _ways(
         yield shortest.points
 
 
-def _persisted(mover: Mover, field: BodyField, points: Sequence[Point3]) -> Drive:
-    """Follow a way; where the body stops, follow a new one from there, a few times."""
-    tried = _followed(mover, points)
-    path = list(tried.path[0]) if tried.path else []
-    for _ in range(_AGAIN):
-        if tried.arrived or not path:
-            break
-        way = field.way(path[-1], [points[-1]])
-        if way is None:
-            break
-        tried = _followed(mover, way.points)
-        path += tried.path[0] if tried.path else ()
-    return Drive(tried.arrived, (tuple(path),) if path else (), tried.touched, tried.why)
-
-
-def _followed(mover: Mover, points: Sequence[Point3]) -> Drive:
+def _begun(mover: Mover, points: Sequence[Point3]) -> Stand | None:
+    """Where a body starts on a way, facing along it."""
     (x, _, z), (u, _, w) = points[0], points[min(1, len(points) - 1)]
     ahead = math.atan2(u - x, -(w - z)) if (x, z) != (u, w) else 0.0
-    stand = mover.settled(Stand(points[0], ahead))
+    return mover.settled(Stand(points[0], ahead))
+
+
+def _persisted(mover: Mover, field: BodyField, points: Sequence[Point3]) -> Drive:
+    """Follow a way; where the body stops, follow a new one from there, a few times."""
+    stand = _begun(mover, points)
     if stand is None:
         return Drive(False, why="it does not fit where it starts")
-    moved = mover.follow(stand, points)
-    at = moved.stand.position
-    path = tuple(each.position for each in moved.path) or (stand.position, at)
-    touched = tuple(dict.fromkeys(bump.what for bump in moved.bumps))
-    if math.hypot(at[0] - points[-1][0], at[2] - points[-1][2]) <= _ARRIVED:
-        return Drive(True, (path,), touched)
-    why = f"it stops at ({at[0]:.2f}, {at[2]:.2f}), at {touched[-1] if touched else 'an edge'}"
-    return Drive(False, (path,), touched, why)
+    path, met, goal = [stand], list[str](), points[-1]
+    for _ in range(_AGAIN + 1):
+        moved = mover.follow(path[-1], points)
+        path += moved.path[1:]
+        met += [bump.what for bump in moved.bumps]
+        at = path[-1].position
+        if _is_at(at, goal):
+            return _told(path, met, arrived=True)
+        way = field.way(at, [goal])
+        if way is None:
+            break
+        points = way.points
+    return _told(path, met, arrived=False)
+
+
+def _patient(scene: Scene, mover: Mover, field: BodyField, ends: tuple[Point3, Point3]) -> Drive:
+    """Follow the way with most room; get past where the body stops by manoeuvres, and go on so."""
+    rooms, goal = roomy(scene, field), ends[1]
+    points = next(rooms.ways(*ends), None)
+    stand = None if points is None else _begun(mover, points)
+    if points is None or stand is None:
+        return Drive(False, why="it does not fit where it starts")
+    path, met = [stand], list[str]()
+    for _ in range(_MOST_PAST):
+        moved = mover.follow(path[-1], points)
+        path += moved.path[1:]
+        met += [bump.what for bump in moved.bumps]
+        at = path[-1].position
+        if _is_at(at, goal):
+            return _told(path, met, arrived=True)
+        points = next(rooms.ways(field.nearest(at) or at, goal), None)
+        past = manoeuvred(mover, path, points) if points else []
+        if not past:
+            break
+        path += past
+        on = field.nearest(past[-1].position)
+        points = next(rooms.ways(on, goal), None) if on else None
+        if points is None:
+            break
+    return _told(path, met, arrived=False)
+
+
+def _is_at(at: Point3, goal: Point3) -> bool:
+    return math.hypot(at[0] - goal[0], at[2] - goal[2]) <= _ARRIVED
+
+
+def _told(path: Sequence[Stand], met: Sequence[str], *, arrived: bool) -> Drive:
+    # Each once, where it was met last: that is what stopped it.
+    last = tuple(dict.fromkeys(reversed(met)))[::-1]
+    x, _, z = path[-1].position
+    why = f"it stops at ({x:.2f}, {z:.2f}), at {last[-1] if last else 'an edge'}"
+    way = tuple(each.position for each in path)
+    return Drive(arrived, (way,), last, "" if arrived else why)
 
 
 def spot(scene: Scene, field: BodyField, region: str) -> Point3 | None:

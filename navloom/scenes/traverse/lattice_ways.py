@@ -16,7 +16,7 @@ from scipy import ndimage
 
 from navloom.scenes.distances import turn_between
 from navloom.scenes.space.mover import Moved, Mover, Stand
-from navloom.scenes.traverse.lattice import AXES, FEW, MANY, States
+from navloom.scenes.traverse.lattice import AXES, FEW, MANY, Frame, States
 from navloom.scenes.traverse.link_ground import LinkGround, states_of
 
 Bools = NDArray[np.bool_]
@@ -135,49 +135,57 @@ class Stage:
         picked = dict.fromkeys(
             int(order[round(k * (len(order) - 1) / max(count - 1, 1) / 2)]) for k in range(count)
         )
-        return [self._motions(start, before) for start in picked]
+        return [motions_of(ground.frame, states, start, before) for start in picked]
 
-    def _motions(self, start: int, before: NDArray[np.int64]) -> list[Motion]:
-        """The way from a state to the goals, with straight runs as one motion."""
-        states = [start]
-        while before[states[-1]] >= 0:
-            states.append(int(before[states[-1]]))
-        k, i, j = np.unravel_index(np.array(states), self._states.free.shape)
-        at = self._ground.frame.places[i, j]
-        if not self._states.steps:
-            return self._round_motions(at)
-        frame, steps = self._ground.frame, self._states.steps
-        heading = frame.heading(steps[k[0]])
-        out = [Motion(float(at[0, 0]), float(at[0, 1]), heading)]
-        for n in range(1, len(k)):
-            x, z = at[n].tolist()
-            if k[n] != k[n - 1]:
-                there = frame.heading(steps[k[n]])
-                turn = turn_between(heading, there)
-                if abs(turn) > math.pi / 2:
-                    turn -= math.copysign(math.pi, turn)
-                heading += turn
-                out.append(Motion(x, z, heading))
-            elif n > 1 and k[n - 1] == k[n - 2] and _goes_on(at[n - 2], at[n - 1], at[n]):
-                out[-1] = Motion(x, z, heading)
-            else:
-                out.append(Motion(x, z, heading))
-        return out
 
-    def _round_motions(self, at: NDArray[np.float64]) -> list[Motion]:
-        """The way of a body that may turn round anywhere on it."""
-        bends = [at[0]]
-        for n in range(1, len(at) - 1):
-            if not _goes_on(at[n - 1], at[n], at[n + 1]):
-                bends.append(at[n])
-        bends.append(at[-1])
-        headings = [math.atan2(b[0] - a[0], a[1] - b[1]) for a, b in pairwise(bends)] or [0.0]
-        out = [Motion(*_spot(bends[0]), headings[0])]
-        for n in range(1, len(bends)):
-            if headings[n - 1] != out[-1].heading:
-                out.append(Motion(*_spot(bends[n - 1]), headings[n - 1]))
-            out.append(Motion(*_spot(bends[n]), headings[n - 1]))
-        return out
+def motions_of(frame: Frame, states: States, start: int, before: NDArray[np.int64]) -> list[Motion]:
+    """The way from a state to the goals, with straight runs as one motion.
+
+    Args:
+        frame: of the states.
+        states: where the body may be.
+        start: the number of a state.
+        before: as :meth:`navloom.scenes.traverse.lattice.States.ways` has it.
+    """
+    way = [start]
+    while before[way[-1]] >= 0:
+        way.append(int(before[way[-1]]))
+    k, i, j = np.unravel_index(np.array(way), states.free.shape)
+    at, steps = frame.places[i, j], states.steps
+    if not steps:
+        return _round_motions(at)
+    heading = frame.heading(steps[k[0]])
+    out = [Motion(float(at[0, 0]), float(at[0, 1]), heading)]
+    for n in range(1, len(k)):
+        x, z = at[n].tolist()
+        if k[n] != k[n - 1]:
+            there = frame.heading(steps[k[n]])
+            turn = turn_between(heading, there)
+            if abs(turn) > math.pi / 2:
+                turn -= math.copysign(math.pi, turn)
+            heading += turn
+            out.append(Motion(x, z, heading))
+        elif n > 1 and k[n - 1] == k[n - 2] and _goes_on(at[n - 2], at[n - 1], at[n]):
+            out[-1] = Motion(x, z, heading)
+        else:
+            out.append(Motion(x, z, heading))
+    return out
+
+
+def _round_motions(at: NDArray[np.float64]) -> list[Motion]:
+    """The way of a body that may turn round anywhere on it."""
+    bends = [at[0]]
+    for n in range(1, len(at) - 1):
+        if not _goes_on(at[n - 1], at[n], at[n + 1]):
+            bends.append(at[n])
+    bends.append(at[-1])
+    headings = [math.atan2(b[0] - a[0], a[1] - b[1]) for a, b in pairwise(bends)] or [0.0]
+    out = [Motion(*_spot(bends[0]), headings[0])]
+    for n in range(1, len(bends)):
+        if headings[n - 1] != out[-1].heading:
+            out.append(Motion(*_spot(bends[n - 1]), headings[n - 1]))
+        out.append(Motion(*_spot(bends[n]), headings[n - 1]))
+    return out
 
 
 def _held(label: NDArray[np.integer[Any]], where: Bools) -> Bools:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from navloom.errors import SceneError
 from navloom.scenes import Scene, load_scene
 from navloom.scenes.bodies import get_body
+from navloom.scenes.distances import turn_between
 from navloom.scenes.mend.changes import (
     levelling,
     merged,
@@ -21,10 +25,13 @@ from navloom.scenes.mend.changes import (
 from navloom.scenes.mend.cheaper import Cheaper
 from navloom.scenes.mend.costs import Costs, load_costs
 from navloom.scenes.mend.link_needs import link_needs
+from navloom.scenes.mend.manoeuvre import manoeuvred
 from navloom.scenes.mend.mend_details import places_of
 from navloom.scenes.mend.mend_plan import draw_mend
-from navloom.scenes.mend.route_drive import Drive
+from navloom.scenes.mend.route_drive import Drive, drive
 from navloom.scenes.mend.search import Mend, mend
+from navloom.scenes.parts import Point3
+from navloom.scenes.space.mover import Mover, Stand, mover_of
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +93,31 @@ def test_changes_of_one_door_have_one_mark_with_both_numbers(home: Scene) -> Non
     words = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert words.count("65 cm") == words.count("80 cm") == 1
     assert words.count("1, 2") == 2
+
+
+def test_a_wheelchair_gets_through_a_tight_door_by_manoeuvres_alone(
+    home: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door, costs, body = _bathroom(home), Costs(), get_body("WHEELCHAIR")
+    ends = "Living_room_1", "Bathroom_2"
+    wide = rebuilt(home, [widening(home, door, 0.8, costs), levelling(home, door, costs)])
+    mover, found = mover_of(wide, body), list[list[Stand]]()
+
+    def noted(mover: Mover, path: Sequence[Stand], way: Sequence[Point3]) -> list[Stand]:
+        found.append(manoeuvred(mover, path, way))
+        return found[-1]
+
+    monkeypatch.setattr("navloom.scenes.mend.route_drive.manoeuvred", noted)
+    assert drive(wide, body, *ends).arrived
+    stands = next(each for each in found if each)
+    assert all(mover.fits(each) for each in stands)
+    for a, b in pairwise(stands):
+        # Ahead or back along its heading, or turned where it is.
+        dx, dz = b.position[0] - a.position[0], b.position[2] - a.position[2]
+        assert abs(dx * math.cos(a.heading) + dz * math.sin(a.heading)) < 1e-6
+        assert math.hypot(dx, dz) < 1e-6 or turn_between(a.heading, b.heading) == pytest.approx(0)
+    monkeypatch.setattr("navloom.scenes.mend.route_drive.manoeuvred", lambda *_: [])
+    assert not drive(wide, body, *ends).arrived
 
 
 def test_a_link_needs_what_its_figures_say(home: Scene) -> None:
