@@ -176,6 +176,29 @@ class Plane:
             _mark(taken, *each, self.frame)
         return _clear(taken)
 
+    def turned(self, shape: Shape, step: tuple[int, int], next_: tuple[int, int]) -> Bools:
+        """(wide, deep) where nothing is in the way of a box's corners from a heading to the next.
+
+        Corners swing over corners of things that are clear of the box before and after.
+        """
+        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
+        a, b = self._lines[:, :2], self._lines[:, 2:]
+        angle, turned = math.atan2(step[1], step[0]), math.atan2(next_[1], next_[0])
+        first, second = shape.ahead + _KEPT, shape.aside + _KEPT
+        # Chords that touch the arcs from outside.
+        far = math.hypot(first, second) / math.cos((turned - angle) / 2)
+        lean = math.atan2(second, first)
+        for corner in (lean, math.pi - lean, math.pi + lean, -lean):
+            ends = [
+                far * np.array([math.cos(each + corner), math.sin(each + corner)])
+                for each in (angle, turned)
+            ]
+            half = np.broadcast_to((ends[1] - ends[0]) / 2, a.shape)
+            middles = (a + b - ends[0] - ends[1]) / 2
+            for each in _sums(middles, ((b - a) / 2, half), self.frame):
+                _mark(taken, *each, self.frame)
+        return _clear(taken)
+
 
 def _rows(middle: Floats, half: Floats, frame: Frame) -> tuple[Ints, Ints]:
     """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
@@ -244,7 +267,8 @@ class States:
     Attributes:
         free: (headings, wide, deep); a disc has one heading.
         steps: the motion ahead of each heading; empty for a disc.
-        turns: (wide, deep) where it may turn to the next heading; None: wherever both are free.
+        turns: where it may turn to the next heading, (wide, deep), or (headings, wide, deep) of
+            each; None: wherever both are free.
     """
 
     free: Bools
@@ -271,7 +295,7 @@ class States:
             for k in range(len(self.free)):
                 both = self.free[k] & self.free[(k + 1) % len(self.free)]
                 if self.turns is not None:
-                    both &= self.turns
+                    both &= self.turns if self.turns.ndim == 2 else self.turns[k]
                 add(number[k][both], number[(k + 1) % len(self.free)][both], _TURNING)
         i, j, w = (np.concatenate(each) for each in (rows, columns, weights))
         n = self.free.size

@@ -17,7 +17,7 @@ from scipy import ndimage
 from navloom.scenes.distances import turn_between
 from navloom.scenes.space.mover import Moved, Mover, Stand
 from navloom.scenes.traverse.lattice import AXES, FEW, MANY, Frame, States
-from navloom.scenes.traverse.link_ground import LinkGround, states_of
+from navloom.scenes.traverse.link_ground import LinkGround, states_of, turns_of
 
 Bools = NDArray[np.bool_]
 _ARRIVED = 0.002
@@ -80,8 +80,8 @@ class Search:
         if ground.fine == 1:
             straight = states_of(plane, shape, self._slim, AXES)
             yield Stage(ground, replace(straight, turns=wide))
-        steps = FEW if ground.fine == 1 else MANY
-        yield Stage(ground, states_of(plane, shape, self._slim, steps))
+        states = states_of(plane, shape, self._slim, FEW if ground.fine == 1 else MANY)
+        yield Stage(ground, replace(states, turns=turns_of(plane, shape, states)))
 
     def may_pass(self) -> bool:
         """Whether half the body's width could come from region to region at all."""
