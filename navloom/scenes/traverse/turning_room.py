@@ -32,7 +32,6 @@ TURNS = tuple(math.radians(turn + more) for more in (0, 90) for turn in _QUARTER
 """Headings from that of the doorway, over half a turn: a box is the same from behind. They lie
 closer where a body goes straight through a doorway, and must lean past the handle of its leaf."""
 EVERY = tuple(range(len(TURNS)))
-STRAIGHT = (0,)
 FEW = (*range(0, 15, 2), *range(17, 32, 2))
 """Enough of them to get about in a room, as numbers in ``TURNS``."""
 _WIDER = (range(-2, 3), range(-2, len(TURNS) // 2 + 1), range(len(TURNS)))
@@ -86,7 +85,8 @@ class Fits:
 
     Attributes:
         heading: (n,) int, which of the headings each patch is of.
-        patch: (n,) polygons; or lines along the heading, for a body that goes ahead and back alone.
+        patch: (n,) polygons of a disc; of a rectangle, which goes ahead and back alone, lines along
+            its heading or strips.
         part: (n,) int, patches that one gets about between have one number.
         round: whether it is a disc's, which has one heading.
     """
@@ -154,15 +154,22 @@ def fits(
         free: BaseGeometry = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=6)
         if window is not None:
             free = shapely.intersection(free, window)
-        return _patched([_parts(free)], STRAIGHT, disc=True)
+        parts = _parts(free)
+        return Fits(np.zeros(len(parts), np.int64), parts, np.arange(len(parts)), True)
     ground = _Ground(floor, shape, window)
-    return _patched([ground.patches(axis + TURNS[k]) for k in turns], turns)
+    angles = [axis + TURNS[k] for k in turns]
+    patches = [ground.patches(angle) for angle in angles]
+    lines = [_lines(some, angle) for some, angle in zip(patches, angles, strict=True)]
+    found = _railed(turns, patches, lines, closed=True)
+    # As wide as they lie apart, so that others meet them.
+    wide = shapely.buffer(found.patch, _APART / 2 + _HAIR, cap_style="flat")
+    return Fits(found.heading, wide, found.part, False)
 
 
 def straight(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Fits:
     """Where a rectangle fits that neither turns nor goes aside; arguments as of :func:`fits`."""
     patches = _Ground(floor, shape, window).patches(axis)
-    return _railed(STRAIGHT, [patches], [_lines(patches, axis)])
+    return _railed((0,), [patches], [_lines(patches, axis)])
 
 
 def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Iterator[Fits]:
@@ -187,7 +194,8 @@ def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None
             if k not in known:
                 patches = ground.patches(angle)
                 known[k] = patches, _lines(patches, angle)
-        yield _railed(turns, *zip(*(known[k] for k in turns), strict=True))
+        patches_, lines = zip(*(known[k] for k in turns), strict=True)
+        yield _railed(turns, patches_, lines, closed=len(turns) == len(TURNS))
 
 
 class _Ground:
@@ -299,38 +307,35 @@ def _parts(free: BaseGeometry) -> Patches:
     return big
 
 
-def _shared(mine: Patches, next_: Patches) -> tuple[Patches, Ints, Ints]:
-    """What patches of two headings share, and which two each is of."""
+def _shared(mine: Patches, next_: Patches) -> Patches:
+    """What patches of two headings share."""
     i, j = shapely.STRtree(next_).query(mine, predicate="intersects")
-    shared = shapely.intersection(mine[i], next_[j])
-    over = shapely.area(shared) > _TINY
-    return shared[over], i[over], j[over]
+    shared = shapely.get_parts(shapely.intersection(mine[i], next_[j]))
+    big: Patches = shared[shapely.area(shared) > _TINY]
+    return big
 
 
-def _patched(patches: Sequence[Patches], turns: Sequence[int], *, disc: bool = False) -> Fits:
-    """Patches of all headings, and which hang together."""
-    count = [len(each) for each in patches]
-    first = np.cumsum([0, *count])
-    rows, columns = [], []
-    for k in range(len(turns) if len(turns) > 1 else 0):
-        other = (k + 1) % len(turns)
-        _, i, j = _shared(patches[k], patches[other])
-        rows.append(i + first[k])
-        columns.append(j + first[other])
-    patch, heading = np.concatenate(patches), np.repeat(np.array(turns), count)
-    return Fits(heading, patch, _numbered(len(patch), rows, columns), disc)
+def _railed(
+    turns: Sequence[int],
+    patches: Sequence[Patches],
+    lines: Sequence[Patches],
+    *,
+    closed: bool = False,
+) -> Fits:
+    """Lines along each heading, and which hang together: where it can turn from one to the next.
 
-
-def _railed(turns: Sequence[int], patches: Sequence[Patches], lines: Sequence[Patches]) -> Fits:
-    """Lines along each heading, and which hang together: where it can turn between two headings."""
+    Args:
+        turns: the headings.
+        patches: the places of each.
+        lines: over the places of each.
+        closed: whether the first comes after the last.
+    """
     count = [len(each) for each in lines]
     first = np.cumsum([0, *count])
     total, rows, columns = int(first[-1]), [], []
-    for k in range(len(turns) if len(turns) > 1 else 0):
+    for k in range(len(turns) if closed else len(turns) - 1):
         other = (k + 1) % len(turns)
-        if (turns[k] + 1) % len(TURNS) != turns[other]:
-            continue
-        shared = shapely.get_parts(_shared(patches[k], patches[other])[0])
+        shared = _shared(patches[k], patches[other])
         tree = shapely.STRtree(shared)
         for one in (k, other):
             i, j = tree.query(lines[one], predicate="intersects")
