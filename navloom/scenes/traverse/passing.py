@@ -89,6 +89,12 @@ def _named(scene: Scene, ids: tuple[str, ...]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]} stand"
 
 
+def _is_ramp(scene: Scene, flight: Stairs) -> bool:
+    """Whether everybody goes over it."""
+    ends = {flight.a, flight.b}
+    return any(link.kind == "ramp" and {link.a, link.b} == ends for link in scene.links)
+
+
 class _Plan:
     """The floors on both sides of a link, for one body."""
 
@@ -190,7 +196,7 @@ class _Plan:
             area = inner(self.scene, region, self.body)
             less = [taken(self.scene, region, self.body, but, bare=bare)]
             for flight in self.scene.stairs:
-                if region == flight.a and flight.treads:
+                if region == flight.a and flight.treads and not _is_ramp(self.scene, flight):
                     steps, sides = steps_of(flight, area)
                     less.append(sides if self.body.stairs else steps)
             return area.difference(shapely.union_all(less))
