@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 _RATE = 12
 _NEAR_M = 1.0
 """So far from --from at most a place is taken for having room to turn."""
+_FAR_M = 3.0
+"""So far from --from at most a body starts."""
+_OFF_M = 0.5
+"""So far from it without a word."""
 _PLACE = "a room, a viewpoint, or x,z or x,y,z in metres"
 
 
@@ -96,6 +101,15 @@ def _set_out(scene: Scene, body: Embodiment, start: str, goal: str) -> tuple[Rid
             f"{body.name}, {body.width:.2f} m wide, fits nowhere near {start}: expected a place"
             " with room for it."
         )
+    if (off := math.dist(stand.position, wanted)) > _FAR_M:
+        there = ",".join(f"{each:.2f}" for each in stand.position)
+        raise SceneError(
+            f"{start} is {off:.1f} m from the nearest place with room for {body.name}: expected at"
+            f" most {_FAR_M:g} m. Start there instead: --from={there}."
+        )
+    if off > _OFF_M:
+        x, y, z = stand.position
+        say(f"starts {off:.1f} m from {start}, where there is room: ({x:.2f}, {y:.2f}, {z:.2f})")
     own = field.way(stand.position, goals, driven=True)
     points = own.points if own else _towards(scene, field, stand.position, goals)
     if not points:

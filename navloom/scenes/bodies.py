@@ -156,15 +156,16 @@ def canonical(name: str) -> str:
 
 
 def load_bodies(path: Path) -> tuple[Embodiment, ...]:
-    """Read bodies from a JSON file in either form.
+    """Read bodies, or one alone, from a JSON file in either form.
 
     Raises:
         SceneError: the file is missing or broken, a size is not positive, a key is unknown, or two
             bodies have one name; the message names the field.
     """
     data = parse_json(read_bytes(path, most=_MOST_BYTES), path)
+    data = [data] if isinstance(data, dict) else data
     if not isinstance(data, list):
-        raise SceneError(f"{path}: expected a list of bodies, found {type(data).__name__}.")
+        raise SceneError(f"{path}: expected a body or a list of them, found {type(data).__name__}.")
     with checked(path):
         bodies = _BODIES.validate_python([_ours(each) for each in data])
     names = [canonical(body.name) for body in bodies]

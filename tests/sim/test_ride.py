@@ -88,6 +88,8 @@ def test_the_command_tells_what_came_of_it(capsys: pytest.CaptureFixture[str]) -
     assert main(["scenes", "drive", "demo:flat", "--from", "nowhere", "--to", b]) != 0
     assert main(["scenes", "drive", "demo:flat", "--from", "1,x", "--to", b]) != 0
     assert "no place" in capsys.readouterr().err
+    assert main(["scenes", "drive", "demo:flat", "--from", "999,0,0", "--to", b]) != 0
+    assert "Start there instead: --from=" in capsys.readouterr().err
 
 
 def test_a_film_goes_to_an_mp4(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

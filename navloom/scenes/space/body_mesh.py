@@ -14,11 +14,12 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.building import building_of
 from navloom.scenes.geometry.finishes import Finishes
-from navloom.scenes.geometry.mesh import SceneMesh, assembled, scene_mesh
+from navloom.scenes.geometry.mesh import SceneMesh, assembled, has_geometry, scene_mesh
 from navloom.scenes.geometry.owners import FLOOR, STAIRS, door_owner, item_owner, opening_owner
 from navloom.scenes.geometry.solids import Owned, Surface, quad
 from navloom.scenes.geometry.woodwork import woodwork
@@ -42,6 +43,11 @@ def body_mesh(scene: Scene, body: Embodiment) -> SceneMesh:
     Raises:
         SceneError: the scene has no geometry, or its mesh file is broken.
     """
+    if not has_geometry(scene):
+        raise SceneError(
+            f"{scene.uri} is a graph without walls or a mesh, so no body can move among them:"
+            " expected a scene with geometry, such as home:7, a mesh file or a scan."
+        )
     over = max(LOW, body.max_step)
     key = f"body_mesh {body.doors} {body.elevator} {over}"
     return per_scene(scene, key, lambda: _made(scene, body, over))

@@ -170,6 +170,12 @@ def test_bodies_that_cannot_be(tmp_path: Path, profile: object, said: str) -> No
         load_bodies(path)
 
 
+def test_a_body_may_stand_alone_in_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "body.json"
+    path.write_text('{"name": "BOX", "shape": "box", "height": 1.0, "width": 0.5}')
+    assert [body.name for body in load_bodies(path)] == ["BOX"]
+
+
 def test_geometry_answers_for_our_own_homes() -> None:
     scene = load_scene("demo:villa")
     table = from_geometry(scene)

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from navloom.errors import SceneError
 from navloom.scenes import load_scene
 from navloom.scenes.bodies import get_body
 from navloom.scenes.space import marching
@@ -56,3 +57,9 @@ def test_what_is_no_place_is_none(field: BodyField) -> None:
     assert not field.stands((math.nan, 0.0, 0.0))
     assert field.way((1e6, 0.0, 0.0), [field.position(0)]) is None
     assert np.isinf(field.distances([])).all()
+
+
+def test_a_graph_without_geometry_is_no_ground() -> None:
+    bare = load_scene("home:4").replace(walls=())
+    with pytest.raises(SceneError, match="graph without walls"):
+        body_field(bare, get_body("HUMAN"))
