@@ -53,6 +53,12 @@ def able(**changes: Any) -> Embodiment:
         ({"step": 0.05}, BODY, ""),
         ({"step": -0.05 - 1e-12}, BODY, ""),
         ({"step": -0.06}, BODY, "a rise of 0.06 m, and it crosses 0.05 m"),
+        ({"kind": "door", "step": -0.02, "threshold": 0.03}, BODY, ""),
+        (
+            {"kind": "door", "step": -0.02, "threshold": 0.04},
+            BODY,
+            "a sill 0.060 m over the floor, and it crosses 0.050 m",
+        ),
         (
             {"kind": "door", "door": "closed", "width": 0.5, "step": 0.1},
             able(doors=False),

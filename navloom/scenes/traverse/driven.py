@@ -28,6 +28,7 @@ from navloom.scenes.traverse.link_ground import (
     elevator_stands,
     foot_of,
     head_of,
+    planned,
     pushed,
 )
 from navloom.scenes.traverse.stair_drive import climbed, entered, flight_of
@@ -176,7 +177,7 @@ class _Drive:
     def _sought(self, link: Link, flight: Core | None = None) -> Driven:
         """Find ways and drive them, on a grid and on finer ones."""
         given_up = False
-        for fine in (1, 2) if self.mover.shape.round else (1, 2, 4):
+        for fine in (1, 2) if planned(self.mover).round else (1, 2, 4):
             ground = LinkGround(self.mover, link, fine=fine, flight=flight)
             found = self._among(ground)
             if isinstance(found, Driven):

@@ -17,7 +17,7 @@ from scipy import ndimage
 from navloom.scenes.distances import turn_between
 from navloom.scenes.space.mover import Moved, Mover, Stand
 from navloom.scenes.traverse.lattice import AXES, FEW, MANY, Frame, States
-from navloom.scenes.traverse.link_ground import LinkGround, states_of, turns_of
+from navloom.scenes.traverse.link_ground import LinkGround, planned, states_of, turns_of
 
 Bools = NDArray[np.bool_]
 _ARRIVED = 0.002
@@ -43,13 +43,15 @@ class Motion:
     def drive(self, mover: Mover, stand: Stand) -> Moved | None:
         """Go there from where it stands; None where it does not arrive."""
         x, y, z = stand.position
-        far = math.hypot(self.x - x, self.z - z)
+        far, round_ = math.hypot(self.x - x, self.z - z), planned(mover).round
         if far < 1e-6:
-            if mover.shape.round:
+            if round_:
                 return mover.turn(stand, 0.0)
             moved = mover.turn(stand, turn_between(stand.heading, self.heading))
-            return None if moved.bumps else moved
-        if mover.shape.round:
+            x, _, z = moved.stand.position
+            arrived = math.hypot(self.x - x, self.z - z) <= _ARRIVED
+            return moved if arrived and not moved.bumps else None
+        if round_:
             moved = mover.follow(stand, [(self.x, y, self.z)], slide=False)
         else:
             ahead = math.sin(stand.heading) * (self.x - x) - math.cos(stand.heading) * (self.z - z)

@@ -82,6 +82,12 @@ def pushed(scene: Scene, body: Embodiment) -> frozenset[int]:
     return frozenset(door_owner(k) for k in doors)
 
 
+def planned(mover: Mover) -> Shape:
+    """The shape that ways are sought for: a disc that turns on an arc cannot go aside, as boxes."""
+    shape = mover.shape
+    return Shape(False, shape.ahead, shape.aside) if mover.body.turning_radius else shape
+
+
 def outline_of(region: Region) -> Polygon:
     """A region seen from above, (x, z)."""
     return Polygon(region.outline)
@@ -114,7 +120,7 @@ class LinkGround:
     ) -> None:
         scene = mover.scene
         self.mover, self.link, self.fine = mover, link, fine
-        self.shape: Shape = mover.shape
+        self.shape = planned(mover)
         self.ends = tuple(scene.region_by_id[each] for each in (link.a, link.b))
         self.areas = tuple(outline_of(each) for each in self.ends)
         x, _, z = link.point or self.ends[0].center
@@ -271,10 +277,10 @@ def core_of(
         axis: of the grid.
         fully: seek all such places, not only those where it can turn round.
     """
-    area = outline_of(region)
+    area, shape = outline_of(region), planned(mover)
     origin = Frame((0.0, 0.0), axis, 1, 1)
     own = origin.inside(shapely.get_coordinates(area)[:, [0, 1, 0, 1]])[:, :2]
-    cell = CELL_ROUND if mover.shape.round else CELL
+    cell = CELL_ROUND if shape.round else CELL
     low = np.floor(own.min(axis=0) / cell) * cell
     wide, deep = (np.ceil((own.max(axis=0) - low) / cell).astype(int) + 1).tolist()
     first = low[0] * np.array(axis) + low[1] * np.array(origin.aside)
@@ -286,17 +292,19 @@ def core_of(
     plane = Plane(frame, np.concatenate([lines, _edges(area)]))
     places = frame.places
     within = shapely.contains_xy(area, places[..., 0], places[..., 1])
-    slim = within & plane.disc(mover.shape.aside - cell / 2)
+    slim = within & plane.disc(shape.aside - cell / 2)
     plane = plane.seen_from(slim)
-    free = slim & plane.disc(mover.shape.outer)
+    free = slim & plane.disc(shape.outer)
     label, count = ndimage.label(free, structure=np.ones((3, 3)))
-    if count and not fully:
+    arcs = bool(mover.body.turning_radius)
+    if count and (arcs or not fully):
         sizes = np.bincount(label.ravel())[1:]
-        if mover.shape.round or sizes.max() >= max(_LEAST / cell**2, _MOST_OF * sizes.sum()):
+        if arcs or shape.round or sizes.max() >= max(_LEAST / cell**2, _MOST_OF * sizes.sum()):
             main = np.concatenate([[False], sizes >= MAIN * sizes.max()])
             held = places[main[label]]
             return Core(held, np.full(len(held), -1))
-    return _tight_core(plane, slim, mover.shape)
+    # Who turns on an arc turns round where there is room to go to and fro, and nowhere else.
+    return _tight_core(plane, np.zeros_like(slim) if arcs else slim, shape)
 
 
 def _tight_core(plane: Plane, slim: Bools, shape: Shape) -> Core:

@@ -36,7 +36,16 @@ from navloom.scenes.traverse.rule_floor import (
     too_low,
     way_of,
 )
-from navloom.scenes.traverse.turning_room import FEW, Fits, Shape, ahead, fits, shape_of, straight
+from navloom.scenes.traverse.turning_room import (
+    FEW,
+    TURNS,
+    Fits,
+    Shape,
+    ahead,
+    fits,
+    shape_of,
+    straight,
+)
 
 Cause = Literal["narrow", "turning room", "furniture", "stairs", "head room"]
 _NEAR = 2.0
@@ -150,10 +159,13 @@ class _Plan:
             return True
         # Most pass straight, from one place where they can turn round to another: found at once.
         floor = self.floor(bare, but)
-        near = straight(floor, shape, self.axis, self.window)
-        if self._joined(near, wide, bare, but):
-            return True
-        return any(
+        # Who turns on an arc passes straight, at whatever angle.
+        leans = TURNS if self.body.turning_radius else TURNS[:1]
+        for lean in leans:
+            near = straight(floor, shape, self.axis + lean, self.window)
+            if self._joined(near, wide, bare, but):
+                return True
+        return not self.body.turning_radius and any(
             self._joined(near, shape, bare, but) or self._joined(near, wide, bare, but)
             for near in ahead(floor, shape.grown(_SPARE), self.axis, self.window)
         )

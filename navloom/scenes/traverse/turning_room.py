@@ -73,9 +73,9 @@ class Shape:
 
 
 def shape_of(body: Embodiment) -> Shape:
-    """A body's shape on a plan."""
+    """A body's shape on a plan: of a disc that turns on an arc, and cannot go aside, a square."""
     if body.shape == "cylinder":
-        return Shape(body.width)
+        return Shape(body.width, body.width if body.turning_radius else None)
     return Shape(body.width, body.width if body.depth is None else body.depth)
 
 

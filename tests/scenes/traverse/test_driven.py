@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
 import pytest
+import shapely
 
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.agreement import compared, rows
-from navloom.scenes.traverse.by_rule import faults
+from navloom.scenes.traverse.by_rule import faults, from_geometry
 from navloom.scenes.traverse.driven import Driven, drive_edge, drive_edges
+from navloom.scenes.traverse.lattice import Frame, Plane
+from navloom.scenes.traverse.turning_room import FEW, fits
+from navloom.scenes.traverse.turning_room import Shape as PlanShape
 from navloom.scenes.uri import load_scene
 
 
@@ -111,3 +121,61 @@ def test_walls_count_where_outlines_lie_on_their_middle_lines() -> None:
 def test_stairs_that_nobody_built_are_not_driven() -> None:
     villa = load_scene("demo:villa")
     assert drive(villa, "HUMAN", "Hallway_2", "Hallway_9").result == "gave up"
+
+
+CAR = get_body("QUADRUPEDAL").model_copy(update={"name": "CAR", "doors": True, "width": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("changes", "to", "passes"),
+    [
+        ({}, "Toilet_5", True),
+        ({"turning_radius": 0.6}, "Toilet_5", False),
+        ({"turning_radius": 0.6}, "Kitchen_4", True),
+        ({"turning_radius": 0.6, "shape": "cylinder"}, "Kitchen_4", True),
+    ],
+)
+def test_who_turns_on_an_arc_needs_room_for_it(
+    home: Scene, changes: dict[str, Any], to: str, passes: bool
+) -> None:
+    car, number = CAR.model_copy(update=changes), between(home, "Hallway_1", to)
+    cell = from_geometry(home, (car,)).passage("CAR", "Hallway_1", to)
+    found = drive_edge(home, car, number)
+    assert found is not None
+    assert (cell.traversable, found.result == "passed") == (passes, passes)
+    if car.turning_radius:
+        assert len({round(stand.heading, 6) for stand in found.path}) <= 1
+
+
+def test_a_ramp_is_driven_up_and_is_in_nobodys_way() -> None:
+    scene = load_scene("home:220")
+    up = next(k for k, link in enumerate(scene.links) if link.kind == "ramp")
+    for body in (get_body("SWEEPER"), get_body("WHEELCHAIR")):
+        found = drive_edge(scene, body, up)
+        assert found is not None
+        assert (found.result, faults(scene, scene.links[up], body)) == ("passed", ())
+    beside = next(
+        link
+        for link in scene.links
+        if link.kind != "ramp" and {link.a, link.b} == {scene.links[up].a, scene.links[up].b}
+    )
+    assert faults(scene, beside, get_body("HUMANOID")) == ()
+
+
+def test_corners_of_a_box_do_not_swing_over_corners_of_things() -> None:
+    box = Shape(False, 0.5, 0.5)
+    # A thin wall that ends just inside the circle of its corners, half way between two headings.
+    at = 0.7 * np.array([math.cos(math.radians(70)), math.sin(math.radians(70))])
+    post = np.array([[*at, *(2 * at)]])
+    plane = Plane(Frame((0.0, 0.0), (1.0, 0.0), 1, 1), post)
+    steps = [(1, 0), (6, 1), (1, 1)]
+    assert [bool(plane.box(box, step)[0, 0]) for step in steps] == [True, True, True]
+    assert [bool(plane.turned(box, *pair)[0, 0]) for pair in pairwise(steps)] == [True, False]
+
+
+def test_a_box_does_not_slide_aside() -> None:
+    # Across a corridor that is wider than it is long, and narrower than it needs to turn.
+    corridor = shapely.box(0.0, 0.0, 4.0, 1.05)
+    found = fits(corridor, PlanShape(0.5, 1.0), math.pi / 2, turns=FEW).main()
+    assert 0 not in found.heading
+    assert found.part.size
