@@ -114,7 +114,7 @@ class Cheaper:
             found.append(opening(self.scene, link, self.costs))
         if here.threshold:
             found.append(levelling(self.scene, link, self.costs))
-        if here.leaf == "hinged":
+        if here.leaf not in (None, "sliding"):
             found.append(sliding(self.scene, link, self.costs))
         return sorted(found, key=lambda each: each.cost)
 

@@ -180,7 +180,7 @@ def _said(scene: Scene, change: Change) -> tuple[str, str]:
         return f"step of {ramp.rise * 100:.0f} cm", f"ramp of 1:{ramp.slope}"
     said: dict[str, tuple[str, str]] = {
         "open": (f"door {link.door}", "door open"),
-        "slide": ("door swings", "door slides"),
+        "slide": ("door folds" if link.leaf == "folding" else "door swings", "door slides"),
         "level": (f"sill of {(link.threshold or 0.0) * 100:.1f} cm", "no sill"),
         "widen": (now, f"{(change.width or 0.0) * 100:.0f} cm wide"),
     }

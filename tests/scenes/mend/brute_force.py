@@ -13,7 +13,7 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from navloom.errors import SceneError
@@ -39,12 +39,16 @@ from navloom.scenes.uri import list_scenes
 _WIDER = 0.05
 
 
-def singles(scene: Scene, body: Embodiment, costs: Costs) -> Iterator[Change]:
-    """Every change that could be made to a home by itself."""
+def singles(
+    scene: Scene, body: Embodiment, costs: Costs, rooms: Collection[str] = ()
+) -> Iterator[Change]:
+    """Every change that could be made to a home by itself; to some rooms alone, if any."""
     for number, link in enumerate(scene.links):
+        if rooms and not {link.a, link.b} & {*rooms}:
+            continue
         if link.door not in (None, "open"):
             yield opening(scene, number, costs)
-        if link.leaf == "hinged":
+        if link.leaf not in (None, "sliding"):
             yield sliding(scene, number, costs)
         if link.threshold:
             yield levelling(scene, number, costs)
@@ -55,7 +59,7 @@ def singles(scene: Scene, body: Embodiment, costs: Costs) -> Iterator[Change]:
             yield widening(scene, number, width, costs)
             width += _WIDER
     for item in scene.items:
-        if item.on is None and item.size is not None:
+        if item.on is None and item.size is not None and (not rooms or item.region in rooms):
             yield removing(scene, item.id, costs)
     for lift, gone, _ in lift_sites(scene, body, costs):
         if not gone:
@@ -63,10 +67,10 @@ def singles(scene: Scene, body: Embodiment, costs: Costs) -> Iterator[Change]:
 
 
 def cheaper(
-    scene: Scene, body: Embodiment, ends: tuple[str, str], most: float
+    scene: Scene, body: Embodiment, ends: tuple[str, str], most: float, rooms: Collection[str] = ()
 ) -> tuple[Change | None, int]:
     """The cheapest single change that opens a way for less, if any; and how many were tried."""
-    every = sorted(singles(scene, body, Costs()), key=lambda each: each.cost)
+    every = sorted(singles(scene, body, Costs(), rooms), key=lambda each: each.cost)
     tried = 0
     for change in every:
         if change.cost > most - 0.01:
@@ -85,6 +89,7 @@ def main() -> int:
     said = argparse.ArgumentParser(description=__doc__)
     said.add_argument("spec")
     said.add_argument("--minutes", type=float, default=1e9, help="of CPU, then stop")
+    said.add_argument("--near", action="store_true", help="change the rooms of the way alone")
     asked = said.parse_args()
     todo = [(uri, body) for uri in list_scenes(asked.spec) for body in builtin_bodies()]
     random.Random(6).shuffle(todo)
@@ -98,7 +103,7 @@ def main() -> int:
             found = mend(scene, body, *pair)
             if not found.proven or found.cost <= Costs().open:
                 continue
-            better, tried = cheaper(scene, body, pair, found.cost)
+            better, tried = cheaper(scene, body, pair, found.cost, found.path if asked.near else ())
             mends, drives, beaten = mends + 1, drives + tried, beaten + (better is not None)
             what = "; ".join(each.words for each in found.changes)
             end = f"BEATEN by {better.words} ({better.cost:,.0f})" if better else "cheapest"
