@@ -23,14 +23,18 @@ from navloom.errors import SceneError
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.mend.manoeuvre import manoeuvred
 from navloom.scenes.mend.roomy import roomy
+from navloom.scenes.mend.stair_ways import BENDS, in_the_middle
 from navloom.scenes.parts import Point3
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.body_field import BodyField, body_field
 from navloom.scenes.space.mover import Mover, Stand, mover_of
+from navloom.scenes.space.shapes import shape_of
 
 _LEVEL = 0.3
 """Metres that the floor of a place may be off its region's."""
 _ARRIVED = 0.15
+_STOREY = 1.0
+"""Metres of height between the ends of a way that leads over stairs, at least."""
 _LIFT_REACH = 0.5
 _MOST_PAST = 6
 """Places that it gets past by manoeuvres on one way."""
@@ -109,11 +113,18 @@ def _driven(scene: Scene, body: Embodiment, legs: Sequence[tuple[Point3, Point3]
 def _ways(
     scene: Scene, field: BodyField, begin: Point3, end: Point3
 ) -> Iterator[tuple[Point3, ...]]:
-    """Ways to try: with room to turn where the body must, then the shortest."""
+    """Ways to try: with room to turn where the body must, the shortest, stairs in the middle."""
     yield from roomy(scene, field).ways(begin, end)
     shortest = field.way(begin, [end])
-    if shortest is not None:
-        yield shortest.points
+    if shortest is None:
+        return
+    yield shortest.points
+    heights = [y for _, y, _ in shortest.points]
+    if shape_of(field.body).round or max(heights) - min(heights) < _STOREY:
+        return
+    roomiest = next(roomy(scene, field).ways(begin, end), shortest.points)
+    for bend in BENDS:
+        yield tuple(in_the_middle(scene, roomiest, bend))
 
 
 def _begun(mover: Mover, points: Sequence[Point3]) -> Stand | None:
@@ -147,6 +158,7 @@ def _patient(scene: Scene, mover: Mover, field: BodyField, ends: tuple[Point3, P
     """Follow the way with most room; get past where the body stops by manoeuvres, and go on so."""
     rooms, goal = roomy(scene, field), ends[1]
     points = next(rooms.ways(*ends), None)
+    points = points and tuple(in_the_middle(scene, points, BENDS[0]))
     stand = None if points is None else _begun(mover, points)
     if points is None or stand is None:
         return Drive(False, why="it does not fit where it starts")
@@ -167,6 +179,7 @@ def _patient(scene: Scene, mover: Mover, field: BodyField, ends: tuple[Point3, P
         points = next(rooms.ways(on, goal), None) if on else None
         if points is None:
             break
+        points = tuple(in_the_middle(scene, points, BENDS[0]))
     return _told(path, met, arrived=False)
 
 

@@ -120,6 +120,13 @@ def test_a_wheelchair_gets_through_a_tight_door_by_manoeuvres_alone(
     assert not drive(wide, body, *ends).arrived
 
 
+def test_a_long_body_climbs_in_the_middle_of_stairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    home, body = load_scene("home:71"), get_body("QUADRUPEDAL")
+    assert drive(home, body, "Hallway_1", "Hallway_10").arrived
+    monkeypatch.setattr("navloom.scenes.mend.route_drive.in_the_middle", lambda _, way, *__: way)
+    assert not drive(home, body, "Hallway_1", "Hallway_10").arrived
+
+
 def test_a_link_needs_what_its_figures_say(home: Scene) -> None:
     door, costs = _bathroom(home), Costs()
     kinds = {
