@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,12 +55,17 @@ class Compared:
         )
 
 
-def compare(scene: Scene, bodies: Sequence[Embodiment] | None = None) -> list[Compared]:
+def compare(
+    scene: Scene,
+    bodies: Sequence[Embodiment] | None = None,
+    kinds_of_links: Collection[str] | None = None,
+) -> list[Compared]:
     """Every link of a scene for every body, by rule and driven.
 
     Args:
         scene: with geometry, and regions that have outlines.
         bodies: the five of CapNav unless given.
+        kinds_of_links: links of these kinds alone, such as ``elevator``.
 
     Raises:
         SceneError: the scene has no geometry, or no floor.
@@ -68,6 +73,8 @@ def compare(scene: Scene, bodies: Sequence[Embodiment] | None = None) -> list[Co
     out = []
     for body in builtin_bodies() if bodies is None else bodies:
         for number, link in enumerate(scene.links):
+            if kinds_of_links is not None and link.kind not in kinds_of_links:
+                continue
             driven = drive_edge(scene, body, number)
             if driven is not None:
                 out.append(compared(scene, driven, faults(scene, link, body)))

@@ -134,7 +134,8 @@ class LinkGround:
             # Treads are climbed; which of them it does not get onto, the drive finds.
             mover = Mover(scene, mover.body, pushed(scene, mover.body) | {STAIRS})
         low, high = (each.tolist() for each in _corners(self.frame.places))
-        box = (low[0] - 1.5, low[1] - 1.5, high[0] + 1.5, high[1] + 1.5)
+        far = self.shape.outer + 0.05
+        box = (low[0] - far, low[1] - far, high[0] + far, high[1] + far)
         storey = self.ends[0].center[1]
         heights = {each.center[1] for each in self.ends}
         # What is below a ramp or stairs is in nobody's way up there.

@@ -4,7 +4,8 @@
     python -m tests.scenes.traverse.agree home:0-99 --out runs/agree --lower 1.6
 
 A home that is done is not done again; what differs is printed, a line each, and drawn, a picture
-each. ``--lower`` takes copies whose doors are so many metres high.
+each. ``--lower`` takes copies whose doors are so many metres high; ``--links elevator`` looks at
+links of a kind alone, for barriers that are rare.
 """
 
 from __future__ import annotations
@@ -61,13 +62,13 @@ def _over_door(scene: Scene, wall: Any) -> float | None:
     return None
 
 
-def done(uri: str, out: Path, lower: float | None) -> list[Compared]:
+def done(uri: str, out: Path, lower: float | None, links: str | None) -> list[Compared]:
     """What was found of a home, read back or found now."""
     file = out / f"{uri.replace(':', '-')}{'-low' if lower else ''}.json"
     if file.exists():
         return [_read(each) for each in json.loads(file.read_text())]
     scene = load_scene(uri) if lower is None else lowered(load_scene(uri), lower)
-    found = compare(scene)
+    found = compare(scene, kinds_of_links=links.split(",") if links else None)
     for each in found:
         if not each.agrees:
             name = f"{file.stem}-{each.driven.body}-{each.driven.link}.png"
@@ -91,14 +92,16 @@ def _read(row: dict[str, Any]) -> Compared:
     )
 
 
-def _job(given: tuple[str, Path, float | None]) -> list[Compared]:
+def _job(given: tuple[str, Path, float | None, str | None]) -> list[Compared]:
     return done(*given)
 
 
-def gathered(spec: str, out: Path, jobs: int, lower: float | None) -> Iterator[Compared]:
+def gathered(
+    spec: str, out: Path, jobs: int, lower: float | None, links: str | None
+) -> Iterator[Compared]:
     """All homes, several at a time."""
     out.mkdir(parents=True, exist_ok=True)
-    todo = [(uri, out, lower) for uri in list_scenes(spec)]
+    todo = [(uri, out, lower, links) for uri in list_scenes(spec)]
     if jobs == 1:
         for each in todo:
             yield from _job(each)
@@ -132,8 +135,9 @@ def main() -> None:
     given.add_argument("--out", type=Path, required=True)
     given.add_argument("--jobs", type=int, default=1)
     given.add_argument("--lower", type=float)
+    given.add_argument("--links")
     args = given.parse_args()
-    found = list(gathered(args.spec, args.out, args.jobs, args.lower))
+    found = list(gathered(args.spec, args.out, args.jobs, args.lower, args.links))
     for each in found:
         if not each.agrees:
             print(each.words)

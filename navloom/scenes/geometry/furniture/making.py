@@ -96,11 +96,19 @@ def within(parts: list[Part], item: Item) -> list[Part]:
     """
     w, h, d = size_of(item)
     low, high = np.array([-w / 2, 0, -d / 2]), np.array([w / 2, h + RISE, d / 2])
-    done = []
-    for part in parts:
-        vertices = np.clip(part.vertices, low, high).astype(np.float32)
-        a, b, c = (vertices[part.faces[:, k]].astype(np.float64) for k in range(3))
-        real = (np.cross(b - a, c - a) ** 2).sum(axis=1) > 1e-16
+    if not parts:
+        return []
+    # All parts at once: a thing has dozens, and each of them a handful of triangles.
+    first = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    vertices = np.concatenate([part.vertices for part in parts])
+    vertices = np.clip(vertices, low, high).astype(np.float32)
+    faces = np.concatenate([part.faces + n for part, n in zip(parts, first, strict=False)])
+    a, b, c = (vertices[faces[:, k]].astype(np.float64) for k in range(3))
+    all_real = (np.cross(b - a, c - a) ** 2).sum(axis=1) > 1e-16
+    done, seen = [], 0
+    for part, n, after in zip(parts, first, first[1:], strict=False):
+        real = all_real[seen : seen + len(part.faces)]
+        seen += len(part.faces)
         if real.any():
-            done.append(replace(part, vertices=vertices, faces=part.faces[real]))
+            done.append(replace(part, vertices=vertices[n:after], faces=part.faces[real]))
     return done
