@@ -46,6 +46,7 @@ _SHORT = 0.02
 """Metres of such a line that count."""
 _TINY = 1e-4
 """Square metres: a smaller patch is an accident of rounding."""
+_NONE: Patches = np.zeros(0, dtype=object)
 _HAIR = 1e-6
 """Metres: what reaches no farther into a floor only touches it."""
 
@@ -160,7 +161,7 @@ def fits(
     angles = [axis + TURNS[k] for k in turns]
     patches = [ground.patches(angle) for angle in angles]
     lines = [_lines(some, angle) for some, angle in zip(patches, angles, strict=True)]
-    found = _railed(turns, patches, lines, closed=True)
+    found = _railed(turns, patches, lines, [_NONE] * len(turns), closed=True)
     # As wide as they lie apart, so that others meet them.
     wide = shapely.buffer(found.patch, _APART / 2 + _HAIR, cap_style="flat")
     return Fits(found.heading, wide, found.part, False)
@@ -169,7 +170,7 @@ def fits(
 def straight(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Fits:
     """Where a rectangle fits that neither turns nor goes aside; arguments as of :func:`fits`."""
     patches = _Ground(floor, shape, window).patches(axis)
-    return _railed((0,), [patches], [_lines(patches, axis)])
+    return _railed((0,), [patches], [_lines(patches, axis)], [])
 
 
 def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Iterator[Fits]:
@@ -186,16 +187,17 @@ def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None
         by some does by more.
     """
     ground = _Ground(floor, shape, window)
-    known: dict[int, tuple[Patches, Patches]] = {}
+    known: dict[int, tuple[Patches, Patches, Patches]] = {}
     for some in _WIDER:
         turns = [k % len(TURNS) for k in some]
         angles = [axis + TURNS[k] for k in turns]
         for k, angle in zip(turns, angles, strict=True):
             if k not in known:
                 patches = ground.patches(angle)
-                known[k] = patches, _lines(patches, angle)
-        patches_, lines = zip(*(known[k] for k in turns), strict=True)
-        yield _railed(turns, patches_, lines, closed=len(turns) == len(TURNS))
+                swung = ground.swung(angle, axis + (*TURNS, math.pi)[k + 1])
+                known[k] = patches, _lines(patches, angle), swung
+        patches_, lines, swung_ = zip(*(known[k] for k in turns), strict=True)
+        yield _railed(turns, patches_, lines, swung_, closed=len(turns) == len(TURNS))
 
 
 class _Ground:
@@ -216,13 +218,40 @@ class _Ground:
         self._within = self._slim.buffer(-_HAIR)
         shapely.prepare(self._within)
         self._sides = _sides(floor, self._slim, shape.outer + 0.01)
+        corners = np.concatenate([np.zeros((0, 2)), *map(_corners, _rings(floor))])
+        near = shapely.dwithin(shapely.points(corners), self._slim, shape.outer + 0.01)
+        self._corners = corners[near]
+
+    def swung(self, first: float, second: float) -> Patches:
+        """Where a corner of the rectangle meets a corner of a thing between two angles.
+
+        It does not meet it at either of them: between the arc of the corner, the side that goes
+        before it at the first and the side that comes after it at the second.
+        """
+        half = np.array([self._long, self._shape.wide + _KEPT]) / 2
+        out = []
+        for signs in np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]]):
+            sides = [
+                np.array([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) * signs[:, None]
+                for a in (first, second)
+            ]
+            corners = [half @ each for each in sides]
+            before = int(sides[0][1] @ np.array([-corners[0][1], corners[0][0]]) > 0)
+            edges = np.stack([sides[0][before], sides[1][1 - before]])
+            off = np.array([edges[0] @ corners[0], edges[1] @ corners[1]])
+            out.append(self._corners[:, None] - np.stack([*corners, np.linalg.solve(edges, off)]))
+        found = np.concatenate(out)
+        near = shapely.contains_xy(self._within, *found.mean(axis=1).T)
+        return np.asarray(shapely.polygons(found[near]))
+
+    @property
+    def _long(self) -> float:
+        return (self._shape.wide if self._shape.long is None else self._shape.long) + _KEPT
 
     def patches(self, angle: float) -> Patches:
         """The places of the rectangle that looks along an angle."""
-        shape = self._shape
-        long = shape.wide if shape.long is None else shape.long
-        u = np.array([math.cos(angle), math.sin(angle)]) * (long + _KEPT) / 2
-        w = np.array([-math.sin(angle), math.cos(angle)]) * (shape.wide + _KEPT) / 2
+        u = np.array([math.cos(angle), math.sin(angle)]) * self._long / 2
+        w = np.array([-math.sin(angle), math.cos(angle)]) * (self._shape.wide + _KEPT) / 2
         corners = np.stack([u + w, u - w, -u + w, -u - w])
         points, number = self._sides
         grown = (points[:, None] + corners).reshape(-1, 2)
@@ -281,6 +310,13 @@ def _rings(floor: BaseGeometry) -> Iterator[Floats]:
                 yield shapely.get_coordinates(ring)
 
 
+def _corners(ring: Floats) -> Floats:
+    """Where a border goes round the corner of a thing."""
+    after = np.diff(ring, axis=0)
+    before = np.roll(after, 1, axis=0)
+    return ring[:-1][before[:, 0] * after[:, 1] < before[:, 1] * after[:, 0]]
+
+
 def _runs(ring: Floats) -> Iterator[Floats]:
     """The edges of a border, those that follow one another round a convex corner together."""
     along = np.diff(ring, axis=0)
@@ -307,10 +343,16 @@ def _parts(free: BaseGeometry) -> Patches:
     return big
 
 
-def _shared(mine: Patches, next_: Patches) -> Patches:
-    """What patches of two headings share."""
+def _shared(mine: Patches, next_: Patches, swung: Patches) -> Patches:
+    """What patches of two headings share, less where a corner swings over something."""
     i, j = shapely.STRtree(next_).query(mine, predicate="intersects")
-    shared = shapely.get_parts(shapely.intersection(mine[i], next_[j]))
+    both = shapely.intersection(mine[i], next_[j])
+    if len(swung):
+        tree = shapely.STRtree(swung)
+        for k, one in enumerate(both):
+            if len(met := tree.query(one, predicate="intersects")):
+                both[k] = shapely.difference(one, shapely.union_all(swung[met]))
+    shared = shapely.get_parts(both)
     big: Patches = shared[shapely.area(shared) > _TINY]
     return big
 
@@ -319,6 +361,7 @@ def _railed(
     turns: Sequence[int],
     patches: Sequence[Patches],
     lines: Sequence[Patches],
+    swung: Sequence[Patches],
     *,
     closed: bool = False,
 ) -> Fits:
@@ -328,6 +371,7 @@ def _railed(
         turns: the headings.
         patches: the places of each.
         lines: over the places of each.
+        swung: where it may not turn from each to the next, though it fits with both.
         closed: whether the first comes after the last.
     """
     count = [len(each) for each in lines]
@@ -335,7 +379,7 @@ def _railed(
     total, rows, columns = int(first[-1]), [], []
     for k in range(len(turns) if closed else len(turns) - 1):
         other = (k + 1) % len(turns)
-        shared = _shared(patches[k], patches[other])
+        shared = _shared(patches[k], patches[other], swung[k])
         tree = shapely.STRtree(shared)
         for one in (k, other):
             i, j = tree.query(lines[one], predicate="intersects")
