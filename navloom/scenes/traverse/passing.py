@@ -193,13 +193,21 @@ class _Plan:
         """The parts of a region that a shape gets about in."""
 
         def found() -> Fits:
-            return fits(self._free(region, bare, but), shape, self.axis, turns=FEW).main()
+            return fits(self._free(region, bare, but), shape, axis, turns=FEW).main()
 
+        # The headings of a doorway are those of one at right angles to it, in another order.
+        axis = self.axis % (math.pi / 2)
+        axis = 0.0 if min(axis, math.pi / 2 - axis) < 1e-6 else axis
+        quarters = round((self.axis - axis) / (math.pi / 2))
         if but:
-            return found()
-        axis = 0.0 if shape.long is None else round(self.axis % math.pi, 3)
-        key = f"{shape}:{self._heights}:{bare}:{axis}"
-        return per_scene(self.scene, f"rule:core:{region}:{key}", found)
+            return found().turned(quarters)
+        key = f"{shape}:{self._heights}:{bare}:{0.0 if shape.long is None else round(axis, 3)}"
+        key = f"rule:core:{region}:{key}"
+        return per_scene(
+            self.scene,
+            f"{key}:{quarters % 2}",
+            lambda: per_scene(self.scene, key, found).turned(quarters),
+        )
 
     def _free(self, region: str, bare: bool, but: Collection[str]) -> BaseGeometry:
         """A region less what things, leaves and, for those who cannot climb them, treads take."""

@@ -106,6 +106,13 @@ class Fits:
         keep = np.isin(self.part, np.flatnonzero(area >= _MAIN * area.max()))
         return Fits(self.heading[keep], self.patch[keep], self.part[keep], self.round)
 
+    def turned(self, quarters: int) -> Fits:
+        """The same with headings counted from another first one, so many right angles on."""
+        if self.round or quarters % 2 == 0:
+            return self
+        heading = (self.heading - len(TURNS) // 2) % len(TURNS)
+        return Fits(heading, self.patch, self.part, False)
+
     def meets(self, other: Fits) -> set[int]:
         """The parts of this one that a patch of another overlaps, at one heading.
 
@@ -160,17 +167,44 @@ def fits(
     ground = _Ground(floor, shape, window)
     angles = [axis + TURNS[k] for k in turns]
     patches = [ground.patches(angle) for angle in angles]
-    lines = [_lines(some, angle) for some, angle in zip(patches, angles, strict=True)]
+    lines, of = zip(*map(_lines, patches, angles), strict=True)
     found = _railed(turns, patches, lines, [_NONE] * len(turns), closed=True)
-    # As wide as they lie apart, so that others meet them.
-    wide = shapely.buffer(found.patch, _APART / 2 + _HAIR, cap_style="flat")
-    return Fits(found.heading, wide, found.part, False)
+    count = np.array([len(some) for some in patches])
+    return _filled(
+        found,
+        np.concatenate(patches),
+        np.concatenate(of) + np.repeat(np.cumsum(count) - count, [len(some) for some in lines]),
+        np.repeat(np.array(turns), count),
+    )
+
+
+def _filled(found: Fits, patches: Patches, of: Ints, heading: Ints) -> Fits:
+    """Patches in place of lines that hang together; strips as wide as others lie apart.
+
+    Args:
+        found: lines.
+        patches: that they lie on.
+        of: (lines,) which of them.
+        heading: (patches,) theirs.
+    """
+    low, high = np.full(len(patches), len(of)), np.full(len(patches), -1)
+    np.minimum.at(low, of, found.part)
+    np.maximum.at(high, of, found.part)
+    whole = low == high
+    parted = ~whole[of]
+    strips = shapely.buffer(found.patch[parted], _APART / 2 + _HAIR, cap_style="flat")
+    return Fits(
+        np.concatenate([heading[whole], found.heading[parted]]),
+        np.concatenate([patches[whole], np.asarray(strips)]),
+        np.concatenate([low[whole], found.part[parted]]),
+        False,
+    )
 
 
 def straight(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Fits:
     """Where a rectangle fits that neither turns nor goes aside; arguments as of :func:`fits`."""
     patches = _Ground(floor, shape, window).patches(axis)
-    return _railed((0,), [patches], [_lines(patches, axis)], [])
+    return _railed((0,), [patches], [_lines(patches, axis)[0]], [])
 
 
 def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Iterator[Fits]:
@@ -195,7 +229,7 @@ def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None
             if k not in known:
                 patches = ground.patches(angle)
                 swung = ground.swung(angle, axis + (*TURNS, math.pi)[k + 1])
-                known[k] = patches, _lines(patches, angle), swung
+                known[k] = patches, _lines(patches, angle)[0], swung
         patches_, lines, swung_ = zip(*(known[k] for k in turns), strict=True)
         yield _railed(turns, patches_, lines, swung_, closed=len(turns) == len(TURNS))
 
@@ -390,8 +424,8 @@ def _railed(
     return Fits(heading, patch, _numbered(total, rows, columns)[: len(patch)], False)
 
 
-def _lines(patches: Patches, angle: float) -> Patches:
-    """Lines along an angle over patches, three at least over each."""
+def _lines(patches: Patches, angle: float) -> tuple[Patches, Ints]:
+    """Lines along an angle over patches, three at least over each, and which each is over."""
     along = np.array([math.cos(angle), math.sin(angle)])
     aside = np.array([-along[1], along[0]])
     out = [np.zeros((0, 2, 2))]
@@ -409,7 +443,8 @@ def _lines(patches: Patches, angle: float) -> Patches:
         order = np.lexsort((met, row))
         at = rows[row[order], None] * aside + met[order, None] * along
         out.append(at.reshape(-1, 2, 2))
-    return np.asarray(shapely.linestrings(np.concatenate(out)))
+    of = np.repeat(np.arange(len(patches)), [len(lines) for lines in out[1:]])
+    return np.asarray(shapely.linestrings(np.concatenate(out))), of
 
 
 def _numbered(count: int, rows: Sequence[Ints], columns: Sequence[Ints]) -> Ints:
