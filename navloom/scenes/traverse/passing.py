@@ -22,6 +22,7 @@ from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.owners import owner_name
 from navloom.scenes.geometry.wall_holes import Way
 from navloom.scenes.scene import Link, Scene, Stairs
+from navloom.scenes.traverse.box_places import Shape, shape_of
 from navloom.scenes.traverse.rule_floor import (
     climb,
     doorway_axis,
@@ -36,16 +37,7 @@ from navloom.scenes.traverse.rule_floor import (
     too_low,
     way_of,
 )
-from navloom.scenes.traverse.turning_room import (
-    FEW,
-    TURNS,
-    Fits,
-    Shape,
-    ahead,
-    fits,
-    shape_of,
-    straight,
-)
+from navloom.scenes.traverse.turning_room import FEW, TURNS, Fits, ahead, fits, straight
 
 Cause = Literal["narrow", "turning room", "furniture", "stairs", "head room"]
 _NEAR = 2.0

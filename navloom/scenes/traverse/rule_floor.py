@@ -28,7 +28,7 @@ from navloom.scenes.geometry.owners import door_owner, owner_name
 from navloom.scenes.geometry.solids import Surface, floats, turn
 from navloom.scenes.geometry.wall_holes import Way, footprint
 from navloom.scenes.scene import Box, Item, Link, Scene, Stairs
-from navloom.scenes.traverse.turning_room import hulls_of
+from navloom.scenes.traverse.box_places import hulls_of
 
 LEAST_CLIMB = 0.05
 """Metres: a rug is gone over by everybody."""

@@ -19,13 +19,18 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
-from shapely.geometry.polygon import orient
 
-from navloom.scenes.bodies import Embodiment
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Patches = NDArray[np.object_]
+from navloom.scenes.traverse.box_places import (
+    HAIR,
+    KEPT,
+    TINY,
+    BoxGround,
+    Ints,
+    Patches,
+    Shape,
+    edges_of,
+    parts_of,
+)
 
 _QUARTER = (0, 4, 8, 13, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 77, 82, 86)
 TURNS = tuple(math.radians(turn + more) for more in (0, 90) for turn in _QUARTER)
@@ -36,48 +41,13 @@ FEW = (*range(0, 15, 2), *range(17, 32, 2))
 """Enough of them to get about in a room, as numbers in ``TURNS``."""
 _WIDER = (range(-2, 3), range(-2, len(TURNS) // 2 + 1), range(len(TURNS)))
 """Headings that are looked at one after another: straight on, a quarter to one side, all."""
-_KEPT = 0.002
-"""Metres that a body is taken wider: it keeps a millimetre from everything."""
 _MAIN = 0.25
 """The share of the largest part of a floor that another has to have to count as being there."""
 _APART = 0.02
 """Metres between the lines that a body goes along at one heading."""
 _SHORT = 0.02
 """Metres of such a line that count."""
-_TINY = 1e-4
-"""Square metres: a smaller patch is an accident of rounding."""
 _NONE: Patches = np.zeros(0, dtype=object)
-_HAIR = 1e-6
-"""Metres: what reaches no farther into a floor only touches it."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What of a body counts on a plan: a disc, or a rectangle.
-
-    Attributes:
-        wide: across its way, metres; the diameter of a disc.
-        long: along its way; None for a disc.
-    """
-
-    wide: float
-    long: float | None = None
-
-    @property
-    def outer(self) -> float:
-        """The radius of the circle that it turns in."""
-        return self.wide / 2 if self.long is None else math.hypot(self.wide, self.long) / 2
-
-    def grown(self, metres: float) -> Shape:
-        """A shape so much wider and longer."""
-        return Shape(self.wide + metres, None if self.long is None else self.long + metres)
-
-
-def shape_of(body: Embodiment) -> Shape:
-    """A body's shape on a plan: of a disc that turns on an arc, and cannot go aside, a square."""
-    if body.shape == "cylinder":
-        return Shape(body.width, body.width if body.turning_radius else None)
-    return Shape(body.width, body.width if body.depth is None else body.depth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +99,7 @@ class Fits:
             mine, shared = mine[near], shared[near]
             part = ~shapely.covers(theirs, shared)
             shared[part] = shapely.intersection(shared[part], theirs)
-            over = (shapely.area(shared) > _TINY) | (shapely.length(shared) > _SHORT)
+            over = (shapely.area(shared) > TINY) | (shapely.length(shared) > _SHORT)
             found.update(self.part[mine[over]].tolist())
         return found
 
@@ -159,12 +129,12 @@ def fits(
         turns: which of the headings to look at, in order.
     """
     if shape.long is None:
-        free: BaseGeometry = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=6)
+        free: BaseGeometry = floor.buffer(-(shape.wide + KEPT) / 2, quad_segs=6)
         if window is not None:
             free = shapely.intersection(free, window)
-        parts = _parts(free)
+        parts = parts_of(free)
         return Fits(np.zeros(len(parts), np.int64), parts, np.arange(len(parts)), True)
-    ground = _Ground(floor, shape, window)
+    ground = BoxGround(floor, shape, window)
     angles = [axis + TURNS[k] for k in turns]
     patches = [ground.patches(angle) for angle in angles]
     lines, of = zip(*map(_lines, patches, angles), strict=True)
@@ -192,7 +162,7 @@ def _filled(found: Fits, patches: Patches, of: Ints, heading: Ints) -> Fits:
     np.maximum.at(high, of, found.part)
     whole = low == high
     parted = ~whole[of]
-    strips = shapely.buffer(found.patch[parted], _APART / 2 + _HAIR, cap_style="flat")
+    strips = shapely.buffer(found.patch[parted], _APART / 2 + HAIR, cap_style="flat")
     return Fits(
         np.concatenate([heading[whole], found.heading[parted]]),
         np.concatenate([patches[whole], np.asarray(strips)]),
@@ -203,7 +173,7 @@ def _filled(found: Fits, patches: Patches, of: Ints, heading: Ints) -> Fits:
 
 def straight(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None) -> Fits:
     """Where a rectangle fits that neither turns nor goes aside; arguments as of :func:`fits`."""
-    patches = _Ground(floor, shape, window).patches(axis)
+    patches = BoxGround(floor, shape, window).patches(axis)
     return _railed((0,), [patches], [_lines(patches, axis)[0]], [])
 
 
@@ -220,7 +190,7 @@ def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None
         The same for ever more headings about the first, all of them at last; what hangs together
         by some does by more.
     """
-    ground = _Ground(floor, shape, window)
+    ground = BoxGround(floor, shape, window)
     known: dict[int, tuple[Patches, Patches, Patches]] = {}
     for some in _WIDER:
         turns = [k % len(TURNS) for k in some]
@@ -234,149 +204,6 @@ def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None
         yield _railed(turns, patches_, lines, swung_, closed=len(turns) == len(TURNS))
 
 
-class _Ground:
-    """A floor for one rectangle.
-
-    Args:
-        floor: what is free.
-        shape: the rectangle.
-        window: look at the places within only.
-    """
-
-    def __init__(self, floor: BaseGeometry, shape: Shape, window: Polygon | None) -> None:
-        self._shape = shape
-        # A disc as wide fits wherever the rectangle does.
-        self._slim: BaseGeometry = floor.buffer(-(shape.wide + _KEPT) / 2, quad_segs=3)
-        if window is not None:
-            self._slim = shapely.intersection(self._slim, window)
-        self._within = self._slim.buffer(-_HAIR)
-        shapely.prepare(self._within)
-        self._sides = _sides(floor, self._slim, shape.outer + 0.01)
-        corners = np.concatenate([np.zeros((0, 2)), *map(_corners, _rings(floor))])
-        near = shapely.dwithin(shapely.points(corners), self._slim, shape.outer + 0.01)
-        self._corners = corners[near]
-
-    def swung(self, first: float, second: float) -> Patches:
-        """Where a corner of the rectangle meets a corner of a thing between two angles.
-
-        It does not meet it at either of them: between the arc of the corner, the side that goes
-        before it at the first and the side that comes after it at the second.
-        """
-        half = np.array([self._long, self._shape.wide + _KEPT]) / 2
-        out = []
-        for signs in np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]]):
-            sides = [
-                np.array([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) * signs[:, None]
-                for a in (first, second)
-            ]
-            corners = [half @ each for each in sides]
-            before = int(sides[0][1] @ np.array([-corners[0][1], corners[0][0]]) > 0)
-            edges = np.stack([sides[0][before], sides[1][1 - before]])
-            off = np.array([edges[0] @ corners[0], edges[1] @ corners[1]])
-            out.append(self._corners[:, None] - np.stack([*corners, np.linalg.solve(edges, off)]))
-        found = np.concatenate(out)
-        near = shapely.contains_xy(self._within, *found.mean(axis=1).T)
-        return np.asarray(shapely.polygons(found[near]))
-
-    @property
-    def _long(self) -> float:
-        return (self._shape.wide if self._shape.long is None else self._shape.long) + _KEPT
-
-    def patches(self, angle: float) -> Patches:
-        """The places of the rectangle that looks along an angle."""
-        u = np.array([math.cos(angle), math.sin(angle)]) * self._long / 2
-        w = np.array([-math.sin(angle), math.cos(angle)]) * (self._shape.wide + _KEPT) / 2
-        corners = np.stack([u + w, u - w, -u + w, -u - w])
-        points, number = self._sides
-        grown = (points[:, None] + corners).reshape(-1, 2)
-        hulls = hulls_of(grown, np.repeat(number, 4))
-        met = hulls[shapely.intersects(self._within, hulls)]
-        return _parts(shapely.difference(self._slim, shapely.union_all(met)))
-
-
-def _edges(floor: BaseGeometry) -> Floats:
-    """The edges of a floor: (n, 2, 2)."""
-    runs = [
-        np.stack([at[:-1], at[1:]], axis=1)
-        for part in shapely.get_parts(floor)
-        if isinstance(part, Polygon)
-        for ring in (part.exterior, *part.interiors)
-        for at in [shapely.get_coordinates(ring)]
-    ]
-    return np.concatenate(runs) if runs else np.zeros((0, 2, 2))
-
-
-def _sides(floor: BaseGeometry, near: BaseGeometry, within: float) -> tuple[Floats, Ints]:
-    """The edges of a floor, those that go round a thing as one: the floor ends at convex hulls.
-
-    Args:
-        floor: the floor.
-        near: edges near this alone.
-        within: metres that they are near.
-
-    Returns:
-        (n, 2) points, and (n,) numbers of what each is of.
-    """
-    runs = [run for ring in _rings(floor) for run in _runs(ring)]
-    if not runs:
-        return np.zeros((0, 2)), np.zeros(0, dtype=np.int64)
-    inner = floor.buffer(-_HAIR)
-    shapely.prepare(inner)
-    number = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
-    hulls = hulls_of(np.concatenate(runs), number)
-    close = shapely.dwithin(hulls, near, within)
-    # Where floor lies between the ends of such a run, its edges count one by one.
-    parted = shapely.intersects(inner, hulls)
-    kept = []
-    for run, close_, parted_ in zip(runs, close, parted, strict=True):
-        if close_:
-            kept += [*np.stack([run[:-1], run[1:]], axis=1)] if parted_ else [run]
-    number = np.repeat(np.arange(len(kept)), [len(run) for run in kept])
-    return np.concatenate([np.zeros((0, 2)), *kept]), number
-
-
-def _rings(floor: BaseGeometry) -> Iterator[Floats]:
-    """The borders of a floor, which lies to their left."""
-    for part in shapely.get_parts(floor):
-        if isinstance(part, Polygon):
-            sided = orient(part)
-            for ring in (sided.exterior, *sided.interiors):
-                yield shapely.get_coordinates(ring)
-
-
-def _corners(ring: Floats) -> Floats:
-    """Where a border goes round the corner of a thing."""
-    after = np.diff(ring, axis=0)
-    before = np.roll(after, 1, axis=0)
-    return ring[:-1][before[:, 0] * after[:, 1] < before[:, 1] * after[:, 0]]
-
-
-def _runs(ring: Floats) -> Iterator[Floats]:
-    """The edges of a border, those that follow one another round a convex corner together."""
-    along = np.diff(ring, axis=0)
-    angle = np.arctan2(along[:, 1], along[:, 0])
-    turns = (np.diff(angle) + math.pi) % (2 * math.pi) - math.pi
-    first, turned = 0, 0.0
-    for k, turn in enumerate(turns.tolist(), 1):
-        turned -= turn
-        if turn > 0 or turned > math.pi:
-            yield ring[first : k + 1]
-            first, turned = k, 0.0
-    yield ring[first:]
-
-
-def hulls_of(points: Floats, number: Ints) -> Patches:
-    """Convex hulls of (n, 2) points; ``number``, in order, says which of them each is of."""
-    return np.asarray(shapely.convex_hull(shapely.linestrings(points, indices=number)))
-
-
-def _parts(free: BaseGeometry) -> Patches:
-    """The patches of a heading."""
-    parts: Patches = shapely.get_parts(free)
-    big: Patches = parts[(shapely.area(parts) > _TINY) & (shapely.get_dimensions(parts) == 2)]
-    return big
-
-
 def _shared(mine: Patches, next_: Patches, swung: Patches) -> Patches:
     """What patches of two headings share, less where a corner swings over something."""
     i, j = shapely.STRtree(next_).query(mine, predicate="intersects")
@@ -387,7 +214,7 @@ def _shared(mine: Patches, next_: Patches, swung: Patches) -> Patches:
             if len(met := tree.query(one, predicate="intersects")):
                 both[k] = shapely.difference(one, shapely.union_all(swung[met]))
     shared = shapely.get_parts(both)
-    big: Patches = shared[shapely.area(shared) > _TINY]
+    big: Patches = shared[shapely.area(shared) > TINY]
     return big
 
 
@@ -430,7 +257,7 @@ def _lines(patches: Patches, angle: float) -> tuple[Patches, Ints]:
     aside = np.array([-along[1], along[0]])
     out = [np.zeros((0, 2, 2))]
     for patch in patches:
-        edges = _edges(patch)
+        edges = edges_of(patch)
         off, far = edges @ aside, edges @ along
         low, high = float(off.min()), float(off.max())
         count = max(3, math.ceil((high - low) / _APART))

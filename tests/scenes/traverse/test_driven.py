@@ -14,11 +14,11 @@ from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.agreement import compared, rows
+from navloom.scenes.traverse.box_places import Shape as PlanShape
 from navloom.scenes.traverse.by_rule import faults, from_geometry
 from navloom.scenes.traverse.driven import Driven, drive_edge, drive_edges
 from navloom.scenes.traverse.lattice import Frame, Plane
 from navloom.scenes.traverse.turning_room import FEW, fits
-from navloom.scenes.traverse.turning_room import Shape as PlanShape
 from navloom.scenes.uri import load_scene
 
 
