@@ -25,7 +25,13 @@ EDGE = -10_000_000
 """The owner of where a floor ends."""
 STEP = -11_000_000
 """The owner of what is built and no higher than a riser."""
-_RISER = 0.5
+_RISER, _BOARD, _SAME = 0.5, 0.05, 0.05
+"""Metres: a riser's height at most, how far what is low may stand out from a wall and be of it,
+and what the heights of one floor differ by, sills counted."""
+_ASIDE = 0.4
+"""Radians aside that is looked behind a riser, which a corner may be met of."""
+_BEHIND = (0.1, 0.25, 0.4)
+"""Metres behind a riser where there is floor; a window's sill is not so deep."""
 PIECE = 0.3
 """Metres that it may go at once among the lines of one tile."""
 _OTHERS = -20_000_000
@@ -339,6 +345,30 @@ class Surroundings:
         """Whose triangles are, with what is built and low told apart from walls."""
         built = (owners == WALL) | (owners == FLOOR)
         return np.where(built & (self._obstacles.top(faces) <= y + _RISER), STEP, owners)
+
+    def is_riser(self, lines: Lines, point: Point3, away: tuple[float, float]) -> bool:
+        """Whether what is low at a point is a riser: no wall is over it, and floor behind it.
+
+        A skirting board is low too, and so is the wall under a window.
+
+        Args:
+            lines: what is around.
+            point: of what is low; y of the floor before it.
+            away: the direction (x, z) from it to the body.
+        """
+        x, y, z = point
+        walls = lines.ends[lines.owners == WALL]
+        if len(walls) and sweep.gaps(Shape(True, _BOARD, 0.0), walls, x, z, 0.0, -1.0).min() <= 0:
+            return False
+        behind = math.atan2(-away[0], away[1])
+        turns = (behind, behind - _ASIDE, behind + _ASIDE)
+        return any(self._leads_up(x, z, y, math.sin(turn), -math.cos(turn)) for turn in turns)
+
+    def _leads_up(self, x: float, z: float, y: float, u: float, w: float) -> bool:
+        """Whether there is one floor behind a place in a direction, a riser higher than y."""
+        found = [self.floors.floor(x + u * far, z + w * far, y, _RISER) for far in _BEHIND]
+        heights = [each for each in found if each is not None and each > y + EPS]
+        return len(heights) == len(found) and max(heights) - min(heights) <= _SAME
 
     def lines(self, y: float, box: tuple[float, float, float, float]) -> Lines:
         """What stands in the way over a rectangle (x0, z0, x1, z1) of level floor at y."""

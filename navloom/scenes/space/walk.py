@@ -11,7 +11,6 @@ from navloom.scenes.parts import Point3
 from navloom.scenes.space import sweep
 from navloom.scenes.space.met import EDGE, PIECE, STEP, Surroundings
 from navloom.scenes.space.obstacles import Lines
-from navloom.scenes.space.shapes import Shape
 from navloom.scenes.space.stands import Bump, Moved, Others, Pose, swung
 
 _STILL = 1e-4
@@ -19,8 +18,6 @@ _STILL = 1e-4
 _CHUNK = 0.04
 """Metres that it goes at once where floors of several heights are near."""
 _SLIDES = 5
-_BOARD = 0.05
-"""Metres that what is low may stand out from a wall and be of it."""
 _PARTS = 16
 """Of a short motion, that are tried where there is no floor at its end."""
 
@@ -279,12 +276,8 @@ class Walk:
         way = way if angle is None else (0.0, 0.0)
         nx, nz, px, pz = sweep.touch(self._around.shape, lines.ends[k], pose.at, way)
         owner = int(lines.owners[k])
-        if owner == STEP:
-            # A skirting board is low too, and a wall is over it.
-            walls = lines.ends[lines.owners == WALL]
-            spot = Shape(True, _BOARD, 0.0)
-            if len(walls) and sweep.gaps(spot, walls, px, pz, 0.0, -1.0).min() <= 0:
-                owner = WALL
+        if owner == STEP and not self._around.is_riser(lines, (px, pose.y, pz), (nx, nz)):
+            owner = WALL
         return _Contact(owner, nx, nz, (px, pose.y, pz))
 
     def struggle(self, metres: float, angle: float) -> None:

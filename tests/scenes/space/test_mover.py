@@ -62,6 +62,10 @@ def test_a_wheelchair_before_a_riser_meets_a_step() -> None:
     assert "step" in bumped_into(
         [Contact(each.what, each.displacement, each.point) for each in moved.bumps], home
     )
+    # The wall under a low window is no riser either.
+    under = Stand((-0.2625, 2.8, -1.0806), 1.9465)
+    bumps = mover_of(home, get_body("SWEEPER")).forward(under, 3.0).bumps
+    assert {each.what for each in bumps} == {"wall"}
     climber = get_body("HUMAN")
     assert not mover_of(home, climber).follow(stand, [(x, room.center[1], z)], slide=False).bumps
 
