@@ -132,4 +132,5 @@ def _reason(
         )
     between = ", ".join(nodes[region].name for region in route[1:-1])
     by = f", by the {between}" if between else ""
-    return f"{told}The shortest route has {len(route) - 1} passages{by}."
+    many = len(route) - 1
+    return f"{told}The shortest route has {many} passage{'s' * (many != 1)}{by}."
