@@ -61,7 +61,8 @@ def blocks() -> Iterator[object]:
             if not long:
                 yield pytest.param(block, True, id=name, marks=marks)
             if long or any(small(words) != words for words in commands(block)):
-                more = [*marks, pytest.mark.slow]
+                # Fifty homes take minutes on one core.
+                more = [*marks, pytest.mark.slow, pytest.mark.timeout(1200)]
                 yield pytest.param(block, False, id=f"{name} as it stands", marks=more)
 
 
