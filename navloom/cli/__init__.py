@@ -1,1 +1,1 @@
-"""The command line. Floor 6: the door."""
+"""The command line. Floor 7: the door."""

@@ -24,6 +24,8 @@ from typing import Any
 from navloom.errors import RunError, did_you_mean
 from navloom.evals.made_with import made_by_another
 from navloom.evals.progress import Summary
+from navloom.evals.report.blocks import Block, Detail
+from navloom.evals.report.columns import Column, Pairing
 from navloom.evals.request import Request
 from navloom.evals.run_folder import RunFolder, holds_run, read_run
 from navloom.evals.session import Job, Sample, Session
@@ -172,6 +174,12 @@ class Kind:
         broken_alone: whether a retry is about what broke alone, and not about what is left too.
         things: what its samples and its scenes are called.
         prompts_shown: how many prompts of a dry run are shown; None for all.
+        columns: what ``run.json`` says of a run -> what its lines have of their own in a table.
+        detail: a run's folder and one of its lines -> what is looked at of that sample; None where
+            the line itself is all there is.
+        tables: a run's folder -> what is seen of it as a whole: scores, failures. A grown run has
+            it made anew.
+        pairing: how two runs' samples are held against each other; None where they are not.
     """
 
     name: str
@@ -189,6 +197,10 @@ class Kind:
     broken_alone: bool = True
     things: tuple[str, str] = ("samples", "scenes")
     prompts_shown: int | None = 1
+    columns: Callable[[Mapping[str, Any]], Sequence[Column]] = lambda _: ()
+    detail: Callable[[Path, Mapping[str, Any]], Detail] | None = None
+    tables: Callable[[Path], Sequence[Block]] = lambda _: ()
+    pairing: Callable[[], Pairing] | None = None
 
 
 def known_kinds() -> tuple[str, ...]:

@@ -1,0 +1,341 @@
+"""What a page shows, as plain values: text, facts, tables, bars, points, maps, steps, calls.
+
+A kind of run says in blocks what is to be seen of a sample (`navloom.evals.kinds.Kind.detail`)
+and of a run (`Kind.tables`); a page draws them, each block by the name of its class, and nothing in
+a page knows what kind of run it shows. :func:`record_of` is what a page is given.
+
+Whatever a model, a person or a dataset said is text in a block, never markup. A block with
+``private`` shows what a scene's licence keeps (its plan, captions, pictures, prompts with them): a
+page that is given away leaves it out where the scene is one of those.
+
+Addresses: ``to`` of a link, a row or a segment is an address within the run: ``sample/ID``,
+``sample/ID?step=3`` or ``samples?filter=cause:region``; empty where nothing is behind it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+from navloom.evals.report.document import Table
+
+Spot = tuple[int, float, float]
+"""(floor, x, z): a point of the ground plane in metres, on a floor."""
+Timed = tuple[float, int, float, float]
+"""(when, floor, x, z): the same with a time, in the map's unit."""
+Tone = Literal["plain", "good", "bad", "quiet"]
+"""How a thing is meant, said by a word or a sign too, never by its colour alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """What blocks share.
+
+    Attributes:
+        title: a heading; may be empty.
+        note: how to read it; may be empty.
+        private: whether it shows what a scene's licence keeps.
+        folded: on a page, what stands on the lid that hides it; empty where it is open.
+    """
+
+    title: str = ""
+    note: str = ""
+    private: bool = False
+    folded: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prose(Shared):
+    """Words as they were said; lines and spaces are kept where ``exact``."""
+
+    text: str
+    tone: Tone = "plain"
+    exact: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A name and what it is, such as SPL and 0.52."""
+
+    name: str
+    value: str
+    tone: Tone = "plain"
+    note: str = ""
+    to: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts(Shared):
+    """Names and values, side by side: scores, tags with their evidence, numbers."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(Shared):
+    """A table; ``to`` is where each row leads (as many as rows, or none)."""
+
+    table: Table
+    to: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """A part of a bar."""
+
+    name: str
+    count: float
+    to: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars(Shared):
+    """Bars of segments on one scale, such as behaviours by cause; colours go by segments' names."""
+
+    bars: tuple[tuple[str, tuple[Segment, ...]], ...]
+    unit: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dot:
+    """A point of a scatter; ``name`` is said of it."""
+
+    x: float
+    y: float
+    name: str
+    to: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scatter(Shared):
+    """Points, with the line on which both are equal where ``diagonal``."""
+
+    x: str
+    y: str
+    dots: tuple[Dot, ...]
+    diagonal: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture(Shared):
+    """A picture: an image file of our own (JPEG or PNG), and what it shows in words."""
+
+    data: bytes
+    alt: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapRoute:
+    """A way that stands on a map.
+
+    Attributes:
+        name: in the legend.
+        style: ``walk`` solid, ``true`` dashed (the right way), ``other`` thin (a second run's),
+            ``robot_1`` and ``robot_2`` as CoNavBench draws them, ``cut`` for what is closed.
+        points: where it goes.
+        carried_from: index of the point from which the object is carried; None: never.
+    """
+
+    name: str
+    style: Literal["walk", "true", "other", "robot_1", "robot_2", "cut"]
+    points: tuple[Spot, ...]
+    carried_from: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapMark:
+    """A point that matters.
+
+    Attributes:
+        kind: a :data:`navloom.scenes.plan_lines.MarkKind`, or ``oracle``, ``contact``, ``barrier``.
+        at: where.
+        label: what is written beside it.
+        radius: metres of a circle around it, such as the 3 m of success; 0: none.
+        to: where it leads.
+    """
+
+    kind: str
+    at: Spot
+    label: str = ""
+    radius: float = 0.0
+    to: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapOption:
+    """A way on that was open at a step; ``chosen`` is filled, ``right`` is where truth goes."""
+
+    number: str
+    at: Spot
+    chosen: bool = False
+    right: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """One view of a strip: ``name`` such as Left, Front, Right, Back.
+
+    Attributes:
+        name: which.
+        words: what is there, where there is no picture.
+        data: a JPEG; empty: none.
+        markers: (u, v, number, chosen), u from the left and v from the top, 0 to 1.
+        to_next: whether the next viewpoint is in this view.
+    """
+
+    name: str
+    words: str = ""
+    data: bytes = b""
+    markers: tuple[tuple[float, float, str, bool], ...] = ()
+    to_next: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """What is so from ``at`` on, until the next frame: a step of an episode, an event of a relay.
+
+    Attributes:
+        at: when, in the map's unit; steps count from 0.
+        title: in a few words.
+        options: what was open.
+        heading: radians, where the body looked; 0 is -z, pi/2 is +x; None: unknown.
+        strip: what was seen.
+        blocks: what is shown of it beside the map.
+        tone: ``bad`` where it went wrong here.
+    """
+
+    at: float
+    title: str
+    options: tuple[MapOption, ...] = ()
+    heading: float | None = None
+    strip: tuple[Seen, ...] = ()
+    blocks: tuple[Any, ...] = ()
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Track:
+    """Who is where, when: moved evenly from point to point. ``style`` as a route's, or object."""
+
+    name: str
+    style: Literal["walk", "other", "robot_1", "robot_2", "object"]
+    points: tuple[Timed, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Something that lasts, on a lane: from, to, what."""
+
+    start: float
+    end: float
+    words: str
+    kind: Literal["move", "carry", "wait", "idle"] = "move"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lane:
+    """A robot's time, or an object's."""
+
+    name: str
+    style: Literal["walk", "other", "robot_1", "robot_2", "object"]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneMap(Shared):
+    """A scene from above with what happens in it, to be played where it has tracks or frames.
+
+    Attributes:
+        scene: the scene's URI; its plan is drawn once for all maps of it.
+        routes: ways that stand on it.
+        marks: points that stand on it.
+        tracks: what moves.
+        frames: what is so when, in order.
+        lanes: the same time as lanes.
+        unit: of time: steps are played one by one, seconds as they pass.
+    """
+
+    scene: str
+    routes: tuple[MapRoute, ...] = ()
+    marks: tuple[MapMark, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    lanes: tuple[Lane, ...] = ()
+    unit: Literal["step", "s"] = "step"
+    private: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """One message of a transcript: who, what; ``tone`` bad for a fault."""
+
+    who: str
+    text: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transcript(Shared):
+    """Messages in their order."""
+
+    said: tuple[Said, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns(Shared):
+    """Blocks side by side, one under the other where the screen is narrow."""
+
+    columns: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variants(Shared):
+    """One of several to be seen at a time, such as planned, driven and the optimum: (name, it)."""
+
+    variants: tuple[tuple[str, tuple[Any, ...]], ...]
+
+
+Block = Prose | Facts | Grid | Bars | Scatter | Picture | SceneMap | Transcript | Columns | Variants
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detail:
+    """What is seen of one sample: ``blocks`` stand under its title and headline."""
+
+    title: str
+    headline: str = ""
+    blocks: tuple[Block, ...] = field(default=())
+
+
+_BLOCKS: tuple[type, ...] = (
+    *(Prose, Facts, Grid, Bars, Scatter, Picture, SceneMap, Transcript, Columns, Variants),
+)
+
+
+def record_of(value: Any) -> Any:
+    """A block, or anything made of them, as JSON.
+
+    Blocks say their class as ``block``; what is as it is by default is left out; bytes are data
+    URIs of a JPEG or PNG. Keys and order are those of the classes above.
+    """
+    if isinstance(value, bytes):
+        kind = "png" if value.startswith(b"\x89PNG") else "jpeg"
+        return f"data:image/{kind};base64,{base64.b64encode(value).decode()}" if value else ""
+    if is_dataclass(value) and not isinstance(value, type):
+        named: dict[str, Any] = {}
+        if isinstance(value, _BLOCKS):
+            named["block"] = type(value).__name__
+        for each in fields(value):
+            held = getattr(value, each.name)
+            if isinstance(value, Table) and each.name == "record":
+                continue
+            if held != each.default or isinstance(value, Table):
+                named[each.name] = record_of(held)
+        return named
+    if isinstance(value, Mapping):
+        return {str(key): record_of(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [record_of(each) for each in value]
+    return value

@@ -1,0 +1,66 @@
+"""What a line of a run is in a table of samples, and what makes two runs' lines a pair.
+
+What every line has (id, scene, status, reason, tokens, $, seconds) is added by whoever shows the
+table; a kind of run says what is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Line = Mapping[str, Any]
+"""A line of ``samples.jsonl`` or ``errors.jsonl``: anyone may have written it."""
+Cell = str | float | int | bool | None | list[str]
+"""A value of a column; None where a line has none; a list of words where it has several tags."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of the table of samples.
+
+    Attributes:
+        name: its heading, one word as one types it in a filter: ``SPL``, ``cause``.
+        of: what a line has there; whatever it raises of the kind that a line of another form
+            makes code raise counts as nothing.
+        form: how it is read: ``share`` is 0 to 1, ``metres``, ``seconds``, ``dollars``, ``count``,
+            ``number``, ``text``, ``tags``.
+        facet: whether its values are counted beside the table, to filter by.
+        shown: whether it is seen before anybody chooses columns.
+        help: what it is.
+        better: which way is better, for the numbers that have one.
+    """
+
+    name: str
+    of: Callable[[Line], Cell]
+    form: Literal["text", "tags", "count", "number", "share", "metres", "seconds", "dollars"]
+    facet: bool = False
+    shown: bool = True
+    help: str = ""
+    better: Literal["more", "less"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairing:
+    """How the samples of two runs are held against each other.
+
+    Attributes:
+        identity: what must be equal in two lines of one id, for them to be one thing: JSON.
+        scores: the numbers of a line, by name; a line lacks some.
+        what: what a sample is, such as "an episode".
+        less: names of which less is better.
+        neither: names that have no good side.
+        counted: names that are 0 or 1, for McNemar's test.
+        cluster: what the bootstrap draws whole, such as an episode's path; None: lines one by one.
+        cluster_name: what such a whole is called, such as "path".
+    """
+
+    identity: Callable[[Line], Any]
+    scores: Callable[[Line], Mapping[str, float | None]]
+    what: str = "a sample"
+    less: frozenset[str] = field(default_factory=frozenset)
+    neither: frozenset[str] = field(default_factory=frozenset)
+    counted: frozenset[str] = field(default_factory=frozenset)
+    cluster: Callable[[Line], Any] | None = None
+    cluster_name: str = "sample"

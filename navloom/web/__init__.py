@@ -1,0 +1,1 @@
+"""The face in a browser: runs, samples, datasets and homes, served or bundled. Floor 6."""
