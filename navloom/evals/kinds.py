@@ -25,7 +25,7 @@ from navloom.errors import RunError, did_you_mean
 from navloom.evals.made_with import made_by_another
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import Block, Detail
-from navloom.evals.report.columns import Column, Pairing
+from navloom.evals.report.line_columns import Column, Pairing
 from navloom.evals.request import Request
 from navloom.evals.run_folder import RunFolder, holds_run, read_run
 from navloom.evals.session import Job, Sample, Session
