@@ -1,0 +1,190 @@
+/* What every other script builds on: elements, numbers as people read them, documents. */
+"use strict";
+
+const Navloom = { blocks: {}, pages: {}, packs: new Map(), offline: false };
+
+(function () {
+  const SVG = "http://www.w3.org/2000/svg";
+  const REFUSED = new Set(["style", "srcdoc", "formaction"]);
+
+  function put(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (typeof value === "function") {
+        node.addEventListener(name.replace(/^on/, ""), value);
+        continue;
+      }
+      if (name.startsWith("on") || REFUSED.has(name)) throw new Error("no attribute " + name);
+      if (name === "href" && !/^(#|blob:|data:image\/|static\/)/.test(String(value))) {
+        throw new Error("no address outside");
+      }
+      node.setAttribute(name, value === true ? "" : String(value));
+    }
+    for (const child of children.flat(Infinity)) {
+      if (child === null || child === undefined || child === false) continue;
+      node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    }
+    return node;
+  }
+
+  /** An element; what is no node among its children is text, and stays text. */
+  Navloom.el = function (tag, attributes, ...children) {
+    if (tag === "script" || tag === "iframe" || tag === "object") throw new Error("no " + tag);
+    return put(document.createElement(tag), attributes, children);
+  };
+
+  /** The same of SVG. */
+  Navloom.svg = function (tag, attributes, ...children) {
+    if (tag === "script" || tag === "foreignObject") throw new Error("no " + tag);
+    return put(document.createElementNS(SVG, tag), attributes, children);
+  };
+
+  /** Replace what a node holds. */
+  Navloom.fill = function (node, ...children) {
+    node.replaceChildren();
+    return put(node, {}, children);
+  };
+
+  const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+  const NOTHING = "–";
+  Navloom.NOTHING = NOTHING;
+
+  /** A value as people read it, by its column's form. */
+  Navloom.said = function (value, form) {
+    if (value === null || value === undefined || value === "") return NOTHING;
+    if (Array.isArray(value)) return value.length ? value.join(", ") : NOTHING;
+    if (value === true) return "yes";
+    if (value === false) return "no";
+    if (typeof value !== "number") return String(value);
+    if (form === "share") return (100 * value).toFixed(1) + "%";
+    if (form === "metres") return value.toFixed(2) + " m";
+    if (form === "seconds") return value < 10 ? value.toFixed(2) + " s" : whole.format(value) + " s";
+    if (form === "dollars") return value ? "$" + value.toFixed(value < 1 ? 4 : 2) : "$0";
+    if (form === "count" || Number.isInteger(value)) return whole.format(value);
+    return Math.abs(value) < 0.01 && value ? value.toPrecision(2) : value.toFixed(2);
+  };
+
+  Navloom.plural = function (count, word) {
+    return whole.format(count) + " " + word + (count === 1 ? "" : "s");
+  };
+
+  /* Documents: asked of the server, or of the packs that a bundle brings. */
+
+  const kept = new Map();
+  const MOST_KEPT = 60;
+
+  function keep(path, promise) {
+    kept.delete(path);
+    kept.set(path, promise);
+    promise.catch(() => kept.delete(path));
+    while (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+    return promise;
+  }
+
+  /** A document by its path; the same answer again while it is kept. */
+  Navloom.doc = function (path, fresh) {
+    if (!fresh && kept.has(path)) return keep(path, kept.get(path));
+    return keep(path, Navloom.offline ? fromPacks(path) : fromServer(path));
+  };
+
+  Navloom.forget = function (start) {
+    for (const path of [...kept.keys()]) if (path.startsWith(start)) kept.delete(path);
+  };
+
+  function encoded(path) {
+    return path.split("/").map(encodeURIComponent).join("/");
+  }
+
+  Navloom.ask = function (path, options) {
+    const headers = { "X-Navloom-Token": Navloom.token() };
+    return fetch(path, { headers, cache: "no-store", ...options });
+  };
+
+  async function fromServer(path) {
+    let answer;
+    try {
+      answer = await Navloom.ask("doc/" + encoded(path) + ".json");
+    } catch {
+      throw new Error("The server does not answer: is `navloom view` still running?");
+    }
+    const told = await answer.json().catch(() => null);
+    if (!answer.ok) throw new Error((told && told.error) || "The server said " + answer.status);
+    return told;
+  }
+
+  async function fromPacks(path) {
+    const number = hashed(path) % Navloom.offline.packs;
+    if (!Navloom.packs.has(number)) Navloom.packs.set(number, unpacked(number));
+    const pack = await Navloom.packs.get(number);
+    if (!(path in pack)) throw new Error("This bundle has no " + path + ".");
+    return structuredClone(pack[path]);
+  }
+
+  const waiting = new Map();
+
+  /** A pack calls this as it is loaded. */
+  Navloom.give = function (number, text) {
+    const waits = waiting.get(number);
+    waiting.delete(number);
+    if (waits) waits(text);
+  };
+
+  async function unpacked(number) {
+    const inside = document.getElementById("pack-" + number);
+    const text = inside ? inside.textContent : await loaded(number);
+    const bytes = Uint8Array.from(atob(text.trim()), (each) => each.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return JSON.parse(await new Response(stream).text());
+  }
+
+  function loaded(number) {
+    return new Promise((resolve, reject) => {
+      waiting.set(number, resolve);
+      const script = document.createElement("script");
+      script.src = "doc/pack-" + number + ".js";
+      script.onerror = () => {
+        Navloom.packs.delete(number);
+        reject(new Error("doc/pack-" + number + ".js is missing: copy the whole folder."));
+      };
+      document.head.append(script);
+    });
+  }
+
+  /** FNV-1a over UTF-8: in which pack a document lies; documents.py counts the same. */
+  function hashed(path) {
+    let hash = 0x811c9dc5;
+    for (const byte of new TextEncoder().encode(path)) {
+      hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+    }
+    return hash;
+  }
+
+  /* The token: handed over in the address's fragment, kept for this origin, sent as a header. */
+
+  const KEY = "navloom-token";
+  let token = "";
+
+  Navloom.token = function () {
+    if (token) return token;
+    const handed = /^#token=([A-Za-z0-9_-]{8,200})(?:&to=(.*))?$/.exec(location.hash);
+    try {
+      if (handed) localStorage.setItem(KEY, handed[1]);
+      token = localStorage.getItem(KEY) || "";
+    } catch {
+      token = handed ? handed[1] : "";
+    }
+    if (handed) history.replaceState(null, "", "#" + (handed[2] || "/"));
+    return token;
+  };
+
+  /** A line that is read out, too. */
+  Navloom.tell = function (words, tone) {
+    const place = document.getElementById("told");
+    if (place) Navloom.fill(place, Navloom.el("p", { class: tone || "plain" }, words));
+  };
+
+  /** What stands where a document could not be had. */
+  Navloom.broken = function (error) {
+    return Navloom.el("p", { class: "bad", role: "alert" }, "✕ ", error.message || String(error));
+  };
+})();
