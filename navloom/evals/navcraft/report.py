@@ -18,7 +18,6 @@ from matplotlib.ticker import MaxNLocator
 
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.kinds import Shown as KindShown
-from navloom.evals.made_with import homes_of
 from navloom.evals.navcraft.export import export_lines
 from navloom.evals.navcraft.pictures import (
     contact_sheet,
@@ -41,10 +40,9 @@ from navloom.evals.report.document import (
     png,
 )
 from navloom.evals.report.intervals import Floats, Spread
-from navloom.evals.run_folder import read_run
+from navloom.evals.run_scenes import run_scene
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames
 from navloom.sim.embedded.lookout import can_look
 from navloom.sim.embedded.portrait import portrait
 
@@ -119,21 +117,10 @@ def build_report(runs: Sequence[Path | str]) -> Report:
 
 
 def _show(rows: Sequence[Mapping[str, Any]], run: Path | str) -> list[ShownTask]:
-    said = read_run(run)
-    spec = said["request"].get("spec")
-    try:
-        names = SceneNames(spec if isinstance(spec, str) else None, homes_of(said))
-    except NavloomError:
-        names = SceneNames(
-            None, homes_of(said)
-        )  # the folder has moved: $NAVLOOM_DATA may still have them
-    loaded: dict[str, Scene] = {}
     shown = []
     for row in rows:
         try:
-            if row["scene"] not in loaded:
-                loaded[row["scene"]] = names.load(row["scene"])
-            shown.append(ShownTask(row, task_story(row), loaded[row["scene"]]))
+            shown.append(ShownTask(row, task_story(row), run_scene(run, row["scene"])))
         except NavloomError as error:
             shown.append(ShownTask(row, task_story(row), None, str(error)))
     return shown

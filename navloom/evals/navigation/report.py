@@ -9,7 +9,7 @@ Of each of those it shows what was seen, said and done at each step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from pydantic import ValidationError
 
 from navloom.errors import NavloomError, SimulatorError
 from navloom.evals.kinds import read_run_of
-from navloom.evals.made_with import homes_of
 from navloom.evals.navigation.failure_behaviour import reference_of
 from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
 from navloom.evals.navigation.pictures import (
@@ -49,10 +48,10 @@ from navloom.evals.report.document import (
     png,
 )
 from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.run_scenes import names_of
 from navloom.evals.tasks.episode import Episode
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames
 from navloom.sim.embedded.lookout import can_look, panorama_at
 from navloom.sim.media import FolderMedia
 from navloom.tools.navigation.steps import Step, Walk
@@ -134,7 +133,7 @@ class RunScenes:
     """The scenes of a run, each loaded once."""
 
     def __init__(self, run: Mapping[str, Any]) -> None:
-        self._names = next(_names(run))
+        self._names = next(names_of(run))
         self._walked = walked_by(run.get("request") or {})
         self._loaded: dict[str, Scene] = {}
 
@@ -147,19 +146,6 @@ class RunScenes:
         if name not in self._loaded:
             self._loaded[name] = self._walked(self._names.load(name))
         return self._loaded[name]
-
-
-def _names(run: Mapping[str, Any]) -> Iterator[SceneNames]:
-    """Where the scenes may be: where the run had them, else the package and $NAVLOOM_DATA."""
-    where = run.get("where")
-    if isinstance(where, Mapping):
-        for key, form in (("spec", "{}"), ("data", "mp3d:{}")):
-            if isinstance(where.get(key), str):
-                try:
-                    yield SceneNames(form.format(where[key]), homes_of(run))
-                except NavloomError:
-                    continue
-    yield SceneNames(None, homes_of(run))
 
 
 def _tags(line: Mapping[str, Any], scenes: RunScenes) -> Analysis | None:
