@@ -265,6 +265,72 @@ def read_lines(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
         yield record
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line stands in its file: bytes from ``begin`` on, the ``number``-th line from 1."""
+
+    begin: int
+    bytes: int
+    number: int
+
+    @property
+    def end(self) -> int:
+        """The offset of the byte after it."""
+        return self.begin + self.bytes
+
+
+def whole_lines(
+    path: Path, after: Place | None = None, most: int = MAX_LINE
+) -> Iterator[tuple[Place, bytes | None]]:
+    """The whole lines of a file as they are, each with its place; what is torn is left out.
+
+    Args:
+        path: the file; one that is missing has none.
+        after: the last one that is known; from the first unless given.
+        most: bytes that a line may have; of a longer one no more than its place is given.
+
+    Raises:
+        RunError: the file cannot be read.
+    """
+    begin, number = (after.end, after.number) if after else (0, 0)
+    try:
+        with open_file(path) as file:
+            file.seek(begin)
+            while True:
+                line = file.readline(most)
+                size, number = len(line), number + 1
+                while line and not line.endswith(b"\n") and len(line) == most:
+                    # Read to its end, and kept nowhere.
+                    line = file.readline(most)
+                    size += len(line)
+                place = Place(begin, size, number)
+                if not line.endswith(b"\n"):
+                    if size >= most:
+                        yield place, None
+                    return
+                yield place, line if size <= most else None
+                begin = place.end
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+
+
+def line_at(path: Path, place: Place, form: Form = ANY) -> dict[str, Any]:
+    """The record of the line at a place.
+
+    Raises:
+        RunError: as `read_lines`.
+    """
+    try:
+        with open_file(path) as file:
+            file.seek(place.begin)
+            line = file.read(place.bytes)
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    return parse_line(line, path, place.number, form)
+
+
 def read_by_id(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
     """The records of a file of JSON lines, sorted by id, one at a time in memory.
 
@@ -282,29 +348,29 @@ def read_by_id(path: Path, form: Form = ANY) -> Iterator[dict[str, Any]]:
         with path.open("rb") as file:
             for _, at, number in sorted(places):
                 file.seek(at)
-                yield _parse(file.readline(), path, number, form)
+                yield parse_line(file.readline(), path, number, form)
 
 
 def _scan(path: Path, form: Form) -> Iterator[tuple[dict[str, Any], int]]:
     """Each record with the offset of the byte after its line."""
-    end = 0
-    try:
-        with open_file(path) as file:
-            for number in range(1, 1 << 62):
-                line = file.readline(MAX_LINE)
-                if not line.endswith(b"\n"):
-                    if len(line) == MAX_LINE:
-                        raise RunError(f"{path} line {number}: longer than {MAX_LINE} bytes")
-                    return
-                end += len(line)
-                yield _parse(line, path, number, form), end
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    for place, line in whole_lines(path):
+        if line is None:
+            raise RunError(f"{path} line {place.number}: longer than {MAX_LINE} bytes")
+        yield parse_line(line, path, place.number, form), place.end
 
 
-def _parse(line: bytes, path: Path, number: int, form: Form) -> dict[str, Any]:
+def parse_line(line: bytes, path: Path, number: int, form: Form = ANY) -> dict[str, Any]:
+    """The record of a line.
+
+    Args:
+        line: as it stands in the file.
+        path: of the file, for the message.
+        number: of the line, from 1, for the message.
+        form: what it keeps to.
+
+    Raises:
+        RunError: it is not a JSON object with an ``id``, or not of the form.
+    """
     body, record = form.opened(line), None
     with contextlib.suppress(ValueError, RecursionError):
         record = None if body is None else json.loads(body)

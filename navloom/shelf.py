@@ -122,18 +122,27 @@ class Shelf:
             _touch(path)
             return found
         made = make()
-        half = self._half(name)
+        self.put(name, lambda file: save(file, made))
+        return made
+
+    def put(self, name: str, write: Callable[[IO[bytes]], object]) -> None:
+        """Put a file there, in place of what stood under its name; where it cannot be, it is not.
+
+        Args:
+            name: of the file: a hash and ``.npz`` or ``.json``.
+            write: writes it.
+        """
+        half, path = self._half(name), self.root() / name
         try:
             half.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with half.open("wb") as file:
-                save(file, made)
+                write(file)
             half.replace(path)
             self._bound(path)
         except OSError as error:
             with contextlib.suppress(OSError):
                 half.unlink(missing_ok=True)
             self._once("full", f"{_why(error)}; it is not kept")
-        return made
 
     def folder(
         self, name: str, fill: Callable[[Path], None], whole: Callable[[Path], bool]
@@ -220,7 +229,9 @@ HABITAT = Shelf("habitat", 4_000_000_000, "a scene for habitat")
 """Scenes as habitat opens them, with their navmeshes."""
 BODIES = Shelf("bodies", 1_000_000_000, "where a body can be")
 """Fields and navigation graphs of bodies."""
-SHELVES = (LIGHT, HABITAT, BODIES)
+VIEWS = Shelf("views", 500_000_000, "an index of a run")
+"""Columns of runs' lines, and where each line stands, for the pages that show them."""
+SHELVES = (LIGHT, HABITAT, BODIES, VIEWS)
 
 
 def content_key(*parts: str | bytes | NDArray[np.generic]) -> str:

@@ -54,6 +54,7 @@ _COMMANDS = {
     "export": "report",
     "validate": "report",
     "report": "report",
+    "view": "view",
     "models": "models",
     "serve": "serve",
     "cache": "cache",

@@ -24,7 +24,7 @@ from typing import Any
 from navloom.errors import RunError, did_you_mean
 from navloom.evals.made_with import made_by_another
 from navloom.evals.progress import Summary
-from navloom.evals.report.blocks import Block, Detail
+from navloom.evals.report.blocks import Block, Detail, Fact
 from navloom.evals.report.line_columns import Column, Pairing
 from navloom.evals.request import Request
 from navloom.evals.run_folder import RunFolder, holds_run, read_run
@@ -179,6 +179,7 @@ class Kind:
             the line itself is all there is.
         tables: a run's folder -> what is seen of it as a whole: scores, failures. A grown run has
             it made anew.
+        first: what ``summary.json`` says -> the one score that a list of runs shows; None: none.
         pairing: how two runs' samples are held against each other; None where they are not.
     """
 
@@ -200,6 +201,7 @@ class Kind:
     columns: Callable[[Mapping[str, Any]], Sequence[Column]] = lambda _: ()
     detail: Callable[[Path, Mapping[str, Any]], Detail] | None = None
     tables: Callable[[Path], Sequence[Block]] = lambda _: ()
+    first: Callable[[Mapping[str, Any]], Fact | None] = lambda _: None
     pairing: Callable[[], Pairing] | None = None
 
 

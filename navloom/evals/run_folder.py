@@ -100,7 +100,7 @@ def read_samples(path: Path | str) -> list[dict[str, Any]]:
 
 def each_sample(path: Path | str) -> Iterator[dict[str, Any]]:
     """:func:`read_samples`, one at a time in memory."""
-    return read_by_id(Path(path) / "samples.jsonl", _form(Path(path), "samples.jsonl"))
+    return read_by_id(Path(path) / "samples.jsonl", line_form(Path(path), "samples.jsonl"))
 
 
 def fold_samples(run: Path | str, add: Callable[[dict[str, Any]], None], what: str) -> None:
@@ -130,7 +130,7 @@ def read_errors(path: Path | str) -> list[dict[str, Any]]:
 
 def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
     records: dict[str, dict[str, Any]] = {}
-    for record in read_lines(folder / name, _form(folder, name)):
+    for record in read_lines(folder / name, line_form(folder, name)):
         if record["id"] in records:
             raise RunError(f"{folder / name} holds the id '{record['id']}' twice")
         records[record["id"]] = record
@@ -140,8 +140,12 @@ def _sorted(folder: Path, name: str) -> list[dict[str, Any]]:
 _STATUSES = {"samples.jsonl": ("ok", "failed"), "errors.jsonl": ("error",)}
 
 
-def _form(folder: Path, name: str) -> Form:
+def line_form(folder: Path, name: str) -> Form:
     """What the lines of a run's file keep to; those of before have no check.
+
+    Args:
+        folder: the run's.
+        name: ``samples.jsonl`` or ``errors.jsonl``.
 
     Raises:
         RunError: the folder is no run, or its ``run.json`` says another run than it was made for.
@@ -258,7 +262,7 @@ class RunFolder:
 
     def _lines(self, name: str, tally: Tally) -> LineFile:
         with formed(f"{self.path / name}: a line", "a sample"):
-            return LineFile(self.path / name, tally.add, _form(self.path, name))
+            return LineFile(self.path / name, tally.add, line_form(self.path, name))
 
     @property
     def checkpoints(self) -> Path:

@@ -1,0 +1,160 @@
+"""The server: our own page, documents as JSON, and a stream that says what has grown.
+
+Everything but the page itself asks for a token, also on loopback, where any program of any user
+could ask: it is handed over in the address's fragment, which no log sees, kept by the page for this
+origin, and sent as a header; a cookie would go to every port. A ``Host`` that is not ours (a name
+rebound to 127.0.0.1) or a foreign ``Origin`` is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from navloom.errors import NavloomError
+from navloom.models.secrets import redact
+from navloom.web.documents import Documents, NotThereError
+
+STATIC = Path(__file__).parent / "static"
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    " img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_LOOK_S = 1.0
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def page_files() -> dict[str, bytes]:
+    """The page: every file of it, by its path."""
+    files = sorted(STATIC.iterdir())
+    return {
+        ("" if file.name == "index.html" else "static/") + file.name: file.read_bytes()
+        for file in files
+        if file.suffix in _TYPES
+    }
+
+
+def make_app(
+    documents: Documents, *, token: str, port: int, hosts: Iterable[str] = (), scheme: str = "http"
+) -> ASGIApp:
+    """The application over some documents.
+
+    Args:
+        documents: what it answers.
+        token: what every request for them must bring.
+        port: where it listens.
+        hosts: further names, or ``name:port``, that it may be asked by.
+        scheme: of the page's own origin.
+    """
+    names = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
+    names |= {f"{host}:{port}" for host in hosts if ":" not in host}
+    files = page_files()
+
+    async def page(request: Request) -> Response:
+        name = request.path_params.get("name")
+        path = f"static/{name}" if name else "index.html"
+        if path not in files:
+            return _said(404, f"there is no {path[:80]}")
+        return Response(files[path], media_type=_TYPES[Path(path).suffix])
+
+    async def document(request: Request) -> Response:
+        try:
+            found = await run_in_threadpool(documents.get, request.path_params["path"])
+        except NotThereError as error:
+            return _said(404, str(error))
+        except NavloomError as error:
+            return _said(422, str(error))
+        return JSONResponse(found)
+
+    async def live(request: Request) -> Response:
+        return StreamingResponse(_grown(documents, request), media_type="text/event-stream")
+
+    app = Starlette(
+        routes=[
+            Route("/", page),
+            Route("/static/{name}", page),
+            Route("/doc/{path:path}.json", document),
+            Route("/live", live),
+        ]
+    )
+    return _Guard(app, token, names, {f"{scheme}://{name}" for name in names})
+
+
+def _said(status: int, words: str) -> JSONResponse:
+    return JSONResponse({"error": redact(words)}, status)
+
+
+async def _grown(documents: Documents, request: Request) -> AsyncIterator[str]:
+    """A line for each source that is another than it was, and a beat while none is."""
+    before: dict[int, Any] = {}
+    while not await request.is_disconnected():
+        for n, source in enumerate(documents.sources):
+            now = await run_in_threadpool(source.state)
+            if before.setdefault(n, now) != now:
+                before[n] = now
+                yield f"data: {json.dumps({'source': n})}\n\n"
+        yield ": beat\n\n"
+        await asyncio.sleep(_LOOK_S)
+
+
+class _Guard:
+    """Who may ask, and what every answer says to the browser."""
+
+    def __init__(self, app: ASGIApp, token: str, hosts: set[str], origins: set[str]) -> None:
+        self._app, self._token = app, token.encode()
+        self._hosts, self._origins = hosts, origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def headed(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                more = [(key.lower().encode(), value.encode()) for key, value in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *more]}
+            await send(message)
+
+        wrong = self._wrong(Request(scope))
+        if wrong is None:
+            await self._app(scope, receive, headed)
+        else:
+            await _said(*wrong)(scope, receive, headed)
+
+    def _wrong(self, request: Request) -> tuple[int, str] | None:
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if host.casefold() not in self._hosts:
+            return 421, "this name is not the server's: start it with --allow-host NAME"
+        if origin is not None and origin.casefold() not in self._origins:
+            return 403, "another site's page may not ask here"
+        if request.method not in ("GET", "HEAD"):
+            return 405, "nothing here can be changed"
+        path = request.url.path
+        if path == "/" or path.startswith("/static/"):
+            return None
+        given = request.headers.get("x-navloom-token", "").encode(errors="replace")
+        if not hmac.compare_digest(given, self._token):
+            return 401, "no token: open the address that `navloom view` printed"
+        return None

@@ -1,0 +1,134 @@
+"""The same pages without a server: a folder for any static host and for file://, or one file.
+
+Documents lie in packs, deflated, each document in the pack that its path's hash says, so that a
+page finds one without a list; a pack is a script, since pages at file:// may load nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from navloom.errors import NavloomError, RunError
+from navloom.files import make_folder, write_whole
+from navloom.web.app import page_files
+from navloom.web.documents import Documents
+
+_PACK = 400_000
+"""Bytes of JSON in a pack, about: what one click inflates."""
+_MARK = ".navloom-bundle"
+
+
+def pack_of(path: str, packs: int) -> int:
+    """In which pack a document lies: FNV-1a of its path; the page counts the same."""
+    number = 0x811C9DC5
+    for byte in path.encode():
+        number = ((number ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return number % packs
+
+
+def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, bytes]:
+    made: dict[str, bytes] = {}
+    # Plans are known when all samples are made: `paths` gives them last.
+    for path in documents.paths():
+        try:
+            found = documents.get(path)
+        except NavloomError as error:
+            found = {"error": str(error)}
+            note(f"{path}: {error}")
+        made[path] = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode(
+            errors="backslashreplace"
+        )
+    return made
+
+
+def _packs(made: dict[str, bytes]) -> Iterator[str]:
+    count = max(1, round(sum(map(len, made.values())) / _PACK))
+    inside: list[list[str]] = [[] for _ in range(count)]
+    for path in made:
+        inside[pack_of(path, count)].append(path)
+    for paths in inside:
+        body = b",".join(json.dumps(path).encode() + b":" + made[path] for path in paths)
+        yield base64.b64encode(zlib.compress(b"{" + body + b"}", 9)).decode()
+
+
+def write_bundle(documents: Documents, target: Path, note: Callable[[str], None]) -> int:
+    """Write the pages and all documents.
+
+    Args:
+        documents: what they show.
+        target: a folder, new, empty or of a bundle before; or one file, ``NAME.html``.
+        note: told of each document that could not be made.
+
+    Returns:
+        How many bytes were written.
+
+    Raises:
+        RunError: it cannot be written, or the folder holds other files.
+    """
+    packs = list(_packs(_documents(documents, note)))
+    if target.suffix == ".html":
+        page = _one_file(packs)
+        write_whole(target, page)
+        return len(page)
+    if target.is_dir() and any(target.iterdir()) and not (target / _MARK).exists():
+        raise RunError(f"{target} holds other files: give --bundle a new folder, or NAME.html")
+    for each in (target, target / "static", target / "doc"):
+        make_folder(each)
+    files = page_files()
+    files["index.html"] = _offline(files["index.html"].decode()).encode()
+    files["doc/packs.js"] = f"Navloom.offline = {{ packs: {len(packs)} }};\n".encode()
+    for n, text in enumerate(packs):
+        files[f"doc/pack-{n}.js"] = f'Navloom.give({n}, "{text}");\n'.encode()
+    for old in (target / "doc").glob("pack-*.js"):
+        if f"doc/{old.name}" not in files:
+            old.unlink()
+    for name, data in files.items():
+        write_whole(target / name, data)
+    (target / _MARK).touch()
+    return sum(map(len, files.values()))
+
+
+_POLICY = '<meta http-equiv="Content-Security-Policy" content="{}">'
+_SELF = (
+    "default-src 'none'; script-src {}; style-src {}; img-src {}blob: data:; base-uri 'none';"
+    " form-action 'none'"
+)
+
+
+def _offline(page: str) -> str:
+    policy = _POLICY.format(_SELF.format("'self'", "'self'", "'self' "))
+    page = page.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}', 1)
+    base = '<script defer src="static/base.js"></script>'
+    return page.replace(base, f'{base}\n<script defer src="doc/packs.js"></script>', 1)
+
+
+def _one_file(packs: list[str]) -> bytes:
+    """Everything inline, allowed by its hash and by nothing else."""
+    files = {name: data.decode() for name, data in page_files().items()}
+    page = files["index.html"]
+    scripts = [line.split('"')[1] for line in page.splitlines() if line.startswith("<script")]
+    styles = [line.split('"')[3] for line in page.splitlines() if 'rel="stylesheet"' in line]
+    code = f"Navloom.offline = {{ packs: {len(packs)} }};\n"
+    code = "\n".join([files[scripts[0]], code, *(files[each] for each in scripts[1:])])
+    look = "\n".join(files[each] for each in styles)
+    policy = _POLICY.format(_SELF.format(_hash(code), _hash(look), ""))
+    title = html.escape("Navloom")
+    lines = ["<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">', policy,
+             '<meta name="viewport" content="width=device-width, initial-scale=1">',
+             f"<title>{title}</title>", '<link rel="icon" href="data:,">',
+             f"<style>{look}</style>", "</head>", "<body>"]  # fmt: skip
+    lines += [
+        f'<script type="text/plain" id="pack-{n}">{text}</script>' for n, text in enumerate(packs)
+    ]
+    lines += [f"<script>{code}</script>", "</body>", "</html>", ""]
+    return "\n".join(lines).encode()
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,267 @@
+"""Everything that a page can ask for: one list, path to JSON document, served or bundled.
+
+    list                     the sources: runs, datasets, homes
+    source/N                 one of them: what it is, its columns, tabs, how many rows
+    source/N/rows/K          its K-th thousand rows
+    source/N/tab/NAME        its scores, cost, request
+    source/N/sample/ID       one row: title, blocks
+    source/N/calls/ID        the model's calls of it
+    plan/KEY                 a scene from above
+    compare/A/B              two sources that pair: differences
+    compare/A/B/ID           one pair
+
+A path is taken apart into numbers and ids and looked up; no part of it ever names a file.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from navloom.errors import NavloomError, RunError
+from navloom.evals.made_with import package_version
+from navloom.evals.report.blocks import Prose, SceneMap, record_of
+from navloom.models.secrets import redacted
+from navloom.scenes.uri import load_scene
+from navloom.shelf import content_key
+from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
+
+_MOST_PLANS = 12
+_NOT_GIVEN = (
+    "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
+    " given on. Whoever may have them makes the bundle with --with-licensed."
+)
+
+
+class NotThereError(NavloomError):
+    """No document of this path: a link to what is gone, or to what never was."""
+
+
+class Documents:
+    """The documents of some sources.
+
+    Args:
+        sources: what is looked at.
+        licensed: whether what scenes' licences keep is shown; on one's own machine it is.
+    """
+
+    def __init__(self, sources: Sequence[Source], *, licensed: bool = True) -> None:
+        self.sources = list(sources)
+        self.licensed = licensed
+        self._plans: OrderedDict[str, Any] = OrderedDict()
+        self._scenes: dict[str, str] = {}
+        # Sources and scenes are read in worker threads; one at a time is quick enough.
+        self._lock = threading.RLock()
+
+    def get(self, path: str) -> Any:
+        """The document of a path, as JSON.
+
+        Raises:
+            NotThereError: there is none; the message says what is not there.
+            NavloomError: what it is about cannot be read; in one line.
+        """
+        parts = path.split("/")
+        with self._lock:
+            match parts:
+                case ["list"]:
+                    return self._list()
+                case ["source", n]:
+                    return self._source(n)
+                case ["source", n, "rows", k]:
+                    return self._rows(n, k)
+                case ["source", n, "tab", name]:
+                    return self._tab(n, name)
+                case ["source", n, "sample", name]:
+                    return self._sample(n, name)
+                case ["source", n, "calls", name]:
+                    return self._calls(n, name)
+                case ["plan", key]:
+                    return self._plan(key)
+                case ["compare", a, b]:
+                    return self._compare(a, b)
+                case ["compare", a, b, name]:
+                    return self._pair(a, b, name)
+        raise NotThereError(f"there is no page of '{path[:80]}': go back to the list of runs")
+
+    def paths(self) -> Iterator[str]:
+        """All paths of a bundle, scenes' plans last, when it is known which are needed."""
+        yield "list"
+        for n, source in enumerate(self.sources):
+            yield f"source/{n}"
+            rows = source.rows()
+            for k in range(-(-len(rows) // CHUNK)):
+                yield f"source/{n}/rows/{k}"
+            for name, _ in source.header().tabs:
+                yield f"source/{n}/tab/{name}"
+            for row in rows:
+                yield f"source/{n}/sample/{row.id}"
+                yield f"source/{n}/calls/{row.id}"
+        kinds = [source.header().pairs for source in self.sources]
+        for a, first in enumerate(kinds):
+            for b, second in enumerate(kinds):
+                if a < b and first and first == second:
+                    yield f"compare/{a}/{b}"
+        for key in list(self._scenes):
+            yield f"plan/{key}"
+
+    def _of(self, n: str) -> Source:
+        if n.isascii() and n.isdigit() and len(n) < 6 and int(n) < len(self.sources):
+            return self.sources[int(n)]
+        raise NotThereError(f"there is no source {n[:20]}: {len(self.sources)} are open")
+
+    def _list(self) -> Any:
+        names = [column.name for column in LIST_COLUMNS]
+        rows = []
+        for n, source in enumerate(self.sources):
+            head = source.header()
+            values = {**head.cells, "$": head.cells.get("usd")}
+            rows.append({"id": str(n), "cells": [values.get(each) for each in names],
+                         "pairs": head.pairs, "kind": head.kind})  # fmt: skip
+        return redacted({
+            "navloom": package_version("navloom"),
+            "columns": [_column(each) for each in LIST_COLUMNS],
+            "rows": rows,
+        })  # fmt: skip
+
+    def _source(self, n: str) -> Any:
+        source = self._of(n)
+        head, rows = source.header(), source.rows()
+        return redacted({
+            **asdict(head), "n": int(n), "rows": len(rows), "chunk": CHUNK,
+            "columns": [_column(each) for each in source.columns],
+        })  # fmt: skip
+
+    def _rows(self, n: str, k: str) -> Any:
+        rows = self._of(n).rows()
+        if not (k.isascii() and k.isdigit() and len(k) < 9):
+            raise NotThereError(f"there are no rows '{k[:20]}'")
+        begin = int(k) * CHUNK
+        # Lines were redacted as they were written.
+        return [[row.id, row.cells] for row in rows[begin : begin + CHUNK]]
+
+    def _tab(self, n: str, name: str) -> Any:
+        source = self._of(n)
+        if name not in dict(source.header().tabs):
+            raise NotThereError(f"'{source.header().name}' has no page '{name[:40]}'")
+        return self._shown(source.tab(name), "")
+
+    def _sample(self, n: str, name: str) -> Any:
+        source = self._of(n)
+        try:
+            detail = source.detail(name)
+        except KeyError:
+            raise NotThereError(
+                f"'{source.header().name}' has no sample '{name[:80]}': it may have been retried"
+            ) from None
+        return self._shown(detail, self._scene_of(detail))
+
+    def _calls(self, n: str, name: str) -> Any:
+        source = self._of(n)
+        try:
+            blocks = source.calls(name)
+        except KeyError:
+            raise NotThereError(f"no calls of '{name[:80]}' are kept") from None
+        kept = any(scene.startswith(LICENSED) for scene in source.scenes())
+        return self._shown(blocks, "hm3d:" if kept else "")
+
+    def _compare(self, a: str, b: str) -> Any:
+        from navloom.evals.report.paired import comparison_blocks
+
+        first, second = self._pairing(a, b)
+        return self._shown(comparison_blocks(first.path, second.path), "")
+
+    def _pair(self, a: str, b: str, name: str) -> Any:
+        from navloom.evals.report.paired import pair_detail
+
+        first, second = self._pairing(a, b)
+        detail = pair_detail(first.path, second.path, name)
+        return self._shown(detail, self._scene_of(detail))
+
+    def _pairing(self, a: str, b: str) -> tuple[Source, Source]:
+        first, second = self._of(a), self._of(b)
+        kinds = first.header().pairs, second.header().pairs
+        if not kinds[0] or kinds[0] != kinds[1]:
+            names = first.header().name, second.header().name
+            raise RunError(f"{names[0]} and {names[1]} are of kinds that are not compared")
+        return first, second
+
+    def _scene_of(self, detail: Any) -> str:
+        return next((block.scene for block in _maps(detail)), "")
+
+    def _shown(self, value: Any, scene: str) -> Any:
+        """Blocks as JSON, scenes by their keys; without what may not be given on."""
+        for block in _maps(value):
+            self._scenes[self.key(block.scene)] = block.scene
+        made = record_of(value)
+        if not self.licensed and scene.startswith(LICENSED):
+            made = _without_private(made)
+        return redacted(self._keyed(made))
+
+    def _keyed(self, made: Any) -> Any:
+        if isinstance(made, list):
+            return [self._keyed(each) for each in made]
+        if isinstance(made, dict):
+            done = {key: self._keyed(each) for key, each in made.items()}
+            if made.get("block") == "SceneMap":
+                done["plan"] = self.key(made["scene"])
+            return done
+        return made
+
+    @staticmethod
+    def key(scene: str) -> str:
+        """What a scene's plan is called in paths."""
+        return content_key(scene)[:16]
+
+    def _plan(self, key: str) -> Any:
+        if key not in self._scenes:
+            self._find(key)
+        uri = self._scenes[key]
+        if not self.licensed and uri.startswith(LICENSED):
+            raise RunError(_NOT_GIVEN)
+        if key not in self._plans:
+            from navloom.scenes.plan_data import plan_data
+            from navloom.scenes.plan_svg import plan_drawing
+
+            self._plans[key] = plan_drawing(plan_data(load_scene(uri))).record()
+            while len(self._plans) > _MOST_PLANS:
+                self._plans.popitem(last=False)
+        self._plans.move_to_end(key)
+        return self._plans[key]
+
+    def _find(self, key: str) -> None:
+        """After a restart a link asks for a plan before the sample that named its scene."""
+        for source in self.sources:
+            for uri in source.scenes():
+                self._scenes[self.key(uri)] = uri
+        if key not in self._scenes:
+            raise NotThereError("there is no such plan: load the sample's page again")
+
+
+def _column(column: Any) -> dict[str, Any]:
+    return {key: value for key, value in asdict(column).items() if key != "of"}
+
+
+def _maps(value: Any) -> Iterator[SceneMap]:
+    """All maps within blocks."""
+    if isinstance(value, SceneMap):
+        yield value
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _maps(each)
+    elif not isinstance(value, type):
+        for name in ("blocks", "columns", "variants", "frames"):
+            if hasattr(value, name):
+                yield from _maps(getattr(value, name))
+
+
+def _without_private(made: Any) -> Any:
+    if isinstance(made, list):
+        return [_without_private(each) for each in made]
+    if isinstance(made, dict):
+        if made.get("private") or made.get("block") == "SceneMap":
+            return record_of(Prose(text=_NOT_GIVEN, title=str(made.get("title", ""))))
+        return {key: _without_private(each) for key, each in made.items()}
+    return made

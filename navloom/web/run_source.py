@@ -1,0 +1,280 @@
+"""A run as a page looks at it: its lines as rows, errors among them, its scores, cost, request."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import NavloomError
+from navloom.evals.kinds import Kind, kind_of
+from navloom.evals.made_with import package_version
+from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
+from navloom.evals.report.document import Table, number
+from navloom.evals.report.line_columns import Column, Line
+from navloom.evals.run_folder import line_form, read_run
+from navloom.files import formed
+from navloom.web.index import LineIndex, Row
+from navloom.web.source import Header, Source
+
+_MOST_SUMMARY = 64 * 1024 * 1024
+_MOST_NOTES = 5
+
+
+def _tokens(line: Line) -> int:
+    used = line["usage"]
+    return int(used.get("input_tokens", 0)) + int(used.get("output_tokens", 0))
+
+
+FIRST: tuple[Column, ...] = (
+    Column(name="id", of=lambda line: line["id"], form="text"),
+    Column(name="status", of=lambda line: line.get("status"), form="text", facet=True),
+    Column(name="scene", of=lambda line: line.get("scene"), form="text", facet=True),
+)
+LAST: tuple[Column, ...] = (
+    Column(name="reason", of=lambda line: line.get("reason"), form="text", facet=True),
+    Column(name="message", of=lambda line: line.get("message"), form="text", shown=False),
+    Column(name="tokens", of=_tokens, form="count", help="In and out."),
+    Column(name="$", of=lambda line: line.get("cost_usd"), form="dollars"),
+    Column(name="s", of=lambda line: line.get("seconds"), form="seconds"),
+)
+
+
+class RunSource(Source):
+    """A run's folder; nothing is ever written there.
+
+    Args:
+        path: the folder.
+
+    Raises:
+        RunError: it is no run, or of a kind that this version does not know.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.said = read_run(path)
+        self.kind: Kind = kind_of(path)
+        with formed(f"{path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
+            own = tuple(self.kind.columns(self.said))
+        taken = {column.name for column in own}
+        self._columns = (*FIRST, *own, *(each for each in LAST if each.name not in taken))
+        key = f"{package_version('navloom')} {self.said.get('line_check')}"
+        self._index = LineIndex(
+            path / "samples.jsonl", self._columns, line_form(path, "samples.jsonl"), key
+        )
+        self._errors = self._errors_index()
+        self._errors_were: tuple[int, int] | None = None
+
+    def _errors_index(self) -> LineIndex:
+        form = line_form(self.path, "errors.jsonl")
+        return LineIndex(self.path / "errors.jsonl", self._columns, form, kept=False)
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """What every line has, around what this kind of run has of its own."""
+        return self._columns
+
+    def rows(self) -> Sequence[Row]:
+        """Finished samples in the order in which they ended, then those that broke."""
+        self._index.update()
+        now = _size_and_time(self._errors.path)
+        if now != self._errors_were:
+            # Retried errors are taken out of this file: it is short, and read anew.
+            self._errors, self._errors_were = self._errors_index(), now
+            self._errors.update()
+        return [*self._index.rows, *self._errors.rows]
+
+    def state(self) -> tuple[Any, ...]:
+        """Sizes and times of what grows."""
+        names = ("samples.jsonl", "errors.jsonl", "summary.json")
+        return (*(_size_and_time(self.path / each) for each in names), self._running())
+
+    def header(self) -> Header:
+        """What a list says of the run as it is now."""
+        rows, summary, asked = self.rows(), self.summary(), self.said["request"]
+        done, errors = len(self._index.rows), len(self._errors.rows)
+        state = self._state(summary, len(rows))
+        usage = summary.get("usage") or {}
+        tokens = [usage.get(each) for each in ("input_tokens", "output_tokens")]
+        cells = {
+            "name": self.path.resolve().name,
+            "kind": self.kind.command,
+            "task": _text(asked.get("task") or asked.get("kind")),
+            "agent": _text(asked.get("agent")),
+            "models": self._models(summary),
+            "split": _text(asked.get("split")),
+            "state": state,
+            "samples": summary.get("samples") if state != "running" else None,
+            "ended": done,
+            "errors": errors,
+            "score": self._score(summary),
+            "tokens": sum(each for each in tokens if isinstance(each, int)) if usage else None,
+            "usd": summary.get("cost_usd"),
+            "seconds": summary.get("sample_seconds"),
+            "date": _text(self.said.get("created"))[:16].replace("T", " "),
+        }
+        broken = [*self._index.broken, *self._errors.broken]
+        if len(broken) > _MOST_NOTES:
+            broken = [*broken[:_MOST_NOTES], f"and {len(broken) - _MOST_NOTES} lines more"]
+        return Header(
+            name=str(cells["name"]),
+            kind="run",
+            cells=cells,
+            state=state,
+            notes=broken,
+            pairs=self.kind.name if self.kind.pairing else "",
+            tabs=(("scores", "Scores"), ("cost", "Cost"), ("request", "Request")),
+            things=self.kind.things[0],
+        )
+
+    def tab(self, name: str) -> Sequence[Block]:
+        """Scores as the report says them, cost by model and role, or what was asked."""
+        if name == "scores":
+            with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
+                return self.kind.tables(self.path)
+        if name == "cost":
+            return self._cost()
+        return self._request()
+
+    def detail(self, name: str) -> Detail:
+        """What is seen of a sample; of one that broke, why."""
+        index = self._index if name in self._index else self._errors
+        line = index.line(name)
+        if line.get("status") == "error" or self.kind.detail is None:
+            return _plain_detail(line)
+        with formed(f"{self.path}: the sample '{name}'", f"one of `navloom {self.kind.command}`"):
+            return self.kind.detail(self.path, line)
+
+    def scenes(self) -> Iterable[str]:
+        """The scenes that its lines name."""
+        at = next(i for i, column in enumerate(self._columns) if column.name == "scene")
+        return dict.fromkeys(row.cells[at] for row in self.rows() if row.cells[at])
+
+    def summary(self) -> dict[str, Any]:
+        """What ``summary.json`` says; nothing where there is none that can be read."""
+        try:
+            data = (self.path / "summary.json").read_bytes()[:_MOST_SUMMARY]
+            found = json.loads(data)
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _score(self, summary: Mapping[str, Any]) -> str | None:
+        try:
+            first = self.kind.first(summary)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return None
+        return f"{first.name} {first.value}" if first else None
+
+    def _models(self, summary: Mapping[str, Any]) -> list[str]:
+        told = summary.get("models")
+        found = [
+            f"{each.get('role')}: {each.get('model')}"
+            for each in (told if isinstance(told, list) else [])
+            if isinstance(each, dict)
+        ]
+        model = self.said["request"].get("model")
+        return found or ([str(model)] if model else [])
+
+    def _running(self) -> bool:
+        return _locked(self.path / ".lock")
+
+    def _state(self, summary: Mapping[str, Any], rows: int) -> str:
+        if self._running():
+            return "running"
+        if summary.get("limit"):
+            return "limit"
+        if summary.get("left") == 0 and summary.get("samples") == rows:
+            return "done"
+        return "stopped"
+
+    def _cost(self) -> Sequence[Block]:
+        summary = self.summary()
+        head = ("model", "role", "calls", "from the cache", "retries", "tokens in", "tokens out",
+                "$", "s a call")  # fmt: skip
+        rows = []
+        for each in summary.get("models") or []:
+            calls = each.get("calls") or 0
+            cost = each.get("cost_usd")
+            rows.append((
+                str(each.get("model")), str(each.get("role")), f"{calls:,}",
+                f"{each.get('cached_calls') or 0:,}", f"{each.get('retries') or 0:,}",
+                f"{each.get('input_tokens') or 0:,}", f"{each.get('output_tokens') or 0:,}",
+                "unknown" if cost is None else f"{cost:.4g}",
+                number((each.get("seconds") or 0.0) / calls) if calls else "–",
+            ))  # fmt: skip
+        if not rows:
+            return (Prose(text="No session of this run has ended yet: costs are summed then."),)
+        note = "Of all sessions that ended; prices are those of the day of each call."
+        return (Grid(table=Table("By model and role", note, head, tuple(rows))),)
+
+    def _request(self) -> Sequence[Block]:
+        said = self.said
+        made = {key: said.get(key) for key in ("navloom", "created", "seed", "command")}
+        where = dict(said.get("where") or {})
+        blocks = [
+            _named("What was asked", said["request"]),
+            _named("Where its files were", where),
+            _named("Made with", {**made, **(said.get("versions") or {}), "git": said.get("git")}),
+        ]
+        return [each for each in blocks if each.facts]
+
+
+def _named(title: str, values: Mapping[str, Any]) -> Facts:
+    facts = [
+        Fact(name=str(key), value=value if isinstance(value, str) else json.dumps(value))
+        for key, value in values.items()
+        if value is not None
+    ]
+    return Facts(title=title, facts=tuple(facts))
+
+
+def _plain_detail(line: Mapping[str, Any]) -> Detail:
+    """A line whose kind has no more to say of it, or that broke."""
+    left = {key: line.get(key) for key in ("status", "reason", "message", "scene", "attempt")}
+    blocks: list[Block] = [_named("", {key: value for key, value in left.items() if value})]
+    if line.get("result"):
+        told = json.dumps(line["result"], indent=1, ensure_ascii=False)[:200_000]
+        blocks.append(Prose(title="Result", text=told, exact=True))
+    return Detail(title=str(line["id"]), blocks=tuple(blocks))
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)[:200]
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return found.st_size, found.st_mtime_ns
+
+
+def _locked(path: Path) -> bool:
+    """Whether a process holds a file's lock; asked of the kernel where it tells, without taking it.
+
+    Elsewhere it is taken for an instant, shared, which a writer that begins then would meet.
+    """
+    try:
+        there = path.stat()
+    except OSError:
+        return False
+    device = f"{os.major(there.st_dev):02x}:{os.minor(there.st_dev):02x}:{there.st_ino}"
+    try:
+        held = Path("/proc/locks").read_text(encoding="ascii")
+    except OSError:
+        pass
+    else:
+        return any(" FLOCK " in line and f" {device} " in line for line in held.splitlines())
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (OSError, NavloomError):
+        return False
+    return False

@@ -1,0 +1,106 @@
+"""What a page looks at: a run, a dataset, a home. All are asked the same few things."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.report.blocks import Block, Detail
+from navloom.evals.report.line_columns import Column
+from navloom.web.index import Row
+
+CHUNK = 1000
+"""Rows of a document of rows."""
+LICENSED = ("hm3d:", "mp3d:", "capnav:", "r2r:")
+"""Scenes whose licence keeps their plans, captions and pictures from being given on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """What a list of sources says of one, as cells; what it has not is None.
+
+    Attributes:
+        name: the folder's or file's.
+        kind: ``run``, ``dataset``, ``home``.
+        cells: of :data:`LIST_COLUMNS`, by name.
+        state: of a run: running, done, stopped, limit, left.
+        notes: what is wrong with it, a line each.
+        pairs: what it can be held against: sources of one text can; empty: none.
+        tabs: which tabs it has, each with its name.
+        things: what its rows are called.
+    """
+
+    name: str
+    kind: str
+    cells: dict[str, Any]
+    state: str = ""
+    notes: Sequence[str] = ()
+    pairs: str = ""
+    tabs: Sequence[tuple[str, str]] = ()
+    things: str = "samples"
+
+
+def _cell(name: str) -> Any:
+    return lambda line: line.get(name)
+
+
+LIST_COLUMNS: tuple[Column, ...] = (
+    Column(name="name", of=_cell("name"), form="text"),
+    Column(name="kind", of=_cell("kind"), form="text", facet=True),
+    Column(name="task", of=_cell("task"), form="text", facet=True),
+    Column(name="agent", of=_cell("agent"), form="text", facet=True),
+    Column(name="models", of=_cell("models"), form="tags", facet=True),
+    Column(name="split", of=_cell("split"), form="text", shown=False),
+    Column(name="state", of=_cell("state"), form="text", facet=True),
+    Column(name="samples", of=_cell("samples"), form="count"),
+    Column(name="ended", of=_cell("ended"), form="count"),
+    Column(name="errors", of=_cell("errors"), form="count"),
+    Column(name="score", of=_cell("score"), form="text", help="Its first score, 95 % interval."),
+    Column(name="tokens", of=_cell("tokens"), form="count", help="In and out."),
+    Column(name="$", of=_cell("usd"), form="dollars"),
+    Column(name="seconds", of=_cell("seconds"), form="seconds", help="Of all samples together."),
+    Column(name="date", of=_cell("date"), form="text"),
+)
+
+
+class Source(ABC):
+    """Something that is looked at; whatever is wrong with it is a NavloomError of one line."""
+
+    path: Path
+
+    @abstractmethod
+    def header(self) -> Header:
+        """What a list says of it, as it is now."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[Column]:
+        """What its rows have."""
+
+    @abstractmethod
+    def rows(self) -> Sequence[Row]:
+        """All of its rows as they are now, in their order."""
+
+    @abstractmethod
+    def tab(self, name: str) -> Sequence[Block]:
+        """What one of its tabs shows."""
+
+    @abstractmethod
+    def detail(self, name: str) -> Detail:
+        """What is seen of one row; KeyError where there is none of the id."""
+
+    def calls(self, name: str) -> Sequence[Block]:
+        """The model's calls of one row."""
+        del name
+        return ()
+
+    def scenes(self) -> Iterable[str]:
+        """URIs of the scenes that its maps may ask for."""
+        return ()
+
+    def state(self) -> tuple[Any, ...]:
+        """What is another as soon as it has grown: sizes of files."""
+        return ()
