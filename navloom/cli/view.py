@@ -26,7 +26,7 @@ def view(
         Opt(
             "What to look at: folders of runs (of studies, of many runs), datasets (.jsonl), homes"
             " such as home:4.",
-            metavar="[PATH]...",
+            metavar="PATH",
             argument=True,
         ),
     ] = ("runs",),

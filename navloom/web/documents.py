@@ -22,6 +22,7 @@ from dataclasses import asdict
 from typing import Any
 
 from navloom.errors import NavloomError, RunError
+from navloom.evals.kinds import later
 from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Prose, SceneMap, record_of
 from navloom.models.secrets import redacted
@@ -30,6 +31,9 @@ from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
+comparison_blocks = later("navloom.evals.report.paired:comparison_blocks")
+pair_detail = later("navloom.evals.report.paired:pair_detail")
+plan_drawing = later("navloom.scenes.plan_svg:plan_drawing")
 _NOT_GIVEN = (
     "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
     " given on. Whoever may have them makes the bundle with --with-licensed."
@@ -168,14 +172,10 @@ class Documents:
         return self._shown(blocks, "hm3d:" if kept else "")
 
     def _compare(self, a: str, b: str) -> Any:
-        from navloom.evals.report.paired import comparison_blocks
-
         first, second = self._pairing(a, b)
         return self._shown(comparison_blocks(first.path, second.path), "")
 
     def _pair(self, a: str, b: str, name: str) -> Any:
-        from navloom.evals.report.paired import pair_detail
-
         first, second = self._pairing(a, b)
         detail = pair_detail(first.path, second.path, name)
         return self._shown(detail, self._scene_of(detail))
@@ -223,7 +223,6 @@ class Documents:
             raise RunError(_NOT_GIVEN)
         if key not in self._plans:
             from navloom.scenes.plan_data import plan_data
-            from navloom.scenes.plan_svg import plan_drawing
 
             self._plans[key] = plan_drawing(plan_data(load_scene(uri))).record()
             while len(self._plans) > _MOST_PLANS:
