@@ -40,9 +40,10 @@ from navloom.evals.made_with import package_version
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.run_folder import RunFolder
 from navloom.evals.session import CallScope, Job, Sample, Session, Stop
-from navloom.files import cannot_write, encode_line
+from navloom.files import cannot_write
 from navloom.graphs.calling import paid_so_far
 from navloom.graphs.checkpoints import begun, forget_last_reply, open_checkpoints
+from navloom.line_file import encode_line
 from navloom.models.call import CallSettings, call_settings
 from navloom.models.secrets import redact
 from navloom.models.usage import ModelUsage, merged, total_cost, usage_in

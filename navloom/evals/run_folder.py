@@ -35,16 +35,8 @@ from navloom.errors import RunError
 from navloom.evals.made_with import git_state, package_version, refuse_other_homes, versions
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
-from navloom.files import (
-    Form,
-    LineFile,
-    cannot_write,
-    check_place,
-    formed,
-    read_by_id,
-    read_lines,
-    write_whole,
-)
+from navloom.files import cannot_write, check_place, formed, write_whole
+from navloom.line_file import Form, LineFile, read_by_id, read_lines
 from navloom.models.secrets import redacted
 
 _MAX_RUN_JSON = 16 * 1024 * 1024

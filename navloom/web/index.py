@@ -16,7 +16,7 @@ from typing import Any
 
 from navloom.errors import RunError
 from navloom.evals.report.line_columns import Cell, Column
-from navloom.files import ANY, Form, Place, line_at, parse_line, whole_lines
+from navloom.line_file import ANY, Form, Place, line_at, parse_line, whole_lines
 from navloom.shelf import VIEWS, content_key
 
 MOST_BYTES = 16 * 1024 * 1024

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, SceneError, SimulatorError
-from navloom.files import LineFile, make_folder, read_lines, write_whole
+from navloom.files import make_folder, write_whole
+from navloom.line_file import LineFile, read_lines
 from navloom.scenes.difference import scene_hash
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.scene import Scene
