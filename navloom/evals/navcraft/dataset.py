@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -120,19 +120,65 @@ def check_file(path: Path | str, scenes: str | Sequence[str] | None = None) -> V
         UsageError: the file cannot be read.
         SceneError: ``scenes`` names none.
     """
-    known = _Scenes(scenes)
     kept: list[Finding] = []
     tasks = valid = left_out = odd = 0
-    ids: dict[str, int] = {}
-    for number, raw in _lines(Path(path)):
+    for _, line, found in checked_lines(path, scenes):
         tasks += 1
-        found = list(_check_line(number, raw, known, ids))
         valid += not found
-        odd += not found and raw is not None and _is_odd(json.loads(raw))
+        odd += not found and _is_odd(line)
         room = MOST_FINDINGS - len(kept)
         kept += found[:room]
         left_out += max(0, len(found) - room)
     return Validation(tasks, valid, tuple(kept), left_out, odd)
+
+
+def checked_lines(
+    path: Path | str, scenes: str | Sequence[str] | None = None
+) -> Iterator[tuple[int, Any, list[Finding]]]:
+    """Each line of a dataset: its number from 1, what it holds, and what is wrong with it.
+
+    Args:
+        path: as of :func:`check_file`.
+        scenes: likewise.
+
+    Yields:
+        None where a line is no JSON, or too long to be read.
+
+    Raises:
+        UsageError: the file cannot be read.
+        SceneError: ``scenes`` names none.
+    """
+    known, ids = _Scenes(scenes), dict[str, int]()
+    for number, raw in _lines(Path(path)):
+        try:
+            if raw is None:
+                raise ValueError(f"longer than {MOST_BYTES} bytes: not read")
+            line = _parse(raw)
+        except (ValueError, RecursionError) as error:
+            said = str(error) if raw is None else f"not JSON: {error or 'nested too deep'}"
+            yield number, None, [Finding(number, "", _cut(said))]
+            continue
+        broken = _misshapen(line) or [
+            *_check_scene(line, known.scene),
+            *_check_id(number, line, ids),
+        ]
+        few = broken[:_MOST_OF_A_LINE]
+        yield number, line, [Finding(number, where, _cut(said)) for where, said in few]
+
+
+def findings_of(line: Any, load: Callable[[str], Scene]) -> list[tuple[str, str]]:
+    """What is wrong with one task by itself: where, and what.
+
+    Args:
+        line: as it stands in a dataset.
+        load: gives a scene by its portable name, or raises a SceneError.
+    """
+    broken = _misshapen(line) or _check_scene(line, load)
+    return [(where, _cut(said)) for where, said in broken[:_MOST_OF_A_LINE]]
+
+
+def _misshapen(line: Any) -> list[tuple[str, str]]:
+    return [(_place(error), _say(error)) for error in _errors(line)]
 
 
 def _is_odd(line: dict[str, Any]) -> bool:
@@ -189,24 +235,6 @@ def _skip(file: BinaryIO) -> None:
         pass
 
 
-def _check_line(
-    number: int, raw: bytes | None, known: _Scenes, ids: dict[str, int]
-) -> Iterator[Finding]:
-    if raw is None:
-        yield Finding(number, "", f"longer than {MOST_BYTES} bytes: not read")
-        return
-    try:
-        line = _parse(raw)
-    except (ValueError, RecursionError) as error:
-        yield Finding(number, "", _cut(f"not JSON: {error or 'nested too deep'}"))
-        return
-    broken = [(_place(error), _say(error)) for error in _errors(line)]
-    if not broken:
-        broken = _check_scene(line, known) + _check_id(number, line, ids)
-    for where, problem in broken[:_MOST_OF_A_LINE]:
-        yield Finding(number, where, _cut(problem))
-
-
 def _parse(raw: bytes) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         held = dict(pairs)
@@ -256,12 +284,12 @@ def _say(error: ValidationError) -> str:
     return error.message
 
 
-def _check_scene(line: dict[str, Any], known: _Scenes) -> list[tuple[str, str]]:
+def _check_scene(line: dict[str, Any], load: Callable[[str], Scene]) -> list[tuple[str, str]]:
     made = (line.get("navloom") or {}).get("homes")
     if other := other_homes(line["scene"], made):
         return [("scene", other)]
     try:
-        scene = known.scene(line["scene"])
+        scene = load(line["scene"])
     except SceneError as error:
         return [("scene", str(error))]
     return [(each.where, each.finding) for each in broken_rules(scene, line) if each.finding]

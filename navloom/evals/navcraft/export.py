@@ -118,13 +118,21 @@ def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
             continue
         if collab and result.get("phase_2") is None:
             continue
-        lines.append(_line(run, sample, result))
+        lines.append(task_line(run, sample))
     return lines
 
 
-def _line(
-    run: Mapping[str, Any], sample: Mapping[str, Any], result: dict[str, Any]
-) -> dict[str, Any]:
+def task_line(run: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
+    """The line that one sample with a task is in a dataset.
+
+    Args:
+        run: what ``run.json`` says.
+        sample: a line of ``samples.jsonl``, with a result.
+
+    Raises:
+        RunError: the result has not the form of a task.
+    """
+    result = sample["result"]
     where = f"sample {sample['id']}"
     phase_2 = result.get("phase_2")
     try:

@@ -15,10 +15,10 @@ from navloom.scenes.plan_building import FromAbove
 from navloom.scenes.plan_legend import draw_legend, legend_handles, legend_strip
 from navloom.scenes.plan_lines import Mark, MarkKind, Route
 from navloom.scenes.plan_shapes import readable
-from navloom.scenes.scene import Scene, Viewpoint
+from navloom.scenes.scene import Scene
 from navloom.sim.embedded.from_above import floors_from_above
 from navloom.sim.embedded.lookout import can_look
-from navloom.tools.navcraft.paths import Anchor, metric_graph, whereabouts
+from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
 from navloom.tools.navcraft.worth import SENSIBLE
 
 Spot = tuple[int, float, float]
@@ -85,18 +85,9 @@ class _Ways:
             raise SceneError(f"{self.scene.uri} has no item '{name}', or no viewpoint near it")
         return self.graph.items[name]
 
-    def spot(self, node: str) -> Spot:
-        """A node of G+ on the plan."""
-        place = whereabouts(self.scene, node)
-        if isinstance(place, Viewpoint):
-            floor = self.scene.floor_of(place)
-        else:
-            floor = self.scene.region_by_id[place.region or ""].floor
-        return floor, place.position[0], place.position[2]
-
     def mark(self, kind: MarkKind, anchor: Anchor, name: str | None = None) -> Mark:
         """A mark at an anchor, with the name of what is there."""
-        return Mark(kind, *self.spot(anchor.node), label=name and readable(name))
+        return Mark(kind, *spot_of(self.scene, anchor.node), label=name and readable(name))
 
     def route(self, robot: str, start: Anchor, pick: Anchor, put: Anchor) -> Route:
         """From a start to where something is picked up, and on to where it is put."""
@@ -108,7 +99,7 @@ class _Ways:
         nodes = self.graph.walk(a, b)
         if nodes is None:
             raise SceneError(f"{self.scene.uri}: there is no way from {a.node} to {b.node}")
-        return [self.spot(node) for node in nodes]
+        return [spot_of(self.scene, node) for node in nodes]
 
 
 def task_story(row: Mapping[str, Any]) -> str:

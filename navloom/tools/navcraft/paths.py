@@ -270,6 +270,16 @@ def whereabouts(scene: Scene, node: str) -> Viewpoint | Item:
     return scene.viewpoint_by_id.get(node) or scene.item_by_id[node.removeprefix(ITEM_NODE)]
 
 
+def spot_of(scene: Scene, node: str) -> tuple[int, float, float]:
+    """Where a node of G+ is on a plan: its floor, and x and z in metres."""
+    place = whereabouts(scene, node)
+    if isinstance(place, Viewpoint):
+        floor = scene.floor_of(place)
+    else:
+        floor = scene.region_by_id[place.region or ""].floor
+    return floor, place.position[0], place.position[2]
+
+
 def tied_graphs(
     scene: Scene, regions: Sequence[str], items: Sequence[str]
 ) -> Iterator[MetricGraph]:
