@@ -210,6 +210,10 @@ SINGLE = Kind(
     export=_export,
     things=("attempts", "homes"),
     prompts_shown=None,
+    columns=later("navloom.evals.navcraft.task_columns:columns"),
+    detail=later("navloom.evals.navcraft.shown_tasks:detail"),
+    tables=later("navloom.evals.navcraft.shown_tasks:tables"),
+    pairing=later("navloom.evals.navcraft.task_columns:pairing"),
 )
 COLLAB = replace(SINGLE, name="collab", command="synth collab", finish=_driven)
 

@@ -1,0 +1,317 @@
+"""A task of NavCraft on its scene's plan and in time: who goes where, when, who waits, the handoff.
+
+Times are those of :mod:`navloom.tools.navcraft.schedule`, both robots at 1 m/s, so that seconds are
+metres over G+.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from navloom.evals.report.blocks import (
+    Frame,
+    Lane,
+    MapMark,
+    MapRoute,
+    SceneMap,
+    Span,
+    Spot,
+    Timed,
+    Tone,
+    Track,
+)
+from navloom.scenes.plan_shapes import readable
+from navloom.scenes.scene import Scene
+from navloom.tools.navcraft.errand import Errand, ErrandAnswer
+from navloom.tools.navcraft.paths import Anchor, spot_of
+from navloom.tools.navcraft.relay import RelayChoice, RobotName, find_transfer, roles_of
+from navloom.tools.navcraft.schedule import Schedule, Stop, schedule_relay, schedule_solo
+from navloom.tools.navcraft.task import RelayTask
+
+_NOTE = "Seconds are metres over the navigation graph: both robots walk at 1 m/s."
+
+
+def placed_task(scene: Scene, line: Mapping[str, Any]) -> RelayTask:
+    """The task of a dataset's line, laid out in its scene, of the instances that it records.
+
+    Raises:
+        UsageError: a region, the object or the end asset is not there.
+        ValidationError: the line is no task.
+    """
+    errand: Errand = ErrandAnswer.model_validate(line["phase_1"]).errand
+    rest = line.get("navloom") or {}
+    keys = ("object_id", "end_asset_id", "transfer_asset_id")
+    meant = frozenset(rest[key] for key in keys if isinstance(rest.get(key), str))
+    return RelayTask(scene, *errand, meant=meant)
+
+
+def solo_map(task: RelayTask) -> SceneMap:
+    """Robot_1 alone, in seconds.
+
+    Raises:
+        UsageError: the object or the end asset cannot be reached.
+    """
+    stops = schedule_solo(task)
+    took = _first(stops, task.object_anchor)
+    done = stops[-1].arrive
+    thing, end = readable(task.object_item.name), readable(task.end_item.name)
+    leg = _Leg("robot_1", stops, took)
+    there, goal = _spot(task, task.object_anchor), _spot(task, task.end_anchor)
+    return SceneMap(
+        scene=task.scene.uri,
+        note=_NOTE,
+        unit="s",
+        routes=(leg.route(task.scene),),
+        marks=(
+            MapMark(kind="start_1", at=_spot(task, task.start_anchor)),
+            MapMark(kind="object", at=there, label=thing),
+            MapMark(kind="end", at=goal, label=end),
+        ),
+        tracks=(
+            leg.track(task.scene),
+            Track(name=thing, style="object", points=leg.carried(task.scene)),
+        ),
+        lanes=(
+            Lane(
+                name="robot_1",
+                style="robot_1",
+                spans=leg.spans(f"to the {thing}", f"with the {thing} to the {end}", done),
+            ),
+            Lane(
+                name=thing,
+                style="object",
+                spans=_whole(
+                    (0.0, stops[took].arrive, f"lies in {readable(task.target_region)}", "idle"),
+                    (stops[took].leave, done, "carried by robot_1", "carry"),
+                ),
+            ),
+        ),
+        frames=_frames(
+            [
+                (0.0, f"robot_1 sets out in {readable(task.start_region)}", "plain"),
+                (stops[took].arrive, f"robot_1 takes the {thing}", "plain"),
+                (done, f"the {thing} is on the {end}", "good"),
+            ]
+        ),
+    )
+
+
+def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
+    """Both robots, the object and the handoff, in seconds.
+
+    Raises:
+        UsageError: a name is not there, or a place cannot be reached.
+    """
+    plan = schedule_relay(task, *relay)
+    fetcher, receiver = roles_of(relay.collab_type)
+    transfer = find_transfer(task, relay.transfer_region, relay.transfer_asset)
+    place = None if transfer is None else transfer.anchor
+    fetch = _Leg(fetcher, plan.routes[fetcher], _first(plan.routes[fetcher], task.object_anchor))
+    bring = _Leg(receiver, plan.routes[receiver], _first(plan.routes[receiver], place))
+    legs = {leg.robot: leg for leg in (fetch, bring)}
+    thing, end = readable(task.object_item.name), readable(task.end_item.name)
+    at = f"the {readable(relay.transfer_asset)} in {readable(relay.transfer_region)}"
+    said = {
+        fetcher: (f"to the {thing}", f"with the {thing} to {at}"),
+        receiver: (f"to {at}", f"with the {thing} to the {end}"),
+    }
+    return SceneMap(
+        scene=task.scene.uri,
+        note=_NOTE,
+        unit="s",
+        routes=tuple(legs[name].route(task.scene) for name in sorted(legs)),
+        marks=_relay_marks(task, relay, plan, place),
+        tracks=(
+            *(legs[name].track(task.scene) for name in sorted(legs)),
+            Track(
+                name=thing,
+                style="object",
+                points=(*fetch.carried(task.scene), *bring.carried(task.scene)),
+            ),
+        ),
+        lanes=(
+            *(
+                Lane(name=name, style=name, spans=legs[name].spans(*said[name], plan.makespan_s))
+                for name in sorted(legs)
+            ),
+            Lane(name=thing, style="object", spans=_object_spans(task, plan, fetch, bring, at)),
+        ),
+        frames=_relay_frames(task, relay, plan, fetch, bring),
+    )
+
+
+def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -> SceneMap:
+    """When two bodies came where, as far as a line has it; ways are those planned.
+
+    Args:
+        task: the task.
+        relay: what was driven.
+        driven: what :func:`navloom.tools.navcraft.relay_drive.drive_relay` gave.
+
+    Raises:
+        UsageError: as :func:`relay_map`.
+    """
+    planned = relay_map(task, relay)
+    end = float(driven.get("seconds") or 0.0)
+    lanes: list[Lane] = []
+    frames: list[tuple[float, str, Tone]] = [(0.0, "both set out", "plain")]
+    names: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
+    for name in names:
+        legs = [leg for leg in driven.get("legs", ()) if leg["robot"] == name]
+        lanes.append(Lane(name=name, style=name, spans=_driven_spans(legs, end)))
+        for leg in legs:
+            if leg["arrived"]:
+                frames.append((leg["seconds"], f"{name} is at the {readable(leg['to'])}", "plain"))
+            elif leg["reason"]:
+                frames.append((leg["seconds"], f"{name}: {leg['reason']}", "bad"))
+    return SceneMap(
+        scene=planned.scene,
+        note="The ways are those planned over the navigation graph: of the bodies' own ways a line"
+        " keeps how long they were, when each came, and what it touched.",
+        unit="s",
+        routes=planned.routes,
+        marks=tuple(
+            replace(mark, label=readable(relay.transfer_asset)) if mark.kind == "handoff" else mark
+            for mark in planned.marks
+        ),
+        lanes=tuple(lanes),
+        frames=_frames(frames),
+    )
+
+
+@dataclass(frozen=True)
+class _Leg:
+    """A robot's stops, and at which of them (by its index) it takes the object."""
+
+    robot: RobotName
+    stops: Sequence[Stop]
+    takes: int
+
+    def route(self, scene: Scene) -> MapRoute:
+        """On the map."""
+        points = tuple(spot_of(scene, stop.node) for stop in self.stops)
+        return MapRoute(name=self.robot, style=self.robot, points=points, carried_from=self.takes)
+
+    def track(self, scene: Scene) -> Track:
+        """In time: a wait is one place at two times."""
+        return Track(name=self.robot, style=self.robot, points=_timed(scene, self.stops))
+
+    def carried(self, scene: Scene) -> tuple[Timed, ...]:
+        """Where the object is while this robot has it."""
+        where = spot_of(scene, self.stops[self.takes].node)
+        taken = (self.stops[self.takes].leave, *where)
+        return taken, *_timed(scene, self.stops[self.takes + 1 :])
+
+    def spans(self, to: str, on: str, until: float) -> tuple[Span, ...]:
+        """On a lane: it goes, perhaps waits, carries, and is done."""
+        there, done = self.stops[self.takes], self.stops[-1].arrive
+        return _whole(
+            (0.0, there.arrive, to, "move"),
+            (there.arrive, there.leave, "waits for the object", "wait"),
+            (there.leave, done, on, "carry"),
+            (done, until, "is done", "idle"),
+        )
+
+
+def _timed(scene: Scene, stops: Sequence[Stop]) -> tuple[Timed, ...]:
+    found: list[Timed] = []
+    for stop in stops:
+        spot = spot_of(scene, stop.node)
+        found.append((stop.arrive, *spot))
+        if stop.leave > stop.arrive:
+            found.append((stop.leave, *spot))
+    return tuple(found)
+
+
+def _whole(*spans: tuple[float, float, str, Any]) -> tuple[Span, ...]:
+    """Spans that last."""
+    return tuple(
+        Span(start=start, end=end, words=words, kind=kind)
+        for start, end, words, kind in spans
+        if end > start
+    )
+
+
+def _first(stops: Sequence[Stop], anchor: Anchor | None) -> int:
+    nodes = [stop.node for stop in stops]
+    return nodes.index(anchor.node) if anchor is not None and anchor.node in nodes else 0
+
+
+def _spot(task: RelayTask, anchor: Anchor | None) -> Spot:
+    # Whoever was scheduled has all anchors.
+    return spot_of(task.scene, "" if anchor is None else anchor.node)
+
+
+def _relay_marks(
+    task: RelayTask, relay: RelayChoice, plan: Schedule, place: Anchor | None
+) -> tuple[MapMark, ...]:
+    waits = "" if plan.wait is None else f"{plan.wait.robot} waits {plan.wait.seconds:.1f} s"
+    rests = "" if not plan.object_rests_s else f"it lies there {plan.object_rests_s:.1f} s"
+    handoff = ", ".join(filter(None, [readable(relay.transfer_asset), waits, rests]))
+    helper = task.helpers[relay.robot_2_start_region].anchor
+    marks = (
+        ("start_1", task.start_anchor, ""),
+        ("start_2", helper, ""),
+        ("object", task.object_anchor, readable(task.object_item.name)),
+        ("handoff", place, handoff),
+        ("end", task.end_anchor, readable(task.end_item.name)),
+    )
+    return tuple(
+        MapMark(kind=kind, at=_spot(task, anchor), label=label) for kind, anchor, label in marks
+    )
+
+
+def _object_spans(
+    task: RelayTask, plan: Schedule, fetch: _Leg, bring: _Leg, at: str
+) -> tuple[Span, ...]:
+    taken, brought = fetch.stops[fetch.takes], fetch.stops[-1].arrive
+    on = bring.stops[bring.takes].leave
+    return _whole(
+        (0.0, taken.leave, f"lies in {readable(task.target_region)}", "idle"),
+        (taken.leave, brought, f"carried by {fetch.robot}", "carry"),
+        (brought, on, f"lies on {at}", "idle"),
+        (on, plan.makespan_s, f"carried by {bring.robot}", "carry"),
+    )
+
+
+def _relay_frames(
+    task: RelayTask, relay: RelayChoice, plan: Schedule, fetch: _Leg, bring: _Leg
+) -> tuple[Frame, ...]:
+    thing, asset = readable(task.object_item.name), readable(relay.transfer_asset)
+    there = bring.stops[bring.takes]
+    events: list[tuple[float, str, Tone]] = [
+        (0.0, "both robots set out", "plain"),
+        (fetch.stops[fetch.takes].arrive, f"{fetch.robot} takes the {thing}", "plain"),
+        (fetch.stops[-1].arrive, f"{fetch.robot} puts the {thing} on the {asset}", "plain"),
+        (there.leave, f"{bring.robot} takes the {thing} from the {asset}", "plain"),
+        (plan.makespan_s, f"the {thing} is on the {readable(task.end_item.name)}", "good"),
+    ]
+    if plan.wait is not None:
+        waits = f"{bring.robot} waits {plan.wait.seconds:.1f} s"
+        events.append((there.arrive, waits, "quiet"))
+    return _frames(events)
+
+
+def _frames(events: Sequence[tuple[float, str, Tone]]) -> tuple[Frame, ...]:
+    """In the order of time; of one moment as they are given."""
+    return tuple(
+        Frame(at=at, title=title, tone=tone)
+        for at, title, tone in sorted(events, key=lambda each: each[0])
+    )
+
+
+def _driven_spans(legs: Sequence[Mapping[str, Any]], end: float) -> tuple[Span, ...]:
+    spans: list[tuple[float, float, str, str]] = []
+    now = 0.0
+    for number, leg in enumerate(legs):
+        out, to = now + float(leg["waited"]), f"to the {readable(str(leg['to']))}"
+        gone = float(leg["seconds"])
+        if gone <= now and not leg["arrived"]:
+            break  # it never set out
+        spans.append((now, out, "waits", "wait"))
+        spans.append((out, gone, to, "carry" if number else "move"))
+        now = gone
+    spans.append((now, end, "is done" if legs and legs[-1]["arrived"] else "stands", "idle"))
+    return _whole(*spans)

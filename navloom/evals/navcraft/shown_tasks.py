@@ -1,0 +1,329 @@
+"""What a page shows of NavCraft's tasks: one whole, of a run or of a file, and a run's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from navloom.errors import NavloomError, SceneError
+from navloom.evals.navcraft.dataset import findings_of
+from navloom.evals.navcraft.export import task_line
+from navloom.evals.navcraft.pictures import task_story
+from navloom.evals.navcraft.relay_map import driven_map, placed_task, relay_map, solo_map
+from navloom.evals.navcraft.scores import score_run
+from navloom.evals.navcraft.tables import all_tables, headline, title
+from navloom.evals.navcraft.task_columns import rest_of, result_of
+from navloom.evals.report.blocks import (
+    Block,
+    Detail,
+    Dot,
+    Fact,
+    Facts,
+    Grid,
+    Prose,
+    Said,
+    Scatter,
+    SceneMap,
+    Tone,
+    Transcript,
+    Variants,
+)
+from navloom.evals.report.document import Table, number, percent
+from navloom.evals.report.line_columns import Line
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_scenes import run_scene
+from navloom.files import formed
+from navloom.scenes.scene import Scene
+from navloom.tools.navcraft.optimum import Relay, all_relays
+from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice
+from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.navcraft.wish import Wish
+
+Load = Callable[[str], Scene]
+
+
+def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+    """One attempt of a run: its task, what it is worth, the map in seconds, what was mended.
+
+    Raises:
+        RunError: the line has not the form of a NavCraft sample.
+    """
+
+    def load(name: str) -> Scene:
+        return run_scene(run, name)
+
+    with formed(f"{run}: sample {line.get('id')}", "a NavCraft task"):
+        name = str(line["id"])
+        if not result_of(line).get("phase_1"):
+            why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
+            said = Prose(title="There is no task", text=why or "nothing is said", tone="bad")
+            return Detail(title=name, headline=str(line["scene"]), blocks=(said,))
+        found = task_detail(name, task_line(read_run(run), line), load)
+        blocks = [*_outcome(line), *found.blocks, _made(line)]
+        return Detail(title=name, headline=found.headline, blocks=tuple(blocks))
+
+
+def _outcome(line: Line) -> list[Block]:
+    """What became of an attempt, where it is no task in a dataset."""
+    if line.get("status") != "ok":
+        why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
+        return [Prose(title="Failed", text=why, tone="bad", note="What held is shown below.")]
+    if result_of(line).get("verdict") and not result_of(line).get("phase_2"):
+        who = "the model said so" if rest_of(line).get("decided_by") == "model" else "by the tools"
+        return [Prose(title="No relay is worth it", text=f"Decided: {who}.")]
+    return []
+
+
+def task_detail(name: str, line: Mapping[str, Any], load: Load) -> Detail:
+    """One task as a dataset has it, whoever made it.
+
+    Args:
+        name: its title.
+        line: a line of a dataset, of the schema's form.
+        load: gives a scene by its portable name, or raises a SceneError.
+    """
+    rest = line.get("navloom") or {}
+    blocks: list[Block] = [_told(line), *_worth(line, rest)]
+    try:
+        scene: Scene | None = load(line["scene"])
+    except SceneError as error:
+        scene = None
+        blocks.append(Prose(title="Map", text=f"The map is missing: {error}", tone="bad"))
+    blocks.append(_findings(line, load if scene is None else lambda _: scene))
+    if scene is not None:
+        blocks += _maps(scene, line, rest)
+    if driven := rest.get("driven"):
+        blocks.append(_legs(driven))
+    return Detail(title=name, headline=_story(line), blocks=tuple(blocks))
+
+
+def _story(line: Mapping[str, Any]) -> str:
+    try:
+        return task_story(line)
+    except (KeyError, TypeError):
+        # A line need not record what is not in its phases.
+        return str(line["phase_1"]["Task instruction"])
+
+
+def _told(line: Mapping[str, Any]) -> Transcript:
+    """Who is told what, word for word."""
+    said = [Said(who="robot_1 alone", text=str(line["phase_1"]["Task instruction"]))]
+    if plan := line.get("phase_2"):
+        for who, text in sorted(plan["Subtask instruction"].items()):
+            steps = "\n".join(map(str, plan["Subtask list"].get(who, ())))
+            said.append(Said(who=str(who), text=f"{text}\n{steps}".strip()))
+    return Transcript(title="Instructions", said=tuple(said))
+
+
+def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
+    """Numbers that a line records; the same as a report adds up."""
+    found: list[Fact] = []
+
+    def add(key: str, form: Callable[[float], str], note: str, name: str = "") -> None:
+        value = rest.get(key)
+        if isinstance(value, int | float):
+            found.append(Fact(name=name or key, value=form(value), note=note))
+
+    add("solo_metres", _metres, "robot_1's way alone", "alone")
+    if line.get("phase_2"):
+        kind = str(line["phase_2"]["Collaborative type"])
+        means = {"Type-A1": "robot_2 fetches", "Type-A2": "robot_1 fetches"}.get(kind, "")
+        found.insert(0, Fact(name="type", value=kind, note=means))
+        add("alpha", _plain, "robot_1's metres over those alone")
+        add("gain_alpha", percent, "1 − alpha", "gain")
+        add("g_rate", _plain, "the time of both over that alone")
+        add("gain_g", percent, "1 − g_rate; below 0 it is later", "sooner")
+        add("best_alone", _plain, "g_rate of the better placed robot alone: no relay is less")
+        add("best_alpha", _plain, "the least that a guarded relay has")
+        add("best_g_rate", _plain, "likewise")
+        add("regret_alpha", percent, "alpha minus the best", "regret of alpha")
+        add("regret_g", percent, "g_rate over the best, minus 1", "regret of g_rate")
+        add("regret_asked", percent, "alpha, among relays as asked", "regret as asked")
+        add("makespan_s", _seconds, "until the object lies there, at 1 m/s", "done after")
+        add("overlap_s", _seconds, "both robots in one place", "together")
+        waits = rest.get("waits") or {}
+        if waits.get("robot"):
+            text = f"{waits['robot']}, {_seconds(waits['seconds'])}"
+            found.append(Fact(name="waits", value=text, note="by the transfer asset"))
+    blocks: list[Block] = [Facts(title="What it is worth", facts=tuple(found))]
+    if worth := rest.get("worth"):
+        graded = tuple(Fact(name=str(key), value=_value(value)) for key, value in worth.items())
+        note = "plausible: would a person ask for it, 0 to 1; the others are docs/dataset.md's"
+        blocks.append(Facts(title="As a task", note=note, facts=graded))
+    if line.get("profile"):
+        told = tuple(Fact(name=str(k), value=_value(v)) for k, v in line["profile"].items())
+        blocks.append(Facts(title="For whom", facts=told))
+    if asked := rest.get("asked"):
+        facts = tuple(Fact(name=str(k), value=_value(v)) for k, v in asked.items())
+        blocks.append(Facts(title="What was asked for", facts=facts, folded="asked for"))
+    return blocks
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _metres(value: float) -> str:
+    return f"{value:.1f} m"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, int | float):
+        return number(value)
+    return ", ".join(map(str, value)) or "–" if isinstance(value, list) else str(value)
+
+
+def _findings(line: Mapping[str, Any], load: Load) -> Block:
+    """What ``navloom validate`` says of the task."""
+    return found_block(findings_of(dict(line), load))
+
+
+def found_block(found: Sequence[tuple[str, str]]) -> Block:
+    """What a check of a task found: where, and what."""
+    if not found:
+        return Prose(title="Checked", text="validate finds nothing wrong with it.", tone="good")
+    note = "As `navloom validate` says it, of the schema and then of the scene."
+    table = Table("", "", ("where", "what is wrong"), tuple((a or "–", b) for a, b in found))
+    return Grid(title=f"validate finds {len(found)} faults", note=note, table=table)
+
+
+def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
+    """The task on its plan: as a relay, alone, the best there is, and as it was driven."""
+    try:
+        task = placed_task(scene, line)
+        shown: list[tuple[str, SceneMap]] = []
+        if line.get("phase_2"):
+            relay = RelayAnswer.model_validate(line["phase_2"]).choice
+            relay = relay._replace(transfer_asset=rest.get("transfer_asset") or relay[2])
+            shown.append(("as a relay", relay_map(task, relay)))
+            shown.append(("robot_1 alone", solo_map(task)))
+            shown += _best(task, relay, rest)
+            if driven := rest.get("driven"):
+                shown.append(("as it was driven", driven_map(task, relay, driven)))
+        else:
+            shown.append(("robot_1 alone", solo_map(task)))
+    except (NavloomError, ValidationError) as error:
+        why = str(error).partition("\n")[0]
+        return [Prose(title="Map", text=f"It cannot be drawn: {why}", tone="bad")]
+    if len(shown) == 1:
+        return [shown[0][1]]
+    return [Variants(title="Map", variants=tuple((name, (one,)) for name, one in shown))]
+
+
+def _best(
+    task: RelayTask, taken: RelayChoice, rest: Mapping[str, Any]
+) -> list[tuple[str, SceneMap]]:
+    """The best relays: by alpha, by time, and of those that are as asked; each shown once."""
+    relays, seen = all_relays(task, strict=bool(rest.get("strict_helper"))), {tuple(taken)}
+    best = [("the best for robot_1", relays.best("alpha")), ("the soonest", relays.best("g_rate"))]
+    if asked := rest.get("asked"):
+        wish = Wish(**{k: v for k, v in asked.items() if k != "given_up"})
+        ranked = relays.ranking("alpha")
+        kept = ranked[wish.kept_by(relays)[ranked]]
+        best.append(("the best as asked", relays.relay(int(kept[0])) if len(kept) else None))
+    found = []
+    for words, one in best:
+        if one is not None and (choice := _choice(one)) not in seen:
+            seen.add(choice)
+            rates = f"alpha {one.alpha:.2f}, g_rate {one.g_rate:.2f}"
+            found.append((f"{words}: {rates}", relay_map(task, RelayChoice(*choice))))
+    return found
+
+
+def _choice(relay: Relay) -> tuple[str, str, str, str]:
+    where = (relay.robot_2_start_region, relay.transfer_region)
+    return (*where, relay.transfer_asset, relay.collab_type)
+
+
+def _legs(driven: Mapping[str, Any]) -> Grid:
+    """How two bodies drove it, a row a leg."""
+    rows = tuple(
+        (
+            f"{leg['robot']} to the {leg['to']} in {leg['region']}",
+            _metres(leg["planned"]),
+            "–" if leg["way"] is None else _metres(leg["way"]),
+            _metres(leg["driven"]),
+            _seconds(leg["waited"]),
+            "came" if leg["arrived"] else str(leg["reason"] or "did not set out"),
+            ", ".join(map(str, leg["touched"])) or "–",
+        )
+        for leg in driven["legs"]
+    )
+    header = ("leg", "planned", "its body's way", "driven", "waited", "ended", "touched")
+    bodies = " and ".join(map(str, driven["bodies"].values()))
+    ended = "Every leg came." if driven["done"] else f"Not done: {driven['reason']}"
+    alpha = driven.get("alpha")
+    of = "" if alpha is None else f" alpha by metres driven: {alpha:.2f}."
+    table = Table("", "", header, rows)
+    return Grid(title=f"Driven by {bodies}", note=f"{ended}{of}", table=table)
+
+
+def _made(line: Line) -> Transcript:
+    """What was tried and sent back; the words themselves are among the calls."""
+    rest = rest_of(line)
+    said = [
+        Said(
+            who="the model",
+            text=f"{rest.get('turns', '?')} turns, {rest.get('tool_calls', '?')} calls of tools",
+        )
+    ]
+    branches = {"end": "another end", "start": "another start", "all": "all anew"}
+    said += [
+        Said(who="the tool", text=f"not valid, so repair: {branches.get(k, k)} ({n} times)")
+        for k, n in (rest.get("repairs") or {}).items()
+        if n
+    ]
+    phases = ("violations_mended", "errand"), ("relay_violations_mended", "relay")
+    said += [
+        Said(who="the checks", text=f"{what} sent back: {str(code).replace('_', ' ')}", tone="bad")
+        for key, what in phases
+        for code in rest.get(key, ())
+    ]
+    tone: Tone = "good" if line.get("status") == "ok" else "bad"
+    ended = "accepted" if line.get("status") == "ok" else str(line.get("message") or "not accepted")
+    said.append(Said(who="in the end", text=ended, tone=tone))
+    note = (
+        "Prompts, tools' answers and replies stand among the sample's calls, where they are kept."
+    )
+    return Transcript(title="Tries and repairs", note=note, said=tuple(said))
+
+
+def tables(run: Path) -> list[Block]:
+    """A report's tables of one run.
+
+    Raises:
+        RunError: the folder is no run, or is broken.
+    """
+    score = score_run(run)
+    said = headline([score], score.merits.tasks)
+    dots = tuple(
+        Dot(
+            x=rest["gain_alpha"],
+            y=rest["gain_g"],
+            name=f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
+            to=f"sample/{line['id']}",
+        )
+        for line in read_samples(run)
+        if (rest := rest_of(line)).get("gain_g") is not None
+    )
+    drawn = Scatter(
+        title="What relays spare",
+        note="A dot a relay: what robot_1 is spared of its way, and what both are of its time.",
+        x="gain: 1 − alpha",
+        y="sooner: 1 − g_rate",
+        dots=dots,
+    )
+    return [
+        Prose(title=title([score]), text=said),
+        *([drawn] if dots else ()),
+        *(Grid(table=table) for table in all_tables([score])),
+    ]
