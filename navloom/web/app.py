@@ -96,7 +96,8 @@ def make_app(
             Route("/static/{name}", page),
             Route("/doc/{path:path}.json", document),
             Route("/live", live),
-        ]
+        ],
+        exception_handlers={404: lambda *_: _said(404, "nothing is here: open the first page")},
     )
     return _Guard(app, token, names, {f"{scheme}://{name}" for name in names})
 

@@ -1,0 +1,191 @@
+"""Who is answered, with what headers, and that no part of a path ever names a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from starlette.testclient import TestClient
+
+from navloom.web.app import CSP, make_app, page_files
+from navloom.web.documents import Documents
+from tests.web.conftest import TOKEN
+
+HERE = "http://127.0.0.1:8765"
+
+
+@pytest.fixture(scope="module")
+def client(documents: Documents) -> TestClient:
+    app = make_app(documents, token=TOKEN, port=8765, hosts=["robots.example"])
+    return TestClient(app, base_url=HERE, headers={"X-Navloom-Token": TOKEN})
+
+
+def test_the_page_is_given_to_anyone_and_what_it_shows_to_nobody_without_the_token(
+    client: TestClient,
+) -> None:
+    for path in ("/", "/static/base.js", "/static/style.css"):
+        answer = client.get(path, headers={"X-Navloom-Token": ""})
+        assert answer.status_code == 200
+        assert answer.headers["content-security-policy"] == CSP
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert "set-cookie" not in answer.headers
+    for path in ("/doc/list.json", "/doc/source/0.json", "/live", "/doc/nothing.json"):
+        for token in ("", "x" * 31, TOKEN[:-1], TOKEN + "x"):
+            answer = client.get(path, headers={"X-Navloom-Token": token})
+            assert answer.status_code == 401, path
+            assert "navloom view" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example:8765", "127.0.0.1:8766", "127.0.0.1", "127.0.0.1.evil.example:8765", ""]
+)
+def test_a_name_that_is_not_ours_is_refused(client: TestClient, host: str) -> None:
+    for path in ("/", "/doc/list.json"):
+        answer = client.get(path, headers={"Host": host})
+        assert answer.status_code == 421
+        assert "--allow-host" in answer.json()["error"]
+
+
+def test_names_that_are_ours_are_answered(client: TestClient) -> None:
+    for host in ("localhost:8765", "[::1]:8765", "robots.example", "robots.example:8765"):
+        assert client.get("/doc/list.json", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:8765", "http://127.0.0.1:9999"]
+)
+def test_a_foreign_page_is_refused(client: TestClient, origin: str) -> None:
+    assert client.get("/doc/list.json", headers={"Origin": origin}).status_code == 403
+    assert client.get("/doc/list.json", headers={"Origin": HERE}).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_nothing_can_be_changed(client: TestClient, method: str) -> None:
+    assert client.request(method, "/doc/list.json").status_code == 405
+
+
+def _escapes() -> list[str]:
+    """Two hundred paths and ids that lead out, or would where a path named a file."""
+    dots = ["..", "%2e%2e", "..%2f..", "%2e%2e%2f", "..%5c", "....//", "%252e%252e", ".%00."]
+    ends = ["etc/passwd", "run.json", "samples.jsonl", ".lock", "proc/self/environ"]
+    found = [f"{'/'.join([dot] * n)}/{end}" for dot in dots for n in (1, 4) for end in ends]
+    found += [f"source/0/sample/{dot}/{end}" for dot in dots for end in ends]
+    found += [
+        f"source/{n}" for n in ("-1", "99", "1e3", "٣", "0x0", "00000000", " 0", "0 ", "a", "%00")
+    ]
+    found += [f"source/0/rows/{k}" for k in ("-1", "x", "1.5", "9" * 40)]
+    found += [f"source/0/tab/{name}" for name in ("..", "__class__", "summary.json", "%2e")]
+    found += [f"plan/{name}" for name in ("home:4", "/etc/passwd", "..", "0" * 16, "demo:flat")]
+    found += [f"compare/{a}/{b}" for a, b in (("0", "99"), ("-1", "0"), ("0", "2"), ("..", ".."))]
+    found += [f"compare/0/1/{name}" for name in ("..", "nobody", "%2e%2e%2fx", "\u202e")]
+    return found + [f"{'a' * n}" for n in range(1, 64)]
+
+
+async def test_no_path_leads_out(documents: Documents) -> None:
+    """As raw as a socket brings them: clients tidy up what they send."""
+    app = make_app(documents, token=TOKEN, port=8765)
+    paths = _escapes()
+    assert len(paths) >= 200
+    for path in paths:
+        for url in (f"/doc/{path}.json", f"/static/{path}", f"/{path}"):
+            for told in (url, unquote(url)):
+                status, body = await _asked(app, told)
+                assert status in (404, 422), told
+                assert len(body["error"]) < 500
+                assert "\n" not in body["error"]
+                assert "root:" not in body["error"]
+
+
+async def _asked(app: Any, path: str) -> tuple[int, dict[str, str]]:
+    headers = [(b"host", b"127.0.0.1:8765"), (b"x-navloom-token", TOKEN.encode())]
+    scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(),
+             "query_string": b"", "headers": headers, "scheme": "http", "http_version": "1.1",
+             "root_path": "", "server": ("127.0.0.1", 8765)}  # fmt: skip
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    body = b"".join(message.get("body", b"") for message in sent)
+    return sent[0]["status"], json.loads(body)
+
+
+def test_only_files_of_the_page_are_served() -> None:
+    assert all(name == "index.html" or name.startswith("static/") for name in page_files())
+    size = sum(len(data) for data in page_files().values())
+    assert size <= 250_000
+    for name, data in page_files().items():
+        if name.endswith(".js"):
+            assert len(data.decode().splitlines()) < 400, name
+            assert b"innerHTML" not in data
+            assert b"eval(" not in data
+
+
+def test_no_key_stands_in_a_document(
+    client: TestClient, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANARY_API_KEY", "heuristic-canary-0123456789")
+    row = documents.sources[0].rows()[0]
+    before = row.cells[:]
+    row.cells[:] = ["heuristic-canary-0123456789" for _ in row.cells]
+    try:
+        said = [client.get(f"/doc/{path}.json").text for path in ("list", "source/0")]
+    finally:
+        row.cells[:] = before
+    assert all("canary" not in each for each in said)
+
+
+def test_a_broken_line_is_a_row_and_a_note(runs: Path, tmp_path: Path) -> None:
+    from navloom.web.opening import open_sources
+
+    copy = tmp_path / "broken"
+    copy.mkdir()
+    for file in ("run.json", "samples.jsonl", "errors.jsonl", "summary.json"):
+        (copy / file).write_bytes((runs / "heuristic" / file).read_bytes())
+    lines = (copy / "samples.jsonl").read_bytes().splitlines(keepends=True)
+    torn, changed = (
+        lines[-1][:-30],
+        lines[1].replace(b'"ok"', b'"no"').replace(b"failed", b"fooled"),
+    )
+    (copy / "samples.jsonl").write_bytes(b"".join([lines[0], changed, *lines[2:-1], torn]))
+    (source,) = open_sources([str(copy)], print)
+    head = source.header()
+    assert len(source.rows()) == len(lines) - 1
+    assert [row.id for row in source.rows()][1] == "line-2"
+    assert len(head.notes) == 1
+    assert "line 2" in head.notes[0]
+    with (copy / "samples.jsonl").open("ab") as file:
+        file.write(lines[-1][-30:])
+    assert len(source.rows()) == len(lines)
+
+
+def test_a_run_is_never_written_to(runs: Path, documents: Documents) -> None:
+    def state() -> dict[str, tuple[int, int]]:
+        files = [each for each in runs.rglob("*") if each.is_file()]
+        return {str(f): (f.stat().st_mtime_ns, f.stat().st_size) for f in files}
+
+    before = state()
+    fresh = Documents(documents.sources)
+    for path in list(fresh.paths()):
+        if "/calls/" not in path and not path.startswith(("plan", "compare")):
+            json.dumps(fresh.get(path))
+    assert state() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_run_opens(runs: Path, documents: Documents) -> None:
+    folder = runs / "random"
+    folder.chmod(0o500)
+    try:
+        assert documents.get("source/1/rows/0")
+    finally:
+        folder.chmod(0o700)
