@@ -26,6 +26,7 @@ from navloom.scenes.plan_data import PlanData, PlanFloor, plan_data
 from navloom.scenes.plan_labels import Word, place_labels, place_words
 from navloom.scenes.plan_legend import Rect, draw_legend, legend_handles, legend_height
 from navloom.scenes.plan_lines import Mark, Route, Spot, draw_marks, draw_routes
+from navloom.scenes.plan_look import HEAD, SCALE
 from navloom.scenes.scene import Scene
 
 _GAP = 0.15
@@ -167,7 +168,7 @@ def _paint(
             size = (panel.width * layout.scale, panel.height * layout.scale)
             axes = _axes(figure, (x, top + (high - size[1]) / 2, *size), panel)
             if layout.head:
-                axes.set_title(f"floor {panel.floor}", fontsize=7.5, color="#555555", pad=3)
+                axes.set_title(f"floor {panel.floor}", fontsize=7.5, color=HEAD, pad=3)
             _draw_panel(axes, panel, routes, marks, items, graph)
             x += size[0] + _GAP
         top -= _ROW_GAP
@@ -283,6 +284,6 @@ def _scale_bar(figure: Figure, at: tuple[float, float], scale: float) -> None:
     metres = max((m for m in (1, 2, 5, 10) if m * scale <= 1.2), default=1)
     x, y = at[0] / wide, (at[1] + 0.08) / high
     end = x + metres * scale / wide
-    figure.add_artist(Line2D([x, end], [y, y], color="#333333", lw=2))
+    figure.add_artist(Line2D([x, end], [y, y], color=SCALE, lw=2))
     words = f"{metres} m    ↑ heading 0 (−z)"
-    figure.text(end + 0.06 / wide, y, words, fontsize=6.5, va="center", color="#333333")
+    figure.text(end + 0.06 / wide, y, words, fontsize=6.5, va="center", color=SCALE)

@@ -14,9 +14,36 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from navloom.scenes.plan_data import PlanDoor, PlanFloor, PlanItem, PlanLink, PlanRoom, PlanStairs
+from navloom.scenes.plan_look import (
+    ARC,
+    DOOR_GAP,
+    EDGE,
+    LEAF,
+    LINK,
+    LINK_SIZE,
+    LOCKED_LEAF,
+    LOW_WALL,
+    OPENING,
+    ROOM,
+    RUNG_GAP,
+    RUNG_SIZE,
+    RUNGS,
+    STAIRS,
+    STAIRS_BELOW,
+    STAIRS_LINE,
+    STROKE_WIDTH,
+    THING_DOT,
+    THING_DOT_SIZE,
+    TIE,
+    VIEWPOINT,
+    VIEWPOINT_SIZE,
+    WALL,
+    WINDOW,
+    WINDOW_GAP,
+    Ink,
+    thing_ink,
+)
 from navloom.scenes.plan_symbols import Stroke
-
-_WALL, _LEAF, _LOCKED = "#4a4a4a", "#5b5b5b", "#b3261e"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,84 +100,85 @@ def draw_building(
 def _draw_room(axes: Axes, room: PlanRoom) -> None:
     for rings in room.parts:
         path = Path.make_compound_path(*(Path(ring, closed=True) for ring in rings))
+        look = {"facecolor": room.tint, "edgecolor": ROOM.line, "linewidth": ROOM.width}
         # As an artist: a patch has its bounds worked out, and the panel has its limits.
-        axes.add_artist(
-            PathPatch(path, facecolor=room.tint, edgecolor="#8a8a8a", linewidth=0.8, zorder=1)
-        )
+        axes.add_artist(PathPatch(path, zorder=1, **look))
 
 
 def _draw_walls(axes: Axes, floor: PlanFloor) -> None:
-    for cut, fill, zorder in ((False, "#ffffff", 1.9), (True, _WALL, 1.95)):
+    for cut, ink, zorder in ((False, LOW_WALL, 1.9), (True, WALL, 1.95)):
         walls = [wall.corners for wall in floor.walls if wall.cut is cut]
         if walls:
-            _areas(axes, walls, fill, _WALL, 0.4, zorder)
-    _lines(axes, floor.windows, "#ffffff", 2.4, 1.96)  # of one above the cut no gap tells
-    _lines(axes, floor.windows, "#4f8fc0", 1.0, 1.97)
+            _areas(axes, walls, ink, zorder)
+    _lines(axes, floor.windows, WINDOW_GAP, 1.96)  # of one above the cut no gap tells
+    _lines(axes, floor.windows, WINDOW, 1.97)
 
 
 def _draw_door(axes: Axes, door: PlanDoor) -> None:
-    _lines(axes, [door.jambs], "#ffffff", 1.6, 1.96)
-    _lines(axes, [door.arc] if door.arc else [], "#9a9a9a", 0.4, 1.97)
+    _lines(axes, [door.jambs], DOOR_GAP, 1.96)
+    _lines(axes, [door.arc] if door.arc else [], ARC, 1.97)
     if door.leaf is None:
-        _lines(axes, [door.jambs], "#9a9a9a", 0.5, 1.97, ":")
-    _lines(axes, door.leaves, _LOCKED if door.state == "locked" else _LEAF, 1.0, 1.98)
+        _lines(axes, [door.jambs], OPENING, 1.97)
+    _lines(axes, door.leaves, LOCKED_LEAF if door.state == "locked" else LEAF, 1.98)
 
 
 def _draw_stairs(axes: Axes, flight: PlanStairs) -> None:
-    ink = "#b5b5b5" if flight.below else "#777777"
-    fill = "none" if flight.below else "#f7f7f7"
-    _areas(axes, [*flight.landings, *flight.treads], fill, ink, 0.5, 1.5)
+    _areas(axes, [*flight.landings, *flight.treads], STAIRS_BELOW if flight.below else STAIRS, 1.5)
     if not flight.below and len(flight.line) > 1:
         *way, tip = flight.line
-        _lines(axes, [flight.line], ink, 0.6, 1.55)
-        look: dict[str, Any] = {"arrowstyle": "->", "color": ink, "lw": 0.6}
+        _lines(axes, [flight.line], STAIRS_LINE, 1.55)
+        look: dict[str, Any] = {
+            "arrowstyle": "->",
+            "color": STAIRS_LINE.line,
+            "lw": STAIRS_LINE.width,
+        }
         axes.annotate("", tip, xytext=way[-1], arrowprops=look, zorder=1.55)
 
 
 def _draw_link(axes: Axes, link: PlanLink) -> None:
     if link.tie is not None:
         (ax, ay), (bx, by) = link.tie
-        axes.plot([ax, bx], [ay, by], ":", color="#777777", lw=0.9, zorder=1.5)
+        axes.plot([ax, bx], [ay, by], ":", color=TIE.line, lw=TIE.width, zorder=1.5)
     if link.kind in ("stairs", "elevator"):
         for rung in (-1, 0, 1):
-            axes.annotate("–", link.at, xytext=(0, 2.2 * rung), textcoords="offset points",
-                          ha="center", va="center", fontsize=8, zorder=2)  # fmt: skip
+            axes.annotate(RUNGS, link.at, xytext=(0, RUNG_GAP * rung), textcoords="offset points",
+                          ha="center", va="center", fontsize=RUNG_SIZE, zorder=2)  # fmt: skip
     else:
-        axes.plot(*link.at, "s", ms=3.2, mfc="white", mec="#666666", mew=0.7, zorder=2)
+        axes.plot(*link.at, "s", ms=LINK_SIZE, mfc=LINK.fill, mec=LINK.line, mew=LINK.width,
+                  zorder=2)  # fmt: skip
 
 
 def _draw_item(axes: Axes, item: PlanItem) -> None:
     if not item.outline:
-        axes.plot(*item.at, ".", ms=2, color="#777777", zorder=1.8)
+        axes.plot(*item.at, ".", ms=2 * THING_DOT_SIZE, color=THING_DOT, zorder=1.8)
         return
     xs, ys = zip(*item.outline, item.outline[0], strict=True)
-    told = item.shape is not None
-    thin, alpha = 0.35 if item.kind == "object" else 0.5, 1.0 if told else 0.7
-    fill = "none" if item.shape == "rug" else "#ffffff"
-    ink = "#8a8a8a" if told else "#999999"
-    axes.fill(xs, ys, facecolor=fill, edgecolor=ink, lw=thin, alpha=alpha, zorder=1.8)
-    _lines(axes, item.strokes, ink, 0.35, 1.8)
+    ink = thing_ink(item.kind, item.shape)
+    look: dict[str, Any] = {
+        "facecolor": ink.fill,
+        "edgecolor": ink.line,
+        "lw": ink.width,
+        "alpha": ink.opacity,
+    }
+    axes.fill(xs, ys, zorder=1.8, **look)
+    _lines(axes, item.strokes, ink._replace(width=STROKE_WIDTH), 1.8)
 
 
 def _draw_graph(axes: Axes, floor: PlanFloor) -> None:
     at = floor.viewpoints
-    _lines(axes, [(at[a], at[b]) for a, b in floor.edges], "#9aa3ad", 0.5, 1.4)
-    axes.plot([x for x, _ in at.values()], [y for _, y in at.values()], ".", ms=2.5,
-              color="#7c858f", zorder=1.6)  # fmt: skip
+    _lines(axes, [(at[a], at[b]) for a, b in floor.edges], EDGE, 1.4)
+    axes.plot([x for x, _ in at.values()], [y for _, y in at.values()], ".", ms=2 * VIEWPOINT_SIZE,
+              color=VIEWPOINT, zorder=1.6)  # fmt: skip
 
 
-def _areas(
-    axes: Axes, corners: Sequence[Stroke], fill: str, ink: str, width: float, zorder: float
-) -> None:
+def _areas(axes: Axes, corners: Sequence[Stroke], ink: Ink, zorder: float) -> None:
     shapes = [list(each) for each in corners]
-    drawn = PolyCollection(shapes, facecolors=fill, edgecolors=ink, linewidths=width, zorder=zorder)
-    axes.add_collection(drawn, autolim=False)
+    look: dict[str, Any] = {"facecolors": ink.fill, "edgecolors": ink.line, "linewidths": ink.width}
+    axes.add_collection(PolyCollection(shapes, zorder=zorder, **look), autolim=False)
 
 
-def _lines(
-    axes: Axes, lines: Iterable[Stroke], ink: str, width: float, zorder: float, style: str = "-"
-) -> None:
+def _lines(axes: Axes, lines: Iterable[Stroke], ink: Ink, zorder: float) -> None:
     drawn = [list(line) for line in lines]
     if drawn:
-        look = {"colors": ink, "linewidths": width, "linestyles": style}
+        look = {"colors": ink.line, "linewidths": ink.width, "linestyles": ":" if ink.dash else "-"}
         axes.add_collection(LineCollection(drawn, zorder=zorder, **look), autolim=False)

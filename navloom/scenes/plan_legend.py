@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from navloom.scenes.plan_lines import COLOURS, MARKS, Mark, Route
+from navloom.scenes.plan_lines import Mark, Route
+from navloom.scenes.plan_look import MARKS, ROUTES
 
 Rect = tuple[float, float, float, float]
 """(left, bottom, width, height) in inches from the figure's lower left corner."""
@@ -20,10 +21,12 @@ _LINE, _ENTRY = 0.19, 1.02
 def legend_handles(routes: Sequence[Route], marks: Sequence[Mark]) -> list[Line2D]:
     """An entry for each robot, line and mark that occurs."""
     handles: list[Line2D] = []
-    for robot, (colour, style) in COLOURS.items():
+    for robot in ("robot_1", "robot_2"):
         words = next((route.label or robot for route in routes if route.robot == robot), None)
         if words is not None:
-            handles.append(Line2D([], [], color=colour, ls=style, lw=1.3, label=words))
+            line = ROUTES[robot]
+            style = (0.0, line.dash) if line.dash else "-"
+            handles.append(Line2D([], [], color=line.colour, ls=style, lw=1.3, label=words))
     if any(route.carried_from is not None for route in routes):
         handles.append(Line2D([], [], color="#555555", lw=3, label="thick: carrying"))
     for kind, look in MARKS.items():

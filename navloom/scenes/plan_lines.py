@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,57 +15,21 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from shapely.geometry import LineString
 
-MarkKind = Literal[
-    "start_1",
-    "start_2",
-    "object",
-    "end",
-    "handoff",
-    "start",
-    "goal",
-    "stop",
-    "deviation",
-    "bump",
-    "change",
-]
+from navloom.scenes.plan_look import (
+    ARROW,
+    ARROW_CARRYING,
+    ARROWS_APART,
+    LANE,
+    MARKS,
+    ROUTES,
+    MarkKind,
+    RouteLook,
+)
+from navloom.scenes.plan_names import Disc
+
 Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
-Disc = tuple[float, float, float]
-"""(x, y, radius) in paper metres."""
-
-COLOURS: dict[str, tuple[str, str | tuple[float, tuple[float, ...]]]] = {
-    "robot_1": ("#0b62a8", "-"),
-    "robot_2": ("#e2700c", (0.0, (4.0, 1.6))),
-}
-"""A robot's colour and line style."""
-_OTHER: tuple[str, str] = ("#444444", "-")
-
-_LANE = 2.6
-"""Points (1/72 inch) between two lines that run along the same edge."""
-
-
-class _Look(NamedTuple):
-    marker: str
-    colour: str
-    size: float
-    says: str
-
-
-MARKS: dict[MarkKind, _Look] = {
-    "start_1": _Look("o", COLOURS["robot_1"][0], 10, "robot_1 starts"),
-    "start_2": _Look("o", COLOURS["robot_2"][0], 10, "robot_2 starts"),
-    "object": _Look("^", "#ffffff", 10, "object"),
-    "handoff": _Look("*", "#ffd21f", 15, "handoff"),
-    "end": _Look("D", "#35a46b", 8, "destination"),
-    "start": _Look("o", "#ffffff", 9, "start"),
-    "goal": _Look("*", "#ffd21f", 17, "goal"),
-    "stop": _Look("s", COLOURS["robot_1"][0], 9, "where it stopped"),
-    "deviation": _Look("X", "#d6303a", 9, "first deviation"),
-    "bump": _Look("P", "#f2a900", 8, "where it bumped"),
-    "change": _Look("v", "#d6303a", 9, "what is changed"),
-}
-"""CoNavBench figure 11's symbols, and a navigator's: none differs by its colour alone from those
-that it is seen with."""
+_OTHER = RouteLook("#444444")
 
 
 @dataclass(frozen=True)
@@ -177,7 +141,7 @@ def _lanes(routes: Sequence[Route]) -> dict[tuple[int, int], float]:
     for (a, _), steps in on_edge.items():
         for rank, (number, i) in enumerate(steps):
             side = 1.0 if routes[number].points[i] == a else -1.0
-            lanes[number, i] = side * (rank - (len(steps) - 1) / 2) * _LANE
+            lanes[number, i] = side * (rank - (len(steps) - 1) / 2) * LANE
     return lanes
 
 
@@ -200,26 +164,26 @@ def _shifted(
 
 
 def _stroke(axes: Axes, line: list[tuple[float, float]], robot: str, carried: bool) -> None:
-    colour, style = COLOURS.get(robot, _OTHER)
-    width = 2.6 if carried else 1.2
+    look = ROUTES.get(robot, _OTHER)
+    width = look.carrying if carried else look.width
     xs, ys = [x for x, _ in line], [y for _, y in line]
     axes.plot(
         xs,
         ys,
-        color=colour,
-        linestyle=style,
+        color=look.colour,
+        linestyle=(0.0, look.dash) if look.dash else "-",
         linewidth=width,
         solid_joinstyle="round",
         path_effects=[withStroke(linewidth=width + 1.2, foreground="white", alpha=0.7)],
         zorder=3,
     )
-    for x, y, angle in _arrows(line, 42 * _metres_a_point(axes)):
+    for x, y, angle in _arrows(line, ARROWS_APART * _metres_a_point(axes)):
         axes.plot(
             x,
             y,
             marker=(3, 0, angle - 90),
-            ms=7 if carried else 5.5,
-            mfc=colour,
+            ms=ARROW_CARRYING if carried else ARROW,
+            mfc=look.colour,
             mec="white",
             mew=0.5,
             ls="",
@@ -246,7 +210,7 @@ def _say_stairs(
     """Write where routes leave and reach this floor; returns the ground the words take."""
     notes: dict[tuple[float, float, str, str], None] = {}
     for route in routes:
-        colour = COLOURS.get(route.robot, _OTHER)[0]
+        colour = ROUTES.get(route.robot, _OTHER).colour
         for (fa, xa, za), (fb, xb, zb) in pairwise(route.points):
             if fa != fb and floor in (fa, fb):
                 words = f"to floor {fb}" if fa == floor else f"from floor {fa}"

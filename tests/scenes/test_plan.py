@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from shapely.geometry import LineString, Point
 
 from navloom.scenes.plan import Mark, Route, draw_into, draw_plan
-from navloom.scenes.plan_lines import COLOURS, _lanes, _runs_on, _shifted
+from navloom.scenes.plan_lines import _lanes, _runs_on, _shifted
+from navloom.scenes.plan_look import ROUTES
 from navloom.scenes.plan_shapes import readable, region_shapes, room_tints, tint
 from navloom.scenes.scene import Box, Edge, Floor, Item, Link, Region, Scene, Viewpoint
 
@@ -118,7 +119,7 @@ def test_standing_still_draws_no_line():
 
 
 def _lines(figure: Figure, robot: str) -> list:
-    colour = to_rgba(COLOURS[robot][0])
+    colour = to_rgba(ROUTES[robot].colour)
     return [
         line
         for axes in figure.axes

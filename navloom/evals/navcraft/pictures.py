@@ -13,7 +13,8 @@ from navloom.errors import SceneError
 from navloom.scenes.plan import draw_into, draw_plan
 from navloom.scenes.plan_building import FromAbove
 from navloom.scenes.plan_legend import draw_legend, legend_handles, legend_strip
-from navloom.scenes.plan_lines import Mark, MarkKind, Route
+from navloom.scenes.plan_lines import Mark, Route
+from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.sim.embedded.from_above import floors_from_above

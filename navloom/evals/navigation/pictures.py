@@ -16,7 +16,8 @@ from navloom.evals.navigation.failure_cause import CAUSES, Cause
 from navloom.evals.navigation.failures import Analysis, FailureTally, tally_tags
 from navloom.scenes.plan import draw_plan
 from navloom.scenes.plan_legend import legend_strip
-from navloom.scenes.plan_lines import Mark, MarkKind, Route, Spot
+from navloom.scenes.plan_lines import Mark, Route, Spot
+from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.graph import nearest_viewpoint
 

@@ -149,7 +149,7 @@ class MapMark:
     """A point that matters.
 
     Attributes:
-        kind: a :data:`navloom.scenes.plan_lines.MarkKind`, or ``oracle``, ``contact``, ``barrier``.
+        kind: a :data:`navloom.scenes.plan_look.MarkKind`.
         at: where.
         label: what is written beside it.
         radius: metres of a circle around it, such as the 3 m of success; 0: none.
