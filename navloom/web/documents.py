@@ -33,7 +33,6 @@ from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 _MOST_PLANS = 12
 comparison_blocks = later("navloom.evals.report.paired:comparison_blocks")
 pair_detail = later("navloom.evals.report.paired:pair_detail")
-plan_drawing = later("navloom.scenes.plan_svg:plan_drawing")
 _NOT_GIVEN = (
     "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
     " given on. Whoever may have them makes the bundle with --with-licensed."
@@ -223,8 +222,9 @@ class Documents:
             raise RunError(_NOT_GIVEN)
         if key not in self._plans:
             from navloom.scenes.plan_data import plan_data
+            from navloom.scenes.plan_svg import plan_drawing
 
-            self._plans[key] = plan_drawing(plan_data(load_scene(uri))).record()
+            self._plans[key] = plan_drawing(plan_data(load_scene(uri)), graph=True).record()
             while len(self._plans) > _MOST_PLANS:
                 self._plans.popitem(last=False)
         self._plans.move_to_end(key)
