@@ -13,6 +13,7 @@ from navloom.evals.navcraft.dataset import findings_of
 from navloom.evals.navcraft.export import task_line
 from navloom.evals.navcraft.pictures import task_story
 from navloom.evals.navcraft.relay_map import driven_map, placed_task, relay_map, solo_map
+from navloom.evals.navcraft.rules import TOLERANCE
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables, headline, title
 from navloom.evals.navcraft.task_columns import rest_of, result_of
@@ -77,13 +78,16 @@ def _outcome(line: Line) -> list[Block]:
     return []
 
 
-def task_detail(name: str, line: Mapping[str, Any], load: Load) -> Detail:
+def task_detail(
+    name: str, line: Mapping[str, Any], load: Load, found: Sequence[tuple[str, str]] | None = None
+) -> Detail:
     """One task as a dataset has it, whoever made it.
 
     Args:
         name: its title.
         line: a line of a dataset, of the schema's form.
         load: gives a scene by its portable name, or raises a SceneError.
+        found: what is wrong with it, where that is known: (where, what) each.
     """
     rest = line.get("navloom") or {}
     blocks: list[Block] = [_told(line), *_worth(line, rest)]
@@ -92,7 +96,9 @@ def task_detail(name: str, line: Mapping[str, Any], load: Load) -> Detail:
     except SceneError as error:
         scene = None
         blocks.append(Prose(title="Map", text=f"The map is missing: {error}", tone="bad"))
-    blocks.append(_findings(line, load if scene is None else lambda _: scene))
+    if found is None:
+        found = findings_of(dict(line), load if scene is None else lambda _: scene)
+    blocks.append(found_block(found))
     if scene is not None:
         blocks += _maps(scene, line, rest)
     if driven := rest.get("driven"):
@@ -182,18 +188,13 @@ def _value(value: Any) -> str:
     return ", ".join(map(str, value)) or "–" if isinstance(value, list) else str(value)
 
 
-def _findings(line: Mapping[str, Any], load: Load) -> Block:
-    """What ``navloom validate`` says of the task."""
-    return found_block(findings_of(dict(line), load))
-
-
 def found_block(found: Sequence[tuple[str, str]]) -> Block:
     """What a check of a task found: where, and what."""
     if not found:
         return Prose(title="Checked", text="validate finds nothing wrong with it.", tone="good")
     note = "As `navloom validate` says it, of the schema and then of the scene."
     table = Table("", "", ("where", "what is wrong"), tuple((a or "–", b) for a, b in found))
-    return Grid(title=f"validate finds {len(found)} faults", note=note, table=table)
+    return Grid(title=f"What validate finds: {len(found)}", note=note, table=table)
 
 
 def _maps(scene: Scene, line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
@@ -224,19 +225,29 @@ def _best(
 ) -> list[tuple[str, SceneMap]]:
     """The best relays: by alpha, by time, and of those that are as asked; each shown once."""
     relays, seen = all_relays(task, strict=bool(rest.get("strict_helper"))), {tuple(taken)}
-    best = [("the best for robot_1", relays.best("alpha")), ("the soonest", relays.best("g_rate"))]
+    best = [
+        ("the best for robot_1", "regret_alpha", relays.best("alpha")),
+        ("the soonest", "regret_g", relays.best("g_rate")),
+    ]
     if asked := rest.get("asked"):
-        wish = Wish(**{k: v for k, v in asked.items() if k != "given_up"})
+        wish = Wish(**{key: each for key, each in asked.items() if key != "given_up"})
         ranked = relays.ranking("alpha")
         kept = ranked[wish.kept_by(relays)[ranked]]
-        best.append(("the best as asked", relays.relay(int(kept[0])) if len(kept) else None))
+        first = relays.relay(int(kept[0])) if len(kept) else None
+        best.append(("the best as asked", "regret_asked", first))
     found = []
-    for words, one in best:
-        if one is not None and (choice := _choice(one)) not in seen:
-            seen.add(choice)
-            rates = f"alpha {one.alpha:.2f}, g_rate {one.g_rate:.2f}"
-            found.append((f"{words}: {rates}", relay_map(task, RelayChoice(*choice))))
+    for words, regret, one in best:
+        # Beside what is as good as the best no other is shown.
+        if one is None or _is_none(rest.get(regret)) or (choice := _choice(one)) in seen:
+            continue
+        seen.add(choice)
+        rates = f"alpha {one.alpha:.2f}, g_rate {one.g_rate:.2f}"
+        found.append((f"{words}: {rates}", relay_map(task, RelayChoice(*choice))))
     return found
+
+
+def _is_none(regret: Any) -> bool:
+    return isinstance(regret, int | float) and abs(regret) < TOLERANCE
 
 
 def _choice(relay: Relay) -> tuple[str, str, str, str]:

@@ -1,0 +1,159 @@
+"""What a page shows of a file of NavCraft tasks, anyone's: its lines as a run's, with the faults.
+
+A row is a line as a run of NavCraft has it, so that a run's columns are a file's too: ``id``,
+``scene``, ``status`` (``valid`` or ``not valid``), ``reason`` (the first finding), ``attempt`` (the
+line's number, from 1), ``result`` (phases and record) and ``findings``, as (where, what) each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import RunError
+from navloom.evals.navcraft.dataset import checked_lines
+from navloom.evals.navcraft.merits import merits
+from navloom.evals.navcraft.shown_tasks import found_block, task_detail
+from navloom.evals.navcraft.tables import variety_table, worth_table
+from navloom.evals.navcraft.task_columns import columns
+from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid
+from navloom.evals.report.document import Table
+from navloom.evals.report.line_columns import Column
+from navloom.files import formed
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import SCENES_KEPT, SceneNames
+
+VALID, NOT_VALID = "valid", "not valid"
+_MOST_LISTED = 200
+
+
+def dataset_rows(path: Path | str, scenes: str | Sequence[str] | None = None) -> Iterator[Any]:
+    """The lines of a file, checked as ``navloom validate`` does.
+
+    Args:
+        path: a file of JSON lines in the ``navcraft`` format.
+        scenes: where its scenes are, as of :func:`navloom.evals.navcraft.dataset.check_file`.
+
+    Yields:
+        Rows as above; those that are no JSON have no result.
+
+    Raises:
+        UsageError: the file cannot be read.
+        SceneError: ``scenes`` names none.
+    """
+    taken: set[str] = set()
+    for number, line, found in checked_lines(path, scenes):
+        whole = line if isinstance(line, dict) else {}
+        rest = whole.get("navloom")
+        rest = rest if isinstance(rest, dict) else {}
+        name = rest.get("id")
+        if not isinstance(name, str) or not name or name in taken:
+            name = f"line-{number}"
+        taken.add(name)
+        plan = whole.get("phase_2")
+        yield {
+            "id": name,
+            "scene": str(whole.get("scene") or ""),
+            "attempt": number,
+            "status": NOT_VALID if found else VALID,
+            "reason": found[0].problem if found else None,
+            "profile": whole.get("profile"),
+            "result": {
+                **{key: whole[key] for key in ("phase_1", "phase_2") if key in whole},
+                "verdict": "relay" if plan else "errand",
+                "navloom": rest,
+            }
+            if "phase_1" in whole
+            else None,
+            "findings": [(each.where, each.problem) for each in found],
+        }
+
+
+def dataset_columns() -> list[Column]:
+    """What a row has of its own in a table."""
+    faults = Column(
+        name="faults",
+        of=lambda row: len(row["findings"]),
+        form="count",
+        better="less",
+        help="what `navloom validate` finds wrong with it",
+    )
+    line = Column(name="line", of=lambda row: row["attempt"], form="count", help="in the file")
+    return [line, faults, *(each for each in columns({}) if each.name != "repairs")]
+
+
+def dataset_detail(
+    path: Path | str, row: Mapping[str, Any], scenes: str | Sequence[str] | None = None
+) -> Detail:
+    """One task of a file, as one of a run is shown.
+
+    Args:
+        path: the file.
+        row: of :func:`dataset_rows`.
+        scenes: likewise.
+
+    Raises:
+        RunError: the line has not the form of a task; its faults are in the row.
+    """
+    named, faults = (
+        str(row["id"]),
+        Detail(
+            title=str(row["id"]),
+            headline=f"line {row['attempt']}",
+            blocks=(found_block(row["findings"]),),
+        ),
+    )
+    if not row["result"]:
+        return faults
+    line = {"scene": row["scene"], "profile": row["profile"], **row["result"]}
+    made = row["result"]["navloom"].get("homes")
+    where = scenes if scenes is None or isinstance(scenes, str) else tuple(scenes)
+    try:
+        with formed(f"{path}: line {row['attempt']}", "a NavCraft task"):
+            return task_detail(named, line, lambda name: _kept(where, made, name), row["findings"])
+    except RunError:
+        if row["findings"]:
+            return faults
+        raise
+
+
+@lru_cache(maxsize=SCENES_KEPT)
+def _kept(scenes: str | tuple[str, ...] | None, homes: Any, name: str) -> Scene:
+    return SceneNames(scenes, None if homes is None else str(homes)).load(name)
+
+
+def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """What a file comes to: how many tasks, what is wrong with them, what they are worth.
+
+    Args:
+        path: the file.
+        rows: all of :func:`dataset_rows`.
+    """
+    wrong = [row for row in rows if row["findings"]]
+    facts = (
+        Fact(name="tasks", value=str(len(rows))),
+        Fact(name=VALID, value=str(len(rows) - len(wrong))),
+        Fact(name="findings", value=str(sum(len(row["findings"]) for row in wrong))),
+        Fact(name="homes", value=str(len({row["scene"] for row in rows}))),
+    )
+    blocks: list[Block] = [Facts(title="As `navloom validate` has it", facts=facts)]
+    if wrong:
+        listed = [(row, each) for row in wrong for each in row["findings"]]
+        cells = tuple((str(r["id"]), str(r["attempt"]), w or "–", p) for r, (w, p) in listed)
+        more = len(cells) - _MOST_LISTED
+        table = Table(
+            "What is wrong",
+            f"{more} findings more are shown with their lines." if more > 0 else "",
+            ("task", "line", "where", "what"),
+            cells[:_MOST_LISTED],
+        )
+        to = tuple(f"sample/{row['id']}" for row, _ in listed[:_MOST_LISTED])
+        blocks.append(Grid(table=table, to=to))
+    good = [row["result"] for row in rows if not row["findings"] and row["result"]]
+    with formed(str(path), "NavCraft tasks"):
+        found = merits(good)
+    name = Path(path).name
+    blocks += [Grid(table=worth_table([(name, found)])), Grid(table=variety_table([(name, found)]))]
+    return blocks
