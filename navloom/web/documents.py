@@ -26,7 +26,6 @@ from navloom.evals.kinds import later
 from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Prose, SceneMap, record_of
 from navloom.models.secrets import redacted
-from navloom.scenes.uri import load_scene
 from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
@@ -55,7 +54,7 @@ class Documents:
         self.sources = list(sources)
         self.licensed = licensed
         self._plans: OrderedDict[str, Any] = OrderedDict()
-        self._scenes: dict[str, str] = {}
+        self._scenes: dict[str, tuple[Source, str]] = {}
         # Sources and scenes are read in worker threads; one at a time is quick enough.
         self._lock = threading.RLock()
 
@@ -149,7 +148,7 @@ class Documents:
         source = self._of(n)
         if name not in dict(source.header().tabs):
             raise NotThereError(f"'{source.header().name}' has no page '{name[:40]}'")
-        return self._shown(source.tab(name), "")
+        return self._shown(source, source.tab(name), "")
 
     def _sample(self, n: str, name: str) -> Any:
         source = self._of(n)
@@ -159,7 +158,7 @@ class Documents:
             raise NotThereError(
                 f"'{source.header().name}' has no sample '{name[:80]}': it may have been retried"
             ) from None
-        return self._shown(detail, self._scene_of(detail))
+        return self._shown(source, detail, self._scene_of(source, detail))
 
     def _calls(self, n: str, name: str) -> Any:
         source = self._of(n)
@@ -167,17 +166,16 @@ class Documents:
             blocks = source.calls(name)
         except KeyError:
             raise NotThereError(f"no calls of '{name[:80]}' are kept") from None
-        kept = any(scene.startswith(LICENSED) for scene in source.scenes())
-        return self._shown(blocks, "hm3d:" if kept else "")
+        return self._shown(source, blocks, self._scene_of(source, blocks))
 
     def _compare(self, a: str, b: str) -> Any:
         first, second = self._pairing(a, b)
-        return self._shown(comparison_blocks(first.path, second.path), "")
+        return self._shown(first, comparison_blocks(first.path, second.path), "")
 
     def _pair(self, a: str, b: str, name: str) -> Any:
         first, second = self._pairing(a, b)
         detail = pair_detail(first.path, second.path, name)
-        return self._shown(detail, self._scene_of(detail))
+        return self._shown(first, detail, self._scene_of(first, detail))
 
     def _pairing(self, a: str, b: str) -> tuple[Source, Source]:
         first, second = self._of(a), self._of(b)
@@ -187,13 +185,16 @@ class Documents:
             raise RunError(f"{names[0]} and {names[1]} are of kinds that are not compared")
         return first, second
 
-    def _scene_of(self, detail: Any) -> str:
-        return next((block.scene for block in _maps(detail)), "")
+    def _scene_of(self, source: Source, detail: Any) -> str:
+        """Whose licence what is shown may be under: a map's scene, or any that the source names."""
+        for block in _maps(detail):
+            return block.scene
+        return next((scene for scene in source.scenes() if scene.startswith(LICENSED)), "")
 
-    def _shown(self, value: Any, scene: str) -> Any:
+    def _shown(self, source: Source, value: Any, scene: str) -> Any:
         """Blocks as JSON, scenes by their keys; without what may not be given on."""
         for block in _maps(value):
-            self._scenes[self.key(block.scene)] = block.scene
+            self._scenes[self.key(block.scene)] = source, block.scene
         made = record_of(value)
         if not self.licensed and scene.startswith(LICENSED):
             made = _without_private(made)
@@ -217,14 +218,14 @@ class Documents:
     def _plan(self, key: str) -> Any:
         if key not in self._scenes:
             self._find(key)
-        uri = self._scenes[key]
+        source, uri = self._scenes[key]
         if not self.licensed and uri.startswith(LICENSED):
             raise RunError(_NOT_GIVEN)
         if key not in self._plans:
             from navloom.scenes.plan_data import plan_data
             from navloom.scenes.plan_svg import plan_drawing
 
-            self._plans[key] = plan_drawing(plan_data(load_scene(uri)), graph=True).record()
+            self._plans[key] = plan_drawing(plan_data(source.load(uri)), graph=True).record()
             while len(self._plans) > _MOST_PLANS:
                 self._plans.popitem(last=False)
         self._plans.move_to_end(key)
@@ -234,7 +235,7 @@ class Documents:
         """After a restart a link asks for a plan before the sample that named its scene."""
         for source in self.sources:
             for uri in source.scenes():
-                self._scenes[self.key(uri)] = uri
+                self._scenes[self.key(uri)] = source, uri
         if key not in self._scenes:
             raise NotThereError("there is no such plan: load the sample's page again")
 

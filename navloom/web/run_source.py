@@ -16,7 +16,9 @@ from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
 from navloom.evals.report.document import Table, number
 from navloom.evals.report.line_columns import Column, Line
 from navloom.evals.run_folder import line_form, read_run
+from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
+from navloom.scenes.scene import Scene
 from navloom.web.index import LineIndex, Row
 from navloom.web.source import Header, Source
 
@@ -152,6 +154,10 @@ class RunSource(Source):
         """The scenes that its lines name."""
         at = next(i for i, column in enumerate(self._columns) if column.name == "scene")
         return dict.fromkeys(row.cells[at] for row in self.rows() if row.cells[at])
+
+    def load(self, uri: str) -> Scene:
+        """A scene by its portable name, found where the run had it."""
+        return run_scene(self.path, uri)
 
     def summary(self) -> dict[str, Any]:
         """What ``summary.json`` says; nothing where there is none that can be read."""

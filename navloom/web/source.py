@@ -10,6 +10,8 @@ from typing import Any
 
 from navloom.evals.report.blocks import Block, Detail
 from navloom.evals.report.line_columns import Column
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
 from navloom.web.index import Row
 
 CHUNK = 1000
@@ -100,6 +102,10 @@ class Source(ABC):
     def scenes(self) -> Iterable[str]:
         """URIs of the scenes that its maps may ask for."""
         return ()
+
+    def load(self, uri: str) -> Scene:
+        """A scene that its maps stand on; SceneError where it is gone."""
+        return scene_of(uri)
 
     def state(self) -> tuple[Any, ...]:
         """What is another as soon as it has grown: sizes of files."""
