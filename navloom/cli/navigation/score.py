@@ -94,14 +94,14 @@ def score(
 @takes()
 def compare(
     run_a: Annotated[Path, Opt("The folder of a run.", metavar="RUN_A", argument=True)],
-    run_b: Annotated[Path, Opt("Another, of the same episodes.", metavar="RUN_B", argument=True)],
+    run_b: Annotated[Path, Opt("Another, of the same samples.", metavar="RUN_B", argument=True)],
     by: By = "path",
     seed: BootstrapSeed = 0,
     as_json: Json = False,
 ) -> None:
     """Say how one run differs from another on the samples that both have: B minus A."""
     from navloom.errors import UsageError
-    from navloom.evals.navigation.compare import compare_runs
+    from navloom.evals.report.paired_runs import compare_runs
 
     if run_a.resolve() == run_b.resolve():
         raise UsageError(f"{run_a} and {run_b} are one run: give two to compare")

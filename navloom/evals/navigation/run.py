@@ -22,7 +22,7 @@ from typing import Any
 
 from navloom.errors import ModelError, SceneError, UsageError
 from navloom.evals.captions.run import caption_file
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, later, reply_tokens
 from navloom.evals.navigation.failure_examples import Example, choose, read_examples
 from navloom.evals.navigation.order import spread
 from navloom.evals.navigation.request import EvalRequest
@@ -426,4 +426,6 @@ NAVIGATE = Kind(
     ended=_ended,
     report=_report,
     things=("episodes", "scenes"),
+    columns=later("navloom.evals.navigation.episode_columns:columns"),
+    pairing=later("navloom.evals.navigation.episode_columns:pairing"),
 )

@@ -20,13 +20,14 @@ from typing import Any
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.kinds import run_kind
-from navloom.evals.navigation.compare import Paired, compare_runs
 from navloom.evals.navigation.published import physics_rows
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import spoken
 from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.report.document import Table
+from navloom.evals.report.paired_runs import compare_runs
+from navloom.evals.report.paired_scores import Paired
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
 from navloom.evals.tasks.registry import load_task

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.navigation.compare import Paired
 from navloom.evals.navigation.published import published_table
 from navloom.evals.navigation.scores import read_scores, spoken
 from navloom.evals.progress import Tally
 from navloom.evals.report.document import NOTHING, Table, number, percent
+from navloom.evals.report.paired_scores import Paired
 from navloom.evals.run_folder import read_run
 from navloom.models.spec import read_spec
 

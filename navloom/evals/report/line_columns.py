@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
+
+from navloom.evals.report.blocks import Detail
+from navloom.evals.report.document import NOTHING, number
 
 Line = Mapping[str, Any]
 """A line of ``samples.jsonl`` or ``errors.jsonl``: anyone may have written it."""
@@ -41,6 +45,12 @@ class Column:
     better: Literal["more", "less"] | None = None
 
 
+def plainly(name: str, value: float | None, sign: str = "") -> str:
+    """A score as text where its kind says nothing better; NOTHING where there is none."""
+    del name
+    return NOTHING if value is None else number(value, sign)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pairing:
     """How the samples of two runs are held against each other.
@@ -54,6 +64,12 @@ class Pairing:
         counted: names that are 0 or 1, for McNemar's test.
         cluster: what the bootstrap draws whole, such as an episode's path; None: lines one by one.
         cluster_name: what such a whole is called, such as "path".
+        order: names of scores as tables have them; others come after.
+        drawn: names of scores that are drawn as a dot a pair.
+        said: a score's name, its value and the sign of a difference (``+`` or nothing) -> as text.
+        holds: what a line needs for all this, such as "episode and scores".
+        beside: two runs' folders and their lines of one id -> what is looked at of the pair; None:
+            both details side by side.
     """
 
     identity: Callable[[Line], Any]
@@ -64,3 +80,13 @@ class Pairing:
     counted: frozenset[str] = field(default_factory=frozenset)
     cluster: Callable[[Line], Any] | None = None
     cluster_name: str = "sample"
+    order: tuple[str, ...] = ()
+    drawn: tuple[str, ...] = ()
+    said: Callable[[str, float | None, str], str] = plainly
+    holds: str = "scores"
+    beside: Callable[[Path, Line, Path, Line], Detail] | None = None
+
+    @property
+    def noun(self) -> str:
+        """What a sample is, without its article."""
+        return self.what.partition(" ")[2] or self.what

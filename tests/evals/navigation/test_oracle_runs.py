@@ -10,13 +10,13 @@ import pytest
 from navloom.errors import UsageError
 from navloom.evals.dry import dry_run
 from navloom.evals.kinds import run_kind
-from navloom.evals.navigation.compare import compare_runs
 from navloom.evals.navigation.oracle_scores import OracleScores, oracle_of
 from navloom.evals.navigation.report import build_nav_report
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.scores import RunScores, read_scores
 from navloom.evals.navigation.studies import ORACLE_ARMS, compare_dialogue, study_oracle
 from navloom.evals.navigation.tables import runs_table
+from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.run_folder import read_run
 from navloom.evals.session import Session
 from tests.evals.navigation.test_compare import run_of

@@ -13,13 +13,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from navloom.errors import RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation import walked
-from navloom.evals.navigation.compare import compare_runs
 from navloom.evals.navigation.metrics import score_episodes
 from navloom.evals.navigation.report import write_nav_report
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
 from navloom.evals.navigation.run import plan
 from navloom.evals.navigation.studies import study_bodies
+from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.tasks.episode import Episode

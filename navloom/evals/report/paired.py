@@ -1,0 +1,229 @@
+"""Two runs side by side as blocks: what differs, a dot a pair, and one pair looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isnan
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from navloom.errors import RunError
+from navloom.evals.kinds import kind_of
+from navloom.evals.report.blocks import (
+    Block,
+    Columns,
+    Detail,
+    Dot,
+    Fact,
+    Facts,
+    Grid,
+    Prose,
+    Scatter,
+    Variants,
+)
+from navloom.evals.report.document import Table
+from navloom.evals.report.intervals import columns_of
+from navloom.evals.report.line_columns import Line, Pairing
+from navloom.evals.report.paired_runs import (
+    GROUPS,
+    Comparison,
+    Half,
+    check_same,
+    compare_runs,
+    half_of,
+    names_of,
+    pairing_of,
+)
+from navloom.evals.run_folder import each_sample
+
+_MOST_NAME = 60
+_MOST_ROWS = 100
+"""Pairs that are listed of each group."""
+
+
+def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
+    """What is seen of two runs side by side: counts, differences, a dot a pair, the pairs.
+
+    Addresses are ``pair/ID``.
+
+    Raises:
+        RunError: as :func:`compare_runs`.
+    """
+    found = compare_runs(a, b)
+    differences, who = found.tables()
+    facts = (
+        Fact(name="pairs", value=f"{found.pairs:,}", note="by sample id"),
+        Fact(name="A alone has", value=f"{found.unpaired_a:,}", note="samples without a pair"),
+        Fact(name="B alone has", value=f"{found.unpaired_b:,}", note="samples without a pair"),
+    )
+    blocks: list[Block] = [Facts(facts=facts, note=f"A: {found.a}. B: {found.b}.")]
+    groups = _groups(found)
+    if groups:
+        blocks.append(_counts(found, groups))
+    blocks.append(Grid(table=differences))
+    if who.rows:
+        blocks.append(Grid(table=who))
+    blocks += [_scatter(found, name) for name in found.pairing.drawn if name in found.names]
+    blocks.append(_listed(found, groups or {"all": range(found.pairs)}))
+    return blocks
+
+
+def _to(name: str) -> str:
+    return f"pair/{quote(name, safe='')}"
+
+
+def _groups(found: Comparison) -> dict[str, Sequence[int]]:
+    """The pairs by who succeeded, by the first score that says so; empty where none does."""
+    if not found.discordant:
+        return {}
+    k = found.names.index(found.discordant[0].metric)
+    a, b = found.before[:, k], found.after[:, k]
+    kept = ~(np.isnan(a) | np.isnan(b))
+    yes, too = (a > 0) & kept, (b > 0) & kept
+    masks = (yes & too, yes & ~too & kept, too & ~yes & kept, ~yes & ~too & kept)
+    return {
+        name: [int(n) for n in np.flatnonzero(mask)]
+        for name, mask in zip(GROUPS, masks, strict=True)
+    }
+
+
+def _counts(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Facts:
+    metric = found.discordant[0]
+    facts = tuple(
+        Fact(
+            name=name,
+            value=f"{len(rows):,}",
+            to=_to(found.ids[rows[0]]) if rows else "",
+            tone="plain" if name in ("both", "neither") else "good",
+        )
+        for name, rows in groups.items()
+    )
+    note = (
+        f"{metric.metric} above 0, pair by pair; a click opens the first of them."
+        f" McNemar's exact p: {metric.p:.3g}."
+    )
+    return Facts(title="Who succeeded", facts=facts, note=note)
+
+
+def _scatter(found: Comparison, name: str) -> Scatter:
+    k, said = found.names.index(name), found.pairing.said
+    dots = tuple(
+        Dot(
+            x=float(a),
+            y=float(b),
+            name=f"{sample}: A {said(name, float(a), '')}, B {said(name, float(b), '')}",
+            to=_to(sample),
+        )
+        for sample, a, b in zip(found.ids, found.before[:, k], found.after[:, k], strict=True)
+        if not (np.isnan(a) or np.isnan(b))
+    )
+    better = "" if name in found.pairing.neither else "More is better."
+    better = "Less is better." if name in found.pairing.less else better
+    note = f"A dot {found.pairing.what}; on the line both are alike."
+    return Scatter(
+        title=name,
+        note=f"{note} {better}",
+        x=f"{name} of A",
+        y=f"{name} of B",
+        dots=dots,
+        diagonal=True,
+    )
+
+
+def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
+    """The pairs of each group, those that differ most in the drawn scores first."""
+    names = [name for name in found.pairing.drawn if name in found.names][:4]
+    columns = [found.names.index(name) for name in names]
+    variants: list[tuple[str, tuple[Block, ...]]] = []
+    for group, rows in groups.items():
+        ordered = sorted(rows, key=lambda n: _apart(found, n, columns))
+        shown = ordered[:_MOST_ROWS]
+        cells = tuple((found.ids[n], *_side_by_side(found, n, names, columns)) for n in shown)
+        header = (found.pairing.noun, *(f"{each}, A to B" for each in names))
+        note = "Those that differ most come first."
+        if len(ordered) > len(shown):
+            note += f" The first {len(shown)} of {len(ordered):,}."
+        table = Table("", note, header, cells)
+        block = Grid(table=table, to=tuple(_to(found.ids[n]) for n in shown))
+        body: Block = block if shown else Prose(text="No pair.", tone="quiet")
+        variants.append((f"{group} ({len(ordered):,})", (body,)))
+    return Variants(title="Pairs", variants=tuple(variants))
+
+
+def _apart(found: Comparison, n: int, columns: Sequence[int]) -> tuple[Any, ...]:
+    """A key that sorts what differs most to the front."""
+    apart = [abs(float(found.after[n, k] - found.before[n, k])) for k in columns]
+    return (*(0.0 if isnan(each) else -each for each in apart), found.ids[n])
+
+
+def _side_by_side(
+    found: Comparison, n: int, names: Sequence[str], columns: Sequence[int]
+) -> Iterator[str]:
+    for name, k in zip(names, columns, strict=True):
+        a, b = float(found.before[n, k]), float(found.after[n, k])
+        said = [found.pairing.said(name, None if isnan(x) else x, "") for x in (a, b)]
+        yield f"{said[0]} to {said[1]}"
+
+
+def pair_detail(
+    a: Path | str, b: Path | str, name: str, lines: tuple[Line, Line] | None = None
+) -> Detail:
+    """What is looked at of one pair.
+
+    Args:
+        a: the folder of the first run.
+        b: the folder of the second.
+        name: the sample's id.
+        lines: its line in both, where the caller has read them.
+
+    Raises:
+        RunError: the runs do not pair, one has no such sample, or it is another thing in each.
+    """
+    pairing = pairing_of(a, b)
+    first, second = lines or (_found(a, name), _found(b, name))
+    halves = half_of(a, first, pairing), half_of(b, second, pairing)
+    check_same(name, halves[0].identity, halves[1].identity, (a, b), pairing)
+    if pairing.beside is not None:
+        told = pairing.beside(Path(a), first, Path(b), second)
+    else:
+        told = _both(name, kind_of(a).detail, (("A", a, first), ("B", b, second)))
+    where = Prose(text=f"A: {a}\nB: {b}", exact=True, tone="quiet")
+    blocks = (where, *told.blocks, _scores(halves, pairing))
+    return Detail(title=told.title, headline=told.headline, blocks=blocks)
+
+
+def _found(run: Path | str, name: str) -> Line:
+    found = next((line for line in each_sample(run) if line["id"] == name), None)
+    if found is None:
+        raise RunError(f"{run} has no finished sample '{name[:_MOST_NAME]}'")
+    return found
+
+
+def _both(
+    name: str,
+    detail: Callable[[Path, Line], Detail] | None,
+    halved: Sequence[tuple[str, Path | str, Line]],
+) -> Detail:
+    """Both details side by side; the pair alone where the kind has none."""
+    made = [(mark, detail(Path(run), line)) for mark, run, line in halved if detail]
+    columns = tuple(
+        (Prose(title=mark, text=each.headline or each.title), *each.blocks) for mark, each in made
+    )
+    return Detail(title=name, blocks=(Columns(columns=columns),) if columns else ())
+
+
+def _scores(halves: tuple[Half, Half], pairing: Pairing) -> Grid:
+    names = names_of(([halves[0].scores], [halves[1].scores]), pairing)
+    (a, b), said = columns_of([half.scores for half in halves], names).tolist(), pairing.said
+    rows = tuple(
+        (
+            name,
+            *(said(name, None if isnan(value) else value, "") for value in (x, y)),
+            said(name, None if isnan(y - x) else y - x, "+"),
+        )
+        for name, x, y in zip(names, a, b, strict=True)
+    )
+    return Grid(table=Table("Scores", "", ("score", "A", "B", "B - A"), rows))
