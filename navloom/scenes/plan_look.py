@@ -82,6 +82,7 @@ ROUTES: dict[str, RouteLook] = {
     "true": RouteLook("#e2700c", (4.0, 1.6)),
     "other": RouteLook("#444444", width=0.8),
     "cut": RouteLook("#b3261e", _DOTTED, width=1.6),
+    "unknown": RouteLook("#777777", (1.0, 3.0), width=0.8),
     "object": RouteLook("#7a1f4b", _DOTTED),
 }
 """Solid blue and dashed orange, which colour-blind readers can tell apart."""

@@ -18,7 +18,7 @@ from navloom.evals.navcraft.merits import merits
 from navloom.evals.navcraft.shown_tasks import found_block, task_detail
 from navloom.evals.navcraft.tables import variety_table, worth_table
 from navloom.evals.navcraft.task_columns import columns
-from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid
+from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, to_sample
 from navloom.evals.report.document import Table
 from navloom.evals.report.line_columns import Column
 from navloom.files import formed
@@ -149,7 +149,7 @@ def dataset_tables(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> list[
             ("task", "line", "where", "what"),
             cells[:_MOST_LISTED],
         )
-        to = tuple(f"sample/{row['id']}" for row, _ in listed[:_MOST_LISTED])
+        to = tuple(to_sample(row["id"]) for row, _ in listed[:_MOST_LISTED])
         blocks.append(Grid(table=table, to=to))
     good = [row["result"] for row in rows if not row["findings"] and row["result"]]
     with formed(str(path), "NavCraft tasks"):

@@ -31,6 +31,7 @@ from navloom.evals.report.blocks import (
     Tone,
     Transcript,
     Variants,
+    to_sample,
 )
 from navloom.evals.report.document import Table, number, percent
 from navloom.evals.report.line_columns import Line
@@ -321,7 +322,7 @@ def tables(run: Path) -> list[Block]:
             x=rest["gain_alpha"],
             y=rest["gain_g"],
             name=f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
-            to=f"sample/{line['id']}",
+            to=to_sample(line["id"]),
         )
         for line in read_samples(run)
         if (rest := rest_of(line)).get("gain_g") is not None

@@ -19,6 +19,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
+from urllib.parse import quote
 
 from navloom.evals.report.document import Table
 
@@ -28,6 +29,17 @@ Timed = tuple[float, int, float, float]
 """(when, floor, x, z): the same with a time, in the map's unit."""
 Tone = Literal["plain", "good", "bad", "quiet"]
 """How a thing is meant, said by a word or a sign too, never by its colour alone."""
+
+
+def to_sample(name: object) -> str:
+    """The address of a sample, by its id."""
+    return f"sample/{quote(str(name), safe='')}"
+
+
+def to_samples(**values: object) -> str:
+    """The address of the samples that have some values in columns, by the columns' names."""
+    words = " ".join(f'{name}:"{str(each).replace(chr(34), "")}"' for name, each in values.items())
+    return f"samples?filter={quote(words, safe='')}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,13 +146,14 @@ class MapRoute:
     Attributes:
         name: in the legend.
         style: ``walk`` solid, ``true`` dashed (the right way), ``other`` thin (a second run's),
-            ``robot_1`` and ``robot_2`` as CoNavBench draws them, ``cut`` for what is closed.
+            ``robot_1`` and ``robot_2`` as CoNavBench draws them, ``cut`` for what is closed,
+            ``unknown`` for what nobody labelled.
         points: where it goes.
         carried_from: index of the point from which the object is carried; None: never.
     """
 
     name: str
-    style: Literal["walk", "true", "other", "robot_1", "robot_2", "cut"]
+    style: Literal["walk", "true", "other", "robot_1", "robot_2", "cut", "unknown"]
     points: tuple[Spot, ...]
     carried_from: int | None = None
 

@@ -13,7 +13,7 @@ from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.scene import Point3, Scene
 from navloom.sim.graph import nearest_viewpoint
 
-RouteStyle = Literal["walk", "true", "other", "robot_1", "robot_2", "cut"]
+RouteStyle = Literal["walk", "true", "other", "robot_1", "robot_2", "cut", "unknown"]
 TrackStyle = Literal["walk", "other", "robot_1", "robot_2", "object"]
 
 
