@@ -220,7 +220,9 @@ def _scan(path: Path, form: Form) -> Iterator[tuple[dict[str, Any], int]]:
         yield parse_line(line, path, place.number, form), place.end
 
 
-def parse_line(line: bytes, path: Path, number: int, form: Form = ANY) -> dict[str, Any]:
+def parse_line(
+    line: bytes, path: Path, number: int, form: Form = ANY, *, walked: bool = True
+) -> dict[str, Any]:
     """The record of a line.
 
     Args:
@@ -228,6 +230,7 @@ def parse_line(line: bytes, path: Path, number: int, form: Form = ANY) -> dict[s
         path: of the file, for the message.
         number: of the line, from 1, for the message.
         form: what it keeps to.
+        walked: whether all of it may be walked through; how deep it is nested matters then alone.
 
     Raises:
         RunError: it is not a JSON object with an ``id``, or not of the form.
@@ -240,7 +243,7 @@ def parse_line(line: bytes, path: Path, number: int, form: Form = ANY) -> dict[s
         wrong = "it was changed since it was written, or is of another run"
     elif not isinstance(whole.get("id"), str):
         wrong = "it is not a JSON object with an id"
-    elif _is_deep(body, whole):
+    elif walked and _is_deep(body, whole):
         wrong = "it is nested beyond reason"
     else:
         wrong = _misfit(whole, form)

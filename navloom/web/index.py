@@ -102,7 +102,7 @@ class LineIndex:
         try:
             if line is None:
                 raise RunError(self._long(place))
-            record = parse_line(line, self.path, place.number, self.form)
+            record = parse_line(line, self.path, place.number, self.form, walked=False)
         except RunError as error:
             self.broken.append(str(error))
             return self._unread(place, str(error))
