@@ -1,4 +1,4 @@
-# make install | demo | test | test-slow | lint | bench | local — each installs what it needs first.
+# make install | demo | test | test-slow | browser | lint | bench | local — each installs what it needs first.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SERVER := $(VENV)/.server
 BENCH := $(VENV)/.bench
 
-.PHONY: install demo test test-slow lint bench local clean
+.PHONY: install demo test test-slow browser lint bench local clean
 
 install: $(STAMP)
 
@@ -25,6 +25,10 @@ test: $(STAMP)
 # installed for these tests alone.
 test-slow: $(SERVER)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or hypothesis' --hypothesis-profile many
+
+# The pages, in the system's Chromium; without one these tests skip and say so.
+browser: $(STAMP)
+	$(BIN)/python -m pytest -m browser -rs tests/web
 
 $(SERVER): $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,server]'

@@ -7,7 +7,8 @@
   function frame() {
     const main = el("main", { id: "main", tabindex: -1 });
     const crumbs = el("ol", {});
-    fill(document.body,
+    /* A bundle of one file has its packs here, too: they stay. */
+    document.body.append(
       el("a", { class: "skip", href: "#main", click: (event) => {
         event.preventDefault();
         main.focus();
