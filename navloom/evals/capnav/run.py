@@ -26,7 +26,7 @@ from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.judging.rows import ANSWERS
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, reply_tokens
+from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, later, reply_tokens
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id, sample_seed
@@ -330,4 +330,8 @@ CAPNAV = Kind(
     ended=ended,
     report=_report,
     things=("pairs", "scenes"),
+    columns=later("navloom.evals.capnav.answer_columns:columns"),
+    detail=later("navloom.evals.capnav.shown_answers:detail"),
+    tables=later("navloom.evals.capnav.shown_answers:tables"),
+    pairing=later("navloom.evals.capnav.answer_columns:pairing"),
 )

@@ -131,6 +131,17 @@ def _wilson(hits: int, of: int) -> str:
     return percent(hits / of, wilson(hits, of)) if of else NOTHING
 
 
+def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
+    """All tables of some runs' report, by the runs' names."""
+    tables = [run_table(read), run_table(read, official=True)]
+    for name, scores in read.items():
+        tables += [
+            table if len(read) == 1 else replace(table, title=f"{name}: {table.title}")
+            for table in group_tables(scores)
+        ]
+    return tables
+
+
 def write_capnav_report(
     runs: Sequence[Path], out: Path | None = None
 ) -> tuple[Document, list[Path]]:
@@ -147,12 +158,7 @@ def write_capnav_report(
         RunError: a folder is no run of this evaluation, or cannot be written.
     """
     read = {name: read_capnav(run) for name, run in zip(named_apart(runs), runs, strict=True)}
-    tables = [run_table(read), run_table(read, official=True)]
-    for name, scores in read.items():
-        tables += [
-            table if len(read) == 1 else replace(table, title=f"{name}: {table.title}")
-            for table in group_tables(scores)
-        ]
+    tables = report_tables(read)
     models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
     counts = " + ".join(str(len(scores.scores)) for scores in read.values())
     report = Document(f"CapNav · {models} · n = {counts}", "", tuple(tables))

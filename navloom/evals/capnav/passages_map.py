@@ -1,0 +1,156 @@
+"""Passages of a CapNav scene on its plan: what a body can use, what bars it, the ways that matter.
+
+A benchmark's scene is a graph of places, and its plan is no more than that. One that was written
+from a home (``navloom scenes export home:7 --format capnav``) says so in ``notes/ID.json``, and
+its plan is the home's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from navloom.errors import SceneError
+from navloom.evals.report.blocks import MapMark, MapRoute, SceneMap, Spot
+from navloom.evals.report.maps import RouteStyle, spot_of
+from navloom.scenes.exporting.capnav_nodes import nodes_of
+from navloom.scenes.scene import Scene
+from navloom.scenes.traverse.traverse_table import Passage, Traversability
+from navloom.tools.capnav.feasible import Feasibility
+
+_MOST_LABEL = 60
+_MOST_NOTES = 20_000_000
+_NAMES = {True: "open", False: "blocked", None: "unlabelled"}
+_STYLES: dict[bool | None, RouteStyle] = {True: "other", False: "cut", None: "unknown"}
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a question's map stands on.
+
+    Attributes:
+        scene: the plan's.
+        spots: where each node is on it.
+    """
+
+    scene: str
+    spots: dict[str, Spot]
+
+
+def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Ground:
+    """The plan on which a benchmark scene's nodes stand: of the home it was made from, if any.
+
+    Args:
+        folder: the benchmark's.
+        scene: as :mod:`navloom.scenes.formats.capnav` loads it.
+        load: gives a scene by its portable name, or raises a SceneError.
+    """
+    own = Ground(
+        scene.uri,
+        {v.id: spot for v in scene.viewpoints if (spot := spot_of(scene, v.id)) is not None},
+    )
+    made_from = _made_from(str(folder), scene.id)
+    if made_from is None:
+        return own
+    try:
+        home = load(made_from)
+    except SceneError:
+        return own
+    found = {
+        node.id: (home.region_by_id[region].floor, node.position[0], node.position[2])
+        for region, node in nodes_of(home).items()
+    }
+    # Notes may be another home's by now: all nodes must stand where the graph has them.
+    same = all(
+        name in found and abs(found[name][1] - x) + abs(found[name][2] - z) < 1e-3
+        for name, (_, x, z) in own.spots.items()
+    )
+    return Ground(home.uri, found) if same else own
+
+
+@lru_cache(maxsize=64)
+def _made_from(folder: str, scene: str) -> str | None:
+    """The home that a benchmark's scene was written from, as its notes say; None: none."""
+    file = Path(folder) / "notes" / f"{scene}.json"
+    try:
+        if file.stat().st_size > _MOST_NOTES:
+            return None
+        name = json.loads(file.read_bytes())["asked"]["scene"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return name if isinstance(name, str) and name.startswith(("home:", "demo:")) else None
+
+
+def passages_map(
+    ground: Ground,
+    truth: Traversability,
+    body: str,
+    found: Feasibility,
+    ends: tuple[str, str],
+    answered: Sequence[str | None] = (),
+) -> SceneMap:
+    """What a body can use of a scene, what bars it, and the ways that matter.
+
+    Args:
+        ground: where nodes are.
+        truth: every passage.
+        body: whose.
+        found: whether it can get from the question's start to its end.
+        ends: those two nodes.
+        answered: the nodes of the path that was answered, None for what is no node.
+    """
+    spots = ground.spots
+    routes = [
+        MapRoute(name=f"{_NAMES[can]} to {body}", style=_STYLES[can], points=(spots[a], spots[b]))
+        for a, b, can in _both_ways(truth, body)
+        if a in spots and b in spots
+    ]
+    if found.path:
+        name = {True: "the way there is", None: "a way, if what is unlabelled is open"}.get(
+            found.answer, "a way"
+        )
+        routes += _way(spots, found.path, name, "true")
+    said = [node for node in answered if node is not None]
+    routes += _way(spots, said, "the way that was answered", "walk")
+    marks = [
+        MapMark(kind=kind, at=spots[node], label=truth.names.get(node, node)[:_MOST_LABEL])
+        for kind, node in (("start", ends[0]), ("goal", ends[1]))
+        if node in spots
+    ]
+    marks += [
+        MapMark(kind="barrier", at=_middle(spots[p.a], spots[p.b]), label=_short(p))
+        for p in found.blocking
+        if p.a in spots and p.b in spots
+    ]
+    return SceneMap(scene=ground.scene, routes=tuple(routes), marks=tuple(marks))
+
+
+def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, bool | None]]:
+    """Each passage once: blocked where it is in one direction."""
+    for a, b in truth.edges:
+        there, back = (truth.passage(body, *pair).traversable for pair in ((a, b), (b, a)))
+        both = {there, back}
+        yield a, b, False if False in both else None if None in both else True
+
+
+def _way(
+    spots: dict[str, Spot], nodes: Sequence[str], name: str, style: RouteStyle
+) -> Iterator[MapRoute]:
+    points = tuple(spots[node] for node in nodes if node in spots)
+    if len(points) > 1:
+        yield MapRoute(name=name, style=style, points=points)
+
+
+def _middle(a: Spot, b: Spot) -> Spot:
+    """Half way, on the floor of the first: a barrier on stairs is at their foot."""
+    if a[0] != b[0]:
+        return a
+    return a[0], (a[1] + b[1]) / 2, (a[2] + b[2]) / 2
+
+
+def _short(passage: Passage) -> str:
+    note = " ".join(passage.note.split()) or "no note"
+    return note if len(note) <= _MOST_LABEL else note[: _MOST_LABEL - 1] + "…"
