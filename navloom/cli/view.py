@@ -30,6 +30,14 @@ def view(
             argument=True,
         ),
     ] = ("runs",),
+    scenes: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Where a dataset's homes are: hm3d:DIR, a folder of scene.json. Several times.",
+            metavar="SPEC",
+            shown="the package and $NAVLOOM_DATA",
+        ),
+    ] = (),
     port: Annotated[
         int, Opt("Where to listen; the next free one where it is taken.", min=0, max=65535)
     ] = 8765,
@@ -69,7 +77,7 @@ def view(
     from navloom.web.documents import Documents
     from navloom.web.opening import open_sources
 
-    sources = open_sources(paths, lambda line: say(f"navloom: {line}"))
+    sources = open_sources(paths, lambda line: say(f"navloom: {line}"), scenes)
     if bundle is not None:
         _write(Documents(sources, licensed=with_licensed), bundle)
         return

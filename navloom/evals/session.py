@@ -307,13 +307,18 @@ class CallScope:
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=@-]{0,199}")
 
 
+def is_id(name: str) -> bool:
+    """Whether a name is safe as a file's, and so as a sample's id."""
+    return _SAFE_ID.fullmatch(name) is not None
+
+
 def check_id(name: str) -> str:
     """Return a sample id if it is safe as a file name.
 
     Raises:
         RunError: it is empty, too long, starts with a dot or holds a slash, a colon or a space.
     """
-    if not _SAFE_ID.fullmatch(name):
+    if not is_id(name):
         raise RunError(
             f"{name!r} cannot be a sample id: use letters, digits and . _ + = @ -,"
             " a letter or digit first, at most 200"

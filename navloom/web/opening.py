@@ -12,12 +12,15 @@ from navloom.web.source import Source
 _DEPTH, _MOST = 3, 500
 
 
-def open_sources(named: Sequence[str], note: Callable[[str], None]) -> list[Source]:
+def open_sources(
+    named: Sequence[str], note: Callable[[str], None], scenes: Sequence[str] = ()
+) -> list[Source]:
     """The sources of some names.
 
     Args:
         named: folders of runs, of studies, of both; dataset files; scenes' URIs.
         note: told of each that is passed over, in a line.
+        scenes: where datasets' homes are.
 
     Raises:
         UsageError: nothing is there that can be looked at; NavloomError: the only one is broken.
@@ -35,7 +38,8 @@ def open_sources(named: Sequence[str], note: Callable[[str], None]) -> list[Sour
             if len(runs) + len(others) == 1:
                 raise
             note(f"{run} is passed over: {error}")
-    found += [_other(name) for name in others]
+    for name in others:
+        found += _other(name, scenes)
     if not found:
         said = " ".join(named)
         raise UsageError(
@@ -56,7 +60,9 @@ def _runs_in(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
                 yield from _runs_in(each, depth - 1)
 
 
-def _other(name: str) -> Source:
-    from navloom.web.other_sources import HomeSource
+def _other(name: str, scenes: Sequence[str]) -> list[Source]:
+    from navloom.web.other_sources import DatasetSource, homes_of
 
-    return HomeSource(name)
+    if name.endswith(".jsonl"):
+        return [DatasetSource(Path(name), scenes)]
+    return homes_of(name)

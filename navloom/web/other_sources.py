@@ -1,25 +1,112 @@
-"""A home as a page looks at it."""
+"""A dataset and a home as a page looks at them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
+from navloom.evals.navcraft.shown_dataset import (
+    dataset_columns,
+    dataset_detail,
+    dataset_rows,
+    dataset_tables,
+)
 from navloom.evals.report.blocks import Block, Detail, SceneMap
 from navloom.evals.report.line_columns import Column
-from navloom.scenes.uri import list_scenes, load_scene
-from navloom.web.index import Row
-from navloom.web.source import Header, Source
+from navloom.line_file import Place
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import SceneNames, list_scenes, load_scene
+from navloom.web.index import Row, cells_of
+from navloom.web.run_source import FIRST
+from navloom.web.source import Header, Source, size_and_time
+
+_NOWHERE = Place(0, 0, 0)
+
+
+class DatasetSource(Source):
+    """A file of tasks, anyone's, with what ``navloom validate`` finds.
+
+    Args:
+        path: the file.
+        scenes: where its homes are; the package and ``$NAVLOOM_DATA`` unless given.
+
+    Raises:
+        UsageError: it cannot be read; SceneError: ``scenes`` names none.
+    """
+
+    def __init__(self, path: Path, scenes: Sequence[str] = ()) -> None:
+        self.path = path
+        self._where = tuple(scenes) or None
+        self._columns = (*FIRST, *dataset_columns())
+        self._read: tuple[int, int] | None = None
+        self._lines: dict[str, Any] = {}
+        self._rows: list[Row] = []
+        self.rows()
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """A task's, as a run of NavCraft has them, and its faults."""
+        return self._columns
+
+    def rows(self) -> Sequence[Row]:
+        """All lines; read anew when the file is another."""
+        now = size_and_time(self.path)
+        if now != self._read:
+            self._lines = {row["id"]: row for row in dataset_rows(self.path, self._where)}
+            lines = self._lines.values()
+            self._rows = [Row(x["id"], cells_of(self._columns, x), _NOWHERE) for x in lines]
+            self._read = now
+        return self._rows
+
+    def state(self) -> tuple[Any, ...]:
+        """The file's size and time."""
+        return size_and_time(self.path)
+
+    def header(self) -> Header:
+        """How many tasks, how many of them valid."""
+        rows = self.rows()
+        wrong = sum(bool(line["findings"]) for line in self._lines.values())
+        score = f"valid {len(rows) - wrong} of {len(rows)}" if rows else None
+        cells = {"name": self.path.name, "kind": "dataset", "samples": len(rows), "score": score}
+        tabs = (("dataset", "What it comes to"),)
+        return Header(name=self.path.name, kind="dataset", cells=cells, tabs=tabs, things="tasks")
+
+    def tab(self, name: str) -> Sequence[Block]:
+        """What is wrong with it, and what its tasks are worth."""
+        del name
+        self.rows()
+        return dataset_tables(self.path, list(self._lines.values()))
+
+    def detail(self, name: str) -> Detail:
+        """One task."""
+        return dataset_detail(self.path, self._lines[name], self._where)
+
+    def scenes(self) -> Iterable[str]:
+        """Those that its lines name."""
+        return dict.fromkeys(line["scene"] for line in self._lines.values() if line["scene"])
+
+    def load(self, uri: str) -> Scene:
+        """A scene by its name in the file."""
+        return self._homes.load(uri)
+
+    @cached_property
+    def _homes(self) -> SceneNames:
+        return SceneNames(self._where)
 
 
 class HomeSource(Source):
     """A scene, by its URI.
 
     Raises:
-        SceneError: there is none, or the name says several.
+        SceneError: there is none.
     """
 
-    def __init__(self, name: str) -> None:
-        self.uri = list_scenes(name)[0]
+    def __init__(self, uri: str) -> None:
+        self.path = Path(uri)
+        self.uri = uri
+        load_scene(uri)
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -32,7 +119,6 @@ class HomeSource(Source):
 
     def header(self) -> Header:
         """Its name."""
-        load_scene(self.uri)
         cells = {"name": self.uri, "kind": "home"}
         return Header(name=self.uri, kind="home", cells=cells, tabs=(("home", "Home"),))
 
@@ -48,3 +134,8 @@ class HomeSource(Source):
     def scenes(self) -> Iterable[str]:
         """Itself."""
         return (self.uri,)
+
+
+def homes_of(spec: str) -> list[Source]:
+    """The homes of a spec, at most fifty."""
+    return [HomeSource(uri) for uri in list_scenes(spec)[:50]]

@@ -20,7 +20,7 @@ from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.scene import Scene
 from navloom.web.index import LineIndex, Row
-from navloom.web.source import Header, Source
+from navloom.web.source import Header, Source, size_and_time
 
 _MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_NOTES = 5
@@ -82,7 +82,7 @@ class RunSource(Source):
     def rows(self) -> Sequence[Row]:
         """Finished samples in the order in which they ended, then those that broke."""
         self._index.update()
-        now = _size_and_time(self._errors.path)
+        now = size_and_time(self._errors.path)
         if now != self._errors_were:
             # Retried errors are taken out of this file: it is short, and read anew.
             self._errors, self._errors_were = self._errors_index(), now
@@ -92,7 +92,7 @@ class RunSource(Source):
     def state(self) -> tuple[Any, ...]:
         """Sizes and times of what grows."""
         names = ("samples.jsonl", "errors.jsonl", "summary.json")
-        return (*(_size_and_time(self.path / each) for each in names), self._running())
+        return (*(size_and_time(self.path / each) for each in names), self._running())
 
     def header(self) -> Header:
         """What a list says of the run as it is now."""
@@ -250,14 +250,6 @@ def _plain_detail(line: Mapping[str, Any]) -> Detail:
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value)[:200]
-
-
-def _size_and_time(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return (0, 0)
-    return found.st_size, found.st_mtime_ns
 
 
 def _locked(path: Path) -> bool:

@@ -110,3 +110,12 @@ class Source(ABC):
     def state(self) -> tuple[Any, ...]:
         """What is another as soon as it has grown: sizes of files."""
         return ()
+
+
+def size_and_time(path: Path) -> tuple[int, int]:
+    """A file's size and when it was written; zeros where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return found.st_size, found.st_mtime_ns

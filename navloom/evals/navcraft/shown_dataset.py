@@ -21,6 +21,7 @@ from navloom.evals.navcraft.task_columns import columns
 from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, to_sample
 from navloom.evals.report.document import Table
 from navloom.evals.report.line_columns import Column
+from navloom.evals.session import is_id
 from navloom.files import formed
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SCENES_KEPT, SceneNames
@@ -49,7 +50,7 @@ def dataset_rows(path: Path | str, scenes: str | Sequence[str] | None = None) ->
         rest = whole.get("navloom")
         rest = rest if isinstance(rest, dict) else {}
         name = rest.get("id")
-        if not isinstance(name, str) or not name or name in taken:
+        if not isinstance(name, str) or not is_id(name) or name in taken:
             name = f"line-{number}"
         taken.add(name)
         plan = whole.get("phase_2")
