@@ -22,16 +22,14 @@ from dataclasses import asdict
 from typing import Any
 
 from navloom.errors import NavloomError, RunError
-from navloom.evals.kinds import later
 from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Prose, SceneMap, record_of
+from navloom.evals.report.paired import comparison_blocks, pair_detail
 from navloom.models.secrets import redacted
 from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
-comparison_blocks = later("navloom.evals.report.paired:comparison_blocks")
-pair_detail = later("navloom.evals.report.paired:pair_detail")
 _NOT_GIVEN = (
     "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
     " given on. Whoever may have them makes the bundle with --with-licensed."
