@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
@@ -131,7 +134,10 @@ def _serve(
         made, log_level="error", access_log=False, server_header=False, date_header=False
     )
     config.timeout_graceful_shutdown = 1
-    uvicorn.Server(config).run(sockets=[listening])
+    # Ctrl-C is how it ends: nothing was going on that could be gone on with.
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening])
+    raise typer.Exit
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -24,7 +24,7 @@ from typing import Any
 from navloom.errors import RunError, did_you_mean
 from navloom.evals.made_with import made_by_another
 from navloom.evals.progress import Summary
-from navloom.evals.report.blocks import Block, Detail, Fact
+from navloom.evals.report.blocks import Block, Detail
 from navloom.evals.report.line_columns import Column, Pairing
 from navloom.evals.request import Request
 from navloom.evals.run_folder import RunFolder, holds_run, read_run
@@ -201,7 +201,7 @@ class Kind:
     columns: Callable[[Mapping[str, Any]], Sequence[Column]] = lambda _: ()
     detail: Callable[[Path, Mapping[str, Any]], Detail] | None = None
     tables: Callable[[Path], Sequence[Block]] = lambda _: ()
-    first: Callable[[Mapping[str, Any]], Fact | None] = lambda _: None
+    first: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     pairing: Callable[[], Pairing] | None = None
 
 

@@ -13,7 +13,7 @@ from navloom.errors import NavloomError
 from navloom.evals.kinds import Kind, kind_of
 from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
-from navloom.evals.report.document import Table, number
+from navloom.evals.report.document import Table, number, percent
 from navloom.evals.report.line_columns import Column, Line
 from navloom.evals.run_folder import line_form, read_run
 from navloom.evals.run_scenes import run_scene
@@ -24,6 +24,7 @@ from navloom.web.source import Header, Source, size_and_time
 
 _MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_NOTES = 5
+_STUMBLES = (LookupError, TypeError, ValueError, AttributeError)
 
 
 def _tokens(line: Line) -> int:
@@ -171,9 +172,12 @@ class RunSource(Source):
     def _score(self, summary: Mapping[str, Any]) -> str | None:
         try:
             first = self.kind.first(summary)
-        except (LookupError, TypeError, ValueError, AttributeError):
-            return None
-        return f"{first.name} {first.value}" if first else None
+        except _STUMBLES:
+            first = None
+        ok, ended = summary.get("ok"), len(self._index.rows)
+        if first is None and isinstance(ok, int) and ended >= ok > 0:
+            return f"ok {percent(ok / ended)}"
+        return first
 
     def _models(self, summary: Mapping[str, Any]) -> list[str]:
         told = summary.get("models")

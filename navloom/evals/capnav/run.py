@@ -28,6 +28,7 @@ from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.judging.rows import ANSWERS
 from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, later, reply_tokens
 from navloom.evals.progress import Summary
+from navloom.evals.report.document import first_score
 from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id, sample_seed
 from navloom.evals.video import check_video, sample_frames, video_digest
@@ -329,6 +330,7 @@ CAPNAV = Kind(
     finish=_finish,
     ended=ended,
     report=_report,
+    first=lambda said: first_score("accuracy", said["scores"]["ours"]["accuracy"], "value"),
     things=("pairs", "scenes"),
     columns=later("navloom.evals.capnav.answer_columns:columns"),
     detail=later("navloom.evals.capnav.shown_answers:detail"),

@@ -30,6 +30,7 @@ from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
 from navloom.evals.navigation.walked import physics_of, standing, walked_of
 from navloom.evals.progress import Summary
+from navloom.evals.report.document import first_score
 from navloom.evals.run_folder import read_run
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
@@ -425,6 +426,7 @@ NAVIGATE = Kind(
     finish=lambda _, run: {"scores": read_scores(run).record()},
     ended=_ended,
     report=_report,
+    first=lambda said: first_score("SR", said["scores"]["metrics"]["SR"], "mean"),
     things=("episodes", "scenes"),
     columns=later("navloom.evals.navigation.episode_columns:columns"),
     pairing=later("navloom.evals.navigation.episode_columns:pairing"),

@@ -78,6 +78,19 @@ def percent(share: float | None, interval: Interval | None = None) -> str:
     return f"{share:.1%}{ends}"
 
 
+def first_score(name: str, said: Mapping[str, Any], key: str) -> str:
+    """A run's first score as a list of runs shows it, from what ``summary.json`` says of it.
+
+    Args:
+        name: of the score, a share.
+        said: its value under ``key``, and its ``interval``.
+        key: where the value stands.
+    """
+    ends = said.get("interval")
+    interval = (float(ends[0]), float(ends[1])) if ends else None
+    return f"{name} {percent(float(said[key]), interval)}"
+
+
 def rate_cell(rate: Rate | None) -> str:
     """A share with its counts and its 95 % interval."""
     if rate is None or rate.share is None:
