@@ -26,6 +26,7 @@ MarkKind = Literal[
     "oracle",
     "contact",
     "barrier",
+    "revisit",
 ]
 
 
@@ -115,6 +116,7 @@ MARKS: dict[MarkKind, MarkLook] = {
     "oracle": MarkLook("p", "#9fd8c0", 10, "nearest to the goal"),
     "contact": MarkLook("P", "#f2a900", 8, "contact"),
     "barrier": MarkLook("8", "#d6303a", 10, "barrier"),
+    "revisit": MarkLook("o", "#b9d3ee", 6, "stood on again"),
 }
 
 

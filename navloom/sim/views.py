@@ -22,7 +22,8 @@ green rim. Markers keep off one another by a few pixels, the nearest place first
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -58,7 +59,8 @@ MARK_M = 0.3
 _POST_M = (0.1, 0.5, 1.0, 1.4)
 """Heights of a place that is hidden only if none of them is seen."""
 _SLACK_M = 0.25
-_BAND = 32
+BAND = 32
+"""Pixels of the words above a panel."""
 _GREEN = (0, 150, 0)
 _QUARTER = math.pi / 2
 
@@ -127,12 +129,49 @@ def drawn(
         )
     chosen = _quarters(views, heading) if n == 4 else _sweep(views, heading, n)
     shown = [(view, label, _pixels(view)) for view, label in chosen]
-    hidden = hidden_ways(observation) if markers else frozenset()
-    ways = sorted(enumerate(observation.candidates, 1), key=lambda each: each[1].distance)
-    marked = [(number, way, way.viewpoint in hidden) for number, way in ways if markers]
+    marked = _marked(observation) if markers else []
     if n == 4:
         return [_panels(shown, observation.pose, marked)]
     return [_panels([each], observation.pose, marked) for each in shown]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of the strip, its markers beside the picture and not on it.
+
+    Attributes:
+        name: Left, Front, Right or Back.
+        pixels: (height, width, 3) uint8, at most ``PANEL`` wide.
+        markers: u from the left and v from the top, 0 to 1, and the candidate's number from 1.
+    """
+
+    name: str
+    pixels: NDArray[np.uint8]
+    markers: tuple[tuple[float, float, int], ...]
+
+
+def panels(observation: Observation, heading: float) -> list[Panel]:
+    """The strip's panels, for whoever draws markers himself; none where there are no pictures.
+
+    Raises:
+        SimulatorError: as :func:`strip`.
+    """
+    views = [view for view in observation.images.get("rgb", ()) if view.projection == "pinhole"]
+    found = []
+    for view, name in _quarters(views, heading) if views else ():
+        pixels = _pixels(view)
+        height, width = pixels.shape[:2]
+        marked = _placed(view, observation.pose, _marked(observation), width, height)
+        places = tuple((x / width, y / height, number) for x, y, number, _ in marked)
+        found.append(Panel(name, pixels, places))
+    return found
+
+
+def _marked(observation: Observation) -> list[tuple[int, Candidate, bool]]:
+    """The candidates by number, the nearest first, and whether each is hidden."""
+    hidden = hidden_ways(observation)
+    ways = sorted(enumerate(observation.candidates, 1), key=lambda each: each[1].distance)
+    return [(number, way, way.viewpoint in hidden) for number, way in ways]
 
 
 def hidden_ways(observation: Observation) -> frozenset[str]:
@@ -240,25 +279,33 @@ def _panels(
 
     sizes = [pixels.shape[:2] for _, _, pixels in shown]
     tall = max(h for h, _ in sizes)
-    canvas = np.empty((tall + _BAND, sum(w for _, w in sizes), 3), np.uint8)
+    canvas = np.empty((tall + BAND, sum(w for _, w in sizes), 3), np.uint8)
     if any(h < tall for h, _ in sizes):
         canvas[:] = 255
     left = 0
     for (_, label, pixels), (height, width) in zip(shown, sizes, strict=True):
-        canvas[:_BAND, left : left + width] = _band(label, width)
-        canvas[_BAND : _BAND + height, left : left + width] = pixels
+        canvas[:BAND, left : left + width] = _band(label, width)
+        canvas[BAND : BAND + height, left : left + width] = pixels
         left += width
     row = Image.fromarray(canvas)
     draw, left = ImageDraw.Draw(row), 0
     for (view, _, _), (height, width) in zip(shown, sizes, strict=True):
-        taken: list[tuple[float, float]] = []
-        for number, way, hidden in marked:
-            place = _marker(view, way, pose, width, height, taken)
-            if place is not None:
-                taken.append(place)
-                _mark(draw, left + place[0], _BAND + place[1], _radius(width), number, hidden)
+        for x, y, number, hidden in _placed(view, pose, marked, width, height):
+            _mark(draw, left + x, BAND + y, _radius(width), number, hidden)
         left += width
     return row
+
+
+def _placed(
+    view: View, pose: Pose, marked: Sequence[tuple[int, Candidate, bool]], width: int, height: int
+) -> Iterator[tuple[float, float, int, bool]]:
+    """The markers on a view: column and row in pixels, number, whether it is hidden."""
+    taken: list[tuple[float, float]] = []
+    for number, way, hidden in marked:
+        place = _marker(view, way, pose, width, height, taken)
+        if place is not None:
+            taken.append(place)
+            yield *place, number, hidden
 
 
 def _radius(width: int) -> int:
@@ -358,9 +405,9 @@ def _seen_along(view: View, offset: Point3, width: int, height: int) -> tuple[fl
 def _band(label: str, width: int) -> NDArray[np.uint8]:
     from PIL import Image, ImageDraw
 
-    band = Image.new("RGB", (width, _BAND), "white")
+    band = Image.new("RGB", (width, BAND), "white")
     draw = ImageDraw.Draw(band)
-    draw.text((width / 2, _BAND / 2), label, fill="black", font=_font(20), anchor="mm")
+    draw.text((width / 2, BAND / 2), label, fill="black", font=_font(20), anchor="mm")
     return np.asarray(band)
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from navloom.errors import SceneError
+from navloom.evals.navigation.episode_map import bumps_of, spot_of, spots_of
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
 from navloom.evals.navigation.failures import Analysis, FailureTally, tally_tags
@@ -19,7 +20,6 @@ from navloom.scenes.plan_legend import legend_strip
 from navloom.scenes.plan_lines import Mark, Route, Spot
 from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.scene import Point3, Scene
-from navloom.sim.graph import nearest_viewpoint
 
 CAUSE_COLOURS: dict[Cause, str] = {
     "premature_stop": "#8c3b2f",
@@ -133,7 +133,6 @@ class EpisodeDrawing:
 
 _WIDTH, _WIDTH_FLOORS = 5.0, 6.4
 """Inches of the figure for one floor and for several."""
-_MOST_BUMPS = 200
 _CONTEXT = 3.0
 """Metres that are shown around an episode where the scene is larger."""
 
@@ -154,20 +153,15 @@ def draw_episode(
     Raises:
         SceneError: the scene has none of its viewpoints.
     """
-    truth, walked = _spots(scene, drawing.reference), _walked_spots(scene, drawing)
+    truth, walked = spots_of(scene, drawing.reference), _walked_spots(scene, drawing)
     named: tuple[tuple[MarkKind, Sequence[str]], ...] = (
         ("goal", drawing.goals),
         ("start", drawing.trajectory[:1] or drawing.reference[:1]),
         ("deviation", (drawing.deviation,) if drawing.deviation is not None else ()),
     )
     marks = [Mark("stop", *spot) for spot in walked[-1:]]
-    marks += [Mark(kind, *spot) for kind, names in named for spot in _spots(scene, names)]
-    # Who bumps into one thing again and again does so in one place.
-    bumped = dict.fromkeys(
-        (floor, round(x, 1), round(z, 1))
-        for floor, x, z in (_spot(scene, point) for point in drawing.bumps[:_MOST_BUMPS])
-    )
-    marks += [Mark("bump", *spot) for spot in bumped]
+    marks += [Mark(kind, *spot) for kind, names in named for spot in spots_of(scene, names)]
+    marks += [Mark("bump", *spot) for spot in bumps_of(scene, drawing.bumps)]
     routes = [r for r in (_truth(truth), _walked(walked)) if len(r.points) > 1]
     spots = [spot for route in routes for spot in route.points]
     spots += [(mark.floor, mark.x, mark.z) for mark in marks]
@@ -235,15 +229,5 @@ def _part(scene: Scene, spots: Sequence[tuple[int, float, float]]) -> Scene:
 def _walked_spots(scene: Scene, drawing: EpisodeDrawing) -> tuple[Spot, ...]:
     """Where it stood: on its viewpoints, or beside them."""
     if drawing.points is None:
-        return _spots(scene, drawing.trajectory)
-    return tuple(_spot(scene, point) for point, _ in groupby(drawing.points))
-
-
-def _spot(scene: Scene, point: Point3) -> Spot:
-    nearest, _ = nearest_viewpoint(scene, point)
-    return scene.floor_of(scene.viewpoint_by_id[nearest]), point[0], point[2]
-
-
-def _spots(scene: Scene, names: Sequence[str]) -> tuple[Spot, ...]:
-    known = [scene.viewpoint_by_id[name] for name in names if name in scene.viewpoint_by_id]
-    return tuple((scene.floor_of(v), v.position[0], v.position[2]) for v in known)
+        return spots_of(scene, drawing.trajectory)
+    return tuple(spot_of(scene, point) for point, _ in groupby(drawing.points))

@@ -14,12 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from navloom.errors import NavloomError, SimulatorError
 from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.failure_behaviour import reference_of
-from navloom.evals.navigation.failures import Analysis, analyse, error_tables, read_tags
+from navloom.evals.navigation.failures import Analysis, error_tables
 from navloom.evals.navigation.pictures import (
     EpisodeDrawing,
     draw_episode,
@@ -35,6 +33,7 @@ from navloom.evals.navigation.shown_episodes import (
     case_steps,
     pick_cases,
     read_case,
+    tags_of,
 )
 from navloom.evals.navigation.tables import headline, request_table, run_tables, title
 from navloom.evals.navigation.walked import walked_by
@@ -49,7 +48,6 @@ from navloom.evals.report.document import (
 )
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.run_scenes import names_of
-from navloom.evals.tasks.episode import Episode
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
 from navloom.sim.embedded.lookout import can_look, panorama_at
@@ -111,7 +109,7 @@ def build_nav_report(run: Path | str) -> NavReport:
     tagged, cases = [], []
     with formed(f"{run}: a sample", "a navigated episode"):
         for line in lines:
-            tags = _tags(line, scenes)
+            tags = tags_of(line, scenes.load)
             if tags is not None:
                 tagged.append(tags)
                 case = read_case(line, tags)
@@ -146,22 +144,6 @@ class RunScenes:
         if name not in self._loaded:
             self._loaded[name] = self._walked(self._names.load(name))
         return self._loaded[name]
-
-
-def _tags(line: Mapping[str, Any], scenes: RunScenes) -> Analysis | None:
-    """A line's tags; worked out anew where it has none."""
-    result = line.get("result")
-    if not isinstance(result, Mapping):
-        return None
-    tagged = read_tags(result.get("tags"))
-    if tagged is not None:
-        return tagged
-    try:
-        episode = Episode.model_validate(result.get("episode"))
-        scene = scenes.load(episode.scene)
-    except (ValidationError, NavloomError):
-        return None
-    return read_tags(analyse(result, episode, scene, success=line.get("status") == "ok").tags)
 
 
 def _show(case: Case, scenes: RunScenes) -> ShownCase:

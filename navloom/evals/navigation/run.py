@@ -429,5 +429,6 @@ NAVIGATE = Kind(
     first=lambda said: first_score("SR", said["scores"]["metrics"]["SR"], "mean"),
     things=("episodes", "scenes"),
     columns=later("navloom.evals.navigation.episode_columns:columns"),
+    detail=later("navloom.evals.navigation.episode_detail:detail"),
     pairing=later("navloom.evals.navigation.episode_columns:pairing"),
 )

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
 
+from navloom.errors import NavloomError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, spelled
-from navloom.evals.navigation.failures import Analysis
+from navloom.evals.navigation.failures import Analysis, analyse, read_tags
 from navloom.evals.navigation.scores import spoken
 from navloom.evals.tasks.episode import Episode
+from navloom.scenes.scene import Scene
 from navloom.tools.navigation.steps import Step, Walk
 
 _MOST_TEXT = 1200
+MOST_WHOLE = 100_000
+"""Characters of a text that is given whole."""
 _MOST_OPTIONS = 24
 _MOST_STEPS = 60
 _SUCCESSES = 4
@@ -73,6 +77,30 @@ def read_case(line: Mapping[str, Any], tagged: Analysis) -> Case | None:
         return Case(line["id"], Episode.model_validate(result.get("episode")), result, tagged)
     except ValidationError:
         return None
+
+
+def tags_of(line: Mapping[str, Any], load: Callable[[str], Scene]) -> Analysis | None:
+    """A line's tags; worked out anew where it has none.
+
+    Args:
+        line: of ``samples.jsonl``.
+        load: gives a scene by its portable name.
+
+    Returns:
+        None where it has none and its episode or its scene cannot be read.
+    """
+    result = line.get("result")
+    if not isinstance(result, Mapping):
+        return None
+    tagged = read_tags(result.get("tags"))
+    if tagged is not None:
+        return tagged
+    try:
+        episode = Episode.model_validate(result.get("episode"))
+        scene = load(episode.scene)
+    except (ValidationError, NavloomError):
+        return None
+    return read_tags(analyse(result, episode, scene, success=line.get("status") == "ok").tags)
 
 
 def pick_cases(cases: Iterable[Case], most: int = 12) -> list[Case]:
@@ -155,14 +183,19 @@ class ShownStep:
 
 
 def case_steps(case: Case) -> list[ShownStep]:
-    """The steps of an episode."""
+    """The steps of an episode, as many as a printed page has room for."""
     steps = Walk.read(case.result).steps[:_MOST_STEPS]
     shown = [_step(case, number, step) for number, step in enumerate(steps)]
-    pointed = _mapping(case.result.get("pointed"))
-    if shown and pointed:
-        notes = (*shown[-1].notes, *_pointed(pointed, case.episode.columns))
+    if shown:
+        notes = (*shown[-1].notes, *pointed_notes(case))
         shown[-1] = replace(shown[-1], notes=notes)
     return shown
+
+
+def pointed_notes(case: Case) -> tuple[Note, ...]:
+    """Which thing was named at the end; none where nobody asked."""
+    pointed = _mapping(case.result.get("pointed"))
+    return tuple(_pointed(pointed, case.episode.columns)) if pointed else ()
 
 
 def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator[Note]:
@@ -193,13 +226,14 @@ def _step(case: Case, number: int, step: Step) -> ShownStep:
             for each in step.options[:_MOST_OPTIONS]
         ),
         reply=_text(step.reply),
-        action=_action(step),
+        action=action_of(step),
         deviates=deviates,
-        notes=tuple(_notes(step)),
+        notes=tuple(notes_of(step)),
     )
 
 
-def _action(step: Step) -> str:
+def action_of(step: Step) -> str:
+    """What a step came to, in words."""
     action = step.action
     if action.kind == "move":
         touched = f", bumping into {_text(step.bumped)}" if step.bumped else ""
@@ -213,26 +247,37 @@ def _moves(step: Step) -> str:
     return "does not get" if step.missed else "moves"
 
 
-def _notes(step: Step) -> Iterator[Note]:
+def notes_of(step: Step, *, whole: bool = False) -> Iterator[Note]:
+    """What was said at a step beside the reply: reasons, faults, questions and answers.
+
+    Args:
+        step: the step.
+        whole: whether texts are given whole, however long.
+    """
+    most = MOST_WHOLE if whole else _MOST_TEXT
+
+    def text(value: Any) -> str:
+        return _text(value, most)
+
     for name in ("reasoning", "reflection", "decision"):
         if said := getattr(step, name):
-            yield Note(name, _text(said))
+            yield Note(name, text(said))
     for fault in step.faults:
-        yield Note("fault", _text(fault), bad=True)
+        yield Note("fault", text(fault), bad=True)
     for words, who in ((step.asked, "answer"), (step.oracle, "guidance")):
         if words is None:
             continue
         if words.question:
-            yield Note("question", _text(words.question))
+            yield Note("question", text(words.question))
         if words.answer:
             trigger = getattr(words, "trigger", None)
-            yield Note(who + (f" ({_text(trigger)})" if trigger else ""), _text(words.answer))
+            yield Note(who + (f" ({text(trigger)})" if trigger else ""), text(words.answer))
         if words.told:
-            yield Note("gives away", ", ".join(map(_text, words.told)))
+            yield Note("gives away", ", ".join(map(text, words.told)))
         if words.leaked:
             yield Note("leak", "the answer held what it must not", bad=True)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, most: int = _MOST_TEXT) -> str:
     text = "" if value is None else str(value)
-    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
+    from PIL.Image import Image as Picture
 
 _WIDTH, _ROWS = 80, 18
 """Columns and rows of what is told in a terminal."""
@@ -216,20 +217,27 @@ def data_uri(figure: Figure) -> str:
 
 
 def photo_uri(picture: NDArray[np.uint8] | bytes, most: int = 1024) -> str:
-    """A rendered picture as a page carries it: small, not exact.
+    """A rendered picture as a data URI; arguments as :func:`photo` has them."""
+    return "data:image/jpeg;base64," + base64.b64encode(photo(picture, most)).decode()
+
+
+def photo(picture: NDArray[np.uint8] | Picture | bytes, most: int = 1024) -> bytes:
+    """A rendered picture as a page carries it: a JPEG file, small, not exact.
 
     Args:
-        picture: (height, width, 3) uint8, or an image file of our own.
+        picture: (height, width, 3) uint8, a picture of Pillow's, or an image file of our own.
         most: pixels of its longer side.
     """
     from PIL import Image
 
-    made = Image.open(BytesIO(picture)) if isinstance(picture, bytes) else Image.fromarray(picture)
+    if isinstance(picture, bytes):
+        picture = Image.open(BytesIO(picture))
+    made = picture if isinstance(picture, Image.Image) else Image.fromarray(picture)
     made = made.convert("RGB")
     made.thumbnail((most, most))
     held = BytesIO()
     made.save(held, "JPEG", quality=80)
-    return "data:image/jpeg;base64," + base64.b64encode(held.getvalue()).decode()
+    return held.getvalue()
 
 
 def drawn_or_why(draw: Callable[[], Figure]) -> tuple[str | None, str | None]:

@@ -1,0 +1,158 @@
+"""What was seen at a step, in four views: pictures where a run has any, else captions.
+
+Pictures are those that the model was shown, which the run keeps, or those of the panoramas that it
+walked among; nothing is rendered. Views stand as VLN-MME E.1 has them: Left, Front, Right, Back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import NavloomError
+from navloom.evals.navigation.failure_account import seen_from
+from navloom.evals.report.blocks import Seen
+from navloom.evals.report.document import photo
+from navloom.scenes.bodies import DEFAULT_BODY
+from navloom.scenes.scene import Scene
+from navloom.sim.media import FolderMedia
+from navloom.sim.protocol import Observation, Pose, Simulator
+from navloom.sim.registry import get_simulator
+from navloom.sim.views import BAND, DIRECTIONS, FORMS, Panel, panels, quarter
+from navloom.tools.navigation.steps import Step
+
+_VIEW = 256
+"""Pixels of a view's longer side."""
+_TURNS = {"Left": 3, "Front": 0, "Right": 1, "Back": 2}
+_MOST_WORDS = 600
+
+
+@dataclass(frozen=True)
+class Eyes:
+    """What there is to see in an episode.
+
+    Attributes:
+        run: the run's folder.
+        said: what its ``run.json`` says.
+        scene: the episode's; None where it is gone.
+    """
+
+    run: Path
+    said: Mapping[str, Any]
+    scene: Scene | None
+
+    def strip(self, step: Step) -> tuple[Seen, ...]:
+        """The views of a step; none where nothing at all is known of them."""
+        seen = self._pictured(step) or self._told(step)
+        chosen = next((o for o in step.options if o.viewpoint == step.goes_to), None)
+        if chosen is None or chosen.hops > 1:
+            return seen
+        return tuple(replace(each, to_next=each.name == chosen.direction) for each in seen)
+
+    def after(self, viewpoint: str, heading: float | None) -> tuple[Seen, ...]:
+        """The views from where the walk ended, which was at no step."""
+        return self.strip(Step(viewpoint=viewpoint, heading=heading))
+
+    def _pictured(self, step: Step) -> tuple[Seen, ...]:
+        try:
+            if step.media:
+                return self._kept(step)
+            return self._among(step)
+        except (NavloomError, OSError, ValueError):
+            # A picture that is gone or broken leaves the words.
+            return ()
+
+    def _kept(self, step: Step) -> tuple[Seen, ...]:
+        """The pictures that the model was shown, with their numbers on them."""
+        from PIL import Image
+
+        store, words = FolderMedia(self.run / "media"), self._words(step)
+        if len(step.media) in FORMS and len(step.media) > 4:
+            count, elevations = FORMS[len(step.media)]
+            level = count * elevations.index(0)
+            found = [(n, store.get(step.media[level + count * _TURNS[n] // 4])) for n in DIRECTIONS]
+            return tuple(Seen(name=n, words=words[n], data=photo(d, _VIEW)) for n, d in found)
+        whole = Image.open(BytesIO(store.get(step.media[0])))
+        wide = whole.width // len(DIRECTIONS)
+        boxes = [(k * wide, BAND, (k + 1) * wide, whole.height) for k in range(len(DIRECTIONS))]
+        return tuple(
+            Seen(name=name, words=words[name], data=photo(whole.crop(box), _VIEW))
+            for name, box in zip(DIRECTIONS, boxes, strict=True)
+        )
+
+    def _among(self, step: Step) -> tuple[Seen, ...]:
+        """The pictures of the panoramas, markers beside them."""
+        if self._panoramas is None or step.viewpoint is None:
+            return ()
+        pose = Pose((0.0, 0.0, 0.0), step.heading or 0.0, 0.0, step.viewpoint)
+        seen = self._panoramas.reset({"eye": (pose, DEFAULT_BODY)})["eye"]
+        words, ways = self._words(step), _numbered(seen, step)
+        return tuple(
+            Seen(
+                name=panel.name,
+                words=words[panel.name],
+                data=photo(panel.pixels, _VIEW),
+                markers=tuple(_markers(panel, ways)),
+            )
+            for panel in panels(seen, step.heading or 0.0)
+        )
+
+    @cached_property
+    def _panoramas(self) -> Simulator | None:
+        where = self.said.get("where")
+        folder = where.get("panoramas") if isinstance(where, Mapping) else None
+        if self.scene is None or not isinstance(folder, str):
+            return None
+        return get_simulator("panorama", self.scene, folder=folder)
+
+    def _told(self, step: Step) -> tuple[Seen, ...]:
+        """The views in words; none where there are neither captions nor options."""
+        words = self._words(step)
+        return tuple(Seen(name=name, words=words[name]) for name in DIRECTIONS if any(words))
+
+    def _words(self, step: Step) -> dict[str, str]:
+        """What lies each way: the caption there, then the options by number."""
+        captions = self._captions(step)
+        found = {}
+        for name in DIRECTIONS:
+            ways = [str(o.id) for o in step.options if o.direction == name and o.hops == 1]
+            said = [captions.get(name, "")]
+            said += [f"Option{'s' if len(ways) > 1 else ''} {', '.join(ways)}."] if ways else []
+            found[name] = " ".join(filter(None, said))[:_MOST_WORDS]
+        return found
+
+    def _captions(self, step: Step) -> dict[str, str]:
+        scene = self.scene
+        if scene is None or step.viewpoint not in scene.viewpoint_by_id:
+            return {}
+        heading = step.heading or 0.0
+        try:
+            told = seen_from(scene, str(step.viewpoint), heading).captions
+        except NavloomError:
+            return {}
+        sectors = told.sectors if told is not None else ()
+        if len(sectors) != 8:
+            return {}
+        first = round(quarter(heading) / (math.pi / 4))
+        return {name: sectors[(first + 2 * turn) % 8] for name, turn in _TURNS.items()}
+
+
+def _numbered(seen: Observation, step: Step) -> list[tuple[str, bool]]:
+    """By candidate, the number of the option that leads there, and whether it was taken."""
+    numbers = {option.viewpoint: str(option.id) for option in step.options}
+    return [(numbers.get(w.viewpoint, ""), w.viewpoint == step.goes_to) for w in seen.candidates]
+
+
+def _markers(
+    panel: Panel, ways: Sequence[tuple[str, bool]]
+) -> list[tuple[float, float, str, bool]]:
+    return [
+        (round(u, 4), round(v, 4), *ways[number - 1])
+        for u, v, number in panel.markers
+        if ways[number - 1][0]
+    ]
