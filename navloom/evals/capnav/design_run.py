@@ -24,7 +24,7 @@ from navloom.evals.capnav.design_plan import (
     places_at,
 )
 from navloom.evals.capnav.request import CapnavSynthRequest
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Shown, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Shown, later, reply_tokens
 from navloom.evals.progress import Summary
 from navloom.evals.report.document import percent
 from navloom.evals.run_folder import read_samples
@@ -204,4 +204,8 @@ CAPNAV_TASKS = Kind(
     # A later round's conversations are in no plan that begins anew.
     broken_alone=False,
     things=("conversations", "scenes"),
+    columns=later("navloom.evals.capnav.shown_questions:columns"),
+    detail=later("navloom.evals.capnav.shown_questions:detail"),
+    tables=later("navloom.evals.capnav.shown_questions:tables"),
+    pairing=later("navloom.evals.capnav.shown_questions:pairing"),
 )

@@ -48,10 +48,7 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Groun
         scene: as :mod:`navloom.scenes.formats.capnav` loads it.
         load: gives a scene by its portable name, or raises a SceneError.
     """
-    own = Ground(
-        scene.uri,
-        {v.id: spot for v in scene.viewpoints if (spot := spot_of(scene, v.id)) is not None},
-    )
+    own = own_ground(scene)
     made_from = _made_from(str(folder), scene.id)
     if made_from is None:
         return own
@@ -59,16 +56,26 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Groun
         home = load(made_from)
     except SceneError:
         return own
-    found = {
-        node.id: (home.region_by_id[region].floor, node.position[0], node.position[2])
-        for region, node in nodes_of(home).items()
-    }
+    by_region = own_ground(home).spots
+    found = {node.id: by_region[region] for region, node in nodes_of(home).items()}
     # Notes may be another home's by now: all nodes must stand where the graph has them.
     same = all(
         name in found and abs(found[name][1] - x) + abs(found[name][2] - z) < 1e-3
         for name, (_, x, z) in own.spots.items()
     )
     return Ground(home.uri, found) if same else own
+
+
+def own_ground(scene: Scene) -> Ground:
+    """Where the places that questions name are in a scene: a benchmark's nodes, else regions."""
+    if scene.source == "capnav":
+        places = {v.id: spot for v in scene.viewpoints if (spot := spot_of(scene, v.id))}
+        return Ground(scene.uri, places)
+    spots = {
+        region: (scene.region_by_id[region].floor, node.position[0], node.position[2])
+        for region, node in nodes_of(scene).items()
+    }
+    return Ground(scene.uri, spots)
 
 
 @lru_cache(maxsize=64)
