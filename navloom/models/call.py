@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -28,6 +28,7 @@ from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_ran
 
 from navloom.errors import ModelError, NavloomError
 from navloom.models.cache import ResponseCache, cache_key
+from navloom.models.called import Call, asking_node
 from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
 from navloom.models.reply import sane
 from navloom.models.secrets import redact_error, redacted, remember
@@ -75,6 +76,7 @@ class CallSettings:
         attempt_timeout: seconds of one attempt; None leaves it to the model.
         gate: passed before each call.
         on_retry: told the model's name and each retry before its wait.
+        on_call: told of each call once it has ended; it must be quick, and what it raises is lost.
         lost: gets what calls that failed for good came to.
         connections: so many attempts are under way at once; None bounds them nowhere.
     """
@@ -87,6 +89,7 @@ class CallSettings:
     attempt_timeout: float | None = None
     gate: Gate | None = None
     on_retry: Callable[[str, Retry], None] | None = None
+    on_call: Callable[[Call], None] | None = None
     lost: list[ModelUsage] | None = None
     connections: asyncio.Semaphore | None = None
 
@@ -151,20 +154,20 @@ async def acall(
     if key is not None and settings.cache is not None:
         kept = settings.cache.get(key)
         if kept is not None:
-            return ask.stamp(kept, cached=True)
+            return ask.ended(bound, messages, kept, cached=True)
     gate, reply = settings.gate, None
-    # A builtin model's job and seed are told beside what counts as said.
-    beside = ("job", "seed") if getattr(type(ask.model), "takes_job", False) else ()
-    sent = {key: value for key, value in _bound_to(bound).items() if key not in beside}
-    reservation = gate.reserve(ask.name, messages, sent) if gate else 0
+    reservation = gate.reserve(ask.name, messages, ask.sent(bound)) if gate else 0
     try:
         reply = await ask.reply(bound, messages, on_retry)
+    except BaseException as error:
+        ask.tell(bound, messages, error=error)
+        raise
     finally:
         if gate is not None:
             gate.settle(reservation, ask.name, reply)
     if key is not None and settings.cache is not None:
         settings.cache.put(key, ask.name, reply)
-    return ask.stamp(reply, cached=False)
+    return ask.ended(bound, messages, reply, cached=False)
 
 
 class _Ask:
@@ -175,7 +178,7 @@ class _Ask:
         self.name = model_name(model)
         self.remote = not getattr(type(model), "in_process", False)
         self.attempts = 0
-        self.began = time.monotonic()
+        self.began, self.since = time.monotonic(), time.time()
 
     def key(self, bound: Any, messages: Sequence[BaseMessage]) -> str | None:
         """The name of the reply in the cache; None where it is not to be kept."""
@@ -191,9 +194,17 @@ class _Ask:
             epoch=settings.epoch,
         )
 
-    def stamp(self, reply: AIMessage, *, cached: bool) -> AIMessage:
-        """The reply with what it took."""
-        return stamped(
+    def sent(self, bound: Any) -> dict[str, Any]:
+        """What was bound to the model and is said to it."""
+        # A builtin model's job and seed are told beside what counts as said.
+        beside = ("job", "seed") if getattr(type(self.model), "takes_job", False) else ()
+        return {key: value for key, value in _bound_to(bound).items() if key not in beside}
+
+    def ended(
+        self, bound: Any, messages: Sequence[BaseMessage], reply: AIMessage, *, cached: bool
+    ) -> AIMessage:
+        """The reply with what it took, which is told."""
+        said = stamped(
             reply,
             model=self.name,
             role=self.role,
@@ -201,6 +212,39 @@ class _Ask:
             retries=max(0, self.attempts - 1),
             cached=cached,
         )
+        self.tell(bound, messages, reply=said, cached=cached)
+        return said
+
+    def tell(
+        self,
+        bound: Any,
+        messages: Sequence[BaseMessage],
+        *,
+        reply: AIMessage | None = None,
+        error: BaseException | None = None,
+        cached: bool = False,
+    ) -> None:
+        """Tell whoever listens that the call has ended: no listener can make it fail."""
+        if self.settings.on_call is None:
+            return
+        with suppress(Exception):
+            node, step = asking_node()
+            self.settings.on_call(
+                Call(
+                    model=self.name,
+                    role=self.role,
+                    node=node,
+                    step=step,
+                    messages=tuple(messages),
+                    bound=self.sent(bound),
+                    reply=reply,
+                    error=error,
+                    began=self.since,
+                    seconds=round(time.monotonic() - self.began, 4),
+                    retries=max(0, self.attempts - 1),
+                    cached=cached,
+                )
+            )
 
     async def reply(
         self,

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from navloom.errors import UsageError
+from navloom.errors import NavloomError, UsageError
 from navloom.terminal import say
 
 T = TypeVar("T")
@@ -36,6 +36,7 @@ _KEY_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*_API_KEY)\s*=\s*(.*?)\s*$
 _MOST_ENV = 64 * 1024
 _MOST_REMEMBERED = 256
 _MOST_WARNING = 300
+_MOST_MESSAGE = 500
 _NOT_SECRET = frozenset({"EMPTY", "not-a-key"})
 _TRACING = (
     "LANGSMITH_TRACING",
@@ -88,6 +89,14 @@ def redact_error(error: BaseException) -> None:
             if getattr(each, name, None) is not None:
                 with contextlib.suppress(Exception):
                     setattr(each, name, redacted(getattr(each, name)))
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as one bounded line, without any secret."""
+    text = redact(" ".join(str(error).split()))
+    if not isinstance(error, NavloomError):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= _MOST_MESSAGE else text[: _MOST_MESSAGE - 1] + "…"
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
@@ -198,7 +207,8 @@ def _known() -> tuple[tuple[str, str], ...]:
     for name, value in os.environ.items():
         if len(value) >= LEAST and value not in _NOT_SECRET and _NAMES.search(name):
             there.setdefault(value.strip(), f"<{name}>")
-    for value, name in _remembered.items():
+    # A copy: another thread may come to know one meanwhile.
+    for value, name in list(_remembered.items()):
         there.setdefault(value, f"[{name}]")
     return tuple(there.items())
 
