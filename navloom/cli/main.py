@@ -55,6 +55,7 @@ _COMMANDS = {
     "validate": "report",
     "report": "report",
     "view": "view",
+    "calls": "calls",
     "models": "models",
     "serve": "serve",
     "cache": "cache",

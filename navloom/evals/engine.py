@@ -7,6 +7,8 @@ What survives, step by step:
 - a finished sample is in ``samples.jsonl``, synced, before its thread is deleted; a kill in between
   leaves a thread without next steps, which is recorded without running anything, or one whose line
   is there already, which is swept away;
+- a finished sample's calls are in ``calls.sqlite`` before its line is written, those of samples
+  under way a moment after they ended (:mod:`navloom.evals.keep_calls`);
 - an exception from a graph is a line in ``errors.jsonl``; its thread stays, so that a retry goes on
   from the last good step. The other samples are not disturbed;
 - a folder that cannot be written ends the session with one ``RunError``, a model that refuses
@@ -28,14 +30,16 @@ import errno
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
-from navloom.errors import LimitReachedError, ModelRefusedError, NavloomError, RunError
+from navloom.errors import LimitReachedError, ModelRefusedError, RunError
+from navloom.evals.keep_calls import CallKeeper, keeping_calls
 from navloom.evals.made_with import package_version
 from navloom.evals.progress import Summary, Tally
 from navloom.evals.run_folder import RunFolder
@@ -45,23 +49,14 @@ from navloom.graphs.calling import paid_so_far
 from navloom.graphs.checkpoints import begun, forget_last_reply, open_checkpoints
 from navloom.line_file import encode_line
 from navloom.models.call import CallSettings, call_settings
-from navloom.models.secrets import redact
+from navloom.models.secrets import one_line
 from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
 
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 _NOT_ITS_OWN = (GraphDrained, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
 """What ends a session, and not the one sample in which it came up."""
-_MAX_MESSAGE = 500
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
-
-
-def one_line(error: BaseException) -> str:
-    """An exception as one bounded line, without any secret."""
-    text = redact(" ".join(str(error).split()))
-    if not isinstance(error, NavloomError):
-        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
 
 
 async def run_batch(
@@ -139,7 +134,9 @@ async def _run(
     again: set[str],
 ) -> Tally:
     """Run them; what samples have used that were begun and did not end is returned."""
-    async with open_checkpoints(folder.checkpoints, scope.display.note) as saver:
+    note, retried = scope.display.note, again if session.retry else set()
+    keeping = nullcontext() if session.no_calls else keeping_calls(folder.path, note, retried)
+    async with open_checkpoints(folder.checkpoints, note) as saver:
         graph, threads = job.build(saver), await begun(saver)
         stale = threads & folder.finished
         if session.go_back == "start":
@@ -158,15 +155,16 @@ async def _run(
         for name in sorted(stale):
             await saver.adelete_thread(name)
         threads -= stale
-        engine = _Engine(folder, job, graph, saver, threads, stop, scope)
-        stop.listen(engine.stopped)
-        try:
-            if scope.counts:
-                await engine.count_before(todo)
-            await engine.run(todo, max(1, session.max_connections))
-            return await engine.under_way(todo)
-        finally:
-            stop.forget(engine.stopped)
+        with keeping as calls:
+            engine = _Engine(folder, job, graph, saver, threads, stop, scope, calls)
+            stop.listen(engine.stopped)
+            try:
+                if scope.counts:
+                    await engine.count_before(todo)
+                await engine.run(todo, max(1, session.max_connections))
+                return await engine.under_way(todo)
+            finally:
+                stop.forget(engine.stopped)
 
 
 async def _broken(graph: Any, under_way: list[Sample], scope: CallScope) -> set[str]:
@@ -199,6 +197,7 @@ class _Engine:
         begun: set[str],
         stop: Stop,
         scope: CallScope,
+        calls: CallKeeper | None,
     ) -> None:
         self.folder = folder
         self.job = job
@@ -206,6 +205,7 @@ class _Engine:
         self.saver = saver
         self.begun = begun
         self.scope = scope
+        self.calls = calls
         self.display = scope.display
         self.controls: set[RunControl] = set()
         self.workers: list[asyncio.Task[None]] = []
@@ -285,6 +285,13 @@ class _Engine:
                 return
             await self._sample(sample)
 
+    def _around(self, sample: Sample) -> CallSettings:
+        """What stands around the calls of a sample."""
+        around = self.scope.of_calls()
+        around = replace(around, epoch=sample.epoch or around.epoch)
+        kept = self.calls and self.calls.listener(sample.id, around)
+        return replace(around, on_call=kept or around.on_call)
+
     async def _sample(self, sample: Sample) -> None:
         control = RunControl()
         self.controls.add(control)
@@ -293,10 +300,12 @@ class _Engine:
                 self.job,
                 sample,
                 self.graph,
-                settings=self.scope.of_calls(),
+                settings=self._around(sample),
                 control=control,
                 resumed=sample.id in self.begun,
             )
+            if self.calls is not None:
+                await self.calls.settle(sample.id)
             if line["status"] == "error":
                 self.folder.add_error(line)
             else:

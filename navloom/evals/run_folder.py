@@ -6,6 +6,7 @@
       errors.jsonl        samples on which the machinery broke, one a line
       errors-retried.jsonl   errors that were tried again
       checkpoints.sqlite  LangGraph's own: the steps of samples that are under way
+      calls.sqlite        what models were asked and said (navloom.evals.calls)
       summary.json        counts, tokens, cost; written at the end of each session
       torn.txt            the bytes of lines that a kill cut short, if ever
 
@@ -155,9 +156,8 @@ def line_form(folder: Path, name: str) -> Form:
 
 def _line_check(said: Mapping[str, Any]) -> str:
     """The key of a run's lines, from what its ``run.json`` says."""
-    whole = json.dumps(
-        [said.get(k) for k in ("kind", "request", "seed", "created")], sort_keys=True
-    )
+    told = [said.get(key) for key in ("kind", "request", "seed", "created")]
+    whole = json.dumps(told, sort_keys=True)
     return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 

@@ -91,7 +91,7 @@ def _plain() -> CallSettings:
 class Session:
     """One sitting over a run; another may go on with other values, and the run is the same.
 
-    From Python nothing is kept and nothing is shown unless told.
+    From Python no reply is kept and nothing is shown unless told.
 
     Attributes:
         settings: what else stands around each model call, such as `on_retry`.
@@ -155,6 +155,13 @@ class Session:
         ),
     ] = None
     no_cache: Annotated[bool, Opt("Keep and use no replies.")] = False
+    no_calls: Annotated[
+        bool,
+        Opt(
+            "Keep no calls in the run's folder: prompts, tools, schemas and replies as they were"
+            " sent and came, which `navloom calls` shows."
+        ),
+    ] = False
     display: Annotated[
         Display,
         Opt("Progress on stderr.", kind=DisplayName, shown="rich on a terminal, else plain"),

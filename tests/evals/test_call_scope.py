@@ -73,6 +73,7 @@ def same(run: Path) -> dict[str, Any]:
     assert {p.name for p in run.iterdir()} - set(found) <= {
         "scenes.json",
         "checkpoints.sqlite",
+        "calls.sqlite",
         ".lock",
     }
     said: dict[str, Any] = timeless(found)

@@ -24,11 +24,12 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphRecursionError
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.engine import one_line, run_batch
+from navloom.evals.engine import run_batch
 from navloom.evals.progress import NoDisplay, PlainDisplay, Tally
 from navloom.evals.run_folder import read_errors, read_samples
 from navloom.evals.session import Sample, Session, Stop, select
 from navloom.graphs.checkpoints import open_checkpoints
+from navloom.models.secrets import one_line
 from navloom.models.usage import ModelUsage, paid_for, price_of, usage_in
 from tests.evals.dummy import STEPS, DummyJob, make_samples, open_folder, program
 

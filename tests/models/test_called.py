@@ -80,9 +80,12 @@ async def test_tools_and_schema_are_those_that_were_sent(spec: str) -> None:
 async def test_a_call_that_fails_is_told_without_the_key() -> None:
     told: list[Call] = []
     faults: list[Any] = [Status(503, text=KEY), Status(503, text=KEY)]
-    with ModelServer(lambda _: "ok", faults=faults) as server, call_settings(on_call=told.append):
-        with pytest.raises(ModelError) as raised:
-            await acall(client(server), ASK, policy=QUICK)
+    with (
+        ModelServer(lambda _: "ok", faults=faults) as server,
+        call_settings(on_call=told.append),
+        pytest.raises(ModelError) as raised,
+    ):
+        await acall(client(server), ASK, policy=QUICK)
     (call,) = told
     assert call.error is raised.value
     assert call.reply is None

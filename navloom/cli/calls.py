@@ -1,0 +1,207 @@
+"""``navloom calls``: what a run asked its models, and what they said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from navloom.cli.common import print_json, print_table
+from navloom.cli.help_pages import Commands
+from navloom.cli.options import Json, RunFolder, takes
+from navloom.errors import RunError, UsageError, did_you_mean
+from navloom.evals.option import Opt
+from navloom.terminal import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+    from navloom.evals.calls import CallCounts, KeptCall
+
+app = Commands()
+
+_HEAD, _TAIL, _LEAST = 1200, 400, 600
+"""Characters of a long text that are shown, and that are left out at least, where it is folded."""
+_NAMED = 200
+"""A longer message that an earlier call had is named."""
+
+
+@app.command()
+@takes()
+def calls(
+    run: RunFolder,
+    sample: Annotated[
+        str | None, Opt("A sample's id: its calls are shown.", metavar="ID", argument=True)
+    ] = None,
+    call: Annotated[
+        int | None, Opt("Show this one of the sample's calls, whole.", min=1, env="")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a run asked its models: prompts, tools, schemas and replies, as they were.
+
+    Without ID, what the calls of each sample add up to: of every sitting and try, also of samples
+    under way. Long texts are folded, and a message that an earlier call had, too, is named.
+    """
+    from navloom.evals.calls import calls_of, counts, keeps_calls
+    from navloom.evals.run_folder import read_run
+
+    read_run(run)
+    if not keeps_calls(run):
+        raise RunError(f"{run} keeps no calls: it was made with --no-calls, or by navloom 0.1")
+    if sample is None:
+        if call is not None:
+            raise UsageError("--call needs the ID of a sample before it")
+        by_sample = counts(run)
+        if as_json:
+            print_json({name: each.record() for name, each in by_sample.items()})
+        else:
+            print_table(_table(run, by_sample))
+        return
+    found = calls_of(run, sample)
+    if not found:
+        hint = did_you_mean(sample, counts(run))
+        raise UsageError(f"{run} keeps no calls of '{sample}'.{hint} `navloom calls {run}` lists.")
+    if call is not None and call > len(found):
+        raise UsageError(f"--call {call}: '{sample}' has {len(found)} calls")
+    if as_json:
+        records = [each.record() for each in found]
+        print_json(records if call is None else records[call - 1])
+        return
+    shown = _Shown(whole=call is not None)
+    for each in found if call is None else [found[call - 1]]:
+        for line in shown.lines(each, len(found)):
+            tell(line)
+
+
+def _table(run: Path, by_sample: dict[str, CallCounts]) -> Table:
+    from rich.table import Table
+
+    table = Table("sample", *_HEADS, title=f"Calls of {run}")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, each in by_sample.items():
+        table.add_row(name, *_cells(each.record()))
+    if len(by_sample) > 1:
+        records = [each.record() for each in by_sample.values()]
+        costs = [each["usd"] for each in records]
+        whole = {key: sum(each[key] for each in records) for key in _NUMBERS}
+        whole |= {"usd": None if None in costs else sum(costs)}
+        table.add_section()
+        table.add_row(f"{len(records)} samples", *_cells(whole))
+    return table
+
+
+_HEADS = ("calls", "cached", "errors", "retries", "tokens in", "out", "$", "seconds")
+_NUMBERS = (*("calls", "cached", "errors", "retries", "input_tokens", "output_tokens", "seconds"),)
+
+
+def _cells(record: dict[str, Any]) -> list[str]:
+    *whole, seconds = (record[key] for key in _NUMBERS)
+    return [*(f"{each:,}" for each in whole), _dollars(record["usd"]), f"{seconds:,.1f}"]
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else f"{cost:.4g}"
+
+
+class _Shown:
+    """Calls for a person, one after another.
+
+    Args:
+        whole: fold nothing.
+    """
+
+    def __init__(self, *, whole: bool) -> None:
+        self.whole = whole
+        self._first: dict[str, int] = {}
+        """A text that was shown, and in which call."""
+
+    def lines(self, call: KeptCall, of: int) -> Iterator[str]:
+        """A call."""
+        yield f"=== call {call.number} of {of}: {', '.join(_about(call))}"
+        for name, form in (("tools", call.tools), ("schema", call.schema)):
+            if form is not None and self.whole:
+                yield f"--- {name}\n{_json(form)}"
+            elif form is not None:
+                yield f"--- {name}: {', '.join(_names_in(form)) or 'without a name'}"
+        for message in call.messages:
+            name = str(message.get("role"))
+            yield from self._part(name, _text_of(message), call.number)
+        if call.reply is not None:
+            yield from self._part("reply", _text_of(call.reply), call.number, again=True)
+        if call.error:
+            yield f"--- error\n{call.error}"
+        yield ""
+
+    def _part(self, name: str, text: str, number: int, *, again: bool = False) -> Iterator[str]:
+        before = self._first.setdefault(text, number)
+        if before != number and not again and len(text) > _NAMED:
+            yield f"--- {name}: {len(text):,} characters, as in call {before}"
+            return
+        yield f"--- {name}"
+        yield text if self.whole else _folded(text, number)
+
+
+def _about(call: KeptCall) -> Iterator[str]:
+    yield from (call.role, call.model)
+    if call.node:
+        yield f"{call.node} at step {call.step}"
+    yield f"{call.usage['input_tokens']:,} tokens in, {call.usage['output_tokens']:,} out"
+    yield "cost unknown" if call.usd is None else f"${_dollars(call.usd)}"
+    yield f"{call.seconds:.2f} s"
+    if call.cached:
+        yield "from the cache"
+    if call.retries:
+        yield f"{call.retries} retries" if call.retries > 1 else "1 retry"
+    if call.finish:
+        yield f"ended: {call.finish}"
+    if call.tried:
+        yield f"try {call.tried + 1}"
+    if call.session > 1:
+        yield f"session {call.session}"
+    if call.epoch:
+        yield f"epoch {call.epoch}"
+
+
+def _text_of(message: dict[str, Any]) -> str:
+    """A message's content, and beneath it the tools that it calls and what else it has."""
+    content = message.get("content")
+    blocks = [content] if isinstance(content, str) else content or []
+    parts = [each if isinstance(each, str) else _block(each) for each in blocks]
+    for each in message.get("tool_calls") or []:
+        parts.append(f"-> {each.get('name')}({_json(each.get('args'))})")
+    left = {k: v for k, v in message.items() if k not in ("role", "content", "tool_calls")}
+    parts += [f"{key}: {_json(value)}" for key, value in left.items()]
+    return "\n".join(part for part in parts if part)
+
+
+def _block(block: Any) -> str:
+    text = block.get("text") if isinstance(block, dict) else None
+    return text if isinstance(text, str) else _json(block)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _names_in(form: Any) -> list[str]:
+    """The names of tools, or a schema's title, wherever a provider has them."""
+    if isinstance(form, list):
+        return [name for each in form for name in _names_in(each)]
+    if not isinstance(form, dict):
+        return []
+    own = form.get("name") or form.get("title")
+    inner = [form.get(key) for key in ("function", "json_schema", "schema")]
+    return [str(own)] if own else [name for each in inner for name in _names_in(each)]
+
+
+def _folded(text: str, number: int) -> str:
+    """A text as it is, or its beginning and end."""
+    left = len(text) - _HEAD - _TAIL
+    if left < _LEAST:
+        return text
+    fold = f"[… {left:,} characters; --call {number} shows all …]"
+    return f"{text[:_HEAD]}\n{fold}\n{text[-_TAIL:]}"

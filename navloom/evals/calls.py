@@ -1,0 +1,380 @@
+"""The calls of a run, as they are read: ``RUN/calls.sqlite``, what was asked and what was said.
+
+    texts     each message, set of tools and schema once, by its hash; deflated, most of them
+              against one before that is like it (``base``)
+    talks     conversations: a message behind those before it, so that a history is not repeated
+    calls     one row a call, in the order in which they ended; of which sample, node and step
+    samples   ids of samples
+    sessions  sittings over the run: a call that a kill had repeated is there twice, of two
+
+`navloom.evals.keep_calls` writes it. A file from elsewhere is data: its tables have to be these,
+nothing of it is run or unpickled, what is inflated is bounded and has to have its hash.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from navloom.errors import RunError
+from navloom.files import formed, open_file
+
+NAME = "calls.sqlite"
+FORM = 1
+"""Of the file: raised where its tables change their meaning."""
+TABLES = """
+CREATE TABLE sessions(id INTEGER PRIMARY KEY, began REAL, made_by TEXT);
+CREATE TABLE samples(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+CREATE TABLE texts(id INTEGER PRIMARY KEY, hash BLOB UNIQUE, base INTEGER, data BLOB);
+CREATE TABLE talks(id INTEGER PRIMARY KEY, before INTEGER, text INTEGER, UNIQUE(before, text));
+CREATE TABLE calls(id INTEGER PRIMARY KEY, sample INTEGER, session INTEGER, tried INTEGER,
+    epoch INTEGER, began REAL, seconds REAL, role TEXT, model TEXT, node TEXT, step INTEGER,
+    talk INTEGER, tools INTEGER, schema INTEGER, reply INTEGER, finish TEXT, input_tokens INTEGER,
+    output_tokens INTEGER, usd REAL, cached INTEGER, retries INTEGER, error TEXT);
+CREATE INDEX calls_of_samples ON calls(sample);
+"""
+MOST_TEXT = 8 * 1024 * 1024
+"""Bytes of one text: a longer one is not kept, and not inflated."""
+DEEPEST = 16
+"""Texts that are told by one another in a row."""
+_MOST_READ = 512 * 1024 * 1024
+_MOST_MESSAGES = 2_000_000
+"""Of all calls of a sample, each time one is sent."""
+_WAL, _HEAD = 2, b"SQLite format 3\0"
+_WINDOW = 32 * 1024
+"""Bytes that deflate looks back."""
+
+
+def hash_of(text: bytes) -> bytes:
+    """What a text is known by."""
+    return blake2b(text, digest_size=16).digest()
+
+
+def deflated(text: bytes, near: bytes) -> bytes:
+    """A text in few bytes, against one that is like it (empty: none)."""
+    made = zlib.compressobj(wbits=-15, zdict=near[-_WINDOW:])
+    return made.compress(text) + made.flush()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptCall:
+    """One call of a run.
+
+    Attributes:
+        sample: the id of its sample.
+        number: which of the sample's calls it is, from 1, in the order in which they ended.
+        session: which sitting over the run made it, from 1.
+        tried: how often its sample had ended in an error before.
+        epoch: which of several replies to one request.
+        role: what the model was used for.
+        model: ``provider/name``.
+        node: the graph's node, ``outer/inner`` for one within another.
+        step: that graph's step, as LangGraph counts; None where no graph asked.
+        messages: what was sent: ``role`` and ``content`` (a text, or blocks; a picture is told by
+            its size and hash), and ``tool_calls``, ``tool_call_id`` and so on where there are any.
+        tools: as the server was sent them, or None.
+        schema: the reply's form, likewise.
+        reply: a message, or None where there was an error.
+        finish: why the reply ended, in the server's word; empty where it said none.
+        usage: ``input_tokens`` and ``output_tokens`` as the reply counts them, from the cache too.
+        usd: what it cost; 0 from the cache, None where no price is known.
+        began: seconds since the epoch.
+        seconds: how long, waits between attempts included.
+        cached: whether the reply came from the cache.
+        retries: attempts that failed and were made again.
+        error: one line; empty where there is a reply.
+    """
+
+    sample: str
+    number: int
+    session: int
+    tried: int
+    epoch: int
+    role: str
+    model: str
+    node: str
+    step: int | None
+    messages: list[dict[str, Any]]
+    tools: Any
+    schema: Any
+    reply: dict[str, Any] | None
+    finish: str
+    usage: dict[str, int]
+    usd: float | None
+    began: float
+    seconds: float
+    cached: bool
+    retries: int
+    error: str
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCounts:
+    """What calls add up to; every sitting and every try of their sample counts.
+
+    Attributes:
+        calls: that were answered, and not from the cache.
+        cached: replies from the cache.
+        errors: calls that failed for good.
+        retries: attempts that failed and were made again.
+        input_tokens: of calls that were answered, not from the cache.
+        output_tokens: likewise.
+        usd: None where no price is known for one of them.
+        seconds: added up.
+    """
+
+    calls: int
+    cached: int
+    errors: int
+    retries: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    seconds: float
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+def keeps_calls(run: Path | str) -> bool:
+    """Whether a run has a file of calls: one that was made with ``--no-calls`` has none."""
+    return (Path(run) / NAME).is_file()
+
+
+def calls_of(run: Path | str, sample_id: str) -> list[KeptCall]:
+    """The calls of a sample, in the order in which they ended; none where none are kept.
+
+    Raises:
+        RunError: the file cannot be read, is broken, of a newer version, or holds more than can be
+            shown.
+    """
+    with _opened(Path(run)) as file:
+        return [] if file is None else _Reader(Path(run) / NAME, file).calls(sample_id)
+
+
+def counts(run: Path | str) -> dict[str, CallCounts]:
+    """What the calls of each sample add up to, by the sample's id; sorted.
+
+    Raises:
+        RunError: as `calls_of`.
+    """
+    with _opened(Path(run)) as file:
+        rows = [] if file is None else file.execute(_COUNTS).fetchall()
+    return {str(name): _counted(row) for name, *row in rows}
+
+
+_COUNTS = """
+SELECT name, sum(error IS NULL AND NOT cached), sum(cached), sum(error IS NOT NULL), sum(retries),
+    sum(iif(cached, 0, input_tokens)), sum(iif(cached, 0, output_tokens)),
+    iif(count(usd) = count(*), sum(usd), NULL), sum(seconds)
+FROM calls JOIN samples ON samples.id = calls.sample GROUP BY name ORDER BY name
+"""
+
+
+def _counted(row: list[Any]) -> CallCounts:
+    *whole, usd, seconds = row
+    names = ("calls", "cached", "errors", "retries", "input_tokens", "output_tokens")
+    named = {name: int(value or 0) for name, value in zip(names, whole, strict=True)}
+    cost = None if usd is None else float(usd)
+    return CallCounts(**named, usd=cost, seconds=round(float(seconds or 0), 4))
+
+
+@contextmanager
+def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
+    """The file of a run, to be read alone; None where there is none yet.
+
+    Raises:
+        RunError: it cannot be read, is broken, or of a newer version.
+    """
+    path = run / NAME
+    try:
+        with open_file(path) as head:
+            begins = head.read(100)
+    except FileNotFoundError:
+        yield None
+        return
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    if not begins:
+        yield None
+        return
+    try:
+        with closing(_connected(path, begins)) as file, formed(str(path), "a file of calls"):
+            if why := what_is_wrong(file, path):
+                raise broken(path, why)
+            yield file
+    except sqlite3.Error as error:
+        raise broken(path, " ".join(str(error).split())[:200]) from error
+
+
+def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
+    """A connection that writes nothing, not even beside the file."""
+    if not begins.startswith(_HEAD):
+        raise broken(path, "it is no database")
+    # With write-ahead logging SQLite makes the log where there is none; without it a file that was
+    # closed well needs none, nor does one that lies where nothing can be made.
+    alone = begins[18] == _WAL and not Path(f"{path}-wal").exists()
+    where = f"file:{quote(str(path.absolute()))}?mode=ro"
+    try:
+        file = sqlite3.connect(f"{where}&immutable=1" if alone else where, uri=True, timeout=5)
+        file.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except sqlite3.OperationalError:
+        if alone:
+            raise
+        file = sqlite3.connect(f"{where}&immutable=1", uri=True)
+    file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * MOST_TEXT)
+    file.execute("PRAGMA query_only=ON")
+    file.execute("PRAGMA trusted_schema=OFF")
+    return file
+
+
+def what_is_wrong(file: sqlite3.Connection, path: Path) -> str:
+    """What shows that a file of calls is none; empty where nothing does.
+
+    Raises:
+        RunError: a newer version of Navloom made it.
+        sqlite3.Error: it cannot be read.
+    """
+    (form,) = file.execute("PRAGMA user_version").fetchone()
+    if form > FORM:
+        raise RunError(
+            f"{path} was made by a newer version of Navloom (form {form}, this one reads {FORM}):"
+            " use that one, or move the file away"
+        )
+    fits = form == FORM and _tables_of(file) == _our_tables()
+    return "" if fits else "it has not the tables of a file of calls"
+
+
+def broken(path: Path, why: str) -> RunError:
+    """Say that a file of calls is, and that nothing but calls is lost with it."""
+    return RunError(
+        f"{path} is broken: {why}. The run itself does not need it: delete it, and what the run"
+        " does from then on is kept anew"
+    )
+
+
+def _tables_of(file: sqlite3.Connection) -> set[Any]:
+    return set(file.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchmany(99))
+
+
+@cache
+def _our_tables() -> set[Any]:
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(TABLES)
+        return _tables_of(made)
+
+
+class _Reader:
+    """Reads the calls of one sample."""
+
+    def __init__(self, path: Path, file: sqlite3.Connection) -> None:
+        self.path, self.file = path, file
+        self._texts: dict[int, bytes] = {}
+        self._values: dict[int, Any] = {}
+        self._talks: dict[int, tuple[int, int]] = {}
+        self._bytes = self._messages = 0
+
+    def calls(self, sample: str) -> list[KeptCall]:
+        """Its calls, as they ended."""
+        of = "FROM calls JOIN samples ON samples.id = calls.sample WHERE name = ?"
+        found = self.file.execute(f"SELECT calls.* {of} ORDER BY calls.id", (sample,))
+        names = [each[0] for each in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        return [self._call(sample, number, row) for number, row in enumerate(rows, start=1)]
+
+    def _call(self, sample: str, number: int, row: dict[str, Any]) -> KeptCall:
+        reply, step, usd = self._value(row["reply"]), row["step"], row["usd"]
+        return KeptCall(
+            sample=sample,
+            number=number,
+            session=int(row["session"]),
+            tried=int(row["tried"]),
+            epoch=int(row["epoch"]),
+            role=str(row["role"]),
+            model=str(row["model"]),
+            node=str(row["node"]),
+            step=None if step is None else int(step),
+            messages=[dict(self._value(each)) for each in self._talk(int(row["talk"]))],
+            tools=self._value(row["tools"]),
+            schema=self._value(row["schema"]),
+            reply=None if reply is None else dict(reply),
+            finish=str(row["finish"] or ""),
+            usage={name: int(row[name]) for name in ("input_tokens", "output_tokens")},
+            usd=None if usd is None else float(usd),
+            began=float(row["began"]),
+            seconds=float(row["seconds"]),
+            cached=bool(row["cached"]),
+            retries=int(row["retries"]),
+            error=str(row["error"] or ""),
+        )
+
+    def _talk(self, last: int) -> list[int]:
+        """The texts of a conversation, by the number of its last message."""
+        texts: list[int] = []
+        at = last
+        while at:
+            if at not in self._talks:
+                before, text = self._row("SELECT before, text FROM talks WHERE id = ?", at)
+                if not 0 <= before < at:
+                    raise broken(self.path, f"message {at} does not come after those before it")
+                self._talks[at] = (before, int(text))
+            at, text = self._talks[at]
+            texts.append(text)
+        self._messages += len(texts)
+        if self._messages > _MOST_MESSAGES:
+            raise RunError(f"{self.path}: the calls of one sample hold more than can be shown")
+        return texts[::-1]
+
+    def _value(self, number: Any) -> Any:
+        if number is None:
+            return None
+        if number not in self._values:
+            self._values[number] = json.loads(self._text(int(number)))
+        return self._values[number]
+
+    def _text(self, number: int) -> bytes:
+        """A text, inflated by way of those that it is told by."""
+        chain: list[tuple[int, bytes, bytes]] = []
+        at: int | None = number
+        while at is not None and at not in self._texts:
+            mark, base, data = self._row("SELECT hash, base, data FROM texts WHERE id = ?", at)
+            chain.append((at, mark, data))
+            if len(chain) > DEEPEST:
+                raise broken(self.path, f"text {number} is told by too many others")
+            at = base
+        near = b"" if at is None else self._texts[at]
+        for each, mark, data in reversed(chain):
+            near = self._texts[each] = self._inflated(each, mark, data, near)
+        return near
+
+    def _inflated(self, number: int, mark: bytes, data: bytes, near: bytes) -> bytes:
+        try:
+            text = zlib.decompressobj(-15, zdict=near[-_WINDOW:]).decompress(data, MOST_TEXT)
+        except zlib.error as error:
+            raise broken(self.path, f"text {number} cannot be inflated") from error
+        if hash_of(text) != mark:
+            raise broken(self.path, f"text {number} is not the one that was written")
+        self._bytes += len(text)
+        if self._bytes > _MOST_READ:
+            raise RunError(f"{self.path}: the calls of one sample hold more than can be shown")
+        return text
+
+    def _row(self, asked: str, number: int) -> Any:
+        found = self.file.execute(asked, (number,)).fetchone()
+        if found is None:
+            raise broken(self.path, f"what a call refers to as {number} is not there")
+        return found

@@ -1,0 +1,315 @@
+"""Keeps the calls of a run as they end, in ``RUN/calls.sqlite`` (`navloom.evals.calls` reads it).
+
+A call that has ended is handed to a thread, which writes what has come meanwhile in one go. So a
+kill loses the calls of the last moment at most, and none of a finished sample: what there is of one
+is on its way to the disk before its line is. One that is there is whole. Write-ahead logging, as of
+checkpoints: a power cut may lose the last ones, and cannot break the file.
+
+Keys are taken out of each text before it is known by its hash. Pictures are not kept, as nowhere in
+a run: their size and hash are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from navloom.errors import RunError
+from navloom.evals.calls import (
+    DEEPEST,
+    FORM,
+    MOST_TEXT,
+    NAME,
+    TABLES,
+    broken,
+    deflated,
+    hash_of,
+    what_is_wrong,
+)
+from navloom.evals.made_with import package_version
+from navloom.files import cannot_write
+from navloom.graphs.checkpoints import is_damage, set_aside
+from navloom.models.call import CallSettings
+from navloom.models.called import Call
+from navloom.models.secrets import one_line, redact, redacted
+from navloom.models.usage import paid_for
+
+Note = Callable[[str], None]
+_MOST_KNOWN = 4096
+_SAID = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
+_ENDED = ("finish_reason", "stop_reason", "status")
+
+
+@contextmanager
+def keeping_calls(run: Path, note: Note, again: set[str]) -> Iterator[CallKeeper]:
+    """Keep calls in a run's folder for as long as the block lasts.
+
+    Args:
+        run: the folder; its file is made where there is none, and one that is broken set aside.
+        note: is told of it.
+        again: ids of samples that are tried again.
+
+    Raises:
+        RunError: the file cannot be written, or a newer version made it.
+    """
+    path = run / NAME
+    try:
+        keeper = CallKeeper(path, note, again)
+    except sqlite3.Error as error:
+        raise cannot_write(path, error) from error
+    try:
+        yield keeper
+    finally:
+        keeper.close()
+
+
+def _open(path: Path, note: Note) -> sqlite3.Connection:
+    """The file, with its tables.
+
+    Raises:
+        RunError: a newer version made it.
+        sqlite3.Error: it cannot be opened or written.
+    """
+    try:
+        return _made(path)
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        why = " ".join(str(error).split())[:200]
+    aside = set_aside(path)
+    note(f"{path} is broken: {why}. It is kept as {aside.name}, and calls are kept anew")
+    return _made(path)
+
+
+def _made(path: Path) -> sqlite3.Connection:
+    with closing(sqlite3.connect(path, timeout=10)) as first:
+        # Of a small page little is left empty, and most texts are short.
+        first.execute("PRAGMA page_size=1024")
+        if not first.execute("SELECT 1 FROM sqlite_master").fetchall():
+            first.executescript(f"BEGIN; {TABLES} PRAGMA user_version={FORM}; COMMIT")
+        (said,) = first.execute("PRAGMA quick_check(1)").fetchone()
+        if said != "ok":
+            raise sqlite3.DatabaseError(said)
+        if why := what_is_wrong(first, path):
+            raise sqlite3.DatabaseError(why)
+    file = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    file.execute("PRAGMA journal_mode=WAL")
+    file.execute("PRAGMA synchronous=NORMAL")
+    return file
+
+
+class CallKeeper:
+    """Writes the calls of one session.
+
+    Args:
+        path: the file.
+        note: is told, once, of a call that cannot be written down.
+        again: ids of samples that are tried again.
+
+    Raises:
+        RunError: a newer version made the file.
+        sqlite3.Error: it cannot be opened or written.
+    """
+
+    def __init__(self, path: Path, note: Note, again: set[str]) -> None:
+        self.path, self._note, self._again = path, note, again
+        self._waiting: deque[tuple[str, int, Call]] = deque()
+        self._wrong: RunError | None = None
+        self._strange = False
+        self._texts: dict[bytes, int] = {}
+        self._near: dict[tuple[str, ...], tuple[int, bytes, int]] = {}
+        self._samples: dict[str, tuple[int, int]] = {}
+        self._file = _open(path, note)
+        made = "INSERT INTO sessions(began, made_by) VALUES (?, ?)"
+        self._session = self._insert(made, time.time(), package_version("navloom"))
+        self._thread = ThreadPoolExecutor(1, "navloom-calls")
+
+    def listener(self, sample: str, around: CallSettings) -> Callable[[Call], None]:
+        """What keeps the calls of a sample, and tells who listens already."""
+
+        def ended(call: Call) -> None:
+            self._waiting.append((sample, around.epoch, call))
+            self._thread.submit(self._write)
+            if around.on_call is not None:
+                around.on_call(call)
+
+        return ended
+
+    async def settle(self, sample: str) -> None:
+        """Wait until the calls of a sample that have ended are written; it makes no more.
+
+        Raises:
+            RunError: they cannot be written.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._end, sample)
+        if self._wrong is not None:
+            raise self._wrong
+
+    def close(self) -> None:
+        """Write what is left, and leave one plain file where nobody reads it just now."""
+        self._thread.shutdown()
+        with suppress(sqlite3.Error):
+            self._file.execute("PRAGMA busy_timeout=500")
+            self._file.execute("PRAGMA journal_mode=DELETE")
+        self._file.close()
+
+    # --- on the thread ---------------------------------------------------------------------------
+
+    def _end(self, sample: str) -> None:
+        self._write()
+        self._samples.pop(sample, None)
+        for key in [each for each in self._near if each[0] == sample]:
+            del self._near[key]
+
+    def _write(self) -> None:
+        """Write all calls that wait, in one transaction; what went wrong is kept for `settle`."""
+        if not self._waiting or self._wrong is not None:
+            return
+        try:
+            self._file.execute("BEGIN IMMEDIATE")
+            while self._waiting:
+                self._keep(*self._waiting.popleft())
+            self._file.execute("COMMIT")
+        except sqlite3.Error as error:
+            why = " ".join(str(error).split())[:200]
+            damaged = is_damage(error)
+            self._wrong = broken(self.path, why) if damaged else cannot_write(self.path, error)
+
+    def _keep(self, sample: str, epoch: int, call: Call) -> None:
+        try:
+            self._put(sample, epoch, call)
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            # Messages of other packages' graphs may hold anything; the run is not to end by it.
+            if not self._strange:
+                self._strange = True
+                self._note(f"{sample}: a call could not be written down ({one_line(error)})")
+
+    def _put(self, sample: str, epoch: int, call: Call) -> None:
+        number, tried = self._sample(sample)
+        near, talk = (sample, call.node), 0
+        for message in call.messages:
+            talk = self._talk(talk, self._text((*near, message.type), _plain(message)))
+        reply, paid = call.reply, paid_for(call.reply) if call.reply is not None else {}
+        told = reply.response_metadata if reply is not None else {}
+        counted: Mapping[str, Any] = (reply.usage_metadata if reply is not None else None) or {}
+        row = {
+            "sample": number,
+            "session": self._session,
+            "tried": tried,
+            "epoch": epoch,
+            "began": call.began,
+            "seconds": call.seconds,
+            "role": call.role,
+            "model": redact(call.model),
+            "node": call.node,
+            "step": call.step,
+            "talk": talk,
+            "tools": self._text((*near, "tools"), call.tools),
+            "schema": self._text((*near, "schema"), call.schema),
+            "reply": None if reply is None else self._text((*near, reply.type), _plain(reply)),
+            "finish": next((str(told[key]) for key in _ENDED if told.get(key)), None),
+            "input_tokens": counted.get("input_tokens", 0),
+            "output_tokens": counted.get("output_tokens", 0),
+            "usd": paid.get("cost_usd", 0.0),
+            "cached": int(call.cached),
+            "retries": call.retries,
+            "error": None if call.error is None else one_line(call.error),
+        }
+        marks = ", ".join("?" * len(row))
+        self._insert(f"INSERT INTO calls({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
+
+    def _sample(self, name: str) -> tuple[int, int]:
+        """A sample's number, and how often it was tried before."""
+        if name not in self._samples:
+            self._file.execute("INSERT OR IGNORE INTO samples(name) VALUES (?)", (name,))
+            number = self._one("SELECT id FROM samples WHERE name = ?", name)
+            tried = self._one("SELECT max(tried) FROM calls WHERE sample = ?", number)
+            again = name in self._again and tried is not None
+            self._again.discard(name)
+            self._samples[name] = number, int(tried or 0) + again
+        return self._samples[name]
+
+    def _talk(self, before: int, text: int | None) -> int:
+        asked = "SELECT id FROM talks WHERE before = ? AND text = ?"
+        there = self._one(asked, before, text)
+        made = "INSERT INTO talks(before, text) VALUES (?, ?)"
+        return int(there) if there is not None else self._insert(made, before, text)
+
+    def _text(self, near: tuple[str, ...], value: Any) -> int | None:
+        """The number of a text; it is written where it is not there yet."""
+        if value is None:
+            return None
+        seen = hash_of(_bytes(value))
+        if seen not in self._texts:
+            text = _bytes(redacted(value))
+            if len(text) > MOST_TEXT:
+                text = _bytes({"content": f"[{len(text)} bytes: too long to be kept]"})
+            mark = hash_of(text)
+            there = self._one("SELECT id FROM texts WHERE hash = ?", mark)
+            if len(self._texts) >= _MOST_KNOWN:
+                self._texts.clear()
+            self._texts[seen] = there if there is not None else self._told(near, mark, text)
+        return self._texts[seen]
+
+    def _told(self, near: tuple[str, ...], mark: bytes, text: bytes) -> int:
+        """Write a text, against the last one like it: of the sample, else of any."""
+        nothing = (None, b"", 0)
+        base, like, deep = self._near.get(near) or self._near.get(("", *near[1:])) or nothing
+        if deep >= DEEPEST:
+            base, like, deep = nothing
+        made = "INSERT INTO texts(hash, base, data) VALUES (?, ?, ?)"
+        number = self._insert(made, mark, base, deflated(text, like))
+        self._near[near] = self._near["", *near[1:]] = number, text, deep + 1
+        return number
+
+    def _one(self, asked: str, *given: Any) -> Any:
+        found = self._file.execute(asked, given).fetchone()
+        return None if found is None else found[0]
+
+    def _insert(self, asked: str, *given: Any) -> int:
+        return int(self._file.execute(asked, given).lastrowid or 0)
+
+
+def _bytes(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode(errors="backslashreplace")
+
+
+def _plain(message: BaseMessage) -> dict[str, Any]:
+    """A message as it is kept."""
+    said: dict[str, Any] = {"role": message.type, "content": _without_pictures(message.content)}
+    said |= {name: value for name in _SAID if (value := getattr(message, name, None))}
+    if getattr(message, "status", None) == "error":
+        said["status"] = "error"
+    beside = {k: v for k, v in message.additional_kwargs.items() if k != "tool_calls"}
+    return said | ({"beside": beside} if beside else {})
+
+
+def _without_pictures(content: str | Sequence[Any]) -> Any:
+    if isinstance(content, str):
+        return content
+    return [_told_of(each) if isinstance(each, dict) else each for each in content]
+
+
+def _told_of(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A block of content; a picture's size and hash in place of the picture."""
+    data = block.get("base64")
+    if not isinstance(data, str):
+        return block
+    picture = base64.b64decode(data)
+    left = {key: value for key, value in block.items() if key != "base64"}
+    return {**left, "bytes": len(picture), "sha256": sha256(picture).hexdigest()}
