@@ -63,8 +63,8 @@ def loaded(uris: Iterable[str]) -> Iterator[Scene]:
             say(f"navloom: skipped {uri}: {error}")
 
 
-def save_picture(data: bytes, path: Path) -> None:
-    """Write a PNG file, its folder too.
+def save_picture(data: bytes, path: Path, ending: str = ".png") -> None:
+    """Write a picture's file, its folder too.
 
     Raises:
         UsageError: it cannot be written there, or the name says another form.
@@ -72,8 +72,8 @@ def save_picture(data: bytes, path: Path) -> None:
     from navloom.errors import UsageError
     from navloom.files import replace_file
 
-    if path.suffix.casefold() != ".png":
-        raise UsageError(f"cannot draw to {path}: expected a name that ends in .png")
+    if path.suffix.casefold() != ending:
+        raise UsageError(f"cannot draw to {path}: expected a name that ends in {ending}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, data)

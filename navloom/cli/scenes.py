@@ -285,6 +285,13 @@ def _draw(scene: Scene, path: Path, view: str | None, top_down: bool) -> None:
 
         save_picture(look_from(scene, view), path)
         return
+    if path.suffix.casefold() == ".svg" and not top_down:
+        from navloom.scenes.plan_data import plan_data
+        from navloom.scenes.plan_svg import plan_drawing, svg_text
+
+        text = svg_text(plan_drawing(plan_data(scene)), heading=scene.uri)
+        save_picture(text.encode(), path, ".svg")
+        return
     above = None
     if top_down:
         from navloom.sim.embedded.from_above import floors_from_above

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from shapely.geometry import LineString
+
 from navloom.scenes.plan_look import HALO, HALO_OPACITY, Ink
 from navloom.scenes.plan_names import Setting
 from navloom.scenes.plan_symbols import Stroke
@@ -40,6 +42,8 @@ class Node:
 
 LINE = 1.15
 """Heights of letters from one line to the next."""
+_FEW, _OFF = 6, 0.006
+"""Points of a line from which on those are left out that lie so few metres off it."""
 _LETTERS = (("iljI.,:;'|! \u00a0·", 0.33), ("frt()-1", 0.45), ("mwMW%@…", 0.95))
 
 
@@ -106,15 +110,21 @@ def halo(point: float) -> dict[str, str]:
 
 def _path(line: Stroke, close: bool) -> str:
     """Steps in whole centimetres from where the last one ended: short, and nothing adds up."""
-    spots = [(round(100 * x), round(-100 * y)) for x, y in line]
+    kept = LineString(line).simplify(_OFF).coords if len(line) > _FEW else line
+    spots = [(round(100 * x), round(-100 * y)) for x, y in kept]
     if close and len(spots) > 1 and spots[0] == spots[-1]:
         spots.pop()
-    steps = []
+    (x, y), last = spots[0], ""
+    said = f"M{cm(x / 100)} {cm(y / 100)}"
     for (ax, ay), (bx, by) in pairwise(spots):
-        if (ax, ay) != (bx, by):
-            steps.append(f"{cm((bx - ax) / 100)} {cm((by - ay) / 100)}")
-    (x, y), end = spots[0], "z" if close else ""
-    return f"M{cm(x / 100)} {cm(y / 100)}l{' '.join(steps) or '0 0'}{end}".replace(" -", "-")
+        along, down = cm((bx - ax) / 100), cm((by - ay) / 100)
+        if "0" in (along, down):
+            said += f"h{along}" if down == "0" else f"v{down}"
+            last = ""
+        else:
+            said += f"{last or 'l'}{along} {down}"
+            last = " "
+    return said.replace(" -", "-") + ("z" if close else "h0" if len(spots) == 1 else "")
 
 
 def cm(value: float, places: int = 2) -> str:

@@ -26,6 +26,8 @@ _ONE, _EACH = (7.0, 6.0), (5.5, 5.0)
 there words and lines are as large as they are meant."""
 _MARGIN = 0.5
 """Metres of paper around the rooms."""
+_MARK = 8.0
+"""Points around a place that its name leaves to marks."""
 _MOST_THINGS = 4_000
 """Things of a floor that are drawn."""
 
@@ -139,7 +141,7 @@ def _floor(
     }
     looks = {
         "rooms": {**pen.ink(look.ROOM, fill=False), "fill-rule": "evenodd"},
-        "things": pen.ink(look.THING),
+        "things": pen.ink(look.OBJECT),
     }
     nodes = tuple(
         Node("g", {"data-layer": name, **looks.get(name, {})}, tuple(found))
@@ -150,7 +152,10 @@ def _floor(
     by_name = {room.name: room.id for room in floor.rooms}
     shapes = {room.name: floor.shapes[room.id] for room in floor.rooms}
     notes = {room.name: room.note for room in floor.rooms if room.note}
-    names, numbered = choose_names(shapes, pen.extent, notes=notes)
+    # Where rooms are one place each (CapNav's graphs), what happens there lies on their middles.
+    places = floor.viewpoints.values() if len(floor.viewpoints) <= len(floor.rooms) else ()
+    spots = [(x, y, _MARK * point) for x, y in places]
+    names, numbered = choose_names(shapes, pen.extent, spots=spots, notes=notes)
     written = tuple(
         _name(name, by_name[name.room], labels[by_name[name.room]].label, pen) for name in names
     )
@@ -211,14 +216,15 @@ def _thing(item: PlanItem, pen: Pen) -> Node:
         dot = {"d": pen.dot(item.at), **pen.dots(look.THING_DOT, look.THING_DOT_SIZE)}
         return Node("path", shared | dot, (name,))
     ink = look.thing_ink(item.kind, item.shape)
-    plain = pen.ink(look.THING)
+    plain = pen.ink(look.OBJECT)
     own = {name: value for name, value in pen.ink(ink).items() if plain.get(name) != value}
     if not item.strokes or ink.width == look.STROKE_WIDTH:
         drawn = pen.lines([item.outline], close=True) + pen.lines(item.strokes)
         return Node("path", shared | own | {"d": drawn}, (name,))
-    outline = Node("path", {"d": pen.lines([item.outline], close=True)})
-    inner = {"stroke-width": pen.width(look.STROKE_WIDTH), "d": pen.lines(item.strokes)}
-    return Node("g", shared | own, (name, outline, Node("path", {"fill": "none"} | inner)))
+    width = {"stroke-width": own.pop("stroke-width")}
+    outline = Node("path", width | {"d": pen.lines([item.outline], close=True)})
+    # White on white: that its strokes are filled is not seen.
+    return Node("g", shared | own, (name, outline, Node("path", {"d": pen.lines(item.strokes)})))
 
 
 def _walls(floor: PlanFloor, pen: Pen) -> Iterator[Node]:

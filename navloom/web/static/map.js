@@ -8,11 +8,16 @@
   const MOST_HIGH = 0.72;
   const SMALLEST = 0.95;
   const ROWS = 150;
+  const WIDEST = 6;
   const LAYERS = [["things", "things"], ["graph", "graph"], ["names", "names"]];
 
-  /** Spots of a block, of all that is drawn of it: [floor, x, z]. */
+  /** Spots of a block, of all that is drawn of it: [floor, x, z]; around a mark's circle, too. */
   function spotsOf(block) {
-    return [...(block.routes || []).flatMap((route) => route.points), ...(block.marks || []).map((mark) => mark.at),
+    const around = ({ at: [floor, x, z], radius = 0 }) => {
+      const r = Math.min(WIDEST, radius);
+      return r ? [[floor, x - r, z - r], [floor, x + r, z + r]] : [[floor, x, z]];
+    };
+    return [...(block.routes || []).flatMap((route) => route.points), ...(block.marks || []).flatMap(around),
       ...(block.tracks || []).flatMap((track) => track.points.map((point) => point.slice(1))),
       ...(block.frames || []).flatMap((frame) => (frame.options || []).map((option) => option.at))];
   }
@@ -26,7 +31,7 @@
       let floor = floors.find((each) => each.id === id);
       if (!floor) floors.push(floor = { id, box: [here[0][1], here[0][2], 0, 0], nodes: [], names: [], key: [] });
       let [left, top, right, low] = [floor.box[0], floor.box[1], floor.box[0] + floor.box[2], floor.box[1] + floor.box[3]];
-      for (const [, x, z] of here) [left, top, right, low] = [Math.min(left, x - 0.5), Math.min(top, z - 0.5), Math.max(right, x + 0.5), Math.max(low, z + 0.5)];
+      for (const [, x, z] of here) [left, top, right, low] = [Math.min(left, x - 0.2), Math.min(top, z - 0.2), Math.max(right, x + 0.2), Math.max(low, z + 0.2)];
       floor.box = [left, top, Math.max(1, right - left), Math.max(1, low - top)];
     }
     return floors.sort((a, b) => a.id - b.id);
@@ -57,7 +62,7 @@
       stroke: "#ffffff", "stroke-width": 2 * point, "stroke-linecap": "round" });
     return svg("g", {}, title, Navloom.sign(looks, "o", x, y, size * point, { fill: colour, stroke: "#ffffff", "stroke-width": 2 * point }),
       svg("circle", { cx: x, cy: y, r: (size / 2 + 1) * point, fill: "none", stroke: "#000000", "stroke-width": 0.7 * point }), nose,
-      robot ? svg("text", { x, y: y + 3 * point, "font-size": 8.5 * point, fill: "#ffffff", "font-weight": "bold", "text-anchor": "middle" }, robot[1]) : null);
+      robot ? svg("text", { x, y: y + 3 * point, "font-size": 8.5 * point, fill: Navloom.inkOn(colour), "font-weight": "bold", "text-anchor": "middle" }, robot[1]) : null);
   }
 
   /** Where it looked: heading 0 is -z, up the page, and pi/2 is +x. */
@@ -110,7 +115,9 @@
       if (seen.has(words)) continue;
       seen.add(words);
       entries.push([box(mark.radius ? svg("circle", { cx: 17, cy: 9, r: 8.4, fill: "none", stroke: "#333333", "stroke-dasharray": "3 2" }) : null,
-        Navloom.sign(looks, marker, 17, 9, Math.min(14, size), { fill: colour, stroke: "#000000" })), words]);
+        Navloom.sign(looks, marker, 17, 9, Math.min(14, 1.25 * size), { fill: colour, stroke: "#000000" }),
+        /^start_\d$/.test(mark.kind) ? svg("text", { x: 17, y: 12.2, "font-size": 9, fill: Navloom.inkOn(colour), "font-weight": "bold", "text-anchor": "middle" },
+          mark.kind.slice(-1)) : null), words]);
     }
     const options = (block.frames || []).flatMap((frame) => frame.options || []);
     const shown = [[{ number: "1" }, "open"], [{ number: "2", chosen: true }, "chosen"], [{ number: "3", right: true }, "where the right way goes"]];
@@ -185,15 +192,16 @@
     const roomOf = drawing ? Navloom.roomOf(drawing) : () => "";
     const now = { time: 0, frame: -1, chosen: null, width: 0 };
     const draw = (view) => {
-      Navloom.drawRoutes(view, routes, looks);
-      Navloom.drawMarks(view, block, looks, context);
+      const lines = Navloom.drawRoutes(view, routes, looks);
+      Navloom.drawMarks(view, block, looks, context, lines);
       drawMoving(view, block, looks, now.time, now.frame);
     };
     const views = floors.map((floor) => Navloom.floorView(floor, point, { scaled: draw }));
     const used = new Set(spotsOf(block).map((spot) => spot[0]));
     const figures = views.map((view) => el("figure", { class: "map-floor" },
       views.length > 1 ? el("figcaption", {}, "floor " + view.id) : null, view.svg,
-      view.key.length ? el("p", { class: "map-key" }, view.key.join(" · ")) : null));
+      view.key.length ? el("p", { class: "map-key near-key" }, view.key.join(" · ")) : null,
+      view.rooms.length ? el("p", { class: "map-key far-key" }, view.rooms.join(" · ")) : null));
     const stage = el("div", { class: "map-stage" }, figures);
     const shown = () => views.filter((view) => now.chosen === "all" ? true : now.chosen === null ? !used.size || used.has(view.id) : view.id === now.chosen);
 

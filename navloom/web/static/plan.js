@@ -10,7 +10,7 @@
   const FARTHEST = 12;
   const READ = 7.2;
   const LARGEST = 15;
-  const POINT = 4 / 3;
+  const [POINT, POINT_NARROW, NARROW] = [4 / 3, 1.05, 420];
 
   /** A node of a drawing; whatever is not of the lists is left out. */
   function made(record) {
@@ -28,16 +28,20 @@
   function rings(d) {
     const found = [];
     let [x, y, mode] = [0, 0, ""];
-    const tokens = d.match(/[MlzhH]|-?\d*\.?\d+/g) || [];
+    const tokens = d.match(/[Mlzhv]|-?\d*\.?\d+/g) || [];
     for (let i = 0; i < tokens.length;) {
       if (/[A-Za-z]/.test(tokens[i])) {
         mode = tokens[i++];
         if (mode === "M") found.push([]);
         continue;
       }
-      const [a, b] = [Number(tokens[i]), Number(tokens[i + 1])];
-      i += 2;
-      [x, y] = mode === "l" ? [x + a, y + b] : [a, b];
+      const a = Number(tokens[i++]);
+      if (mode === "h") x += a;
+      else if (mode === "v") y += a;
+      else {
+        const b = Number(tokens[i++]);
+        [x, y] = mode === "l" ? [x + a, y + b] : [a, b];
+      }
       found[found.length - 1].push([x, y]);
     }
     return found;
@@ -94,10 +98,22 @@
     layers.routes, layers.names, layers.numbers, layers.marks, layers.moving);
     const [left, top, wide, high] = floor.box;
     const seen = { x: left, y: top, zoom: 1, width: 300 };
-    const view = { id: floor.id, svg: picture, layers, box: floor.box, key: floor.key || [] };
+    const rooms = [...layers.names.children].map((text) => [numberOf(text.getAttribute("data-id")), text.querySelector("title")])
+      .map(([number, title]) => number + " " + (title ? title.textContent.replace(/ \d+$/, "") : ""));
+    const view = { id: floor.id, svg: picture, layers, box: floor.box, key: floor.key || [], rooms: rooms.sort() };
 
+    /** What names take, as boxes: rather too large. */
+    view.nameBoxes = () => [...layers.names.children].map((text) => {
+      const [x, y, size] = ["x", "y", "font-size"].map((name) => Number(text.getAttribute(name)));
+      const lines = [...text.children].filter((each) => each.tagName === "tspan").map((each) => each.textContent.length);
+      const far = picture.classList.contains("far");
+      const letter = far ? 9.5 * view.metres() : Math.min(size, LARGEST * view.metres());
+      const [wide, high] = far ? [1.2 * letter, letter] : [0.58 * letter * Math.max(1, ...lines), 1.15 * letter * lines.length];
+      return [x - wide / 2, y - high / 2, x + wide / 2, y + high / 2];
+    });
     view.metres = () => wide / seen.zoom / seen.width;
-    view.point = () => view.metres() * POINT;
+    view.point = () => view.metres() * (seen.width < NARROW ? POINT_NARROW : POINT);
+    view.holds = ([a, b, c, d]) => a >= left && b >= top && c <= left + wide && d <= top + high;
     view.zoomed = () => seen.zoom > 1;
 
     function look() {

@@ -73,7 +73,7 @@
         el("option", { value: each, selected: each === speed }, "×" + each)));
     const button = (sign, words, act) => el("button", { type: "button", "aria-label": words, title: words, click: act }, sign);
     const node = span ? el("div", { class: "player", role: "group", "aria-label": "player" },
-      button("⏮", "back to the start", () => goTo(0)), button("◀", "previous step", () => previous()), play,
+      button("|◀", "back to the start", () => goTo(0)), button("◀", "previous step", () => previous()), play,
       button("▶", "next step", () => next()), slider, pace, said) : null;
 
     function seek(time, quietly) {
@@ -179,7 +179,7 @@
       wait: { fill: "url(#" + pattern + ")", stroke: colour },
       idle: { fill: "none", stroke: colour, "stroke-dasharray": "2 3" },
     };
-    const ink = span.kind === "carry" ? "#ffffff" : "#1d1d1d";
+    const ink = span.kind === "carry" ? Navloom.inkOn(colour) : "#1d1d1d";
     const fits = 6.3 * span.words.length + 6 < wide;
     return svg("g", {}, svg("title", {}, `${span.words}, ${rounded(span.start)} to ${rounded(span.end)} (${span.kind})`),
       svg("rect", { x, y: y + 3, width: Math.max(1, wide), height: ROW - 8, rx: 2, ...(looks[span.kind] || looks.move) }),
@@ -204,7 +204,7 @@
       + lanes.map((lane) => lane.name + ": " + lane.spans.map((span) =>
         `${span.words} ${rounded(span.start)} to ${rounded(span.end)}`).join(", ")).join("; ") });
     const line = svg("path", { class: "cursor", "stroke-width": 2 });
-    const left = Math.min(110, 16 + 7 * Math.max(0, ...lanes.map((lane) => lane.name.length)));
+    const left = Math.min(150, 14 + 6.6 * Math.max(0, ...lanes.map((lane) => lane.name.length)));
     let scale = 1;
     const at = (time) => left + (time - low) * scale;
 
@@ -218,7 +218,7 @@
         const y = row * ROW;
         const colour = looks.route(lane.style)[0];
         const pattern = "hatch-" + ++patterns;
-        picture.append(hatch(pattern, colour), svg("text", { x: 0, y: y + ROW / 2 + 3, "font-size": 12 }, lane.name.slice(0, 14)),
+        picture.append(hatch(pattern, colour), svg("text", { x: 0, y: y + ROW / 2 + 3, "font-size": 12 }, lane.name.length > 21 ? lane.name.slice(0, 20) + "…" : lane.name),
           ...lane.spans.map((span) => bar(span, at(span.start), (span.end - span.start) * scale, y, colour, pattern)));
       });
       const foot = lanes.length * ROW;

@@ -23,6 +23,13 @@
     };
   };
 
+  /** Black or white, whichever is read better on a colour. */
+  Navloom.inkOn = function (colour) {
+    const parts = (/^#(..)(..)(..)$/.exec(colour) || [0, "ff", "ff", "ff"]).slice(1).map((part) => parseInt(part, 16) / 255);
+    const [r, g, b] = parts.map((each) => (each <= 0.04 ? each / 12.9 : ((each + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2 ? "#000000" : "#ffffff";
+  };
+
   /** A sign of so many metres at (x, y). */
   Navloom.sign = function (looks, marker, x, y, size, attributes) {
     const corners = looks.sign(marker);
@@ -120,13 +127,13 @@
     return svg("polygon", { points: corners.join(" "), fill: colour, stroke: "#ffffff", "stroke-width": edge });
   }
 
-  /** One stretch: white around it, the line, arrows; a way that is closed is crossed by bars. */
-  function stroke(layer, line, route, carried, looks, point) {
+  /** One stretch: white around it under all lines, the line, arrows; a closed way is crossed by bars. */
+  function stroke(under, layer, line, route, carried, looks, point) {
     const [colour, dash, thin, thick] = looks.route(route.style);
     const width = (carried ? thick : thin) * point;
     const shared = { d: pathOf(line), fill: "none", "stroke-linejoin": "round" };
-    layer.append(svg("path", { ...shared, stroke: "#ffffff", "stroke-opacity": 0.7, "stroke-width": width + 1.2 * point }),
-      svg("path", { ...shared, stroke: colour, "stroke-width": width,
+    under.append(svg("path", { ...shared, stroke: "#ffffff", "stroke-opacity": 0.7, "stroke-width": width + 1.2 * point }));
+    layer.append(svg("path", { ...shared, stroke: colour, "stroke-width": width,
         "stroke-dasharray": dash.length ? dash.map((each) => each * width).join(" ") : null },
       svg("title", {}, route.name + (carried ? ", carrying" : ""))));
     const cut = route.style === "cut";
@@ -140,14 +147,17 @@
     }
   }
 
+  const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
   function word(text, x, y, size, attributes) {
     return svg("text", { x, y: y + 0.35 * size, "font-size": size, "paint-order": "stroke", stroke: "#ffffff",
       "stroke-width": 0.25 * size, "stroke-linejoin": "round", ...attributes }, text);
   }
 
-  /** Where routes leave and reach a floor, in words. */
-  function stairs(layer, routes, floor, looks, point) {
+  /** Where routes leave and reach a floor, in words, off what is taken. */
+  function stairs(layer, routes, floor, looks, point, taken) {
     const said = new Set();
+    const size = 6.5 * point;
     for (const route of routes) {
       route.points.slice(1).forEach(([fb, xb, zb], i) => {
         const [fa, xa, za] = route.points[i];
@@ -156,18 +166,23 @@
         const [x, y] = [(xa + xb) / 2, (za + zb) / 2];
         const key = [near(x), near(y), words].join();
         if (said.has(key)) return;
-        const others = [...said].filter((each) => each.startsWith(near(x) + "," + near(y))).length;
         said.add(key);
-        layer.append(word(words, x + 5 * point, y + 8 * others * point, 6.5 * point,
-          { fill: looks.route(route.style)[0], "font-style": "italic" }));
+        const [left, wide] = [x + 5 * point, 0.52 * size * words.length];
+        let low = y;
+        const clash = (box) => meet(box, [left, low - size / 2, left + wide, low + size / 2]);
+        for (let tries = 0; tries < 12 && taken.some(clash); tries++) low += 0.5 * size;
+        taken.push([left, low - size / 2, left + wide, low + size / 2]);
+        layer.append(word(words, left, low, size, { fill: looks.route(route.style)[0], "font-style": "italic" }));
       });
     }
   }
 
-  /** Draw the parts of routes that are on the view's floor. */
+  /** Draw the parts of routes on the view's floor; gives {taken, crossed}: boxes of words, and along lines. */
   Navloom.drawRoutes = function (view, routes, looks) {
     const [layer, point] = [view.layers.routes, view.point()];
-    layer.replaceChildren();
+    const under = svg("g", {});
+    const [taken, crossed] = [view.nameBoxes(), []];
+    layer.replaceChildren(under);
     const { shifts, counts } = lanesOf(routes, looks.lane);
     routes.forEach((route, number) => {
       const last = route.points.length - 1;
@@ -176,7 +191,9 @@
       for (const [a, b, carried] of [[0, split, false], [split, last, true]]) {
         for (const run of runsOn(route, a, b, view.id)) {
           const line = shifted(run.points, run.steps.map((i) => (shifts.get(number + "," + i) || 0) * point));
-          if (line) stroke(layer, line, route, carried, looks, point);
+          if (!line) continue;
+          stroke(under, layer, line, route, carried, looks, point);
+          for (const [x, y] of along(line, 5 * point)) crossed.push([x - point, y - point, x + point, y + point]);
         }
       }
     });
@@ -186,7 +203,8 @@
       layer.append(word(times + "×", (xa + xb) / 2, (za + zb) / 2, 7 * point,
         { fill: "#1d1d1d", "font-weight": "bold", "text-anchor": "middle" }));
     }
-    stairs(layer, routes, view.id, looks, point);
+    stairs(layer, routes, view.id, looks, point, taken);
+    return { taken, crossed };
   };
 
   function freeSpot(x, y, radius, placed) {
@@ -199,15 +217,16 @@
     return [x, y];
   }
 
-  /** Words beside a point, where none are yet; null where there is no room. */
-  function beside(text, x, y, radius, size, taken) {
+  /** Words beside a point, where none are yet and, if it can be, no line is; null where there is no room. */
+  function beside(view, { text, x, y, radius, size }, taken, crossed) {
     const [wide, high] = [0.58 * size * text.length, 1.1 * size];
     const reach = [radius + 0.15 * size + wide / 2, radius + 0.1 * size + high / 2];
-    for (const ring of [1, 1.5, 2.2]) {
+    for (const [ring, off] of [[1, crossed], [1.5, crossed], [1, []], [2.2, []]]) {
       for (const [u, v] of [[1, 0], [-1, 0], [0, -1], [0, 1], [0.8, -1], [-0.8, -1], [0.8, 1], [-0.8, 1]]) {
         const [px, py] = [x + u * ring * reach[0], y + v * ring * reach[1]];
         const box = [px - wide / 2, py - high / 2, px + wide / 2, py + high / 2];
-        if (taken.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
+        if (!view.holds(box)) continue;
+        if (taken.some((other) => meet(other, box)) || off.some((other) => meet(other, box))) continue;
         taken.push(box);
         return [px, py];
       }
@@ -216,7 +235,7 @@
   }
 
   /** Draw the marks of the view's floor, their circles and labels, and the numbers of a walk's steps. */
-  Navloom.drawMarks = function (view, block, looks, context) {
+  Navloom.drawMarks = function (view, block, looks, context, { taken, crossed }) {
     const [layer, point] = [view.layers.marks, view.point()];
     layer.replaceChildren();
     const here = (block.marks || []).filter((mark) => mark.at[0] === view.id);
@@ -232,14 +251,14 @@
       const said = says + (mark.label ? ": " + mark.label : "");
       const robot = /^start_(\d)$/.exec(mark.kind);
       if (mark.radius) {
-        layer.append(svg("circle", { cx: x, cy: y, r: mark.radius, fill: colour, "fill-opacity": 0.1, stroke: "#333333",
+        layer.append(svg("circle", { cx: x, cy: y, r: mark.radius, fill: colour, "fill-opacity": 0.07, stroke: "#333333",
           "stroke-width": 0.8 * point, "stroke-dasharray": [3 * point, 2 * point].join(" ") },
         svg("title", {}, mark.radius + " m around: " + said)));
       }
       const group = svg("g", mark.to ? { role: "link", tabindex: 0, class: "led", "aria-label": said } : {},
         svg("title", {}, said),
         Navloom.sign(looks, marker, px, py, size * point, { fill: colour, stroke: "#000000", "stroke-width": 0.8 * point }),
-        robot ? svg("text", { x: px, y: py + 2.4 * point, "font-size": 6.8 * point, fill: "#ffffff", "font-weight": "bold",
+        robot ? svg("text", { x: px, y: py + 2.4 * point, "font-size": 6.8 * point, fill: Navloom.inkOn(colour), "font-weight": "bold",
           "text-anchor": "middle" }, robot[1]) : null);
       if (mark.to) {
         group.addEventListener("click", () => context.go(mark.to));
@@ -248,9 +267,9 @@
       return group;
     });
     layer.append(...drawn);
-    const taken = placed.map(([x, y, r]) => [x - r, y - r, x + r, y + r]);
+    taken.push(...placed.map(([x, y, r]) => [x - r, y - r, x + r, y + r]));
     for (const each of [...words, ...(block.unit === "s" ? [] : steps(block, view, looks, point))]) {
-      const spot = beside(each.text, each.x, each.y, each.radius, each.size, taken);
+      const spot = beside(view, each, taken, crossed);
       if (spot) layer.append(word(each.text, ...spot, each.size, { fill: each.colour, "font-weight": "bold", "text-anchor": "middle" }));
     }
   };
