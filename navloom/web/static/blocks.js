@@ -50,7 +50,8 @@
       const to = block.to && block.to[at];
       const cells = row.map((cell, i) => {
         const said = i === 0 && to ? el("a", { href: context.address(to) }, cell) : cell;
-        return el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null }, said);
+        const short = cell.length < 22 ? "short" : null;
+        return el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: short }, said);
       });
       return el("tr", { class: at >= pale ? "pale" : null }, cells);
     });
