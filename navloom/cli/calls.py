@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ from navloom.cli.common import print_json, print_table
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, RunFolder, takes
 from navloom.errors import RunError, UsageError, did_you_mean
+from navloom.evals.call_words import about, as_json_text, dollars, names_in, text_of
 from navloom.evals.option import Opt
 from navloom.terminal import tell
 
@@ -100,11 +100,7 @@ _NUMBERS = (*("calls", "cached", "errors", "retries", "input_tokens", "output_to
 
 def _cells(record: dict[str, Any]) -> list[str]:
     *whole, seconds = (record[key] for key in _NUMBERS)
-    return [*(f"{each:,}" for each in whole), _dollars(record["usd"]), f"{seconds:,.1f}"]
-
-
-def _dollars(cost: float | None) -> str:
-    return "unknown" if cost is None else f"{cost:.4g}"
+    return [*(f"{each:,}" for each in whole), dollars(record["usd"]), f"{seconds:,.1f}"]
 
 
 class _Shown:
@@ -121,17 +117,17 @@ class _Shown:
 
     def lines(self, call: KeptCall, of: int) -> Iterator[str]:
         """A call."""
-        yield f"=== call {call.number} of {of}: {', '.join(_about(call))}"
+        yield f"=== call {call.number} of {of}: {', '.join(about(call))}"
         for name, form in (("tools", call.tools), ("schema", call.schema)):
             if form is not None and self.whole:
-                yield f"--- {name}\n{_json(form)}"
+                yield f"--- {name}\n{as_json_text(form)}"
             elif form is not None:
-                yield f"--- {name}: {', '.join(_names_in(form)) or 'without a name'}"
+                yield f"--- {name}: {', '.join(names_in(form)) or 'without a name'}"
         for message in call.messages:
             name = str(message.get("role"))
-            yield from self._part(name, _text_of(message), call.number)
+            yield from self._part(name, text_of(message), call.number)
         if call.reply is not None:
-            yield from self._part("reply", _text_of(call.reply), call.number, again=True)
+            yield from self._part("reply", text_of(call.reply), call.number, again=True)
         if call.error:
             yield f"--- error\n{call.error}"
         yield ""
@@ -143,59 +139,6 @@ class _Shown:
             return
         yield f"--- {name}"
         yield text if self.whole else _folded(text, number)
-
-
-def _about(call: KeptCall) -> Iterator[str]:
-    yield from (call.role, call.model)
-    if call.node:
-        yield f"{call.node} at step {call.step}"
-    yield f"{call.usage['input_tokens']:,} tokens in, {call.usage['output_tokens']:,} out"
-    yield "cost unknown" if call.usd is None else f"${_dollars(call.usd)}"
-    yield f"{call.seconds:.2f} s"
-    if call.cached:
-        yield "from the cache"
-    if call.retries:
-        yield f"{call.retries} retries" if call.retries > 1 else "1 retry"
-    if call.finish:
-        yield f"ended: {call.finish}"
-    if call.tried:
-        yield f"try {call.tried + 1}"
-    if call.session > 1:
-        yield f"session {call.session}"
-    if call.epoch:
-        yield f"epoch {call.epoch}"
-
-
-def _text_of(message: dict[str, Any]) -> str:
-    """A message's content, and beneath it the tools that it calls and what else it has."""
-    content = message.get("content")
-    blocks = [content] if isinstance(content, str) else content or []
-    parts = [each if isinstance(each, str) else _block(each) for each in blocks]
-    for each in message.get("tool_calls") or []:
-        parts.append(f"-> {each.get('name')}({_json(each.get('args'))})")
-    left = {k: v for k, v in message.items() if k not in ("role", "content", "tool_calls")}
-    parts += [f"{key}: {_json(value)}" for key, value in left.items()]
-    return "\n".join(part for part in parts if part)
-
-
-def _block(block: Any) -> str:
-    text = block.get("text") if isinstance(block, dict) else None
-    return text if isinstance(text, str) else _json(block)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _names_in(form: Any) -> list[str]:
-    """The names of tools, or a schema's title, wherever a provider has them."""
-    if isinstance(form, list):
-        return [name for each in form for name in _names_in(each)]
-    if not isinstance(form, dict):
-        return []
-    own = form.get("name") or form.get("title")
-    inner = [form.get(key) for key in ("function", "json_schema", "schema")]
-    return [str(own)] if own else [name for each in inner for name in _names_in(each)]
 
 
 def _folded(text: str, number: int) -> str:

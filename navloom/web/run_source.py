@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
+from navloom.evals.call_words import call_blocks
+from navloom.evals.calls import calls_of
 from navloom.evals.kinds import Kind, kind_of
 from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
@@ -150,6 +152,10 @@ class RunSource(Source):
             return _plain_detail(line)
         with formed(f"{self.path}: the sample '{name}'", f"one of `navloom {self.kind.command}`"):
             return self.kind.detail(self.path, line)
+
+    def calls(self, name: str) -> Sequence[Block]:
+        """Prompts, tools, schemas and replies of a sample, where they are kept."""
+        return call_blocks(calls_of(self.path, name))
 
     def scenes(self) -> Iterable[str]:
         """The scenes that its lines name."""
