@@ -3,10 +3,10 @@
 
 (function () {
   const { el, svg } = Navloom;
-  const GAP = 10;
+  const GAP = 14;
   const NARROW = 560;
   const MOST_HIGH = 0.72;
-  const SMALLEST = 0.95;
+  const SMALLEST = 0.83;
   const ROWS = 150;
   const WIDEST = 6;
   const LAYERS = [["things", "things"], ["graph", "graph"], ["names", "names"]];
@@ -141,7 +141,8 @@
       const options = frame.options || [];
       const said = (kept) => options.filter(kept).map((each) => each.number + (roomOf(...each.at) ? " (" + roomOf(...each.at) + ")" : "")).join(", ");
       return el("tr", { "data-frame": i },
-        el("th", { scope: "row" }, el("button", { type: "button", click: () => goTo(i) }, Navloom.whenOf(block, frame.at))),
+        el("th", { scope: "row" }, el("button", { type: "button", click: () => goTo(i) },
+          block.unit === "s" ? Navloom.whenOf(block, frame.at) : String(i + 1))),
         el("td", {}, (frame.tone === "bad" ? "✕ " : "") + frame.title), el("td", {}, where(frame)),
         el("td", {}, said(() => true)), el("td", {}, said((each) => each.chosen)), el("td", {}, said((each) => each.right)));
     };
@@ -157,7 +158,7 @@
     const node = el("details", { class: "map-table", toggle: () => node.open && !made && add() },
       el("summary", {}, "The map in words"), marks.length ? el("ul", {}, marks) : null,
       frames.length ? el("div", { class: "wide" }, el("table", { class: "words" }, el("thead", {}, el("tr", {},
-        ["when", "what", "place", "options", "chosen", "right"].map((each) => el("th", { scope: "col" }, each)))), rows), more) : null);
+        [block.unit === "s" ? "when" : "step", "what", "place", "options", "chosen", "right"].map((each) => el("th", { scope: "col" }, each)))), rows), more) : null);
     return { node, at: (i) => {
       for (const each of rows.children) each.toggleAttribute("aria-current", Number(each.dataset.frame) === i);
     } };

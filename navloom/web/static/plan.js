@@ -8,8 +8,8 @@
     "font-size", "font-weight", "opacity", "paint-order", "points", "r", "stroke", "stroke-dasharray",
     "stroke-linecap", "stroke-linejoin", "stroke-opacity", "stroke-width", "text-anchor", "x", "y"]);
   const FARTHEST = 12;
-  const READ = 7.2;
-  const LARGEST = 15;
+  /* Pixels of a name: below the first it is a number, below the second larger than it is meant. */
+  const [FAR, READ, LARGEST] = [6.2, 7.6, 15];
   const [POINT, POINT_NARROW, NARROW] = [4 / 3, 1.05, 420];
 
   /** A node of a drawing; whatever is not of the lists is left out. */
@@ -125,16 +125,17 @@
       picture.classList.toggle("zoomed", seen.zoom > 1);
     }
 
-    /** Names are as large as they are meant, but no larger than one reads; numbers where too small. */
+    /** Names are as large as they are meant, within what one reads well; numbers where too small. */
     function letters() {
       const px = view.metres();
-      const far = (7.5 * point) / px < READ;
+      const meant = (7.5 * point) / px;
+      const far = meant < FAR;
       picture.classList.toggle("far", far);
       layers.numbers.replaceChildren();
       for (const text of layers.names.children) {
         const [x, y, size] = ["x", "y", "font-size"].map((name) => Number(text.getAttribute(name)));
-        const less = Math.min(1, (LARGEST * px) / size);
-        if (less < 1) text.setAttribute("transform", `translate(${x} ${y}) scale(${less}) translate(${-x} ${-y})`);
+        const factor = meant < READ ? READ / meant : Math.min(1, (LARGEST * px) / size);
+        if (factor !== 1) text.setAttribute("transform", `translate(${x} ${y}) scale(${factor}) translate(${-x} ${-y})`);
         else text.removeAttribute("transform");
         if (far) {
           layers.numbers.append(svg("text", { x, y: y + 3.4 * px, "font-size": 9.5 * px, "stroke-width": 2.5 * px,
@@ -152,7 +153,7 @@
     /** So many pixels wide; as high as the floor is. */
     view.size = function (width) {
       seen.width = Math.max(60, width);
-      picture.setAttribute("width", Math.round(seen.width));
+      picture.setAttribute("width", Math.floor(seen.width));
       picture.setAttribute("height", Math.round((seen.width * high) / wide));
       scaled();
     };

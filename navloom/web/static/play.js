@@ -79,7 +79,8 @@
     function seek(time, quietly) {
       state.time = span ? Math.min(span[1], Math.max(span[0], time)) : time;
       const i = frameAt(state.time);
-      const words = Navloom.whenOf(block, state.time) + (frames[i] ? ": " + frames[i].title : "");
+      const words = frames[i] && steps ? `${frames[i].title} (${i + 1} of ${frames.length})`
+        : Navloom.whenOf(block, state.time) + (frames[i] ? ": " + frames[i].title : "");
       slider.value = state.time;
       slider.setAttribute("aria-valuetext", words);
       said.textContent = words;
