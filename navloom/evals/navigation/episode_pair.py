@@ -1,15 +1,181 @@
-"""Two walks of one episode, looked at together."""
+"""Two walks of one episode, looked at together: one map, where they part, what was said in each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.report.blocks import Columns, Detail
+from navloom.evals.navigation.episode_detail import Looked, look
+from navloom.evals.navigation.episode_facts import score_facts, tag_facts
+from navloom.evals.navigation.episode_map import goal_marks, spots_of, truth_of
+from navloom.evals.navigation.episode_steps import map_options, step_blocks
+from navloom.evals.navigation.shown_episodes import action_of
+from navloom.evals.report.blocks import (
+    Block,
+    Columns,
+    Detail,
+    Fact,
+    Facts,
+    Frame,
+    MapMark,
+    MapOption,
+    MapRoute,
+    Prose,
+    Said,
+    SceneMap,
+    Track,
+    Transcript,
+)
+from navloom.tools.navigation.steps import Step
 
 
 def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]) -> Detail:
-    """One map with both walks, where they part, and what was said in each."""
-    del a, b, second
-    return Detail(title=str(first["id"]), blocks=(Columns(columns=()),))
+    """What is looked at of an episode that two runs have.
+
+    Args:
+        a: the folder of the first run.
+        first: its line.
+        b: the folder of the second.
+        second: its line, of the same episode.
+
+    Raises:
+        RunError: a line is no navigated episode.
+    """
+    one, other = look(a, first), look(b, second)
+    parted = parting(one, other)
+    ends = (("A", one), ("B", other))
+    facts = [Fact(name=mark, value=each.case.title, tone=_tone(each)) for mark, each in ends]
+    if parted is None:
+        facts.append(Fact(name="they part", value="never: both walks are the same"))
+    else:
+        value = f"at step {parted + 1}: {_did('A', one, parted)}; {_did('B', other, parted)}"
+        facts.append(Fact(name="they part", value=value, tone="bad"))
+    columns = tuple((_name(m, each), *_tags(each), _transcript(each)) for m, each in ends)
+    blocks: tuple[Block, ...] = (
+        Prose(title="Instruction", text=one.case.episode.instruction, exact=True),
+        Facts(facts=tuple(facts)),
+        _map(one, other, parted),
+        Columns(title="What was said and done", columns=columns),
+    )
+    return Detail(title=one.case.id, headline=_headline(one, other), blocks=blocks)
+
+
+def parting(one: Looked, other: Looked) -> int | None:
+    """The first step, from 0, at which two walks differ in what they do; None where none does."""
+    steps = zip_longest(one.walk.steps, other.walk.steps)
+    for number, (a, b) in enumerate(steps):
+        if a is None or b is None or _deed(a) != _deed(b):
+            return number
+    return None
+
+
+def _deed(step: Step) -> tuple[Any, ...]:
+    return step.action.kind, step.goes_to, step.missed
+
+
+def _headline(one: Looked, other: Looked) -> str:
+    well = (one.case.tagged.success, other.case.tagged.success)
+    said = {(True, True): "both succeeded", (False, False): "both failed"}
+    return said.get(well, "only A succeeded" if well[0] else "only B succeeded")
+
+
+def _tone(looked: Looked) -> Any:
+    return "good" if looked.case.tagged.success else "bad"
+
+
+def _step(looked: Looked, number: int) -> Step | None:
+    return looked.walk.steps[number] if number < len(looked.walk.steps) else None
+
+
+def _did(mark: str, looked: Looked, number: int) -> str:
+    step = _step(looked, number)
+    return f"{mark} has ended" if step is None else f"{mark} {action_of(step)}"
+
+
+def _name(mark: str, looked: Looked) -> Prose:
+    return Prose(title=mark, text=looked.case.title)
+
+
+def _tags(looked: Looked) -> Iterator[Block]:
+    yield score_facts(looked.case)
+    tags = tag_facts(looked.case)
+    if tags is not None:
+        # Addresses within a run lead nowhere where two are looked at.
+        yield replace(tags, facts=tuple(replace(fact, to="") for fact in tags.facts))
+
+
+def _transcript(looked: Looked) -> Transcript:
+    said = tuple(
+        Said(
+            who=f"step {number}",
+            text="\n".join(filter(None, (step.reply.strip(), f"→ {action_of(step)}"))),
+            tone="bad" if step.faults else "plain",
+        )
+        for number, step in enumerate(looked.walk.steps, 1)
+    )
+    return Transcript(title="Replies", said=said, private=True)
+
+
+def _map(one: Looked, other: Looked, parted: int | None) -> SceneMap:
+    case, scene = one.case, one.scene
+    frames = tuple(_frames(one, other, parted))
+    if scene is None:
+        note = f"There is no plan: {one.problem}"
+        return SceneMap(title="Both walks", note=note, scene=case.episode.scene, frames=frames)
+    truth = truth_of(case, one.walk, scene)
+    marks = [*goal_marks(case, scene)]
+    for mark, each in (("A", one), ("B", other)):
+        marks += [MapMark(kind="stop", at=s, label=f"{mark} ended") for s in each.stands.spots[-1:]]
+    step = None if parted is None else _step(one, parted) or _step(other, parted)
+    if step is not None and step.viewpoint is not None:
+        spots = spots_of(scene, [step.viewpoint])
+        marks += [MapMark(kind="deviation", at=spot, label="they part") for spot in spots]
+    return SceneMap(
+        title="Both walks",
+        scene=case.episode.scene,
+        routes=(
+            *([truth] if truth else []),
+            MapRoute(name="A", style="walk", points=one.stands.line),
+            MapRoute(name="B", style="other", points=other.stands.line),
+        ),
+        marks=tuple(marks),
+        tracks=(
+            Track(name="A", style="walk", points=one.stands.track()),
+            Track(name="B", style="other", points=other.stands.track()),
+        ),
+        frames=frames,
+    )
+
+
+def _frames(one: Looked, other: Looked, parted: int | None) -> Iterator[Frame]:
+    for number in range(max(len(one.walk.steps), len(other.walk.steps))):
+        steps = _step(one, number), _step(other, number)
+        title = f"Step {number + 1}: {_did('A', one, number)}; {_did('B', other, number)}"
+        columns = tuple(
+            (Prose(text=mark), *(step_blocks(step, None) if step is not None else ()))
+            for mark, step in zip("AB", steps, strict=True)
+        )
+        yield Frame(
+            at=number,
+            title=title + (" (they part)" if number == parted else ""),
+            options=tuple(_options(one, other, number)),
+            heading=steps[0].heading if steps[0] is not None else None,
+            blocks=(Columns(columns=columns),),
+            tone="bad" if number == parted else "plain",
+        )
+
+
+def _options(one: Looked, other: Looked, number: int) -> Iterator[MapOption]:
+    """Both walks' ways on; one set where they stand on one place."""
+    a, b = _step(one, number), _step(other, number)
+    if a is not None and b is not None and a.viewpoint == b.viewpoint:
+        for option in map_options(one.scene, a, b.goes_to):
+            yield replace(option, right=False, chosen=option.chosen or option.right)
+        return
+    for mark, looked, step in (("A", one, a), ("B", other, b)):
+        if step is not None:
+            for option in map_options(looked.scene, step, None):
+                yield replace(option, number=f"{mark}{option.number}")
