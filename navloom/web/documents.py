@@ -146,7 +146,8 @@ class Documents:
         source = self._of(n)
         if name not in dict(source.header().tabs):
             raise NotThereError(f"'{source.header().name}' has no page '{name[:40]}'")
-        return self._shown(source, source.tab(name), "")
+        blocks = source.tab(name)
+        return self._shown(source, blocks, self._scene_of(source, blocks))
 
     def _sample(self, n: str, name: str) -> Any:
         source = self._of(n)

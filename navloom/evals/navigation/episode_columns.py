@@ -87,6 +87,8 @@ def columns(run: Mapping[str, Any]) -> tuple[Column, ...]:
                help="Why it left the right way, by rules."),
         Column(name="deviation", of=_deviation, form="count",
                help="The step, from 1, at which it first left the right way."),
+        Column(name="left_at", of=lambda line: line["result"]["tags"]["first_deviation"]["at"],
+               form="text", shown=False, help="The viewpoint where it first left the right way."),
         Column(name="end", of=lambda line: line["result"]["end"], form="text", facet=True,
                shown=False, help="What ended it: its stop, its steps, a reply, a collision."),
         _count("reprompts", "Replies that were sent back."),

@@ -35,7 +35,7 @@ from navloom.evals.navigation.shown_episodes import (
     read_case,
     tags_of,
 )
-from navloom.evals.navigation.tables import headline, request_table, run_tables, title
+from navloom.evals.navigation.tables import Took, headline, request_table, run_tables, title
 from navloom.evals.navigation.walked import walked_by
 from navloom.evals.report.document import (
     Document,
@@ -108,22 +108,26 @@ def build_nav_report(run: Path | str) -> NavReport:
     scenes = RunScenes(said)
     tagged, cases = [], []
     with formed(f"{run}: a sample", "a navigated episode"):
+        took, scores = Took(), read_scores(run).record()
         for line in lines:
+            took.add(line)
             tags = tags_of(line, scenes.load)
             if tags is not None:
                 tagged.append(tags)
                 case = read_case(line, tags)
                 cases += [] if case is None else [case]
-        tables = [request_table(said), *run_tables(run, lines), *error_tables(tagged)]
+        tables = [
+            request_table(said),
+            *run_tables(said["request"], scores, took),
+            *error_tables(tagged),
+        ]
         return NavReport(
             title=title(said, len(lines)),
             headline=headline(said, lines, errors),
             tables=tuple(tables),
             tagged=tuple(tagged),
             shown=tuple(_show(case, scenes) for case in pick_cases(cases, SHOWN)),
-            published=tuple(
-                published_table(said["request"], read_scores(run).record(), every=True)
-            ),
+            published=tuple(published_table(said["request"], scores, every=True)),
         )
 
 

@@ -430,5 +430,6 @@ NAVIGATE = Kind(
     things=("episodes", "scenes"),
     columns=later("navloom.evals.navigation.episode_columns:columns"),
     detail=later("navloom.evals.navigation.episode_detail:detail"),
+    tables=later("navloom.evals.navigation.run_blocks:tables"),
     pairing=later("navloom.evals.navigation.episode_columns:pairing"),
 )

@@ -217,13 +217,18 @@ def read_scores(run: Path | str) -> RunScores:
     Raises:
         RunError: the folder is no run of an evaluation, or is broken.
     """
-    request = read_run_of(run, "navigate")["request"]
+    found = scores_for(read_run_of(run, "navigate")["request"])
+    fold_samples(run, found.add, "an episode")
+    return found
+
+
+def scores_for(request: Mapping[str, Any]) -> RunScores:
+    """What scores of a run are added up in, from its request as ``run.json`` has it."""
     task, agent, model = (str(request.get(key)) for key in ("task", "agent", "model"))
     found = RunScores(task, agent, model, oracle_of(request))
     scenes = request.get("scenes")
     named = scenes.get("rooms_named") if isinstance(scenes, Mapping) else None
     found.rooms_named = named if isinstance(named, int) else 0
-    fold_samples(run, found.add, "an episode")
     return found
 
 

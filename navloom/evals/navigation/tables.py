@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from navloom.evals.navigation.published import published_table
-from navloom.evals.navigation.scores import read_scores, spoken
+from navloom.evals.navigation.scores import spoken
 from navloom.evals.progress import Tally
 from navloom.evals.report.document import NOTHING, Table, number, percent
 from navloom.evals.report.paired_scores import Paired
-from navloom.evals.run_folder import read_run
 from navloom.models.spec import read_spec
 
 ORDER = (
@@ -257,17 +257,25 @@ def _flat(value: Any) -> str:
     return "; ".join(map(_flat, value)) if isinstance(value, list) else str(value)
 
 
-def run_tables(run: Path | str, lines: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
-    """Scores and what they took; nothing where no episode has ended."""
-    if lines:
-        said = read_scores(run).record()
-        yield _scores(said)
-        yield from published_table(read_run(run)["request"], said)
-        yield _took(lines)
-        if rows := tuple(_given_away(said["oracle"] or {})):
+def run_tables(
+    request: Mapping[str, Any], scores: Mapping[str, Any], took: Took
+) -> Iterator[Table]:
+    """Scores and what they took; nothing where no episode has ended.
+
+    Args:
+        request: what was asked, as ``run.json`` has it.
+        scores: as ``RunScores.record`` has them.
+        took: what all finished episodes took.
+    """
+    if took.episodes:
+        yield _scores(scores)
+        yield from published_table(request, scores)
+        yield took.table()
+        if rows := tuple(_given_away(scores["oracle"] or {})):
             note = (
-                f"Shares of {said['oracle']['answers']} answers, withheld or not; docs/oracles.md"
-                f" defines the kinds. The oracle knows: {said['oracle']['knows']}."
+                f"Shares of {scores['oracle']['answers']} answers, withheld or not;"
+                " docs/oracles.md defines the kinds. The oracle knows:"
+                f" {scores['oracle']['knows']}."
             )
             yield Table(
                 "What the oracle gave away", note, ("", "answers"), tuple(r[:2] for r in rows)
@@ -292,27 +300,42 @@ def _cells(name: str, measured: Mapping[str, Any]) -> tuple[str, str, str]:
     return spoken(name, measured["mean"]), ends, str(measured["n"])
 
 
-def _took(lines: Sequence[Mapping[str, Any]]) -> Table:
-    tally = Tally()
-    for line in lines:
-        tally.add(dict(line))
-    results = [r for line in lines if isinstance(r := line.get("result"), Mapping)]
-    counts = [c for r in results if isinstance(c := r.get("counts"), Mapping)]
-    rows = [
-        (words, f"{total:,}", f"{total / len(lines):.2f}")
-        for key, words in _EFFORTS
-        if (total := sum(c[key] for c in counts if isinstance(c.get(key), int)))
-    ]
-    for key, words in (
-        ("calls", "model calls"),
-        ("input_tokens", "input tokens"),
-        ("output_tokens", "output tokens"),
-    ):
-        rows.append((words, f"{tally.usage[key]:,}", f"{tally.usage[key] / len(lines):.1f}"))
-    rows.append(("seconds", f"{tally.seconds:.1f}", f"{tally.seconds / len(lines):.2f}"))
-    if tally.cost_usd is None:
-        rows.append(("cost in $", "unknown", "–"))
-    else:
-        rows.append(("cost in $", f"{tally.cost_usd:.3f}", f"{tally.cost_usd / len(lines):.4f}"))
-    note = "Episodes run side by side: their seconds add up to more than the clock's."
-    return Table("What it took", note, ("", "in all", "an episode"), tuple(rows))
+@dataclass
+class Took:
+    """What the finished episodes of a run took, line by line."""
+
+    episodes: int = 0
+    tally: Tally = field(default_factory=Tally)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add a line of ``samples.jsonl``."""
+        self.episodes += 1
+        self.tally.add(dict(line))
+        result = line.get("result")
+        counts = result.get("counts") if isinstance(result, Mapping) else None
+        if isinstance(counts, Mapping):
+            known = {key: counts.get(key) for key, _ in _EFFORTS}
+            self.counts.update({k: each for k, each in known.items() if isinstance(each, int)})
+
+    def table(self) -> Table:
+        """In all, and an episode."""
+        many, tally = self.episodes, self.tally
+        rows = [
+            (words, f"{total:,}", f"{total / many:.2f}")
+            for key, words in _EFFORTS
+            if (total := self.counts[key])
+        ]
+        for key, words in (
+            ("calls", "model calls"),
+            ("input_tokens", "input tokens"),
+            ("output_tokens", "output tokens"),
+        ):
+            rows.append((words, f"{tally.usage[key]:,}", f"{tally.usage[key] / many:.1f}"))
+        rows.append(("seconds", f"{tally.seconds:.1f}", f"{tally.seconds / many:.2f}"))
+        if tally.cost_usd is None:
+            rows.append(("cost in $", "unknown", "–"))
+        else:
+            rows.append(("cost in $", f"{tally.cost_usd:.3f}", f"{tally.cost_usd / many:.4f}"))
+        note = "Episodes run side by side: their seconds add up to more than the clock's."
+        return Table("What it took", note, ("", "in all", "an episode"), tuple(rows))

@@ -10,7 +10,7 @@
       ...Navloom.context(a, query),
       address: (to) => {
         const [path, more] = [to.split("?")[0], to.slice(to.split("?")[0].length + 1)];
-        const found = path.split("/").filter(Boolean);
+        const found = path.split("/").filter(Boolean).map(decodeURIComponent);
         const query = Object.fromEntries(new URLSearchParams(more));
         if (found[0] === "a" || found[0] === "b") {
           return Navloom.address(["source", found[0] === "a" ? a : b, ...found.slice(1)], query);
