@@ -1,0 +1,95 @@
+"""What keeping the calls of a run takes: processor time a call, and bytes a sample.
+
+The calls are those of runs of the rule-based baselines in generated homes, whose prompts are a
+language model's own. Each run is made once, as anyone makes it; then its calls, as a listener was
+told of them, are kept once more and nothing else is done, which is timed on the processor, all
+threads together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import Claim
+from navloom.evals.calls import NAME, calls_of, counts
+from navloom.evals.captions.request import CaptionRequest
+from navloom.evals.keep_calls import keeping_calls
+from navloom.evals.kinds import run_kind
+from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.navigation.request import EvalRequest
+from navloom.evals.session import Session
+from navloom.line_file import read_lines
+from navloom.models.call import CallSettings
+from navloom.models.called import Call
+
+PROMISED_MS, PROMISED_BYTES = 1.0, 20_000
+REQUESTS: dict[str, Any] = {
+    "eval scene home:0-9 --n 30 --agent heuristic": EvalRequest(
+        task="scene",
+        options={"spec": "home:0-9", "kind": "mixed", "n": 30},
+        agent="heuristic",
+        max_steps=30,
+    ),
+    "synth collab home:0-3 --n 8": SynthRequest(kind="collab", spec="home:0-3", n=8),
+    "caption home:0": CaptionRequest(spec="home:0"),
+}
+
+
+def claims() -> list[Claim]:
+    """Measure each run."""
+    return [claim for name, request in REQUESTS.items() for claim in _of(name, request)]
+
+
+def _of(name: str, request: Any) -> list[Claim]:
+    with tempfile.TemporaryDirectory() as folder:
+        run, again = Path(folder, "run"), Path(folder, "again")
+        again.mkdir()
+        told: list[Call] = []
+        settings = CallSettings(on_call=told.append)
+        run_kind(request, run, Session(settings=settings, max_connections=1))
+        left = iter(told)
+        samples = {
+            line["id"]: [next(left) for _ in range(line["usage"]["calls"])]
+            for line in read_lines(run / "samples.jsonl")
+        }
+        seconds = asyncio.run(_keep(samples, again))
+        size = (run / NAME).stat().st_size / len(samples)
+        same = counts(run).keys() == samples.keys() and all(
+            [each.messages for each in calls_of(run, sample)]
+            == [each.messages for each in calls_of(again, sample)]
+            for sample in samples
+        )
+    each = seconds / len(told) * 1e3
+    return [
+        Claim(
+            "a call is kept",
+            f"{PROMISED_MS:g} ms of processor time, the time promised; {name}",
+            PROMISED_MS / each,
+            1.0,
+            equal=same,
+            note=f"{each:.2f} ms; {len(told)} calls of {len(samples)} samples; {name}",
+        ),
+        Claim(
+            "a baseline's calls of a sample",
+            f"{PROMISED_BYTES / 1e3:g} kB, the size promised; {name}",
+            PROMISED_BYTES / size,
+            1.0,
+            note=f"{size / 1e3:.1f} kB; {len(told) / len(samples):.1f} calls a sample; {name}",
+        ),
+    ]
+
+
+async def _keep(samples: dict[str, list[Call]], folder: Path) -> float:
+    """Keep calls; the seconds that the processor took."""
+    began = time.process_time()
+    with keeping_calls(folder, print, set()) as keeper:
+        for sample, made in samples.items():
+            listen = keeper.listener(sample, CallSettings())
+            for call in made:
+                listen(call)
+            await keeper.settle(sample)
+    return time.process_time() - began
