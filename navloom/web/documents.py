@@ -30,6 +30,8 @@ from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
+_MOST_PAIRS = 500
+"""Pairs of samples of two runs that a bundle has."""
 _NOT_GIVEN = (
     "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
     " given on. Whoever may have them makes the bundle with --with-licensed."
@@ -99,13 +101,18 @@ class Documents:
             for row in rows:
                 yield f"source/{n}/sample/{row.id}"
                 yield f"source/{n}/calls/{row.id}"
-        kinds = [source.header().pairs for source in self.sources]
-        for a, first in enumerate(kinds):
-            for b, second in enumerate(kinds):
-                if a < b and first and first == second:
-                    yield f"compare/{a}/{b}"
+        for a, b in self._pairs():
+            yield f"compare/{a}/{b}"
+            theirs = {row.id for row in self.sources[b].rows()}
+            both = [row.id for row in self.sources[a].rows() if row.id in theirs]
+            yield from (f"compare/{a}/{b}/{name}" for name in both[:_MOST_PAIRS])
         for key in list(self._scenes):
             yield f"plan/{key}"
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        kinds = [source.header().pairs for source in self.sources]
+        for b, second in enumerate(kinds):
+            yield from ((a, b) for a, first in enumerate(kinds[:b]) if first and first == second)
 
     def _of(self, n: str) -> Source:
         if n.isascii() and n.isdigit() and len(n) < 6 and int(n) < len(self.sources):

@@ -29,7 +29,7 @@ FORMS = (
     "*/;{};/*", "<svg><animate onbegin={} attributeName=x dur=1s>", "<!--><script>{}</script-->",
     "\\u003cscript\\u003e{}\\u003c/script\\u003e", "<link rel=stylesheet href='http://evil.example/'>",
 )  # fmt: skip
-PAYLOADS = [form.format(call) for form in FORMS for call in CALLS]
+PAYLOADS = [f"{form.format(call)} {n}" for form in FORMS for n, call in enumerate(CALLS)]
 KEPT = {
     *("id", "scene", "status", "viewpoint", "start", "goals", "reference", "kind", "role", "path"),
     *("trajectory", "end", "task", "split", "check", "direction", "trigger", "floor", "agent"),

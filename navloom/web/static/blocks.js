@@ -58,7 +58,8 @@
     const words = table.folded || table.rows.some((row) => row.slice(1).some((cell) => cell.length > 40));
     const made = el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": table.title || block.title || "table" },
       el("table", { class: words ? "words" : null },
-        el("thead", {}, el("tr", {}, table.header.map((cell) => el("th", { scope: "col" }, cell)))),
+        el("thead", {}, el("tr", {}, table.header.map((cell) => (cell
+          ? el("th", { scope: "col" }, cell) : el("td"))))),
         el("tbody", {}, rows)));
     const content = [
       table.title && table.title !== block.title ? el("h" + (context.level || 2), {}, table.title) : null,

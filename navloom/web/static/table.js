@@ -52,6 +52,7 @@
 
     function change(changes) {
       Object.assign(state, changes);
+      if (!("columns" in changes)) box.scrollTop = 0;
       if ("filter" in changes && input.value !== changes.filter) input.value = changes.filter;
       told(changes);
       update();
