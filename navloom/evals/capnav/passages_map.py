@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from navloom.errors import SceneError
-from navloom.evals.report.blocks import MapMark, MapRoute, SceneMap, Spot
-from navloom.evals.report.maps import RouteStyle, spot_of
+from navloom.evals.report.blocks import MapMark, MapRoute, RouteStyle, SceneMap, Spot
+from navloom.evals.report.maps import spots_of
 from navloom.scenes.exporting.capnav_nodes import nodes_of
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse.traverse_table import Passage, Traversability
@@ -69,7 +69,7 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Groun
 def own_ground(scene: Scene) -> Ground:
     """Where the places that questions name are in a scene: a benchmark's nodes, else regions."""
     if scene.source == "capnav":
-        places = {v.id: spot for v in scene.viewpoints if (spot := spot_of(scene, v.id))}
+        places = {v.id: spot for v in scene.viewpoints for spot in spots_of(scene, [v.id])}
         return Ground(scene.uri, places)
     spots = {
         region: (scene.region_by_id[region].floor, node.position[0], node.position[2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from urllib.parse import quote
@@ -12,23 +12,11 @@ from navloom.evals.navigation.failure_behaviour import RADIUS, reference_of
 from navloom.evals.navigation.posed import stood_at
 from navloom.evals.navigation.shown_episodes import Case
 from navloom.evals.report.blocks import MapMark, MapRoute, Spot, Timed
+from navloom.evals.report.maps import spot_of, spots_of
 from navloom.scenes.scene import Point3, Scene
-from navloom.sim.graph import nearest_viewpoint
 from navloom.tools.navigation.steps import Walk
 
 MOST_BUMPS = 200
-
-
-def spot_of(scene: Scene, point: Point3) -> Spot:
-    """A point of the floor on a plan; its floor is that of the nearest viewpoint."""
-    nearest, _ = nearest_viewpoint(scene, point)
-    return scene.floor_of(scene.viewpoint_by_id[nearest]), point[0], point[2]
-
-
-def spots_of(scene: Scene, names: Iterable[str]) -> tuple[Spot, ...]:
-    """Viewpoints on a plan; those that the scene lacks are left out."""
-    known = [scene.viewpoint_by_id[name] for name in names if name in scene.viewpoint_by_id]
-    return tuple((scene.floor_of(v), v.position[0], v.position[2]) for v in known)
 
 
 def bumps_of(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from navloom.evals.navigation.episode_map import spots_of
 from navloom.evals.navigation.shown_episodes import Note, action_of, notes_of
 from navloom.evals.report.blocks import Block, Fact, Facts, Grid, MapOption, Prose, Said, Transcript
 from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.maps import spots_of
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.options import Option, bearing
 from navloom.tools.navigation.steps import Step

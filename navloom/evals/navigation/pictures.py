@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from navloom.errors import SceneError
-from navloom.evals.navigation.episode_map import bumps_of, spot_of, spots_of
+from navloom.evals.navigation.episode_map import bumps_of
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
 from navloom.evals.navigation.failures import Analysis, FailureTally, tally_tags
+from navloom.evals.report.maps import spot_of, spots_of
 from navloom.scenes.plan import draw_plan
 from navloom.scenes.plan_legend import legend_strip
 from navloom.scenes.plan_lines import Mark, Route, Spot

@@ -27,6 +27,7 @@ Spot = tuple[int, float, float]
 """(floor, x, z): a point of the ground plane in metres, on a floor."""
 Timed = tuple[float, int, float, float]
 """(when, floor, x, z): the same with a time, in the map's unit."""
+RouteStyle = Literal["walk", "true", "other", "robot_1", "robot_2", "cut", "unknown"]
 Tone = Literal["plain", "good", "bad", "quiet"]
 """How a thing is meant, said by a word or a sign too, never by its colour alone."""
 
@@ -153,7 +154,7 @@ class MapRoute:
     """
 
     name: str
-    style: Literal["walk", "true", "other", "robot_1", "robot_2", "cut", "unknown"]
+    style: RouteStyle
     points: tuple[Spot, ...]
     carried_from: int | None = None
 
