@@ -10,7 +10,7 @@ from typing import Any
 
 from navloom.evals.navigation.episode_detail import Looked, look
 from navloom.evals.navigation.episode_facts import score_facts, tag_facts
-from navloom.evals.navigation.episode_map import goal_marks, spots_of, truth_of
+from navloom.evals.navigation.episode_map import goal_marks, truth_of
 from navloom.evals.navigation.episode_steps import map_options, step_blocks
 from navloom.evals.navigation.shown_episodes import action_of
 from navloom.evals.report.blocks import (
@@ -29,6 +29,7 @@ from navloom.evals.report.blocks import (
     Track,
     Transcript,
 )
+from navloom.evals.report.maps import spots_of
 from navloom.tools.navigation.steps import Step
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from navloom.errors import NavloomError
 from navloom.evals.kinds import read_run_of
-from navloom.evals.navigation.episode_map import spots_of, to_step
+from navloom.evals.navigation.episode_map import to_step
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import Analysis, FailureTally, error_tables, tally_tags
@@ -29,6 +29,7 @@ from navloom.evals.report.blocks import (
     Segment,
     Variants,
 )
+from navloom.evals.report.maps import spots_of
 from navloom.evals.run_folder import fold_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.scenes.scene import Scene
