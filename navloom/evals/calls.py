@@ -50,6 +50,10 @@ _MOST_READ = 512 * 1024 * 1024
 _MOST_MESSAGES = 2_000_000
 """Of all calls of a sample, each time one is sent."""
 _WAL, _HEAD = 2, b"SQLite format 3\0"
+TROUBLE = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a file may raise: what SQLite says of a broken one may cite bytes of it."""
+_WAIT_S = 5.0
+"""For who writes, at most."""
 _WINDOW = 32 * 1024
 """Bytes that deflate looks back."""
 
@@ -217,8 +221,13 @@ def _opened(run: Path) -> Iterator[sqlite3.Connection | None]:
             if why := what_is_wrong(file, path):
                 raise broken(path, why)
             yield file
-    except sqlite3.Error as error:
-        raise broken(path, " ".join(str(error).split())[:200]) from error
+    except TROUBLE as error:
+        # Asked for where it is needed: it comes with all of LangGraph.
+        from navloom.graphs.checkpoints import is_damage
+
+        why = " ".join(str(error).split())[:200]
+        said = broken(path, why) if is_damage(error) else RunError(f"cannot read {path}: {why}")
+        raise said from error
 
 
 def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
@@ -230,10 +239,11 @@ def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
     alone = begins[18] == _WAL and not Path(f"{path}-wal").exists()
     where = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
-        file = sqlite3.connect(f"{where}&immutable=1" if alone else where, uri=True, timeout=5)
+        file = sqlite3.connect(f"{where}&immutable=1" if alone else where, _WAIT_S, uri=True)
         file.execute("SELECT 1 FROM sqlite_master").fetchall()
-    except sqlite3.OperationalError:
-        if alone:
+    except sqlite3.OperationalError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if alone or code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
         file = sqlite3.connect(f"{where}&immutable=1", uri=True)
     file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * MOST_TEXT)

@@ -33,6 +33,7 @@ from navloom.evals.calls import (
     MOST_TEXT,
     NAME,
     TABLES,
+    TROUBLE,
     broken,
     deflated,
     hash_of,
@@ -84,7 +85,7 @@ def _open(path: Path, note: Note) -> sqlite3.Connection:
     """
     try:
         return _made(path)
-    except sqlite3.Error as error:
+    except TROUBLE as error:
         if not is_damage(error):
             raise
         why = " ".join(str(error).split())[:200]
@@ -182,7 +183,7 @@ class CallKeeper:
             while self._waiting:
                 self._keep(*self._waiting.popleft())
             self._file.execute("COMMIT")
-        except sqlite3.Error as error:
+        except TROUBLE as error:
             why = " ".join(str(error).split())[:200]
             damaged = is_damage(error)
             self._wrong = broken(self.path, why) if damaged else cannot_write(self.path, error)

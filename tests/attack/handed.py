@@ -378,6 +378,17 @@ HANDED: tuple[Handed, ...] = (
         ),
     ),
     Handed(
+        "calls of runs",
+        _runs,
+        {"*/calls.sqlite": PAGES},
+        (
+            "calls {top}",
+            "calls {top} demo-flat-00000",
+            "calls {top} demo-flat-00001 --call 1",
+            "calls {top} demo-flat-00000 --json",
+        ),
+    ),
+    Handed(
         "conversations",
         _threads,
         {"*.sqlite": PAGES},

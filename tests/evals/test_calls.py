@@ -333,10 +333,12 @@ def test_reading_writes_nothing_and_needs_no_right_to_write(
 
     real = sqlite3.connect
 
-    def no_rights(where: Any, **more: Any) -> Any:
+    def no_rights(where: Any, *more: Any, **named: Any) -> Any:
         if "immutable" not in str(where):
-            raise sqlite3.OperationalError("unable to open database file")
-        return real(where, **more)
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+            raise error
+        return real(where, *more, **named)
 
     with real(run / NAME) as file:
         file.execute("PRAGMA journal_mode=DELETE")
@@ -348,7 +350,10 @@ def test_reading_writes_nothing_and_needs_no_right_to_write(
 # --- files of other hands ------------------------------------------------------------------------
 
 
-def test_a_broken_or_newer_file_is_one_line(tmp_path: Path) -> None:
+def test_a_broken_or_newer_file_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "_WAIT_S", 0.02)
     run = tmp_path / "r"
     run_kind(asked(n=2), run)
     name, whole = next(iter(counts(run))), (run / NAME).read_bytes()
@@ -366,6 +371,10 @@ def test_a_broken_or_newer_file_is_one_line(tmp_path: Path) -> None:
         assert len(text) < 600
         return text
 
+    with closing(sqlite3.connect(run / NAME)) as busy:
+        busy.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(RunError, match=r"cannot read .*: database is locked"):
+            calls_of(run, name)
     assert "it is no database" in said(b"no database at all" * 99)
     assert "is broken" in said(whole[:2048])
     assert "made by a newer version" in said("PRAGMA user_version=2")
