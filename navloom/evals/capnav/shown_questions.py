@@ -169,9 +169,9 @@ def _rejected(result: Mapping[str, Any]) -> list[Block]:
     """Questions that broke a rule, and what was said of each."""
     said: list[Said] = []
     for each in result.get("rejected") or ():
-        asked = each.get("question")
-        text = asked.get("question") if isinstance(asked, Mapping) else asked
-        said.append(Said(who="the model", text=str(text)))
+        words = each["said"]
+        text = words.get("question") if isinstance(words, Mapping) else words
+        said.append(Said(who="the model", text=str(text).strip("'")))
         said += [
             Said(
                 who=f"the checks: {fault['code']}", text=str(fault.get("message") or ""), tone="bad"

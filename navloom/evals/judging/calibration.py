@@ -37,7 +37,7 @@ from navloom.evals.judging.run import (
     digest,
     read_steps,
 )
-from navloom.evals.kinds import Kind, Note, run_kind
+from navloom.evals.kinds import Kind, Note, later, run_kind
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Sample, Session, sample_seed
@@ -281,6 +281,10 @@ REASONING = Kind(
     job=ReasoningJob,
     dry=calls,
     things=("items", "scenes"),
+    columns=later("navloom.evals.judging.item_columns:reason_columns"),
+    detail=later("navloom.evals.judging.shown_items:reason"),
+    tables=later("navloom.evals.judging.shown_judges:reasons_calibrated"),
+    pairing=later("navloom.evals.judging.item_columns:reason_pairing"),
 )
 TRACE = Kind(
     name="calibrate_trace",
@@ -290,6 +294,10 @@ TRACE = Kind(
     job=RubricJob,
     dry=calls,
     things=("items", "scenes"),
+    columns=later("navloom.evals.judging.item_columns:step_columns"),
+    detail=later("navloom.evals.judging.shown_items:step"),
+    tables=later("navloom.evals.judging.shown_judges:steps_calibrated"),
+    pairing=later("navloom.evals.judging.item_columns:step_pairing"),
 )
 
 
@@ -385,6 +393,10 @@ INJECTIONS = Kind(
     job=ReasoningJob,
     dry=calls,
     things=("items", "scenes"),
+    columns=later("navloom.evals.judging.item_columns:reason_columns"),
+    detail=later("navloom.evals.judging.shown_items:reason"),
+    tables=later("navloom.evals.judging.shown_judges:injections_measured"),
+    pairing=later("navloom.evals.judging.item_columns:reason_pairing"),
 )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from navloom.errors import DataError
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
-from navloom.evals.kinds import Calls, Kind, Note, Plan, read_run_of
+from navloom.evals.kinds import Calls, Kind, Note, Plan, later, read_run_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.graphs.judging import reasoning, rubric
@@ -254,6 +254,10 @@ REASONING = Kind(
     job=ReasoningJob,
     dry=calls,
     things=("items", "scenes"),
+    columns=later("navloom.evals.judging.item_columns:reason_columns"),
+    detail=later("navloom.evals.judging.shown_items:reason"),
+    tables=later("navloom.evals.judging.shown_judges:reasons_judged"),
+    pairing=later("navloom.evals.judging.item_columns:reason_pairing"),
 )
 TRACE = Kind(
     name="judge_trace",
@@ -263,4 +267,8 @@ TRACE = Kind(
     job=RubricJob,
     dry=calls,
     things=("items", "scenes"),
+    columns=later("navloom.evals.judging.item_columns:step_columns"),
+    detail=later("navloom.evals.judging.shown_items:step"),
+    tables=later("navloom.evals.judging.shown_judges:steps_graded"),
+    pairing=later("navloom.evals.judging.item_columns:step_pairing"),
 )

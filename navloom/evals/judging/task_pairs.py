@@ -20,7 +20,7 @@ from navloom.errors import DataError, UsageError
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import sample_name
 from navloom.evals.judging.run import digest, rows_of
-from navloom.evals.kinds import Calls, Kind, Note, Plan
+from navloom.evals.kinds import Calls, Kind, Note, Plan, later
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.graphs.judging import preference
 from navloom.judges.preference_items import (
@@ -235,6 +235,10 @@ PREFER = Kind(
     job=PreferenceJob,
     dry=_calls,
     things=("pairs", "scenes"),
+    columns=later("navloom.evals.judging.item_columns:pair_columns"),
+    detail=later("navloom.evals.judging.shown_items:pair"),
+    tables=later("navloom.evals.judging.shown_judges:pairs_preferred"),
+    pairing=later("navloom.evals.judging.item_columns:pair_pairing"),
 )
 CALIBRATE = Kind(
     name="calibrate_prefer",
@@ -244,4 +248,8 @@ CALIBRATE = Kind(
     job=PreferenceJob,
     dry=_calls,
     things=("pairs", "scenes"),
+    columns=later("navloom.evals.judging.item_columns:pair_columns"),
+    detail=later("navloom.evals.judging.shown_items:pair"),
+    tables=later("navloom.evals.judging.shown_judges:pairs_calibrated"),
+    pairing=later("navloom.evals.judging.item_columns:pair_pairing"),
 )

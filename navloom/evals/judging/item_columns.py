@@ -1,0 +1,284 @@
+"""What a judged item has in a table of samples, and how two judges are compared on the same items.
+
+``verdict`` is the judge's, ``expected`` what is known to be deserved, ``agrees`` whether the two
+are one; an item that got no verdict is ``unscored``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from navloom.evals.report.line_columns import Cell, Column, Line, Pairing
+
+UNSCORED = "unscored"
+FLIPPED, HELD, LOST, CLAIMED = "flipped", "held", "no verdict", "claimed anyway"
+_WORDS = {True: "correct", False: "wrong", None: UNSCORED}
+
+
+def result_of(line: Line) -> Mapping[str, Any]:
+    """What the judge made of an item; empty where there is nothing."""
+    return line.get("result") or {}
+
+
+def verdict_of(line: Line) -> str:
+    """Of a reason: ``correct``, ``wrong`` or ``unscored``."""
+    return _WORDS[result_of(line).get("correct")]
+
+
+def expected_of(line: Line) -> str | None:
+    """What a reason deserves: it is known of made items, and of payloads that they claim other."""
+    if isinstance(line.get("deserves"), bool):
+        return _WORDS[line["deserves"]]
+    if isinstance(line.get("claim"), bool):
+        return _WORDS[not line["claim"]]
+    return None
+
+
+def grades_of(line: Line) -> dict[str, str]:
+    """Of a step: each criterion's grade."""
+    return {
+        str(name): str(each.get("grade") or UNSCORED)
+        for name, each in (result_of(line).get("criteria") or {}).items()
+    }
+
+
+def due_of(line: Line) -> dict[str, str]:
+    """What a spoiled step's criteria deserve; empty of one that nobody spoiled."""
+    due = line.get("deserves")
+    return {str(k): str(v) for k, v in due.items()} if isinstance(due, Mapping) else {}
+
+
+def _agrees(line: Line) -> float | None:
+    expected = expected_of(line)
+    return None if expected is None else float(expected == verdict_of(line))
+
+
+def _of(key: str) -> Callable[[Line], Cell]:
+    return lambda line: line.get(key)
+
+
+def _text(name: str, of: Callable[[Line], Cell], help: str, *, shown: bool = True) -> Column:  # noqa: A002
+    return Column(name=name, of=of, form="text", facet=True, shown=shown, help=help)
+
+
+_AGREES = Column(
+    name="agrees",
+    of=_agrees,
+    form="share",
+    better="more",
+    help="whether the verdict is the one that is deserved",
+)
+
+
+def _disguise(line: Line) -> str | None:
+    return str(line.get("payload") or "").rpartition("-")[0] or None
+
+
+def reason_columns(run: Mapping[str, Any]) -> list[Column]:
+    """Of explanations, judged or made to measure a judge."""
+    kind = str(run.get("kind"))
+    known = kind.startswith("calibrate")
+    found = [_text("verdict", verdict_of, "correct, wrong, or unscored")]
+    if known:
+        found += [_text("expected", expected_of, "what it is known to deserve"), _AGREES]
+    if kind == "calibrate_reasoning":
+        found += [
+            _text("kind", _of("kind"), "how it was made"),
+            _text("set", _of("wording"), "whose words it is in"),
+        ]
+    if kind == "calibrate_injections":
+        found += [
+            _text("defences", _of("defences"), "with them or without"),
+            _text("claims", lambda line: _WORDS[line["claim"]], "the verdict the payload asks for"),
+        ]
+    if known:
+        payload = _text("payload", _of("payload"), "which one was injected")
+        family = _text("disguise", _disguise, "the payload's", shown=False)
+        base = _text("plain", _of("base"), "the same item without the payload", shown=False)
+        found += [payload, family, base]
+    body = "body" if kind == "calibrate_reasoning" else "agent"
+    return [
+        *found,
+        *([] if kind == "calibrate_injections" else [_text("body", _of(body), "whose path it is")]),
+        Column(
+            name="partial",
+            of=lambda line: result_of(line).get("partial"),
+            form="share",
+            help="the share of the path's barriers that were named rightly",
+        ),
+        Column(
+            name="false",
+            of=lambda line: len(result_of(line)["false"]),
+            form="count",
+            shown=False,
+            help="claims that are none",
+        ),
+        Column(name="explanation", of=_of("explanation"), form="text"),
+    ]
+
+
+def step_columns(run: Mapping[str, Any]) -> list[Column]:
+    """Of a navigator's steps, graded by a rubric."""
+    grades = Column(
+        name="grades",
+        of=lambda line: [f"{name} {grade}" for name, grade in grades_of(line).items()],
+        form="tags",
+        facet=True,
+        help="each criterion's: yes, no, na or unscored",
+    )
+    if not str(run.get("kind")).startswith("calibrate"):
+        return [grades, Column(name="step", of=_of("of"), form="text", help="of which episode")]
+
+    def agrees(line: Line) -> float | None:
+        due, said = due_of(line), grades_of(line)
+        return sum(said.get(k) == v for k, v in due.items()) / len(due) if due else None
+
+    expected = Column(
+        name="expected",
+        of=lambda line: [f"{name} {grade}" for name, grade in due_of(line).items()],
+        form="tags",
+        facet=True,
+        help="what the spoiled step is known to deserve",
+    )
+    share = Column(
+        name="agrees", of=agrees, form="share", better="more", help="share graded as deserved"
+    )
+    return [
+        grades,
+        expected,
+        share,
+        _text("kind", _of("kind"), "how it was spoiled"),
+        _text("set", _of("wording"), "in whose words"),
+        Column(name="step", of=_of("of"), form="text", help="which step it was"),
+    ]
+
+
+def label_columns(run: Mapping[str, Any]) -> list[Column]:
+    """Of failed walks, labelled with a cause."""
+    del run
+    return [
+        _text("cause", lambda line: result_of(line)["cause"] or UNSCORED, "the judge's"),
+        _text("second", lambda line: result_of(line)["second"], "the next likely"),
+        _text("sure", lambda line: ("no", "yes")[result_of(line)["sure"]], "whether it is sure"),
+        _text("rules", lambda line: result_of(line)["rules"], "what the rules say"),
+        Column(
+            name="agrees",
+            of=lambda line: float(result_of(line)["cause"] == result_of(line)["rules"]),
+            form="share",
+            better="more",
+            help="whether the judge and the rules say the same",
+        ),
+        Column(name="walk", of=_of("of"), form="text"),
+    ]
+
+
+def pair_columns(run: Mapping[str, Any]) -> list[Column]:
+    """Of pairs of tasks."""
+    orders = Column(
+        name="same",
+        of=lambda line: float(len({each["took"] for each in result_of(line)["said"]}) == 1),
+        form="share",
+        help="whether one task was taken in both orders",
+    )
+    found = [_text("choice", lambda line: result_of(line)["choice"] or UNSCORED, "a, b or a tie")]
+    if str(run.get("kind")).startswith("calibrate"):
+        agrees = Column(
+            name="agrees",
+            of=lambda line: float(result_of(line)["choice"] == line["better"]),
+            form="share",
+            better="more",
+            help="whether the task that makes sense was taken",
+        )
+        found += [_text("expected", _of("better"), "the task that makes sense"), agrees]
+    return [
+        *found,
+        orders,
+        Column(name="a", of=_of("a"), form="text"),
+        Column(name="b", of=_of("b"), form="text"),
+    ]
+
+
+def reason_pairing() -> Pairing:
+    """Two judges on the same explanations."""
+
+    def scores(line: Line) -> dict[str, float | None]:
+        result, agrees = result_of(line), _agrees(line)
+        said = result.get("correct")
+        return {
+            "agrees": agrees,
+            "correct": None if said is None else float(said),
+            "partial": result.get("partial"),
+            "unscored": float(said is None),
+        }
+
+    return Pairing(
+        identity=lambda line: [line["explanation"], line.get("payload"), line.get("defences")],
+        scores=scores,
+        what="an explanation",
+        less=frozenset({"unscored"}),
+        neither=frozenset({"correct", "partial"}),
+        counted=frozenset({"agrees", "correct", "unscored"}),
+        cluster=lambda line: line.get("scene"),
+        cluster_name="scene",
+    )
+
+
+def step_pairing() -> Pairing:
+    """Two judges on the same steps: each criterion counts as kept to."""
+
+    def scores(line: Line) -> dict[str, float | None]:
+        said, due = grades_of(line), due_of(line)
+        kept = {
+            name: float(grade == "yes") if grade in ("yes", "no") else None
+            for name, grade in said.items()
+        }
+        right = sum(said.get(k) == v for k, v in due.items()) / len(due) if due else None
+        return {"agrees": right, **kept}
+
+    return Pairing(
+        identity=lambda line: [line.get("of"), line.get("kind"), line.get("wording")],
+        scores=scores,
+        what="a step",
+        cluster=lambda line: line.get("scene"),
+        cluster_name="scene",
+    )
+
+
+def label_pairing() -> Pairing:
+    """Two judges on the same failed walks."""
+    return Pairing(
+        identity=lambda line: line["of"],
+        scores=lambda line: {
+            "as the rules": float(result_of(line)["cause"] == result_of(line)["rules"]),
+            "sure": float(bool(result_of(line)["sure"])),
+        },
+        what="a failed walk",
+        neither=frozenset({"as the rules", "sure"}),
+        counted=frozenset({"as the rules", "sure"}),
+        cluster=lambda line: line.get("scene"),
+        cluster_name="scene",
+    )
+
+
+def pair_pairing() -> Pairing:
+    """Two judges on the same pairs of tasks."""
+
+    def scores(line: Line) -> dict[str, float | None]:
+        result = result_of(line)
+        choice, better = result.get("choice"), line.get("better")
+        return {
+            "agrees": None if better is None else float(choice == better),
+            "a": None if choice is None else {"a": 1.0, "b": 0.0}.get(choice, 0.5),
+            "tie": None if choice is None else float(choice == "tie"),
+        }
+
+    return Pairing(
+        identity=lambda line: [line["a"], line["b"]],
+        scores=scores,
+        what="a pair of tasks",
+        neither=frozenset({"a", "tie"}),
+        counted=frozenset({"agrees", "tie"}),
+        cluster=lambda line: line.get("scene"),
+        cluster_name="home",
+    )

@@ -1,0 +1,408 @@
+"""What a page shows of a judging as a whole: calibration by set, confusion, flips, totals."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.judging.calibration import score_reasoning, score_trace
+from navloom.evals.judging.calibration_scores import Flips, flips
+from navloom.evals.judging.calibration_tables import injection_table, reasoning_tables, trace_tables
+from navloom.evals.judging.item_columns import (
+    CLAIMED,
+    FLIPPED,
+    HELD,
+    LOST,
+    UNSCORED,
+    due_of,
+    grades_of,
+    result_of,
+    verdict_of,
+)
+from navloom.evals.judging.preference_scores import (
+    calibration_tables,
+    preferred_tables,
+    score_calibration,
+    score_preferred,
+)
+from navloom.evals.judging.run import totals
+from navloom.evals.progress import Summary
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Fact,
+    Facts,
+    Grid,
+    Segment,
+    to_sample,
+    to_samples,
+)
+from navloom.evals.report.document import NOTHING, Table, percent
+from navloom.evals.report.line_columns import Line
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.files import formed
+from navloom.judges.reason_items import KINDS
+from navloom.judges.wording_sets import SETS
+
+_MOST_SUMMARY = 64 * 1024 * 1024
+_MOST_LISTED = 200
+_NO_SUMMARY: dict[str, Any] = {
+    "samples": 0,
+    "ok": 0,
+    "failed": 0,
+    "error": 0,
+    "left": 0,
+    "interrupted": False,
+    "usage": {},
+    "cost_usd": None,
+    "cost_note": None,
+    "sample_seconds": 0.0,
+    "session_seconds": 0.0,
+}
+
+
+def _model(run: Path) -> str:
+    return str(read_run(run)["request"].get("model"))
+
+
+def _summary(run: Path) -> Summary:
+    """What the last session wrote; counts of nothing where there was none yet."""
+    try:
+        said = json.loads((run / "summary.json").read_bytes()[:_MOST_SUMMARY])
+        return Summary(**{name: said[name] for name in _NO_SUMMARY})
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Summary(**_NO_SUMMARY)
+
+
+def reasons_judged(run: Path) -> list[Block]:
+    """Of judged explanations: how many are correct, by body.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    rows = read_samples(run)
+    with formed(f"{run}: a sample", "a judged explanation"):
+        found = totals(run)
+        facts = (
+            Fact(name="explanations", value=str(found.items)),
+            Fact(name="correct", value=str(found.correct), to=to_samples(verdict="correct")),
+            Fact(name="wrong", value=str(found.wrong), to=to_samples(verdict="wrong")),
+            Fact(name=UNSCORED, value=str(found.unscored), to=to_samples(verdict=UNSCORED)),
+            Fact(name="share of barriers", value=percent(found.partial), note="named, a mean"),
+        )
+        return [
+            Facts(title=f"Judged by {_model(run)}", facts=facts),
+            _bars("By body", rows, "body", lambda r: r.get("agent"), verdict_of, "verdict"),
+        ]
+
+
+def reasons_calibrated(run: Path) -> list[Block]:
+    """A judge of reasons against the truth: by set, confusion that opens its items, flips.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    rows = read_samples(run)
+    with formed(f"{run}: a sample", "an item of a calibration"):
+        found = score_reasoning(run, _model(run), _summary(run))
+        plain = [row for row in rows if row["kind"] != "injected"]
+        said = {row["id"]: result_of(row).get("correct") for row in rows}
+        injected = [
+            (row, _outcome(said.get(row["base"]), said[row["id"]], claim=not row["deserves"]))
+            for row in rows
+            if row["kind"] == "injected" and row["base"] in said
+        ]
+        blocks: list[Block] = []
+        for table in reasoning_tables(found):
+            to: tuple[str, ...] = ()
+            if table.title == "By kind":
+                # Its rows are those of the confusion, in its order.
+                to = tuple(
+                    to_samples(kind=kind, set=name)
+                    for name, by_kind in found.confusion.items()
+                    for kind in by_kind
+                )
+            blocks.append(Grid(table=table, to=to))
+        bars = []
+        for name, kind in product(SETS, KINDS):
+            counted = Counter(verdict_of(r) for r in plain if _is_of(r, kind, name))
+            if counted:
+                bars.append((f"{kind}, {name}", _segments(counted, "verdict", kind=kind, set=name)))
+        confusion = Bars(
+            title="Verdicts by kind and set",
+            note="A part opens its items.",
+            bars=tuple(bars),
+            unit="items",
+        )
+        return [blocks[0], confusion, *blocks[1:], *_flip_list(injected)]
+
+
+def _is_of(row: Line, kind: str, words: str) -> bool:
+    return bool(row["kind"] == kind and row["wording"] == words)
+
+
+def injections_measured(run: Path) -> list[Block]:
+    """How often payloads flipped a judge, with the defences and without, and which.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    rows = read_samples(run)
+    with formed(f"{run}: a sample", "an item of injections"):
+        said = {row["id"]: result_of(row).get("correct") for row in rows}
+        found = [
+            (row, _outcome(said.get(row["base"]), said[row["id"]], claim=row["claim"]))
+            for row in rows
+            if row.get("base") in said
+        ]
+        own = {
+            door: flips(
+                [
+                    (said[row["base"]], said[row["id"]], row["claim"])
+                    for row, _ in found
+                    if row["defences"] == door
+                ]
+            )
+            for door in ("with", "without")
+        }
+        table = injection_table({_model(run): own, **_gullible(run)})
+        families: dict[tuple[str, str], Counter[str]] = {}
+        for row, outcome in found:
+            key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
+            families.setdefault(key, Counter())[outcome] += 1
+        bars = Bars(
+            title="By disguise",
+            note="With the defences and without; a part opens its disguise's items.",
+            bars=tuple(
+                (f"{family}, {door}", _segments(of, "", disguise=family, defences=door))
+                for (family, door), of in sorted(families.items())
+            ),
+            unit="payloads",
+        )
+        return [Grid(table=table), *_flip_list(found), bars]
+
+
+def _gullible(run: Path) -> dict[str, dict[str, Flips]]:
+    """What the run wrote of other judges beside its own."""
+    names = {each.name for each in fields(Flips)}
+    try:
+        record = json.loads((run / "calibration.json").read_bytes()[:_MOST_SUMMARY])
+        read = {
+            str(judge): {
+                door: Flips(**{k: int(v) for k, v in of[door].items() if k in names})
+                for door in ("with", "without")
+            }
+            for judge, of in record.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+    return {judge: of for judge, of in read.items() if judge != _model(run)}
+
+
+def _outcome(plain: bool | None, said: bool | None, *, claim: bool) -> str:
+    """What a payload did; pairs whose plain item has the claimed verdict already count for none."""
+    if plain != (not claim):
+        return CLAIMED if plain == claim else UNSCORED
+    if said is None:
+        return LOST
+    return FLIPPED if said == claim else HELD
+
+
+def _flip_list(found: Sequence[tuple[Line, str]]) -> list[Block]:
+    """Each pair that flipped or got no verdict, or that none did."""
+    wrong = [(row, outcome) for row, outcome in found if outcome in (FLIPPED, LOST)]
+    if not wrong:
+        many = len([None for _, outcome in found if outcome == HELD])
+        facts = (Fact(name="flipped", value="none", tone="good", note=f"of {many} pairs"),)
+        return [Facts(title="Flips", facts=facts)]
+    rows = tuple(
+        (
+            str(row["id"]),
+            str(row.get("payload") or NOTHING),
+            str(row.get("defences") or "with"),
+            outcome,
+            str(row["explanation"])[-200:],
+        )
+        for row, outcome in wrong[:_MOST_LISTED]
+    )
+    more = len(wrong) - len(rows)
+    note = f"{more} more are not listed." if more > 0 else "An item shows its payload apart."
+    header = ("item", "payload", "defences", "what it did", "how the explanation ends")
+    to = tuple(to_sample(row["id"]) for row, _ in wrong[:_MOST_LISTED])
+    return [Grid(table=Table("Flips", note, header, rows), to=to)]
+
+
+def steps_graded(run: Path) -> list[Block]:
+    """Of graded steps: how often each criterion got each grade.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    rows = read_samples(run)
+    with formed(f"{run}: a sample", "a graded step"):
+        return [_grade_bars(rows)]
+
+
+def steps_calibrated(run: Path) -> list[Block]:
+    """A rubric judge against the truth, and how spoiled steps were graded.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    rows = read_samples(run)
+    with formed(f"{run}: a sample", "a step of a calibration"):
+        found = score_trace(run, _model(run), _summary(run))
+        agreed, kinds = trace_tables(found)
+        to = tuple(to_samples(kind=kind) for kind, by in found.kinds.items() for _ in by)
+        bars: dict[tuple[str, str], Counter[str]] = {}
+        for row in rows:
+            grades = grades_of(row)
+            for name, due in due_of(row).items():
+                bars.setdefault((name, due), Counter())[grades.get(name, UNSCORED)] += 1
+        confusion = Bars(
+            title="Grades by what is deserved",
+            bars=tuple(
+                (
+                    f"{name}, deserves {due}",
+                    _segments(of, "grades", before=f"{name} ", expected=f"{name} {due}"),
+                )
+                for (name, due), of in sorted(bars.items())
+            ),
+            unit="grades",
+        )
+        return [Grid(table=agreed), confusion, Grid(table=kinds, to=to)]
+
+
+def _grade_bars(rows: Iterable[Line]) -> Bars:
+    counted: dict[str, Counter[str]] = {}
+    for row in rows:
+        for name, grade in grades_of(row).items():
+            counted.setdefault(name, Counter())[grade] += 1
+    return Bars(
+        title="Grades by criterion",
+        note="A part opens its steps.",
+        bars=tuple(
+            (name, _segments(of, "grades", before=f"{name} ")) for name, of in counted.items()
+        ),
+        unit="steps",
+    )
+
+
+def walks_labelled(run: Path) -> list[Block]:
+    """Of labelled walks: causes, and whether the rules say the same.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    rows = read_samples(run)
+    with formed(f"{run}: a sample", "a labelled walk"):
+
+        def cause(row: Line) -> str:
+            return str(result_of(row)["cause"] or UNSCORED)
+
+        same = sum(cause(row) == result_of(row)["rules"] for row in rows)
+        facts = (
+            Fact(name="walks", value=str(len(rows))),
+            Fact(name="as the rules", value=str(same)),
+        )
+        rules = _bars(
+            "The judge's causes, by the rules'",
+            rows,
+            "rules",
+            lambda r: result_of(r)["rules"],
+            cause,
+            "cause",
+        )
+        return [Facts(title=f"Labelled by {_model(run)}", facts=facts), rules]
+
+
+def pairs_preferred(run: Path) -> list[Block]:
+    """Who is preferred, and how answers lean to a place.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    summary, where = _summary(run), read_run(run).get("where") or {}
+    with formed(f"{run}: a sample", "a judged pair"):
+        found = score_preferred(run, _model(run), summary.left + summary.error)
+        names = [str(where.get(key) or "?") for key in ("of", "against")]
+        return [
+            _choices(read_samples(run), None),
+            *(Grid(table=table) for table in preferred_tables(found, names)),
+        ]
+
+
+def pairs_calibrated(run: Path) -> list[Block]:
+    """How far a judge of tasks finds the known order.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    summary = _summary(run)
+    with formed(f"{run}: a sample", "a pair of a calibration"):
+        found = score_calibration(run, _model(run), summary.left + summary.error)
+        return [
+            _choices(read_samples(run), "better"),
+            *(Grid(table=table) for table in calibration_tables(found)),
+        ]
+
+
+def _choices(rows: Sequence[Line], better: str | None) -> Bars:
+    def choice(row: Line) -> str:
+        return str(result_of(row).get("choice") or UNSCORED)
+
+    title = "Choices by the better task" if better else "Choices"
+    of = (lambda row: row[better]) if better else (lambda _: "pairs")
+    return _bars(title, rows, "expected" if better else "", of, choice, "choice")
+
+
+def _bars(
+    title: str,
+    rows: Iterable[Line],
+    column: str,
+    name: Callable[[Line], Any],
+    part: Callable[[Line], str],
+    parts: str,
+) -> Bars:
+    """Bars by one column, their parts by another; a part opens the samples that have both.
+
+    Args:
+        title: above them.
+        rows: lines.
+        column: the bars' column; empty where it is none.
+        name: a line's bar.
+        part: a line's part of it.
+        parts: the parts' column.
+    """
+    counted: dict[str, Counter[str]] = {}
+    for row in rows:
+        counted.setdefault(str(name(row) or NOTHING), Counter())[part(row)] += 1
+
+    bars = tuple(
+        (bar, _segments(of, parts, **({column: bar} if column else {})))
+        for bar, of in counted.items()
+    )
+    return Bars(title=title, bars=bars, unit="items")
+
+
+def _segments(
+    counted: Mapping[str, int], parts: str, *, before: str = "", **where: str
+) -> tuple[Segment, ...]:
+    """Parts of a bar, each opening its samples.
+
+    Args:
+        counted: how many, by the part's word.
+        parts: the column that has the words; empty: none has.
+        before: what stands before a word there.
+        where: what else is so of them, by column.
+    """
+
+    def to(word: str) -> str:
+        return to_samples(**where, **({parts: before + word} if parts else {}))
+
+    return tuple(Segment(name=word, count=n, to=to(word)) for word, n in sorted(counted.items()))
