@@ -10,8 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.judging.calibration import score_reasoning, score_trace
-from navloom.evals.judging.calibration_scores import Flips, flips
+from navloom.evals.judging.calibration import flips_of, score_reasoning, score_trace
+from navloom.evals.judging.calibration_scores import Flips
 from navloom.evals.judging.calibration_tables import injection_table, reasoning_tables, trace_tables
 from navloom.evals.judging.item_columns import (
     CLAIMED,
@@ -160,17 +160,7 @@ def injections_measured(run: Path) -> list[Block]:
             for row in rows
             if row.get("base") in said
         ]
-        own = {
-            door: flips(
-                [
-                    (said[row["base"]], said[row["id"]], row["claim"])
-                    for row, _ in found
-                    if row["defences"] == door
-                ]
-            )
-            for door in ("with", "without")
-        }
-        table = injection_table({_model(run): own, **_gullible(run)})
+        table = injection_table({_model(run): flips_of(run), **_gullible(run)})
         families: dict[tuple[str, str], Counter[str]] = {}
         for row, outcome in found:
             key = str(row["payload"]).rpartition("-")[0], str(row["defences"])
