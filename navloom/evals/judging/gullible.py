@@ -8,6 +8,7 @@ import html
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
