@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from navloom.evals.navigation.episode_detail import Looked, look
-from navloom.evals.navigation.episode_facts import score_facts, tag_facts
+from navloom.evals.navigation.episode_facts import tag_facts
 from navloom.evals.navigation.episode_map import goal_marks, truth_of
 from navloom.evals.navigation.episode_steps import map_options, step_blocks
 from navloom.evals.navigation.shown_episodes import action_of
@@ -53,8 +54,9 @@ def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
         facts.append(Fact(name="they part", value="never: both walks are the same"))
     else:
         value = f"at step {parted + 1}: {_did('A', one, parted)}; {_did('B', other, parted)}"
-        facts.append(Fact(name="they part", value=value, tone="bad"))
-    columns = tuple((_name(m, each), *_tags(each), _transcript(each)) for m, each in ends)
+        to = f"pair/{quote(one.case.id, safe='')}?step={parted}"
+        facts.append(Fact(name="they part", value=value, to=to))
+    columns = tuple((_name(m, each), *_tags(m, each), _transcript(each)) for m, each in ends)
     blocks: tuple[Block, ...] = (
         Prose(title="Instruction", text=one.case.episode.instruction, exact=True),
         Facts(facts=tuple(facts)),
@@ -100,12 +102,11 @@ def _name(mark: str, looked: Looked) -> Prose:
     return Prose(title=mark, text=looked.case.title)
 
 
-def _tags(looked: Looked) -> Iterator[Block]:
-    yield score_facts(looked.case)
+def _tags(mark: str, looked: Looked) -> Iterator[Block]:
     tags = tag_facts(looked.case)
     if tags is not None:
-        # Addresses within a run lead nowhere where two are looked at.
-        yield replace(tags, facts=tuple(replace(fact, to="") for fact in tags.facts))
+        facts = (replace(f, to=f"{mark.lower()}/{f.to}" if f.to else "") for f in tags.facts)
+        yield replace(tags, facts=tuple(facts))
 
 
 def _transcript(looked: Looked) -> Transcript:

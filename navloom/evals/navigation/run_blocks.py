@@ -108,21 +108,24 @@ def _quoted(value: str) -> str:
 
 
 def _behaviours(tagged: Sequence[Analysis]) -> Iterator[Bars]:
-    """Behaviours by cause, of failures and then of successes."""
+    """Behaviours by cause, of failures and then of successes, on one scale."""
+    bars, said = [], []
     for success, words in ((False, "failed"), (True, "succeeded")):
         tally = tally_tags(tagged, success=success)
-        bars = tuple(
-            (kind.replace("_", " "), tuple(_segments(tally, kind, success)))
+        if tally.episodes:
+            said.append(f"{tally.episodes} {words}")
+        bars += [
+            (f"{words}: {kind.replace('_', ' ')}", tuple(_segments(tally, kind, success)))
             for kind in BEHAVIOURS
             if tally.of(kind)
+        ]
+    if bars:
+        yield Bars(
+            title=f"Behaviours by cause: of {len(tagged)} episodes {', '.join(said)}",
+            note="Each once, under the first of its behaviours. A click shows its episodes.",
+            bars=tuple(bars),
+            unit="episodes",
         )
-        if bars:
-            yield Bars(
-                title=f"{tally.episodes} of {len(tagged)} episodes {words}: behaviour by cause",
-                note="Each once, under the first of its behaviours. A click shows its episodes.",
-                bars=bars,
-                unit="episodes",
-            )
 
 
 def _segments(tally: FailureTally, kind: Any, success: bool) -> Iterator[Segment]:

@@ -10,7 +10,7 @@ page that is given away leaves it out where the scene is one of those.
 
 Addresses: ``to`` of a link, a row or a segment is an address within the run: ``sample/ID``,
 ``sample/ID?step=3`` or ``samples?filter=cause:region``; empty where nothing is behind it. Within a
-comparison of two runs it is ``pair/ID``.
+comparison of two runs it is ``pair/ID``, and ``a/...`` and ``b/...`` within one of both.
 """
 
 from __future__ import annotations
