@@ -180,7 +180,11 @@ class Documents:
 
     def _pair(self, a: str, b: str, name: str) -> Any:
         first, second = self._pairing(a, b)
-        detail = pair_detail(first.path, second.path, name)
+        try:
+            lines = first.line(name), second.line(name)
+        except KeyError:
+            raise NotThereError(f"one of both runs has no sample '{name[:80]}'") from None
+        detail = pair_detail(first.path, second.path, name, lines)
         return self._shown(first, detail, self._scene_of(first, detail))
 
     def _pairing(self, a: str, b: str) -> tuple[Source, Source]:

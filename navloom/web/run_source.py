@@ -146,12 +146,19 @@ class RunSource(Source):
 
     def detail(self, name: str) -> Detail:
         """What is seen of a sample; of one that broke, why."""
+        # A link may lead here before anybody has asked for the rows.
+        self.rows()
         index = self._index if name in self._index else self._errors
         line = index.line(name)
         if line.get("status") == "error" or self.kind.detail is None:
             return _plain_detail(line)
         with formed(f"{self.path}: the sample '{name}'", f"one of `navloom {self.kind.command}`"):
             return self.kind.detail(self.path, line)
+
+    def line(self, name: str) -> Line:
+        """The line of a finished sample."""
+        self.rows()
+        return self._index.line(name)
 
     def calls(self, name: str) -> Sequence[Block]:
         """Prompts, tools, schemas and replies of a sample, where they are kept."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.evals.report.blocks import Block, Detail
-from navloom.evals.report.line_columns import Column
+from navloom.evals.report.line_columns import Column, Line
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of
 from navloom.web.index import Row
@@ -93,6 +93,10 @@ class Source(ABC):
     @abstractmethod
     def detail(self, name: str) -> Detail:
         """What is seen of one row; KeyError where there is none of the id."""
+
+    def line(self, name: str) -> Line:
+        """The line behind a finished row; KeyError where there is none."""
+        raise KeyError(name)
 
     def calls(self, name: str) -> Sequence[Block]:
         """The model's calls of one row."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError, RunError
-from navloom.evals.navigation.episode_facts import score_facts, tag_facts
+from navloom.evals.navigation.episode_facts import score_facts, tag_grid
 from navloom.evals.navigation.episode_map import Stands, goal_marks, truth_of, walk_marks
 from navloom.evals.navigation.episode_steps import map_options, step_blocks, transcript
 from navloom.evals.navigation.episode_strip import Eyes
@@ -99,10 +99,10 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
     looked = look(run, line)
     case = looked.case
     blocks: list[Block] = [
-        Prose(title="Instruction", text=case.episode.instruction, exact=True),
+        Prose(title="Instruction", text=case.episode.instruction),
         score_facts(case),
     ]
-    tags = tag_facts(case)
+    tags = tag_grid(case)
     if tags is not None:
         blocks.append(tags)
     blocks += [episode_map(looked), walk_table(looked)]

@@ -9,11 +9,12 @@ from typing import Any
 from navloom.evals.navigation.episode_map import to_step
 from navloom.evals.navigation.failure_behaviour import spelled
 from navloom.evals.navigation.failure_cause import MEANS
+from navloom.evals.navigation.failures import Analysis
 from navloom.evals.navigation.metrics import METRICS
 from navloom.evals.navigation.scores import COUNTS, spoken
 from navloom.evals.navigation.shown_episodes import Case
-from navloom.evals.report.blocks import Fact, Facts, Tone
-from navloom.evals.report.document import NOTHING
+from navloom.evals.report.blocks import Fact, Facts, Grid, Tone
+from navloom.evals.report.document import NOTHING, Table
 
 _MOST_SAID = 300
 _SUCCESSES = ("SR", "SR_stopped", "SR_end", "OSR", "SR_visible", "RGS", "SR_strict", "SR_telhop")
@@ -53,45 +54,41 @@ def _tone(name: str, value: Any) -> Tone:
     return "good" if value else "bad"
 
 
-def tag_facts(case: Case) -> Facts | None:
-    """What went wrong, with its evidence; None where there is nothing to say."""
+def tag_grid(case: Case) -> Grid | None:
+    """What went wrong, with its evidence, each row leading to its step; None where nothing is."""
     tagged = case.tagged
-    facts = [
-        Fact(
-            name=spelled(kind, proof),
-            value=evidence(proof) or "seen",
-            tone="bad",
-            to=_first_step(case, proof),
-        )
-        for kind in tagged.behaviours
-        if kind != "none"
-        for proof in [_mapping(tagged.evidence.get(kind))]
-    ]
-    if tagged.cause != "none":
-        causes = _mapping(tagged.evidence.get("causes"))
-        proof = evidence(_mapping(causes.get(tagged.cause)))
-        others = [name.replace("_", " ") for name in causes if name != tagged.cause]
-        more = f" Also: {', '.join(map(_short, others))}." if others else ""
-        facts.append(
-            Fact(
-                name=f"cause: {tagged.cause.replace('_', ' ')}",
-                value=proof or MEANS[tagged.cause],
-                note=(f"{MEANS[tagged.cause]}." if proof else "") + more,
-                tone="bad",
+    rows: list[tuple[str, str, str]] = []
+    for kind in tagged.behaviours:
+        proof = _mapping(tagged.evidence.get(kind))
+        if kind != "none":
+            rows.append(
+                (spelled(kind, proof), evidence(proof) or NOTHING, _first_step(case, proof))
             )
-        )
+    if tagged.cause != "none":
+        rows.append((f"cause: {tagged.cause.replace('_', ' ')}", _why(tagged), ""))
     fork = tagged.deviation
     if fork is not None:
-        went = f"went to {fork.taken}" if fork.taken else f"ended ({fork.end or 'stop'})"
-        right = f"the right way goes to {fork.expected}" if fork.expected else "it should stop"
-        facts.append(
-            Fact(
-                name="first deviation",
-                value=f"step {fork.step + 1}, at {fork.at}: {went}; {right}",
-                to=to_step(case.id, fork.step),
-            )
+        went = f"went to {_place(fork.taken)}" if fork.taken else f"ended ({fork.end or 'stop'})"
+        right = (
+            f"the right way goes to {_place(fork.expected)}" if fork.expected else "it ends here"
         )
-    return Facts(title="What went wrong", facts=tuple(facts)) if facts else None
+        told = f"step {fork.step + 1}, at {_place(fork.at)}: {went}; {right}"
+        rows.append(("first deviation", told, to_step(case.id, fork.step)))
+    if not rows:
+        return None
+    note = "Steps are counted from 1. The cause is judged by rules at the first deviation."
+    table = Table("Tags", note, ("tag", "evidence"), tuple(row[:2] for row in rows))
+    return Grid(table=table, to=tuple(row[2] for row in rows))
+
+
+def _why(tagged: Analysis) -> str:
+    """A cause in words, its evidence, and what else held."""
+    causes = _mapping(tagged.evidence.get("causes"))
+    proof = evidence(_mapping(causes.get(tagged.cause)))
+    others = [name.replace("_", " ") for name in causes if name != tagged.cause]
+    said = "no rule holds" if tagged.cause == "unknown" else MEANS[tagged.cause]
+    parts = (said, proof, f"also: {', '.join(map(_short, others))}" if others else "")
+    return _short("; ".join(filter(None, parts)), 3 * _MOST_SAID)
 
 
 def evidence(proof: Mapping[str, Any]) -> str:
@@ -100,14 +97,21 @@ def evidence(proof: Mapping[str, Any]) -> str:
 
 
 def _evident(name: str, value: Any) -> str:
+    words = name.replace("_", " ")
+    if name in ("visits", "counts") and isinstance(value, Mapping):
+        return f"{words} {', '.join(f'{_place(str(k))} {n}x' for k, n in value.items())}"
     if isinstance(value, Mapping):
-        return f"{name.replace('_', ' ')} ({evidence(value)})"
+        return f"{words} ({evidence(value)})"
     if name in ("step", "nearest_step") and isinstance(value, int):
         value = value + 1
     if name == "steps" and isinstance(value, list):
         value = [each + 1 for each in value if isinstance(each, int)]
-    said = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return f"{name.replace('_', ' ')} {said}"
+    return f"{words} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+
+
+def _place(name: str) -> str:
+    """A viewpoint's name; of Matterport's long ones the beginning, which tells them apart."""
+    return name if len(name) <= 12 else f"{name[:8]}…"
 
 
 def _first_step(case: Case, proof: Mapping[str, Any]) -> str:
@@ -120,6 +124,6 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, most: int = _MOST_SAID) -> str:
     text = "" if value is None else str(value)
-    return text if len(text) <= _MOST_SAID else text[: _MOST_SAID - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

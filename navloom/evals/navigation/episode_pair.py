@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from navloom.evals.navigation.episode_detail import Looked, look
-from navloom.evals.navigation.episode_facts import tag_facts
+from navloom.evals.navigation.episode_facts import tag_grid
 from navloom.evals.navigation.episode_map import goal_marks, truth_of
 from navloom.evals.navigation.episode_steps import map_options, step_blocks
 from navloom.evals.navigation.shown_episodes import action_of
@@ -58,7 +58,7 @@ def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
         facts.append(Fact(name="they part", value=value, to=to))
     columns = tuple((_name(m, each), *_tags(m, each), _transcript(each)) for m, each in ends)
     blocks: tuple[Block, ...] = (
-        Prose(title="Instruction", text=one.case.episode.instruction, exact=True),
+        Prose(title="Instruction", text=one.case.episode.instruction),
         Facts(facts=tuple(facts)),
         _map(one, other, parted),
         Columns(title="What was said and done", columns=columns),
@@ -103,10 +103,9 @@ def _name(mark: str, looked: Looked) -> Prose:
 
 
 def _tags(mark: str, looked: Looked) -> Iterator[Block]:
-    tags = tag_facts(looked.case)
+    tags = tag_grid(looked.case)
     if tags is not None:
-        facts = (replace(f, to=f"{mark.lower()}/{f.to}" if f.to else "") for f in tags.facts)
-        yield replace(tags, facts=tuple(facts))
+        yield replace(tags, to=tuple(to and f"{mark.lower()}/{to}" for to in tags.to))
 
 
 def _transcript(looked: Looked) -> Transcript:

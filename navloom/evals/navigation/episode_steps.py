@@ -9,6 +9,7 @@ from navloom.evals.navigation.shown_episodes import Note, action_of, notes_of
 from navloom.evals.report.blocks import Block, Fact, Facts, Grid, MapOption, Prose, Said, Transcript
 from navloom.evals.report.document import NOTHING, Table
 from navloom.evals.report.maps import spots_of
+from navloom.scenes.distances import up_or_down
 from navloom.scenes.scene import Scene
 from navloom.tools.navigation.options import Option, bearing
 from navloom.tools.navigation.steps import Step
@@ -60,6 +61,8 @@ def _action(step: Step) -> Iterator[Fact]:
         yield Fact(name="action", value=action_of(step))
     else:
         yield Fact(name="action", value=f"{action_of(step)}: {_turned(chosen)}")
+    if step.viewpoint is not None:
+        yield Fact(name="stands on", value=step.viewpoint)
     if step.heading is not None:
         yield Fact(name="looks", value=f"{math.degrees(step.heading):.0f}° from -z, clockwise")
     if step.bumped:
@@ -70,7 +73,8 @@ def _turned(option: Option) -> str:
     """A hop as turn and metres."""
     if option.turn is None or option.distance is None:
         return "a jump back" if option.hops > 1 else "its way is not known"
-    slope = f", {math.degrees(option.elevation):+.0f}° up" if abs(option.elevation) > 0.02 else ""
+    way = up_or_down(option.elevation)
+    slope = f", {abs(math.degrees(option.elevation)):.0f}° {way}" if way else ""
     jump = f", {option.hops} hops" if option.hops > 1 else ""
     return (
         f"turns {bearing(option.turn)} ({math.degrees(option.turn):+.1f}°),"

@@ -121,7 +121,8 @@ class Eyes:
         found = {}
         for name in DIRECTIONS:
             ways = [str(o.id) for o in step.options if o.direction == name and o.hops == 1]
-            said = [captions.get(name, "")]
+            caption = captions.get(name, "")
+            said = [caption if not caption or caption.endswith(".") else f"{caption}."]
             said += [f"Option{'s' if len(ways) > 1 else ''} {', '.join(ways)}."] if ways else []
             found[name] = " ".join(filter(None, said))[:_MOST_WORDS]
         return found

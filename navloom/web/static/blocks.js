@@ -127,14 +127,19 @@
   /** A map, its player, and beside it what is so at the step: one frame at a time. */
   Navloom.blocks.SceneMap = function (block, context) {
     const frames = block.frames || [];
-    const strip = el("div", { class: "strip" });
+    const [strip, there, below] = [el("div", { class: "strip" }), el("h3", {}), el("div", { class: "strip" })];
     const beside = el("div", { class: "frame", "aria-live": "polite" });
     const inner = { ...context, level: 3 };
     const place = el("div", {}, el("p", { class: "quiet" }, "drawing the plan …"));
     function shown(at) {
       const frame = frames[at];
       if (!frame) return;
-      fill(strip, (frame.strip || []).map(view));
+      const views = frame.strip || [];
+      const next = views.some((seen) => seen.to_next) ? (frames[at + 1] || {}).strip || [] : [];
+      fill(strip, views.map(view));
+      fill(there, next.length ? "The next viewpoint" : null);
+      there.hidden = below.hidden = !next.length;
+      fill(below, next.map(view));
       fill(beside, el("h3", { class: frame.tone || null }, frame.tone === "bad" ? "✕ " : "", frame.title),
         Navloom.blocksOf(frame.blocks, inner));
       if (context.step) context.step(at);
@@ -153,7 +158,7 @@
     }).catch((error) => fill(place, Navloom.broken(error)));
     if (frames.length) shown(first);
     if (!frames.length) return place;
-    return el("div", {}, el("div", { class: "stage" }, el("div", {}, place, strip), beside));
+    return el("div", {}, el("div", { class: "stage" }, el("div", {}, place, strip, there, below), beside));
   };
 
   function view(seen) {
