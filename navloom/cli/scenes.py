@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,8 +30,6 @@ app = Commands("Look at homes, convert them, complete them.")
 importer = Commands("Make homes from files that you own.")
 app.add_typer(importer, name="import")
 
-_COUNTS = ("floors", "regions", "links", "objects", "assets", "viewpoints", "edges", "components")
-
 
 @app.command("list")
 @takes()
@@ -44,18 +41,19 @@ def list_(spec: Spec = "home:", as_json: Json = False) -> None:
     """
     from rich.table import Table
 
+    from navloom.evals.report.shown_scene import COUNTS, scene_sizes
     from navloom.scenes.uri import list_scenes
 
     uris = list_scenes(spec)
-    rows = [_sizes(scene) for scene in loaded(uris)]
+    rows = [scene_sizes(scene) for scene in loaded(uris)]
     if as_json:
         print_json(rows)
     else:
         table = Table("scene", box=None, header_style="bold")
-        for name in _COUNTS:
+        for name in COUNTS:
             table.add_column(name, justify="right")
         for row in rows:
-            table.add_row(row["scene"], *(str(row[name]) for name in _COUNTS))
+            table.add_row(row["scene"], *(str(row[name]) for name in COUNTS))
         print_table(table)
     if len(rows) < len(uris):
         raise typer.Exit(1)
@@ -103,7 +101,10 @@ def show(
     if prompt:
         print_json(scene_prompt(scene))
     elif as_json:
-        print_json({**_sizes(scene), "rooms": _rooms(scene), "notes": list(scene.notes)})
+        from navloom.evals.report.shown_scene import scene_rooms, scene_sizes
+
+        said = {**scene_sizes(scene), "rooms": scene_rooms(scene), "notes": list(scene.notes)}
+        print_json(said)
     else:
         _print_rooms(scene)
 
@@ -227,49 +228,18 @@ def import_hm3d(
         raise typer.Exit(1)
 
 
-def _sizes(scene: Scene) -> dict[str, Any]:
-    import networkx as nx
-
-    kinds = Counter(item.kind for item in scene.items)
-    return {
-        "scene": scene.uri,
-        "floors": len(scene.floors),
-        "regions": len(scene.regions),
-        "links": len(scene.links),
-        "objects": kinds["object"],
-        "assets": kinds["asset"],
-        "viewpoints": len(scene.viewpoints),
-        "edges": len(scene.edges),
-        "components": nx.number_connected_components(scene.region_graph()),
-    }
-
-
-def _rooms(scene: Scene) -> list[dict[str, Any]]:
-    from navloom.scenes.prompt import item_names
-
-    graph = scene.region_graph()
-    return [
-        {
-            "region": region.id,
-            "floor": region.floor,
-            "leads_to": sorted(graph[region.id]),
-            "assets": item_names(scene, region.id, "asset"),
-            "objects": item_names(scene, region.id, "object"),
-        }
-        for region in scene.regions
-    ]
-
-
 def _print_rooms(scene: Scene) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    sizes = _sizes(scene)
-    counts = (counted(sizes[name], name) for name in _COUNTS)
+    from navloom.evals.report.shown_scene import COUNTS, scene_rooms, scene_sizes
+
+    sizes = scene_sizes(scene)
+    counts = (counted(sizes[name], name) for name in COUNTS)
     tell_wrapped(f"{sizes['scene']} · {', '.join(counts)}")
     table = Table("region", "floor", "leads to", "assets", "objects", header_style="bold")
     table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
-    for room in _rooms(scene):
+    for room in scene_rooms(scene):
         cells = [", ".join(room[key]) for key in ("leads_to", "assets", "objects")]
         table.add_row(room["region"], str(room["floor"]), *(escape(cell) for cell in cells))
     print_table(table, of_words=True)

@@ -13,11 +13,12 @@ from navloom.evals.navcraft.shown_dataset import (
     dataset_rows,
     dataset_tables,
 )
-from navloom.evals.report.blocks import Block, Detail, SceneMap
+from navloom.evals.report.blocks import Block, Detail
 from navloom.evals.report.line_columns import Column
+from navloom.evals.report.shown_scene import scene_blocks
 from navloom.line_file import Place
 from navloom.scenes.scene import Scene
-from navloom.scenes.uri import SceneNames, list_scenes, load_scene
+from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of
 from navloom.web.index import Row, cells_of
 from navloom.web.run_source import FIRST
 from navloom.web.source import Header, Source, size_and_time
@@ -123,9 +124,9 @@ class HomeSource(Source):
         return Header(name=self.uri, kind="home", cells=cells, tabs=(("home", "Home"),))
 
     def tab(self, name: str) -> Sequence[Block]:
-        """Its plan."""
+        """Its plan, its rooms and what is in them."""
         del name
-        return (SceneMap(scene=self.uri),)
+        return scene_blocks(scene_of(self.uri), self.uri)
 
     def detail(self, name: str) -> Detail:
         """It has no rows."""
