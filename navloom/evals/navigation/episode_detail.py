@@ -112,7 +112,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
 def episode_map(looked: Looked) -> SceneMap:
     """The walk on its plan, step by step; without a scene the steps alone."""
     case, walk, scene, stands = looked.case, looked.walk, looked.scene, looked.stands
-    note = f"There is no plan: {looked.problem}" if scene is None else ""
+    note = f"There is no plan of {case.episode.scene}: {looked.problem}" if scene is None else ""
     frames = (*_frames(looked), _ended(looked))
     if scene is None:
         return SceneMap(title="Walk", note=note, scene=case.episode.scene, frames=frames)

@@ -124,7 +124,7 @@ def _map(one: Looked, other: Looked, parted: int | None) -> SceneMap:
     case, scene = one.case, one.scene
     frames = tuple(_frames(one, other, parted))
     if scene is None:
-        note = f"There is no plan: {one.problem}"
+        note = f"There is no plan of {case.episode.scene}: {one.problem}"
         return SceneMap(title="Both walks", note=note, scene=case.episode.scene, frames=frames)
     truth = truth_of(case, one.walk, scene)
     marks = [*goal_marks(case, scene)]

@@ -1,0 +1,143 @@
+"""Two runs side by side as blocks: the numbers of `navloom compare`, and one pair looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from navloom.cli.main import main
+from navloom.errors import RunError
+from navloom.evals.kinds import kind_of
+from navloom.evals.report.blocks import (
+    Columns,
+    Fact,
+    Facts,
+    Grid,
+    Scatter,
+    SceneMap,
+    Transcript,
+    Variants,
+    record_of,
+)
+from navloom.evals.report.paired import comparison_blocks, pair_detail
+from navloom.evals.report.paired_runs import compare_runs, pairing_of
+from tests.evals.navigation.walks import PATH, episode, line, result, run_folder
+
+LOOP = ("1_0", "1_1", "1_2", "1_0", "1_3", "1_4", "1_0")
+
+
+def made(folder: Path, **walks: tuple[str, ...]) -> Path:
+    lines = [line(episode(id=name), result(*walk), name) for name, walk in walks.items()]
+    return run_folder(folder, lines)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path]:
+    a = made(tmp_path / "a", e0=PATH, e1=LOOP, e2=PATH, e3=PATH[:3], e4=PATH)
+    return a, made(tmp_path / "b", e0=PATH, e1=PATH, e2=LOOP, e3=LOOP)
+
+
+def test_blocks_say_what_compare_says(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = comparison_blocks(*runs)
+    json.dumps(record_of(blocks), allow_nan=False)
+    tables = [block.table for block in blocks if isinstance(block, Grid)]
+    assert tables == list(compare_runs(*runs).tables())
+    assert main(["compare", *map(str, runs)]) == 0
+    assert capsys.readouterr().out.strip() == "\n\n".join(t.markdown() for t in tables)
+    first, who = (block.facts for block in blocks if isinstance(block, Facts))
+    assert [fact.value for fact in first] == ["4", "1", "0"]
+    assert who == (
+        Fact(name="both", value="1", to="pair/e0"),
+        Fact(name="only A", value="1", to="pair/e2", tone="good"),
+        Fact(name="only B", value="1", to="pair/e1", tone="good"),
+        Fact(name="neither", value="1", to="pair/e3"),
+    )
+
+
+def test_a_dot_a_pair(runs: tuple[Path, Path]) -> None:
+    dots = {b.title: b for b in comparison_blocks(*runs) if isinstance(b, Scatter)}
+    assert list(dots) == ["SPL", "NE", "nDTW", "steps"]
+    assert [dot.to for dot in dots["SPL"].dots] == [f"pair/e{k}" for k in range(4)]
+    lost, found = dots["SPL"].dots[1].x, dots["SPL"].dots[1].y
+    # The way that was told is 3 % longer than the shortest.
+    assert (lost, round(found, 3)) == (0.0, 0.968)
+    assert "Less is better." in dots["NE"].note
+
+
+def test_the_pairs_of_each_group_are_listed(runs: tuple[Path, Path]) -> None:
+    (groups,) = [b for b in comparison_blocks(*runs) if isinstance(b, Variants)]
+    assert [name for name, _ in groups.variants] == [
+        *("both (1)", "only A (1)", "only B (1)", "neither (1)")
+    ]
+    grid = groups.variants[2][1][0]
+    assert isinstance(grid, Grid)
+    assert grid.to == ("pair/e1",)
+    assert grid.table.rows[0][:2] == ("e1", "0.0% to 96.8%")
+
+
+def test_a_pair_on_one_map(runs: tuple[Path, Path]) -> None:
+    detail = pair_detail(*runs, "e1")
+    json.dumps(record_of(detail), allow_nan=False)
+    assert detail.headline == "only B succeeded"
+    (plan,) = [block for block in detail.blocks if isinstance(block, SceneMap)]
+    assert [route.style for route in plan.routes] == ["true", "walk", "other"]
+    assert [mark.label for mark in plan.marks if mark.kind == "stop"] == ["A ended", "B ended"]
+    assert len(plan.frames) == 7
+    facts = [f for block in detail.blocks if isinstance(block, Facts) for f in block.facts]
+    parts = next(fact for fact in facts if fact.name == "they part")
+    assert parts.value.startswith("at step 1: A moves to option ")
+    assert parts.to == "pair/e1?step=0"
+    (columns,) = [block for block in detail.blocks if isinstance(block, Columns)]
+    said = [b for column in columns.columns for b in column if isinstance(b, Transcript)]
+    assert [len(each.said) for each in said] == [7, 7]
+    scores = detail.blocks[-1]
+    assert isinstance(scores, Grid)
+    assert ("SR", "0.0%", "100.0%", "+100.0") in scores.table.rows
+
+
+def test_walks_that_are_the_same_never_part(runs: tuple[Path, Path]) -> None:
+    facts = [f for b in pair_detail(*runs, "e0").blocks if isinstance(b, Facts) for f in b.facts]
+    assert facts[-1].value == "never: both walks are the same"
+
+
+def test_what_cannot_be_a_pair_is_said_in_a_line(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="b has no finished sample 'e4'"):
+        pair_detail(*runs, "e4")
+    other = [line(episode("Elsewhere.", id="e0"), result(*PATH), "e0")]
+    with pytest.raises(RunError, match="'e0' is another episode"):
+        pair_detail(runs[0], run_folder(tmp_path / "c", other), "e0")
+
+
+def test_runs_of_two_kinds_are_refused(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks, captions = tmp_path / "tasks", tmp_path / "captions"
+    assert main(["synth", "single", "demo:flat", "--n", "1", "--out", str(tasks)]) == 0
+    assert main(["caption", "demo:flat", "--limit", "1", "--out", str(captions)]) == 0
+    capsys.readouterr()
+    for other, said in (
+        (tasks, f"one of `navloom {kind_of(tasks).command}`: only runs of one kind"),
+        (captions, "`navloom caption`"),
+    ):
+        with pytest.raises(RunError, match=r"compared") as caught:
+            pairing_of(runs[0], other)
+        assert said in str(caught.value)
+        assert main(["compare", str(runs[0]), str(other)]) == 1
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_line_of_another_form_is_said_in_a_line(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    told = line(episode(id="e0"), result(*PATH), "e0")
+    del told["result"]["episode"]["goals"]
+    broken = run_folder(tmp_path / "c", [told])
+    for ask in (
+        lambda: comparison_blocks(runs[0], broken),
+        lambda: pair_detail(runs[0], broken, "e0"),
+    ):
+        with pytest.raises(RunError, match="the sample 'e0' has no episode and scores") as caught:
+            ask()
+        assert "\n" not in str(caught.value)
