@@ -8,7 +8,7 @@
   const MOST_HIGH = 0.72;
   const SMALLEST = 0.83;
   const ROWS = 150;
-  const WIDEST = 6;
+  const [WIDEST, AROUND] = [6, 2];
   const LAYERS = [["things", "things"], ["graph", "graph"], ["names", "names"]];
 
   /** Spots of a block, of all that is drawn of it: [floor, x, z]; around a mark's circle, too. */
@@ -90,7 +90,9 @@
     const frame = (block.frames || [])[i];
     const bodies = bodiesAt(block, time);
     const first = bodies.length ? bodies[0].place : null;
-    const options = ((frame && frame.options) || []).filter((each) => each.at[0] === view.id).map((each) => option(each, first, point));
+    // Of several bodies' options, "B2" is an option of B.
+    const whose = (each) => (bodies.length < 2 ? first : (bodies.find(({ track }) => each.number.startsWith(track.name)) || {}).place);
+    const options = ((frame && frame.options) || []).filter((each) => each.at[0] === view.id).map((each) => option(each, whose(each), point));
     const looking = frame && Number.isFinite(frame.heading) && first && first[0] === view.id ? cone(first, frame.heading, point) : null;
     const here = bodies.filter((each) => each.place[0] === view.id);
     const near = (each) => here.some((other) => other !== each && Math.hypot(other.place[1] - each.place[1], other.place[2] - each.place[2]) < 0.3);
@@ -215,6 +217,13 @@
       for (const each of tabs) each.setAttribute("aria-pressed", String(each.dataset.floor === String(now.chosen)));
     }
 
+    function nearTo(view) {
+      const here = spotsOf(block).filter((spot) => spot[0] === view.id);
+      if (!here.length) return;
+      const [xs, zs] = [here.map((spot) => spot[1]), here.map((spot) => spot[2])];
+      view.nearTo([Math.min(...xs) - AROUND, Math.min(...zs) - AROUND, Math.max(...xs) + AROUND, Math.max(...zs) + AROUND]);
+    }
+
     function choose(floor) {
       now.chosen = floor;
       fit();
@@ -248,10 +257,15 @@
     const lanes = player.span && (block.lanes || []).length ? Navloom.laneStrip(block, looks, player) : null;
     const words = table(block, looks, roomOf, (i) => player.goTo(i));
 
-    /** On a narrow screen one floor is seen: the one on which something moves. */
+    /** Where one floor is seen, it is the one on which something moves; from near, the part of it. */
     function follow(time) {
+      const places = bodiesAt(block, time).map(({ place }) => place);
+      for (const view of shown()) {
+        const here = places.find((place) => place[0] === view.id);
+        if (here) view.follow(here[1], here[2]);
+      }
       if (typeof now.chosen !== "number") return;
-      const at = bodiesAt(block, time).map(({ place }) => place[0]);
+      const at = places.map((place) => place[0]);
       if (at.length && !at.includes(now.chosen) && views.some((view) => view.id === at[0])) choose(at[0]);
     }
 
@@ -260,8 +274,10 @@
       const width = stage.clientWidth;
       if (!width || Math.abs(width - now.width) < 2) return;
       if (!now.width && width < NARROW && used.size > 1) now.chosen = [...used].sort((a, b) => a - b)[0];
+      const first = !now.width;
       now.width = width;
       fit();
+      if (first) views.forEach(nearTo);
       if (lanes) lanes.draw(stage.clientWidth);
     }).observe(stage);
     player.show(0);

@@ -8,8 +8,12 @@
     "font-size", "font-weight", "opacity", "paint-order", "points", "r", "stroke", "stroke-dasharray",
     "stroke-linecap", "stroke-linejoin", "stroke-opacity", "stroke-width", "text-anchor", "x", "y"]);
   const FARTHEST = 12;
+  /* What happens on a large floor is looked at from nearer: at most so near, and where it is worth it. */
+  const [CLOSE, WORTH] = [4, 1.5];
+  /* Pixels that a point of rooms' and graphs' lines takes at most. */
+  const THICKEST = 2.2;
   /* Pixels of a name: below the first it is a number, below the second larger than it is meant. */
-  const [FAR, READ, LARGEST] = [6.2, 7.6, 15];
+  const [FAR, READ, LARGEST] = [6.2, 7.6, 12.5];
   const [POINT, POINT_NARROW, NARROW] = [4 / 3, 1.05, 420];
 
   /** A node of a drawing; whatever is not of the lists is left out. */
@@ -97,10 +101,12 @@
     svg("g", { class: "building", fill: "none" }, floor.nodes.map(made)),
     layers.routes, layers.names, layers.numbers, layers.marks, layers.moving);
     const [left, top, wide, high] = floor.box;
-    const seen = { x: left, y: top, zoom: 1, width: 300 };
+    const widths = [...picture.querySelectorAll('g[data-layer="rooms"], g[data-layer="graph"] > [stroke-width]')]
+      .map((each) => [each, Number(each.getAttribute("stroke-width"))]);
+    const seen = { x: left, y: top, zoom: 1, width: 300, held: false };
     const rooms = [...layers.names.children].map((text) => [numberOf(text.getAttribute("data-id")), text.querySelector("title")])
       .map(([number, title]) => number + " " + (title ? title.textContent.replace(/ \d+$/, "") : ""));
-    const view = { id: floor.id, svg: picture, layers, box: floor.box, key: floor.key || [], rooms: rooms.sort() };
+    const view = { id: floor.id, svg: picture, layers, box: floor.box, key: floor.key || [], rooms: rooms.sort((a, b) => a.localeCompare(b, "en", { numeric: true })) };
 
     /** What names take, as boxes: rather too large. */
     view.nameBoxes = () => [...layers.names.children].map((text) => {
@@ -114,7 +120,7 @@
     view.metres = () => wide / seen.zoom / seen.width;
     view.point = () => view.metres() * (seen.width < NARROW ? POINT_NARROW : POINT);
     view.holds = ([a, b, c, d]) => a >= left && b >= top && c <= left + wide && d <= top + high;
-    view.zoomed = () => seen.zoom > 1;
+    view.zoomed = (event) => seen.zoom > 1 && (seen.held || event.pointerType !== "touch");
 
     function look() {
       const [w, h] = [wide / seen.zoom, high / seen.zoom];
@@ -123,6 +129,8 @@
       if (seen.zoom === 1) [seen.x, seen.y] = [left, top];
       picture.setAttribute("viewBox", [seen.x, seen.y, w, h].map((each) => each.toFixed(3)).join(" "));
       picture.classList.toggle("zoomed", seen.zoom > 1);
+      // A finger scrolls the page over a map until the map was zoomed by hand.
+      picture.classList.toggle("held", seen.zoom > 1 && seen.held);
     }
 
     /** Names are as large as they are meant, within what one reads well; numbers where too small. */
@@ -132,6 +140,7 @@
       const far = meant < FAR;
       picture.classList.toggle("far", far);
       layers.numbers.replaceChildren();
+      for (const [node, width] of widths) node.setAttribute("stroke-width", width * Math.min(1, (THICKEST * px) / point));
       for (const text of layers.names.children) {
         const [x, y, size] = ["x", "y", "font-size"].map((name) => Number(text.getAttribute(name)));
         const factor = meant < READ ? READ / meant : Math.min(1, (LARGEST * px) / size);
@@ -165,8 +174,25 @@
       const kept = seen.zoom / zoom;
       seen.x = x - (x - seen.x) * kept;
       seen.y = y - (y - seen.y) * kept;
-      seen.zoom = zoom;
+      [seen.zoom, seen.held] = [zoom, true];
       scaled();
+    };
+    /** Nearer to a part of a large floor, [left, top, right, low]; small floors stay whole. */
+    view.nearTo = function ([a, b, c, d]) {
+      const zoom = Math.min(CLOSE, wide / (c - a), high / (d - b));
+      if (zoom < WORTH) return;
+      seen.zoom = zoom;
+      view.centre((a + c) / 2, (b + d) / 2);
+      scaled();
+    };
+    view.centre = function (x, y) {
+      [seen.x, seen.y] = [x - wide / seen.zoom / 2, y - high / seen.zoom / 2];
+      look();
+    };
+    /** Move so that a spot is seen, where it is not. */
+    view.follow = function (x, y) {
+      const [u, v] = [((x - seen.x) * seen.zoom) / wide, ((y - seen.y) * seen.zoom) / high];
+      if (seen.zoom > 1 && (Math.min(u, v) < 0.06 || Math.max(u, v) > 0.94)) view.centre(x, y);
     };
     view.whole = () => view.zoom(1 / FARTHEST);
     view.move = function (dx, dy) {
@@ -209,7 +235,7 @@
         const middle = { clientX: (event.clientX + other.clientX) / 2, clientY: (event.clientY + other.clientY) / 2 };
         view.zoom(apart(event, other) / Math.max(1, apart(before, other)), view.at(middle));
         view.move(-dx / 2, -dy / 2);
-      } else if (view.zoomed()) {
+      } else if (view.zoomed(event)) {
         if (!picture.hasPointerCapture(event.pointerId)) picture.setPointerCapture(event.pointerId);
         view.move(-dx, -dy);
       }

@@ -7,6 +7,7 @@
   const UNKNOWN = ["o", "#ffffff", 8, ""];
   const WIDEST = 13;
   const MANY = 4;
+  const PASSAGES = new Set(["other", "unknown"]);
   const MOST_NUMBERED = 60;
   const near = (value) => Math.round(value * 20);
   const keyOf = ([floor, x, z]) => floor + "," + near(x) + "," + near(z);
@@ -137,6 +138,8 @@
         "stroke-dasharray": dash.length ? dash.map((each) => each * width).join(" ") : null },
       svg("title", {}, route.name + (carried ? ", carrying" : ""))));
     const cut = route.style === "cut";
+    // A passage between two places is gone both ways.
+    if (!cut && route.points.length === 2 && PASSAGES.has(route.style)) return;
     for (const spot of along(line, looks.arrow[2] * point)) {
       if (!cut) layer.append(arrow(spot, looks.arrow[carried ? 1 : 0] * point, colour, 0.5 * point));
       else {
@@ -221,9 +224,9 @@
   function beside(view, { text, x, y, radius, size }, taken, crossed) {
     const [wide, high] = [0.58 * size * text.length, 1.1 * size];
     const reach = [radius + 0.15 * size + wide / 2, radius + 0.1 * size + high / 2];
-    for (const [ring, off] of [[1, crossed], [1.5, crossed], [1, []], [2.2, []]]) {
+    for (const [ring, off] of [[0, crossed], [0.7, crossed], [0, []], [1.5, []]]) {
       for (const [u, v] of [[1, 0], [-1, 0], [0, -1], [0, 1], [0.8, -1], [-0.8, -1], [0.8, 1], [-0.8, 1]]) {
-        const [px, py] = [x + u * ring * reach[0], y + v * ring * reach[1]];
+        const [px, py] = [x + u * (reach[0] + ring * size), y + v * (reach[1] + ring * size)];
         const box = [px - wide / 2, py - high / 2, px + wide / 2, py + high / 2];
         if (!view.holds(box)) continue;
         if (taken.some((other) => meet(other, box)) || off.some((other) => meet(other, box))) continue;
