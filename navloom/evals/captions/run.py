@@ -16,7 +16,7 @@ from typing import Any
 
 from navloom.errors import UsageError
 from navloom.evals.captions.request import CaptionRequest
-from navloom.evals.kinds import Calls, Kind, Note, Plan
+from navloom.evals.kinds import Calls, Kind, Note, Plan, later
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.files import make_folder
@@ -133,4 +133,8 @@ CAPTIONS = Kind(
     dry=_calls,
     finish=_write_files,
     things=("viewpoints", "scenes"),
+    columns=later("navloom.evals.captions.shown_captions:columns"),
+    detail=later("navloom.evals.captions.shown_captions:detail"),
+    tables=later("navloom.evals.captions.shown_captions:tables"),
+    pairing=later("navloom.evals.captions.shown_captions:pairing"),
 )

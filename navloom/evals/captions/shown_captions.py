@@ -1,0 +1,205 @@
+"""What a page shows of captions: a viewpoint, what is seen from it, and the words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import NavloomError
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Detail,
+    Fact,
+    Facts,
+    Frame,
+    Grid,
+    MapMark,
+    MapOption,
+    Picture,
+    Prose,
+    Said,
+    SceneMap,
+    Segment,
+    Transcript,
+    to_samples,
+)
+from navloom.evals.report.document import NOTHING, Table, photo
+from navloom.evals.report.line_columns import Column, Line, Pairing
+from navloom.evals.report.maps import spots_of
+from navloom.evals.run_folder import read_samples
+from navloom.evals.run_scenes import run_scene
+from navloom.files import formed
+from navloom.scenes.distances import heading_to
+from navloom.scenes.scene import Scene
+from navloom.sim.embedded.lookout import can_look, panorama_at
+from navloom.sim.views import direction_of
+
+_VIEW, _PICTURE = 256, 1024
+"""Pixels of a view's side, and of the four in a row."""
+
+
+def _told(line: Line) -> Mapping[str, Any]:
+    """What is said of a line's viewpoint."""
+    found: Mapping[str, Any] = line["result"]["viewpoints"].get(line["viewpoint"]) or {}
+    return found
+
+
+def columns(run: Mapping[str, Any]) -> list[Column]:
+    """What a viewpoint's captions have of their own; the words are what licences keep."""
+    del run
+    return [
+        Column(name="viewpoint", of=lambda line: line["viewpoint"], form="text"),
+        Column(name="ways", of=lambda line: len(_told(line).get("towards") or {}), form="count"),
+        Column(
+            name="missing",
+            of=lambda line: line["result"]["missing"],
+            form="count",
+            better="less",
+            help="questions without an answer",
+        ),
+        Column(
+            name="reasks",
+            of=lambda line: line["result"]["reasks"],
+            form="count",
+            better="less",
+            help="replies that were sent back",
+        ),
+        Column(name="words", of=_words, form="count", help="in all captions of the viewpoint"),
+    ]
+
+
+def _words(line: Line) -> int:
+    told = _told(line)
+    texts = [str(told.get("summary") or ""), *map(str, (told.get("towards") or {}).values())]
+    return sum(len(text.split()) for text in texts)
+
+
+def detail(run: Path, line: Mapping[str, Any]) -> Detail:
+    """One viewpoint: where it is, how it looks, and what is said of it and of each way on.
+
+    Raises:
+        RunError: the line has not the form of a viewpoint's captions.
+    """
+    with formed(f"{run}: sample {line.get('id')}", "a viewpoint's captions"):
+        place, result, told = str(line["viewpoint"]), line["result"], _told(line)
+        ways = {str(to): str(words) for to, words in (told.get("towards") or {}).items()}
+        summary = str(told.get("summary") or "")
+        blocks: list[Block] = []
+        scene: Scene | None = None
+        try:
+            scene = run_scene(run, str(line["scene"]))
+        except NavloomError as error:
+            said = f"The map is missing: {error}"
+            blocks.append(Prose(title="Map", text=said, tone="bad"))
+        if summary:
+            blocks.append(Prose(title="Here", text=summary, private=True))
+        order = _clockwise(scene, place, ways)
+        blocks.append(_grid(scene, place, ways, order))
+        if scene is not None:
+            blocks += [*_looks(scene, place, order), _map(scene, place, order)]
+        facts = tuple(Fact(name=name, value=str(result[name])) for name in ("missing", "reasks"))
+        blocks.append(Facts(title="How it went", facts=facts))
+        if faults := result.get("faults"):
+            sent = tuple(Said(who="sent back", text=str(each), tone="bad") for each in faults)
+            blocks.append(Transcript(title="Sent back", said=sent, private=True))
+        return Detail(title=place, headline=f"{line['scene']}, {place}", blocks=tuple(blocks))
+
+
+def _clockwise(scene: Scene | None, place: str, ways: Mapping[str, str]) -> list[str]:
+    """The ways on in the order in which pictures number them, as far as the scene has them."""
+    if scene is None or place not in scene.viewpoint_by_id:
+        return list(ways)
+    here = scene.viewpoint_by_id[place].position
+    known = [way for way in ways if way in scene.viewpoint_by_id]
+    known.sort(key=lambda way: heading_to(here, scene.viewpoint_by_id[way].position))
+    return [*known, *(way for way in ways if way not in scene.viewpoint_by_id)]
+
+
+def _grid(scene: Scene | None, place: str, ways: Mapping[str, str], order: list[str]) -> Grid:
+    rows = tuple(
+        (str(number), way, _side(scene, place, way), ways[way])
+        for number, way in enumerate(order, 1)
+    )
+    note = "Numbers are those on the picture and on the map, clockwise from north, which is Front."
+    table = Table("Each way on", note, ("", "to", "side", "what is said"), rows)
+    return Grid(table=table, private=True)
+
+
+def _side(scene: Scene | None, place: str, way: str) -> str:
+    known = {} if scene is None else scene.viewpoint_by_id
+    if place not in known or way not in known:
+        return NOTHING
+    return direction_of(0.0, heading_to(known[place].position, known[way].position))
+
+
+def _looks(scene: Scene, place: str, order: list[str]) -> list[Block]:
+    """The four views with the ways numbered; none where the scene has no geometry."""
+    try:
+        if not can_look(scene):
+            return []
+        seen = panorama_at(scene, place, 0.0, order, size=_VIEW)
+    except NavloomError:
+        return []
+    alt = f"Left, Front, Right and Back from {place}, its {len(order)} ways on numbered"
+    return [Picture(title="Left, Front, Right, Back", data=photo(seen, _PICTURE), alt=alt,
+                    private=True)]  # fmt: skip
+
+
+def _map(scene: Scene, place: str, order: list[str]) -> SceneMap:
+    here = tuple(MapMark(kind="start", at=at, label=place) for at in spots_of(scene, [place]))
+    shown = tuple(
+        MapOption(number=str(number), at=at)
+        for number, way in enumerate(order, 1)
+        for at in spots_of(scene, [way])
+    )
+    frame = Frame(at=0.0, title=place, options=shown, heading=0.0)
+    return SceneMap(title="Map", scene=scene.uri, marks=here, frames=(frame,))
+
+
+def tables(run: Path) -> list[Block]:
+    """How many viewpoints have words, by scene.
+
+    Raises:
+        RunError: a line is broken.
+    """
+    rows = read_samples(run)
+    with formed(f"{run}: a sample", "a viewpoint's captions"):
+        counted: dict[str, list[int]] = {}
+        for row in rows:
+            whole = counted.setdefault(str(row["scene"]), [0, 0])
+            whole[bool(row["result"]["missing"])] += 1
+        facts = (
+            Fact(name="viewpoints", value=str(len(rows))),
+            Fact(name="words", value=f"{sum(map(_words, rows)):,}"),
+            Fact(name="missing", value=str(sum(row["result"]["missing"] for row in rows))),
+            Fact(name="reasks", value=str(sum(row["result"]["reasks"] for row in rows))),
+        )
+        names = ("whole", "something missing")
+        bars = tuple(
+            (scene, tuple(Segment(name=name, count=n, to=to_samples(scene=scene))
+                          for name, n in zip(names, of, strict=True) if n))
+            for scene, of in counted.items()
+        )  # fmt: skip
+        return [
+            Facts(title="Captions", facts=facts),
+            Bars(title="Viewpoints by home", bars=bars, unit="viewpoints"),
+        ]
+
+
+def pairing() -> Pairing:
+    """Two runs by viewpoint."""
+    return Pairing(
+        identity=lambda line: [line["scene"], line["viewpoint"]],
+        scores=lambda line: {
+            "words": float(_words(line)),
+            "missing": line["result"]["missing"],
+            "reasks": line["result"]["reasks"],
+        },
+        what="a viewpoint",
+        less=frozenset({"missing", "reasks"}),
+        neither=frozenset({"words"}),
+        cluster=lambda line: line["scene"],
+        cluster_name="scene",
+    )
