@@ -82,7 +82,7 @@ def view(
 
     sources = open_sources(paths, lambda line: say(f"navloom: {line}"), scenes)
     if bundle is not None:
-        _write(Documents(sources, licensed=with_licensed), bundle)
+        _write(Documents(sources, given=True, licensed=with_licensed), bundle)
         return
     _serve(Documents(sources), host, port, token, allow_host, opens=not no_open)
 

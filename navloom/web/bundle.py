@@ -39,7 +39,7 @@ def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, b
         try:
             found = documents.get(path)
         except NavloomError as error:
-            found = {"error": str(error)}
+            found = {"error": documents.without_places(str(error))}
             note(f"{path}: {error}")
         made[path] = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode(
             errors="backslashreplace"

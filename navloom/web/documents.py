@@ -47,16 +47,25 @@ class Documents:
 
     Args:
         sources: what is looked at.
+        given: whether they are to be given to others, who are not told where files lay here.
         licensed: whether what scenes' licences keep is shown; on one's own machine it is.
     """
 
-    def __init__(self, sources: Sequence[Source], *, licensed: bool = True) -> None:
+    def __init__(
+        self, sources: Sequence[Source], *, given: bool = False, licensed: bool = True
+    ) -> None:
         self.sources = list(sources)
         self.licensed = licensed
+        self._places = sorted(self._named_places(), key=len, reverse=True) if given else []
         self._plans: OrderedDict[str, Any] = OrderedDict()
         self._scenes: dict[str, tuple[Source, str]] = {}
         # Sources and scenes are read in worker threads; one at a time is quick enough.
         self._lock = threading.RLock()
+
+    def _named_places(self) -> Iterator[str]:
+        for source in self.sources:
+            found = {str(source.path.resolve().parent), str(source.path.absolute().parent)}
+            yield from found - {"/"}
 
     def get(self, path: str) -> Any:
         """The document of a path, as JSON.
@@ -65,27 +74,42 @@ class Documents:
             NotThereError: there is none; the message says what is not there.
             NavloomError: what it is about cannot be read; in one line.
         """
-        parts = path.split("/")
         with self._lock:
-            match parts:
-                case ["list"]:
-                    return self._list()
-                case ["source", n]:
-                    return self._source(n)
-                case ["source", n, "rows", k]:
-                    return self._rows(n, k)
-                case ["source", n, "tab", name]:
-                    return self._tab(n, name)
-                case ["source", n, "sample", name]:
-                    return self._sample(n, name)
-                case ["source", n, "calls", name]:
-                    return self._calls(n, name)
-                case ["plan", key]:
-                    return self._plan(key)
-                case ["compare", a, b]:
-                    return self._compare(a, b)
-                case ["compare", a, b, name]:
-                    return self._pair(a, b, name)
+            found = redacted(self._made(path))
+        return self.without_places(found) if self._places else found
+
+    def without_places(self, made: Any) -> Any:
+        """JSON without the folders in which sources lie: what is below them is said from there."""
+        if isinstance(made, str):
+            for place in self._places:
+                made = made.replace(f"{place}/", "").replace(place, "…")
+            return made
+        if isinstance(made, list):
+            return [self.without_places(each) for each in made]
+        if isinstance(made, dict):
+            return {key: self.without_places(each) for key, each in made.items()}
+        return made
+
+    def _made(self, path: str) -> Any:
+        match path.split("/"):
+            case ["list"]:
+                return self._list()
+            case ["source", n]:
+                return self._source(n)
+            case ["source", n, "rows", k]:
+                return self._rows(n, k)
+            case ["source", n, "tab", name]:
+                return self._tab(n, name)
+            case ["source", n, "sample", name]:
+                return self._sample(n, name)
+            case ["source", n, "calls", name]:
+                return self._calls(n, name)
+            case ["plan", key]:
+                return self._plan(key)
+            case ["compare", a, b]:
+                return self._compare(a, b)
+            case ["compare", a, b, name]:
+                return self._pair(a, b, name)
         raise NotThereError(f"there is no page of '{path[:80]}': go back to the list of runs")
 
     def paths(self) -> Iterator[str]:
@@ -127,19 +151,19 @@ class Documents:
             values = {**head.cells, "$": head.cells.get("usd")}
             rows.append({"id": str(n), "cells": [values.get(each) for each in names],
                          "pairs": head.pairs, "kind": head.kind})  # fmt: skip
-        return redacted({
+        return {
             "navloom": package_version("navloom"),
             "columns": [_column(each) for each in LIST_COLUMNS],
             "rows": rows,
-        })  # fmt: skip
+        }
 
     def _source(self, n: str) -> Any:
         source = self._of(n)
         head, rows = source.header(), source.rows()
-        return redacted({
+        return {
             **asdict(head), "n": int(n), "rows": len(rows), "chunk": CHUNK,
             "columns": [_column(each) for each in source.columns],
-        })  # fmt: skip
+        }  # fmt: skip
 
     def _rows(self, n: str, k: str) -> Any:
         rows = self._of(n).rows()
@@ -208,7 +232,7 @@ class Documents:
         made = record_of(value)
         if not self.licensed and scene.startswith(LICENSED):
             made = _without_private(made)
-        return redacted(self._keyed(made))
+        return self._keyed(made)
 
     def _keyed(self, made: Any) -> Any:
         if isinstance(made, list):

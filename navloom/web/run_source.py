@@ -53,12 +53,13 @@ class RunSource(Source):
 
     Args:
         path: the folder.
+        kept: whether its index is kept in the user's cache folder.
 
     Raises:
         RunError: it is no run, or of a kind that this version does not know.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, kept: bool = True) -> None:
         self.path = path
         self.said = read_run(path)
         self.kind: Kind = kind_of(path)
@@ -68,7 +69,7 @@ class RunSource(Source):
         self._columns = (*FIRST, *own, *(each for each in LAST if each.name not in taken))
         key = f"{package_version('navloom')} {self.said.get('line_check')}"
         self._index = LineIndex(
-            path / "samples.jsonl", self._columns, line_form(path, "samples.jsonl"), key
+            path / "samples.jsonl", self._columns, line_form(path, "samples.jsonl"), key, kept
         )
         self._errors = self._errors_index()
         self._errors_were: tuple[int, int] | None = None

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from navloom.web.app import CSP, make_app, page_files
 from navloom.web.documents import Documents
+from navloom.web.opening import open_sources
 from tests.web.conftest import TOKEN
 
 HERE = "http://127.0.0.1:8765"
@@ -144,9 +145,13 @@ def test_no_key_stands_in_a_document(
     assert all("canary" not in each for each in said)
 
 
-def test_a_broken_line_is_a_row_and_a_note(runs: Path, tmp_path: Path) -> None:
-    from navloom.web.opening import open_sources
+def test_what_is_given_on_does_not_say_where_it_lay(runs: Path) -> None:
+    given = Documents(open_sources([str(runs)], print), given=True)
+    for path in list(given.paths()):
+        assert str(runs) not in json.dumps(given.get(path)), path
 
+
+def test_a_broken_line_is_a_row_and_a_note(runs: Path, tmp_path: Path) -> None:
     copy = tmp_path / "broken"
     copy.mkdir()
     for file in ("run.json", "samples.jsonl", "errors.jsonl", "summary.json"):

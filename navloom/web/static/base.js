@@ -117,6 +117,7 @@ const Navloom = { blocks: {}, pages: {}, packs: new Map(), offline: false };
     if (!Navloom.packs.has(number)) Navloom.packs.set(number, unpacked(number));
     const pack = await Navloom.packs.get(number);
     if (!(path in pack)) throw new Error("This bundle has no " + path + ".");
+    if (pack[path] && pack[path].error) throw new Error(pack[path].error);
     return structuredClone(pack[path]);
   }
 

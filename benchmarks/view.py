@@ -1,0 +1,132 @@
+"""Pages of a run of 10,000 episodes: its index, a sample, the bundle, the server's memory.
+
+The reference is ``json.loads`` of every line, what any reader of the run would do at least; where
+a person waits, it is the time that is promised. The run is a real one of 20 episodes, its lines
+repeated under other names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from hashlib import blake2b
+from multiprocessing import get_context
+from pathlib import Path
+
+from benchmarks import Claim
+from navloom.evals.kinds import run_kind
+from navloom.evals.navigation.request import EvalRequest
+from navloom.web.bundle import write_bundle
+from navloom.web.documents import Documents
+from navloom.web.run_source import RunSource
+
+EPISODES, SAMPLES, BUNDLED, LOOKED = 20, 10_000, 400, 1_000
+INDEX, SAMPLE_S, FIFTH, MEGABYTES = 1 / 1.5, 0.2, 5.0, 200.0
+
+
+def claims() -> list[Claim]:
+    """Measure one run, large and small."""
+    with _runs() as (large, small):
+        lines = (large / "samples.jsonl").read_bytes().splitlines()
+        parsed = min(_seconds(lambda: [json.loads(line) and None for line in lines]) for _ in "ab")
+        del lines
+        indexed = min(_seconds(lambda: _index(large)) for _ in "ab")
+        size = (large / "samples.jsonl").stat().st_size
+        context = get_context("spawn")
+        with context.Pool(1) as pool:
+            waited, first, last = pool.apply(_looked, (large,))
+        bundle = small.parent / "bundle"
+        written = write_bundle(Documents([RunSource(small)], given=True), bundle, print)
+        lines_of = (small / "samples.jsonl").stat().st_size
+    return [
+        Claim(
+            f"index of {SAMPLES:,} samples, CPU",
+            "json.loads of every line",
+            parsed / indexed,
+            INDEX,
+            note=f"{indexed:.1f} s against {parsed:.1f} s, {size / 1e6:.0f} MB",
+        ),
+        Claim(
+            "a sample's page, median",
+            f"{SAMPLE_S * 1000:.0f} ms",
+            SAMPLE_S / waited,
+            1.0,
+            note=f"{waited * 1000:.0f} ms",
+        ),
+        Claim(
+            f"memory after {LOOKED:,} samples",
+            f"{MEGABYTES:.0f} MB",
+            MEGABYTES / last,
+            1.0,
+            note=f"{last:.0f} MB, {first:.0f} MB after the first 50",
+        ),
+        Claim(
+            f"bundle of {BUNDLED} samples",
+            "the run's samples.jsonl",
+            lines_of / written,
+            FIFTH,
+            note=f"{written / 1e6:.2f} MB against {lines_of / 1e6:.1f} MB",
+        ),
+    ]
+
+
+def _seconds(call: object) -> float:
+    began = time.process_time()
+    call()  # type: ignore[operator]
+    return time.process_time() - began
+
+
+def _index(run: Path) -> None:
+    assert len(RunSource(run, kept=False).rows()) == SAMPLES
+
+
+def _looked(run: Path) -> tuple[float, float, float]:
+    """Median seconds of a sample, and megabytes after few and after many; in a new process."""
+    documents = Documents([RunSource(run)])
+    names = [row.id for row in documents.sources[0].rows()]
+    waited, first = [], 0.0
+    for n, name in enumerate(names[:: max(1, len(names) // LOOKED)][:LOOKED]):
+        began = time.perf_counter()
+        json.dumps(documents.get(f"source/0/sample/{name}"))
+        waited.append(time.perf_counter() - began)
+        if n == 50:
+            first = _megabytes()
+    return statistics.median(waited), first, _megabytes()
+
+
+def _megabytes() -> float:
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+@contextmanager
+def _runs() -> Iterator[tuple[Path, Path]]:
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as quiet:
+        made = Path(folder) / "made"
+        with redirect_stderr(quiet):
+            asked = EvalRequest(task="scene", options={"spec": "home:0-4", "n": EPISODES}, cot=True)
+            run_kind(asked, made)
+        yield tuple(_repeated(made, Path(folder) / f"of-{n}", n) for n in (SAMPLES, BUNDLED))
+
+
+def _repeated(made: Path, run: Path, count: int) -> Path:
+    """A run of as many lines, each with the check that docs/runs.md describes."""
+    run.mkdir()
+    for name in ("run.json", "summary.json", "errors.jsonl"):
+        (run / name).write_bytes((made / name).read_bytes())
+    key = json.loads((run / "run.json").read_text())["line_check"].encode()
+    lines = [json.loads(line) for line in (made / "samples.jsonl").open()]
+    with (run / "samples.jsonl").open("wb") as file:
+        for n in range(count):
+            line = {k: v for k, v in lines[n % len(lines)].items() if k != "check"}
+            body = json.dumps({**line, "id": f"{line['id']}.{n}"}, ensure_ascii=False).encode()[:-1]
+            check = blake2b(body, digest_size=8, key=key).hexdigest()
+            file.write(body + f', "check": "{check}"}}\n'.encode())
+    return run
