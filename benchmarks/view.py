@@ -11,7 +11,6 @@ import json
 import os
 import resource
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -34,9 +33,7 @@ INDEX, SAMPLE_S, FIFTH, MEGABYTES = 1 / 1.5, 0.2, 5.0, 200.0
 def claims() -> list[Claim]:
     """Measure one run, large and small."""
     with _runs() as (large, small):
-        lines = (large / "samples.jsonl").read_bytes().splitlines()
-        parsed = min(_seconds(lambda: [json.loads(line) and None for line in lines]) for _ in "ab")
-        del lines
+        parsed = min(_seconds(lambda: _parse(large)) for _ in "ab")
         indexed = min(_seconds(lambda: _index(large)) for _ in "ab")
         size = (large / "samples.jsonl").stat().st_size
         context = get_context("spawn")
@@ -83,6 +80,12 @@ def _seconds(call: object) -> float:
     return time.process_time() - began
 
 
+def _parse(run: Path) -> None:
+    with (run / "samples.jsonl").open("rb") as file:
+        for line in file:
+            json.loads(line)
+
+
 def _index(run: Path) -> None:
     assert len(RunSource(run, kept=False).rows()) == SAMPLES
 
@@ -102,13 +105,17 @@ def _looked(run: Path) -> tuple[float, float, float]:
 
 
 def _megabytes() -> float:
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (1e6 if sys.platform == "darwin" else 1e3)
+    """The most that this process ever held; getrusage would tell its parent's, were that more."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    (line,) = (each for each in status.read_text().splitlines() if each.startswith("VmHWM"))
+    return int(line.split()[1]) / 1e3
 
 
 @contextmanager
 def _runs() -> Iterator[tuple[Path, Path]]:
-    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as quiet:
+    with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as quiet:
         made = Path(folder) / "made"
         with redirect_stderr(quiet):
             asked = EvalRequest(task="scene", options={"spec": "home:0-4", "n": EPISODES}, cot=True)
