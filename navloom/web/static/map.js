@@ -277,7 +277,8 @@
       const first = !now.width;
       now.width = width;
       fit();
-      if (first) views.forEach(nearTo);
+      // Of scans without walls, which are large, what is around; homes are seen whole.
+      if (first && !faint.includes("graph")) views.forEach(nearTo);
       if (lanes) lanes.draw(stage.clientWidth);
     }).observe(stage);
     player.show(0);
