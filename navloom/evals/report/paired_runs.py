@@ -25,7 +25,8 @@ from navloom.evals.report.paired_scores import (
     differences_of,
     discordant_of,
 )
-from navloom.evals.run_folder import each_sample
+from navloom.evals.run_folder import line_form
+from navloom.line_file import read_lines
 
 _STUMBLES = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 GROUPS = ("both", "only A", "only B", "neither")
@@ -229,7 +230,9 @@ def half_of(run: Path | str, line: Line, pairing: Pairing) -> Half:
 
 def _read(run: Path | str, pairing: Pairing) -> dict[str, Half]:
     """What is compared of a run's finished samples, by id."""
-    return {line["id"]: half_of(run, line, pairing) for line in each_sample(run)}
+    # In whatever order they ended: to read them by id would be to read each twice.
+    lines = read_lines(Path(run) / "samples.jsonl", line_form(Path(run), "samples.jsonl"))
+    return {line["id"]: half_of(run, line, pairing) for line in lines}
 
 
 def check_same(
