@@ -63,8 +63,8 @@ class Eyes:
             if step.media:
                 return self._kept(step)
             return self._among(step)
-        except (NavloomError, OSError, ValueError):
-            # A picture that is gone or broken leaves the words.
+        except Exception:
+            # A picture that is gone leaves the words, and so does whatever Pillow cannot read.
             return ()
 
     def _kept(self, step: Step) -> tuple[Seen, ...]:
