@@ -52,7 +52,10 @@ class Eyes:
         chosen = next((o for o in step.options if o.viewpoint == step.goes_to), None)
         if chosen is None or chosen.hops > 1:
             return seen
-        return tuple(replace(each, to_next=each.name == chosen.direction) for each in seen)
+        # Pictures face quarters of the compass, words the body's own: a marker says which it is.
+        marked = [each.name for each in seen if any(marker[3] for marker in each.markers)]
+        names = marked or [chosen.direction]
+        return tuple(replace(each, to_next=each.name in names) for each in seen)
 
     def after(self, viewpoint: str, heading: float | None) -> tuple[Seen, ...]:
         """The views from where the walk ended, which was at no step."""
