@@ -16,7 +16,6 @@ from navloom.evals.navcraft.shown_dataset import (
 from navloom.evals.report.blocks import Block, Detail
 from navloom.evals.report.line_columns import Column
 from navloom.evals.report.shown_scene import scene_blocks
-from navloom.evals.report.shown_scene import scene_blocks
 from navloom.line_file import Place
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import SceneNames, list_scenes, load_scene, scene_of
