@@ -245,6 +245,11 @@ def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if alone or code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
+        if Path(f"{path}-wal").exists():
+            why = "what was written last is in its log, which can be read in no such folder"
+            raise RunError(
+                f"cannot read {path}: {why}. Copy the run to where you may write"
+            ) from None
         file = sqlite3.connect(f"{where}&immutable=1", uri=True)
     file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * MOST_TEXT)
     file.execute("PRAGMA query_only=ON")

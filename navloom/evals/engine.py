@@ -8,7 +8,7 @@ What survives, step by step:
   leaves a thread without next steps, which is recorded without running anything, or one whose line
   is there already, which is swept away;
 - a finished sample's calls are in ``calls.sqlite`` before its line is written, those of samples
-  under way a moment after they ended (:mod:`navloom.evals.keep_calls`);
+  under way half a second after they ended (:mod:`navloom.evals.keep_calls`);
 - an exception from a graph is a line in ``errors.jsonl``; its thread stays, so that a retry goes on
   from the last good step. The other samples are not disturbed;
 - a folder that cannot be written ends the session with one ``RunError``, a model that refuses

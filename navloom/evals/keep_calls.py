@@ -1,8 +1,8 @@
 """Keeps the calls of a run as they end, in ``RUN/calls.sqlite`` (`navloom.evals.calls` reads it).
 
-A call that has ended is handed to a thread, which writes what has come meanwhile in one go. So a
-kill loses the calls of the last moment at most, and none of a finished sample: what there is of one
-is on its way to the disk before its line is. One that is there is whole. Write-ahead logging, as of
+Calls wait for at most `WAIT_S`, or until a sample ends, and then a thread writes all that wait in
+one transaction. So a kill loses the calls of the last half second at most, and none of a finished
+sample: they are there before its line is. One that is there is whole. Write-ahead logging, as of
 checkpoints: a power cut may lose the last ones, and cannot break the file.
 
 Keys are taken out of each text before it is known by its hash. Pictures are not kept, as nowhere in
@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,8 @@ from navloom.models.secrets import one_line, redact, redacted
 from navloom.models.usage import paid_for
 
 Note = Callable[[str], None]
+WAIT_S = 0.5
+"""How long a call that has ended waits to be written, at most."""
 _MOST_KNOWN = 4096
 _SAID = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
 _ENDED = ("finish_reason", "stop_reason", "status")
@@ -129,9 +132,12 @@ class CallKeeper:
         self._waiting: deque[tuple[str, int, Call]] = deque()
         self._wrong: RunError | None = None
         self._strange = False
+        self._later: asyncio.TimerHandle | None = None
         self._texts: dict[bytes, int] = {}
         self._near: dict[tuple[str, ...], tuple[int, bytes, int]] = {}
         self._samples: dict[str, tuple[int, int]] = {}
+        self._last: dict[tuple[str, ...], list[tuple[BaseMessage, int]]] = {}
+        self._models: dict[str, str] = {}
         self._file = _open(path, note)
         made = "INSERT INTO sessions(began, made_by) VALUES (?, ?)"
         self._session = self._insert(made, time.time(), package_version("navloom"))
@@ -142,11 +148,17 @@ class CallKeeper:
 
         def ended(call: Call) -> None:
             self._waiting.append((sample, around.epoch, call))
-            self._thread.submit(self._write)
+            if self._later is None:
+                self._later = asyncio.get_running_loop().call_later(WAIT_S, self._hurry)
             if around.on_call is not None:
                 around.on_call(call)
 
         return ended
+
+    def _hurry(self) -> None:
+        self._later = None
+        with suppress(RuntimeError):  # the session is over
+            self._thread.submit(self._write)
 
     async def settle(self, sample: str) -> None:
         """Wait until the calls of a sample that have ended are written; it makes no more.
@@ -160,6 +172,9 @@ class CallKeeper:
 
     def close(self) -> None:
         """Write what is left, and leave one plain file where nobody reads it just now."""
+        if self._later is not None:
+            self._later.cancel()
+        self._thread.submit(self._write)
         self._thread.shutdown()
         with suppress(sqlite3.Error):
             self._file.execute("PRAGMA busy_timeout=500")
@@ -171,8 +186,9 @@ class CallKeeper:
     def _end(self, sample: str) -> None:
         self._write()
         self._samples.pop(sample, None)
-        for key in [each for each in self._near if each[0] == sample]:
-            del self._near[key]
+        for kept in (self._near, self._last):
+            for key in [each for each in kept if each[0] == sample]:
+                del kept[key]
 
     def _write(self) -> None:
         """Write all calls that wait, in one transaction; what went wrong is kept for `settle`."""
@@ -201,9 +217,8 @@ class CallKeeper:
 
     def _put(self, sample: str, epoch: int, call: Call) -> None:
         number, tried = self._sample(sample)
-        near, talk = (sample, call.node), 0
-        for message in call.messages:
-            talk = self._talk(talk, self._text((*near, message.type), _plain(message)))
+        near = (sample, call.node)
+        talk = self._talk_of(near, call.messages)
         reply, paid = call.reply, paid_for(call.reply) if call.reply is not None else {}
         told = reply.response_metadata if reply is not None else {}
         counted: Mapping[str, Any] = (reply.usage_metadata if reply is not None else None) or {}
@@ -215,7 +230,7 @@ class CallKeeper:
             "began": call.began,
             "seconds": call.seconds,
             "role": call.role,
-            "model": redact(call.model),
+            "model": self._models.get(call.model) or self._model(call.model),
             "node": call.node,
             "step": call.step,
             "talk": talk,
@@ -233,6 +248,9 @@ class CallKeeper:
         marks = ", ".join("?" * len(row))
         self._insert(f"INSERT INTO calls({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
 
+    def _model(self, name: str) -> str:
+        return self._models.setdefault(name, redact(name))
+
     def _sample(self, name: str) -> tuple[int, int]:
         """A sample's number, and how often it was tried before."""
         if name not in self._samples:
@@ -243,6 +261,17 @@ class CallKeeper:
             self._again.discard(name)
             self._samples[name] = number, int(tried or 0) + again
         return self._samples[name]
+
+    def _talk_of(self, near: tuple[str, str], messages: Sequence[BaseMessage]) -> int:
+        """The number of a conversation's last message; what went before once is not read again."""
+        told = self._last.setdefault(near, [])
+        pairs = zip(messages, told, strict=False)
+        del told[sum(1 for _ in takewhile(lambda two: two[0] is two[1][0], pairs)) :]
+        talk = told[-1][1] if told else 0
+        for message in messages[len(told) :]:
+            talk = self._talk(talk, self._text((*near, message.type), _plain(message)))
+            told.append((message, talk))
+        return talk
 
     def _talk(self, before: int, text: int | None) -> int:
         asked = "SELECT id FROM talks WHERE before = ? AND text = ?"
