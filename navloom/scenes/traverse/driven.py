@@ -21,16 +21,16 @@ from navloom.scenes.bodies import Embodiment, builtin_bodies
 from navloom.scenes.geometry.owners import door_owner
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.space.mover import Mover, Stand
-from navloom.scenes.traverse.lattice_ways import Motion, Search
+from navloom.scenes.traverse.lattice_ways import Search
 from navloom.scenes.traverse.link_ground import (
     Core,
     LinkGround,
     elevator_stands,
     foot_of,
     head_of,
-    planned,
     pushed,
 )
+from navloom.scenes.traverse.motions import Motion
 from navloom.scenes.traverse.stair_drive import climbed, entered, flight_of
 
 Result = Literal["passed", "blocked", "gave up"]
@@ -177,7 +177,7 @@ class _Drive:
     def _sought(self, link: Link, flight: Core | None = None) -> Driven:
         """Find ways and drive them, on a grid and on finer ones."""
         given_up = False
-        for fine in (1, 2) if planned(self.mover).round else (1, 2, 4):
+        for fine in (1, 2):
             ground = LinkGround(self.mover, link, fine=fine, flight=flight)
             found = self._among(ground)
             if isinstance(found, Driven):

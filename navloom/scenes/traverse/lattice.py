@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Steps = tuple[tuple[int, int], ...]
+Stretches = tuple[Ints, Floats, Floats]
+"""Rows of a grid, and from where to where on each, metres."""
 
 CELL, CELL_ROUND = 0.05, 0.025
 """Metres between places, of a box and of a disc, which has one heading."""
@@ -115,10 +117,14 @@ class Plane:
     Args:
         frame: the grid.
         lines: (n, 4) in the scene's (x, z).
+
+    Attributes:
+        frame: as given; ``lines`` likewise.
     """
 
     def __init__(self, frame: Frame, lines: Floats) -> None:
         self.frame = frame
+        self.lines = lines
         self._lines = frame.inside(lines)
 
     def seen_from(self, places: Bools) -> Plane:
@@ -148,9 +154,7 @@ class Plane:
         seen = ndimage.binary_dilation(from_[label], structure=np.ones((3, 3), dtype=np.bool_))
         kept = np.zeros(len(count), dtype=np.bool_)
         kept[which[seen[i, j]]] = True
-        out = Plane(self.frame, np.zeros((0, 4)))
-        out._lines = self._lines[kept]
-        return out
+        return Plane(self.frame, self.lines[kept])
 
     def disc(self, radius: float) -> Bools:
         """(wide, deep) where a disc is free."""
@@ -167,37 +171,54 @@ class Plane:
 
     def box(self, shape: Shape, step: tuple[int, int]) -> Bools:
         """(wide, deep) where a box with some heading is free."""
-        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
-        a, b = self._lines[:, :2], self._lines[:, 2:]
-        ahead = np.array(step) / math.hypot(*step) * (shape.ahead + _KEPT)
-        aside = np.array([-step[1], step[0]]) / math.hypot(*step) * (shape.aside + _KEPT)
-        sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
-        for each in _sums((a + b) / 2, ((b - a) / 2, *sides), self.frame):
-            _mark(taken, *each, self.frame)
-        return _clear(taken)
+        return self._clear_of(box_sums(self._lines, shape, step, self.frame))
 
     def turned(self, shape: Shape, step: tuple[int, int], next_: tuple[int, int]) -> Bools:
         """(wide, deep) where nothing is in the way of a box's corners from a heading to the next.
 
         Corners swing over corners of things that are clear of the box before and after.
         """
-        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
-        a, b = self._lines[:, :2], self._lines[:, 2:]
         angle, turned = math.atan2(step[1], step[0]), math.atan2(next_[1], next_[0])
-        first, second = shape.ahead + _KEPT, shape.aside + _KEPT
-        # Chords that touch the arcs from outside.
-        far = math.hypot(first, second) / math.cos((turned - angle) / 2)
-        lean = math.atan2(second, first)
-        for corner in (lean, math.pi - lean, math.pi + lean, -lean):
-            ends = [
-                far * np.array([math.cos(each + corner), math.sin(each + corner)])
-                for each in (angle, turned)
-            ]
-            half = np.broadcast_to((ends[1] - ends[0]) / 2, a.shape)
-            middles = (a + b - ends[0] - ends[1]) / 2
-            for each in _sums(middles, ((b - a) / 2, half), self.frame):
-                _mark(taken, *each, self.frame)
+        return self._clear_of(corner_sums(self._lines, shape, angle, turned, self.frame))
+
+    def _clear_of(self, sums: Iterator[Stretches]) -> Bools:
+        taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
+        for each in sums:
+            _mark(taken, *each, self.frame)
         return _clear(taken)
+
+
+def box_sums(
+    lines: Floats, shape: Shape, step: tuple[float, float], frame: Frame
+) -> Iterator[Stretches]:
+    """What lines (n, 4) along a grid's axes take from its rows from a box with some heading."""
+    a, b = lines[:, :2], lines[:, 2:]
+    ahead = np.array(step) / math.hypot(*step) * (shape.ahead + _KEPT)
+    aside = np.array([-step[1], step[0]]) / math.hypot(*step) * (shape.aside + _KEPT)
+    sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
+    return _sums((a + b) / 2, ((b - a) / 2, *sides), frame)
+
+
+def corner_sums(
+    lines: Floats, shape: Shape, angle: float, turned: float, frame: Frame
+) -> Iterator[Stretches]:
+    """What they take from its rows from the corners of a box that turns from an angle to another.
+
+    Corners swing over corners of things that are clear of the box before and after.
+    """
+    a, b = lines[:, :2], lines[:, 2:]
+    first, second = shape.ahead + _KEPT, shape.aside + _KEPT
+    # Chords that touch the arcs from outside.
+    far = math.hypot(first, second) / math.cos((turned - angle) / 2)
+    lean = math.atan2(second, first)
+    for corner in (lean, math.pi - lean, math.pi + lean, -lean):
+        ends = [
+            far * np.array([math.cos(each + corner), math.sin(each + corner)])
+            for each in (angle, turned)
+        ]
+        half = np.broadcast_to((ends[1] - ends[0]) / 2, a.shape)
+        middles = (a + b - ends[0] - ends[1]) / 2
+        yield from _sums(middles, ((b - a) / 2, half), frame)
 
 
 def _rows(middle: Floats, half: Floats, frame: Frame) -> tuple[Ints, Ints]:
@@ -209,16 +230,14 @@ def _rows(middle: Floats, half: Floats, frame: Frame) -> tuple[Ints, Ints]:
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
-def _rounds(middles: Floats, radius: float, frame: Frame) -> Iterator[tuple[Ints, Floats, Floats]]:
+def _rounds(middles: Floats, radius: float, frame: Frame) -> Iterator[Stretches]:
     """Discs around points: rows of the grid, and from where to where they reach in each."""
     which, row = _rows(middles[:, 0], np.full(len(middles), radius), frame)
     half = np.sqrt(np.maximum(radius**2 - (row * frame.cell - middles[which, 0]) ** 2, 0))
     yield row, middles[which, 1] - half, middles[which, 1] + half
 
 
-def _sums(
-    middles: Floats, halves: Sequence[Floats], frame: Frame
-) -> Iterator[tuple[Ints, Floats, Floats]]:
+def _sums(middles: Floats, halves: Sequence[Floats], frame: Frame) -> Iterator[Stretches]:
     """Sums of segments around points: rows of the grid, and from where to where they reach in each.
 
     The highest place of a row is found by spending its distance from the lowest row on the segments

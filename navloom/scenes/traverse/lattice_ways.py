@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -15,50 +15,18 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from navloom.scenes.distances import turn_between
-from navloom.scenes.space.mover import Moved, Mover, Stand
-from navloom.scenes.traverse.lattice import AXES, FEW, MANY, Frame, States
-from navloom.scenes.traverse.link_ground import LinkGround, planned, states_of, turns_of
+from navloom.scenes.space.mover import Stand
+from navloom.scenes.traverse.lattice import AXES, Frame, States
+from navloom.scenes.traverse.link_ground import CLOSE, HEADINGS, NEAR, LinkGround, states_of
+from navloom.scenes.traverse.motions import Motion
+from navloom.scenes.traverse.rail_ways import RailStage
+from navloom.scenes.traverse.rails import Grain
 
 Bools = NDArray[np.bool_]
-_ARRIVED = 0.002
-"""Metres that a drive may end off what was planned."""
+_COARSE, _FINE = Grain(0.02, HEADINGS), Grain(0.005, HEADINGS)
+"""How fine rails lie on which a box is looked for, at first and then close by."""
 _BLOCKED = 0.1
 """Metres around where a drive ended that are not tried again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Motion:
-    """Where a body shall be next: straight ahead or back of where it is, or turned.
-
-    Attributes:
-        x: of its middle; z likewise.
-        z: see x.
-        heading: where it faces then; None for a disc, which need not turn.
-    """
-
-    x: float
-    z: float
-    heading: float
-
-    def drive(self, mover: Mover, stand: Stand) -> Moved | None:
-        """Go there from where it stands; None where it does not arrive."""
-        x, y, z = stand.position
-        far, round_ = math.hypot(self.x - x, self.z - z), planned(mover).round
-        if far < 1e-6:
-            if round_:
-                return mover.turn(stand, 0.0)
-            moved = mover.turn(stand, turn_between(stand.heading, self.heading))
-            x, _, z = moved.stand.position
-            arrived = math.hypot(self.x - x, self.z - z) <= _ARRIVED
-            return moved if arrived and not moved.bumps else None
-        if round_:
-            moved = mover.follow(stand, [(self.x, y, self.z)], slide=False)
-        else:
-            ahead = math.sin(stand.heading) * (self.x - x) - math.cos(stand.heading) * (self.z - z)
-            moved = mover.forward(stand, math.copysign(far, ahead), slide=False)
-        u, _, w = moved.stand.position
-        arrived = math.hypot(self.x - u, self.z - w) <= _ARRIVED
-        return moved if arrived and not moved.bumps else None
 
 
 class Search:
@@ -68,7 +36,7 @@ class Search:
         self._ground = ground
         self._allowed = ground.allowed()
 
-    def stages(self) -> Iterator[Stage]:
+    def stages(self) -> Iterator[Stage | RailStage]:
         """Ever more laborious ways to look: none where even half the body would not pass."""
         ground, shape, plane = self._ground, self._ground.shape, self._ground.plane
         if not all(len(core.places) for core in ground.cores) or not self.may_pass():
@@ -82,8 +50,11 @@ class Search:
         if ground.fine == 1:
             straight = states_of(plane, shape, self._slim, AXES)
             yield Stage(ground, replace(straight, turns=wide))
-        states = states_of(plane, shape, self._slim, FEW if ground.fine == 1 else MANY)
-        yield Stage(ground, replace(states, turns=turns_of(plane, shape, states)))
+            return
+        rails = RailStage(ground, plane.lines, NEAR, _COARSE)
+        yield rails
+        if rails.hopeful():
+            yield RailStage(ground, plane.lines, CLOSE, _FINE)
 
     def may_pass(self) -> bool:
         """Whether half the body's width could come from region to region at all."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 from scipy import ndimage
 from shapely import Point, Polygon
+from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from navloom.errors import SceneError
@@ -19,19 +21,24 @@ from navloom.scenes.geometry.owners import STAIRS, door_owner
 from navloom.scenes.scene import Link, Region, Scene, Stairs
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import CELL, CELL_ROUND, FEW, Frame, Plane, States, Steps
+from navloom.scenes.traverse.lattice import CELL, CELL_ROUND, Frame, Plane, States, Steps
+from navloom.scenes.traverse.rails import Grain, Rails
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 NEAR = 2.3
 """Metres from the middle of a link within which ways through it are sought."""
-_CLOSE = 1.35
-"""The same on the finest grid."""
+CLOSE = 1.35
+"""The same on the finest rails."""
 _GAP = 1.0
 """Metres from it within which what is of no region is its doorway."""
 _FOOT = 1.0
 """Metres up a flight that one who enters its region comes at most."""
+HEADINGS = 36
+"""Of boxes over half a turn."""
+_ROOM, _PARTED = Grain(0.02, HEADINGS), Grain(0.01, HEADINGS)
+"""Of rails in a region, and in one that seems parted."""
 _LEAST = 0.05
 """Square metres that a body's middle has at least where it gets about."""
 _MOST = 1_000
@@ -48,11 +55,13 @@ class Core:
 
     Attributes:
         places: (n, 2) where its middle may be.
-        headings: (n,) its headings, as numbers in ``FEW``; -1 for any.
+        headings: (n,) its headings, as numbers of those over half a turn; -1 for any.
+        count: of headings over half a turn.
     """
 
     places: Floats
     headings: NDArray[np.int64]
+    count: int = 1
 
 
 def foot_of(flight: Stairs) -> Core:
@@ -111,7 +120,7 @@ class LinkGround:
         mover: of the body.
         link: with a point; its regions have outlines.
         fine: how many times as fine its grid is; from 2 on all places are sought where it gets
-            about, not only those where it can turn round; from 4 on ways are sought close by.
+            about, not only those where it can turn round.
         flight: where stairs in the second region begin or end: to be there is to be in it.
     """
 
@@ -155,7 +164,7 @@ class LinkGround:
             k = int(np.argmin(shapely.distance(sides, spot)))
             dx, dz = at[k + 1] - at[k]
         angle = math.atan2(dz, dx) % (math.pi / 2)
-        angle = 0.0 if angle > math.pi / 2 - 1e-3 else angle
+        angle = 0.0 if angle > math.pi / 2 - 1e-3 or angle < 1e-9 else angle
         return math.cos(angle), math.sin(angle)
 
     def _gap_middle(self, box: tuple[float, float, float, float]) -> tuple[float, float]:
@@ -188,7 +197,7 @@ class LinkGround:
         at = self.gap = self._gap_middle((x - 1.5, z - 1.5, x + 1.5, z + 1.5))
         frame = Frame(at, self.axis, 1, 1)
         cell = (CELL_ROUND if self.shape.round else CELL) / self.fine
-        reach = math.ceil((NEAR if self.fine < 4 else _CLOSE) / cell)
+        reach = math.ceil(NEAR / cell)
         low, count = -reach, 2 * reach + 1
         along, aside = np.array(frame.along), np.array(frame.aside)
         first = np.array(at) + cell * low * (along + aside)
@@ -203,23 +212,30 @@ class LinkGround:
         return per_scene(scene, key, lambda: core_of(mover, region, self.axis, fully=fully))
 
     def allowed(self) -> Bools:
-        """(wide, deep) where the middle may be: both regions, and the doorway between them."""
+        """(wide, deep) where the middle may be."""
         at = self.frame.places
-        x, z = at[..., 0], at[..., 1]
-        mine = shapely.contains_xy(self.areas[0], x, z) | shapely.contains_xy(self.areas[1], x, z)
-        near = np.hypot(x - self.middle[0], z - self.middle[1]) < _GAP
-        floor = {each.floor for each in self.ends}
-        for region in self.mover.scene.regions:
-            if region.floor in floor and region not in self.ends and region.outline:
-                near &= ~shapely.contains_xy(outline_of(region), x, z)
-        return mine | near
+        out: Bools = shapely.contains_xy(self.floor, at[..., 0], at[..., 1])
+        return out
+
+    @cached_property
+    def floor(self) -> BaseGeometry:
+        """Where the middle may be: both regions, and the doorway between them."""
+        near: BaseGeometry = Point(*self.middle).buffer(_GAP)
+        storeys = {each.floor for each in self.ends}
+        others = [
+            outline_of(region)
+            for region in self.mover.scene.regions
+            if region.floor in storeys and region not in self.ends and region.outline
+        ]
+        near = near.difference(shapely.union_all(others))
+        return shapely.union_all([*self.areas, near])
 
     def inside(self, end: int, steps: Steps) -> Bools:
         """(headings, wide, deep) the states of a region's core.
 
         Args:
             end: which region.
-            steps: the headings; none for a disc, which has one.
+            steps: the headings, as far apart as one another; none for a disc, which has one.
         """
         core = self.cores[end]
         out = np.zeros((max(len(steps), 1), self.frame.wide, self.frame.deep), dtype=np.bool_)
@@ -231,9 +247,8 @@ class LinkGround:
         i, j, k = i[held], j[held], core.headings[held]
         any_ = k < 0
         out[:, i[any_], j[any_]] = True
-        same = np.array([steps.index(step) if step in steps else -1 for step in FEW])
-        held = ~any_ & (same[k] >= 0) if steps else ~any_
-        out[same[k[held]] if steps else 0, i[held], j[held]] = True
+        held = ~any_ & ((len(steps) * k % core.count == 0) if steps else True)
+        out[len(steps) * k[held] // core.count, i[held], j[held]] = True
         return out
 
     def height_at(self, x: float, z: float) -> float:
@@ -248,9 +263,13 @@ class LinkGround:
             if not len(core.places):
                 return f"no room in {end.id}", None
         core, end = self.cores[0], self.ends[0]
-        far = np.hypot(*(core.places - np.array(self.middle)).T)
+        to = np.array(self.middle) - core.places
+        turned = np.arctan2(to[:, 1], to[:, 0]) - math.atan2(self.axis[1], self.axis[0])
+        facing = np.rint(turned / math.pi * core.count).astype(np.int64) % core.count
+        places = core.places[(core.headings < 0) | (core.headings == facing)]
+        far = np.hypot(*(places - np.array(self.middle)).T)
         for k in np.argsort(far, kind="stable")[:200:20]:
-            x, z = core.places[k].tolist()
+            x, z = places[k].tolist()
             dx, dz = self.middle[0] - x, self.middle[1] - z
             stand = Stand((x, end.center[1], z), math.atan2(dx, -dz))
             if not self.mover.fits(stand):
@@ -298,25 +317,30 @@ def core_of(
     free = slim & plane.disc(shape.outer)
     label, count = ndimage.label(free, structure=np.ones((3, 3)))
     arcs = bool(mover.body.turning_radius)
-    if count and (arcs or not fully):
+    if count and (arcs or shape.round or not fully):
         sizes = np.bincount(label.ravel())[1:]
         if arcs or shape.round or sizes.max() >= max(_LEAST / cell**2, _MOST_OF * sizes.sum()):
             main = np.concatenate([[False], sizes >= MAIN * sizes.max()])
             held = places[main[label]]
             return Core(held, np.full(len(held), -1))
     # Who turns on an arc turns round where there is room to go to and fro, and nowhere else.
-    return _tight_core(plane, np.zeros_like(slim) if arcs else slim, shape)
-
-
-def _tight_core(plane: Plane, slim: Bools, shape: Shape) -> Core:
-    """The same with every heading by itself, among places where a disc as wide would be free."""
-    states = states_of(plane, shape, slim, () if shape.round else FEW)
-    if not states.free.any():
+    if arcs or shape.round or not slim.any():
         return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
-    label, free = states.parts, states.free
-    sizes = np.bincount(label[free])
-    k, i, j = np.nonzero(np.append(sizes >= MAIN * sizes.max(), False)[np.where(free, label, -1)])
-    return Core(plane.frame.places[i, j], -np.ones_like(k) if shape.round else k)
+    key = f"driven:rails:{region.id}:{mover.body.model_dump_json()}:{axis}"
+    return per_scene(mover.scene, key, lambda: _tight_core(plane.lines, shape, area, axis))
+
+
+def _tight_core(lines: Floats, shape: Shape, area: Polygon, axis: tuple[float, float]) -> Core:
+    """The same with every heading by itself."""
+    rails = Rails(lines, shape, area, axis, _ROOM)
+    if len(rails.row) and rails.sizes().max() < _MOST_OF * rails.sizes().sum():
+        rails = Rails(lines, shape, area, axis, _PARTED)
+    if not len(rails.row):
+        return Core(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
+    sizes = rails.sizes()
+    main = np.flatnonzero((sizes >= MAIN * sizes.max())[rails.part])
+    places, headings = rails.sampled(main, CELL)
+    return Core(places, headings, HEADINGS)
 
 
 def states_of(plane: Plane, shape: Shape, within: Bools, steps: Steps) -> States:
@@ -348,12 +372,11 @@ def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
     """Where a body stands in the cabin below and above, one over the other; None for nowhere."""
     ends = [mover.scene.region_by_id[each] for each in (link.a, link.b)]
     core = core_of(mover, ends[0], (1.0, 0.0))
-    frame = Frame((0.0, 0.0), (1.0, 0.0), 1, 1)
     middle = np.array([ends[0].center[0], ends[0].center[2]])
     order = np.argsort(np.hypot(*(core.places - middle).T), kind="stable")
     for k in order[:40]:
         x, z = core.places[k].tolist()
-        heading = frame.heading(FEW[max(int(core.headings[k]), 0)])
+        heading = math.pi / 2 + math.pi * max(int(core.headings[k]), 0) / core.count
         stands = [Stand((x, end.center[1], z), heading) for end in ends]
         if all(mover.fits(stand) for stand in stands):
             return stands[0], stands[1]

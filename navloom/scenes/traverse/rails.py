@@ -1,0 +1,359 @@
+"""Ways for a box among lines on a plane, on rails: for each heading, rows of lines along it.
+
+A box goes ahead and back along its heading, and turns on the spot. Of each rail the free stretches
+are kept, exactly, however short. It gets from one to another where a stretch crosses one of the
+next heading, and where it may turn to and fro on two beside each other: there it gets aside by
+small turns, ahead or back between them, as often as it takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+from shapely.geometry.base import BaseGeometry
+
+from navloom.scenes.space.shapes import Shape
+from navloom.scenes.traverse.box_places import edges_of
+from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums
+from navloom.scenes.traverse.motions import Motion
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_SHORT = 1e-4
+"""Metres of a shorter stretch are an accident of rounding."""
+_STAIR = 0.01
+"""Metres to and fro that it takes at least to get aside."""
+_FAR = 1e4
+
+
+@dataclass(frozen=True)
+class Grain:
+    """How fine rails lie.
+
+    Attributes:
+        apart: metres between rails of a heading.
+        headings: over half a turn: a box is the same from behind.
+    """
+
+    apart: float
+    headings: int
+
+    @property
+    def turn(self) -> float:
+        """Radians between headings."""
+        return math.pi / self.headings
+
+
+class Rails:
+    """The free stretches of rails, and which of them hang together.
+
+    Args:
+        lines: (n, 4) that the box may not meet, (x, z) metres.
+        shape: a box.
+        within: where its middle may be.
+        axis: unit vector of the first heading, (x, z).
+        grain: how fine the rails lie.
+        turns: whether it turns on the spot; else it goes straight alone.
+    """
+
+    def __init__(
+        self,
+        lines: Floats,
+        shape: Shape,
+        within: BaseGeometry,
+        axis: tuple[float, float],
+        grain: Grain,
+        *,
+        turns: bool = True,
+    ) -> None:
+        self._shape, self._grain = shape, grain
+        x0, z0, x1, z1 = within.bounds
+        self._at = ((x0 + x1) / 2, (z0 + z1) / 2)
+        self._angle = math.atan2(axis[1], axis[0])
+        self._half = math.ceil(math.hypot(x1 - x0, z1 - z0) / 2 / grain.apart)
+        self._edges = edges_of(within).reshape(-1, 4)
+        reach = shape.outer + 0.01
+        first, last = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
+        near = (last > np.array([x0, z0]) - reach) & (first < np.array([x1, z1]) + reach)
+        self._lines = np.unique(lines[near.all(axis=1)], axis=0)
+        self._turns = turns
+        found = [self._stretches(k) for k in range(grain.headings)]
+        self._turning = [turning for _, turning in found]
+        self._first = np.cumsum([0, *(len(free[0]) for free, _ in found)])
+        self.heading = np.repeat(np.arange(grain.headings), np.diff(self._first))
+        self.row, self.low, self.high = (
+            np.concatenate(each) for each in zip(*(free for free, _ in found), strict=True)
+        )
+
+    def frame(self, k: int) -> Frame:
+        """The rails of a heading: rows to its right, and lengths along it."""
+        angle = self._angle + k * self._grain.turn
+        right = (math.sin(angle), -math.cos(angle))
+        off = self._half * self._grain.apart
+        at = (self._at[0] - off * right[0], self._at[1] - off * right[1])
+        return Frame(at, right, 2 * self._half + 1, 1, self._grain.apart)
+
+    def angle(self, k: int) -> float:
+        """A heading as bodies have it: 0 along -z, clockwise seen from above."""
+        return self._angle + k * self._grain.turn + math.pi / 2
+
+    def _stretches(self, k: int) -> tuple[Stretches, Stretches]:
+        """Where the box is free on the rails of a heading, and where it may turn to the next."""
+        frame = self.frame(k)
+        own = frame.inside(self._lines)
+        taken = _union([*box_sums(own, self._shape, (0, 1), frame), _outside(self._edges, frame)])
+        free = _between(taken)
+        if not self._turns or not len(free[0]):
+            return free, (free[0][:0], free[1][:0], free[2][:0])
+        turn, quarter = self._grain.turn, math.pi / 2
+        turned = box_sums(own, self._shape, (-math.sin(turn), math.cos(turn)), frame)
+        swung = corner_sums(own, self._shape, quarter, quarter + turn, frame)
+        return free, _between(_union([taken, *turned, *swung]))
+
+    @cached_property
+    def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
+        """Pairs of stretches that it gets between, by number, and from where to where on the first.
+
+        They are in the order of the pairs, each there once.
+        """
+        headings = range(self._grain.headings if self._turns else 0)
+        found = [each for k in headings for each in (self._crossed(k), self._beside(k))]
+        if not found:
+            none = np.zeros(0, np.int64)
+            return none, none, np.zeros(0), np.zeros(0)
+        one, other, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
+        _, first = np.unique(one * len(self.row) + other, return_index=True)
+        return one[first], other[first], low[first], high[first]
+
+    def _beside(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
+        """Stretches of a heading beside each other on both of which it may turn to the next."""
+        row, low, high = self._turning[k]
+        next_ = (row + 1) * _FAR
+        first = np.searchsorted(row * _FAR + high, next_ + low, side="right")
+        last = np.searchsorted(row * _FAR + low, next_ + high, side="left")
+        which, other = _each(first, last)
+        from_, to = np.maximum(low[which], low[other]), np.minimum(high[which], high[other])
+        wide = to - from_ > _STAIR
+        which, other, from_, to = which[wide], other[wide], from_[wide], to[wide]
+        middle = (from_ + to) / 2
+        one, two = self._holding(k, row[which], middle), self._holding(k, row[other], middle)
+        held = (one >= 0) & (two >= 0)
+        return one[held], two[held], from_[held], to[held]
+
+    def _crossed(self, k: int) -> tuple[Ints, Ints, Floats, Floats]:
+        """Stretches of a heading that cross some of the next where it may turn."""
+        grain = self._grain
+        row, low, high = self._turning[k]
+        aside = (row - self._half) * grain.apart
+        cos, sin = math.cos(grain.turn), math.sin(grain.turn)
+        first = np.ceil((aside * cos + low * sin) / grain.apart).astype(np.int64)
+        last = np.floor((aside * cos + high * sin) / grain.apart).astype(np.int64)
+        which, other = _each(first, last + 1)
+        along = (other * grain.apart - aside[which] * cos) / sin
+        there = along * cos - aside[which] * sin
+        next_ = (k + 1) % grain.headings
+        if not next_:
+            other, there = -other, -there
+        one = self._holding(k, row[which], along)
+        two = self._holding(next_, other + self._half, there)
+        held = (one >= 0) & (two >= 0)
+        return one[held], two[held], along[held], along[held]
+
+    def _holding(self, k: int, row: Ints, along: Floats) -> Ints:
+        """The numbers of the stretches of a heading that hold places on its rails; -1 for none."""
+        mine = slice(self._first[k], self._first[k + 1])
+        if mine.start == mine.stop:
+            return np.full(len(row), -1)
+        key = self.row[mine] * _FAR + self.low[mine]
+        at = np.searchsorted(key, row * _FAR + along, side="right") - 1
+        found = np.maximum(at, 0)
+        good = (at >= 0) & (self.row[mine][found] == row) & (along <= self.high[mine][found])
+        return np.where(good, found + mine.start, -1)
+
+    @cached_property
+    def _graph(self) -> csr_array:
+        """(n, n) about how many motions it takes between stretches."""
+        one, other, low, high = self._joints
+        n, long = len(self.row), self._grain.apart / math.sin(self._grain.turn)
+        stairs = np.ceil(long / np.maximum(high - low, _STAIR))
+        cost = np.where(low == high, 2.0, 4 * stairs + 1)
+        return coo_array((cost, (one, other)), shape=(n, n)).tocsr()
+
+    @cached_property
+    def part(self) -> Ints:
+        """(n,) the number of what hangs together, of each stretch."""
+        if not len(self.row):
+            return np.zeros(0, np.int64)
+        return np.asarray(connected_components(self._graph, directed=False)[1], dtype=np.int64)
+
+    def sizes(self) -> Floats:
+        """Metres of stretches of each part."""
+        out: Floats = np.bincount(self.part, weights=self.high - self.low).astype(np.float64)
+        return out
+
+    def held(self, k: int, places: Floats) -> tuple[Ints, Floats]:
+        """The stretches of a heading nearest to (n, 2) places, -1 for none, and where on them."""
+        frame = self.frame(k)
+        own = frame.inside(places[:, [0, 1, 0, 1]])[:, :2]
+        along = own[:, 1]
+        return self._holding(k, np.rint(own[:, 0] / frame.cell).astype(np.int64), along), along
+
+    def place(self, number: int, along: float) -> tuple[float, float]:
+        """Where on a plane a place on a stretch is, (x, z)."""
+        frame = self.frame(int(self.heading[number]))
+        at = np.array(frame.at) + self.row[number] * frame.cell * np.array(frame.along)
+        x, z = at + along * np.array(frame.aside)
+        return float(x), float(z)
+
+    def sampled(self, numbers: Ints, apart: float) -> tuple[Floats, Ints]:
+        """(n, 2) places on some stretches, and the headings that they have there."""
+        length = self.high[numbers] - self.low[numbers]
+        count = np.floor(length / apart).astype(np.int64) + 1
+        which = np.repeat(numbers, count)
+        step = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+        spare = np.repeat(length - (count - 1) * apart, count) / 2
+        along = self.low[which] + spare + step * apart
+        places = np.zeros((len(which), 2))
+        heading = self.heading[which]
+        for k in range(self._grain.headings):
+            mine = heading == k
+            frame = self.frame(k)
+            aside = self.row[which[mine]][:, None] * frame.cell * np.array(frame.along)
+            places[mine] = np.array(frame.at) + aside + along[mine, None] * np.array(frame.aside)
+        return places, heading
+
+    def way(self, starts: Ints, goals: Ints) -> list[int]:
+        """The stretches of a way of few motions from some of them to others; none for no way."""
+        if not np.isin(self.part[starts], self.part[goals]).any():
+            return []
+        far, before, _ = dijkstra(
+            self._graph, directed=False, indices=np.unique(goals), min_only=True,
+            return_predecessors=True,
+        )  # fmt: skip
+        out = [int(starts[np.argmin(far[starts])])]
+        while before[out[-1]] >= 0:
+            out.append(int(before[out[-1]]))
+        return out
+
+    def motions(self, way: Sequence[int], first: float, last: Floats) -> list[Motion]:
+        """The motions of a way.
+
+        Args:
+            way: stretches.
+            first: where it is on the first of them.
+            last: where it may come to be on the last; the nearest of them is taken.
+        """
+        heading = self.angle(int(self.heading[way[0]]))
+        out = [Motion(*self.place(way[0], first), heading)]
+        at = first
+        for one, other in pairwise(way):
+            if self.heading[one] == self.heading[other]:
+                at = self._aside(out, one, other)
+                continue
+            here, at = self._met(one, other)
+            x, z = self.place(one, here)
+            next_ = (self.heading[one] + 1) % self._grain.headings == self.heading[other]
+            heading = out[-1].heading
+            out.append(Motion(x, z, heading))
+            out.append(Motion(x, z, heading + (1 if next_ else -1) * self._grain.turn))
+        end = float(last[np.abs(last - at).argmin()])
+        out.append(Motion(*self.place(way[-1], end), out[-1].heading))
+        return out
+
+    def _joint(self, one: int, other: int) -> tuple[int, float, float]:
+        """Which of two stretches comes first, and from where to where on it they are joined."""
+        n = len(self.row)
+        first, second, low, high = self._joints
+        keys = first * n + second
+        for a, b in ((one, other), (other, one)):
+            at = int(np.searchsorted(keys, a * n + b))
+            if at < len(keys) and keys[at] == a * n + b:
+                return a, float(low[at]), float(high[at])
+        raise AssertionError("stretches of a way are joined")
+
+    def _met(self, one: int, other: int) -> tuple[float, float]:
+        """Where two stretches cross, on each of them."""
+        first, along, _ = self._joint(one, other)
+        turn = self._grain.turn
+        aside = (self.row[first] - self._half) * self._grain.apart
+        there = float(along * math.cos(turn) - aside * math.sin(turn))
+        if not (self.heading[first] + 1) % self._grain.headings:
+            there = -there
+        return (along, there) if first == one else (there, along)
+
+    def _aside(self, out: list[Motion], one: int, other: int) -> float:
+        """Get from a stretch to the one beside it; where on it, it then is."""
+        _, low, high = self._joint(one, other)
+        turn, apart = self._grain.turn, self._grain.apart
+        heading = out[-1].heading
+        long = apart / math.tan(turn)
+        count = math.ceil(long / (high - low))
+        # To the right back along the next heading, to the left ahead along it.
+        right = self.row[other] > self.row[one]
+        at, away = (high, -long / count) if right else (low, long / count)
+        frame = self.frame(int(self.heading[one]))
+        out.append(Motion(*self.place(one, at), heading))
+        for k in range(count):
+            for along, share, more in (
+                (at, k, turn),
+                (at + away, k + 1, turn),
+                (at + away, k + 1, 0.0),
+                (at, k + 1, 0.0),
+            ):
+                x, z = self.place(one, along)
+                off = (apart if right else -apart) * share / count
+                out.append(
+                    Motion(x + off * frame.along[0], z + off * frame.along[1], heading + more)
+                )
+        return at
+
+
+def _each(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Whole numbers from each of some up to some others: which pair each is of, and the numbers."""
+    count = np.maximum(last - first, 0)
+    which = np.repeat(np.arange(len(count)), count)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
+
+
+def _union(taken: Sequence[Stretches]) -> Stretches:
+    """Stretches as few as cover the same, in order."""
+    row, low, high = (np.concatenate(each) for each in zip(*taken, strict=True))
+    order = np.argsort(row * _FAR + low)
+    row, low = row[order], low[order]
+    top = np.maximum.accumulate(row * _FAR + high[order])
+    first = np.append(True, low[1:] + row[1:] * _FAR > top[:-1])
+    last = np.append(first[1:], True)
+    return row[first], low[first], top[last] - row[first] * _FAR
+
+
+def _between(taken: Stretches) -> Stretches:
+    """What is left between some in order, the first and last of which go beyond every row."""
+    row, low, high = taken
+    free = (row[1:] == row[:-1]) & (low[1:] - high[:-1] > _SHORT)
+    return row[1:][free], high[:-1][free], low[1:][free]
+
+
+def _outside(edges: Floats, frame: Frame) -> Stretches:
+    """What of each row is not within a floor of some edges (n, 4)."""
+    own = frame.inside(edges)
+    rows = np.arange(frame.wide)
+    at = rows * frame.cell
+    edge, row = np.nonzero((own[:, :1] <= at) != (own[:, 2:3] <= at))
+    share = (at[row] - own[edge, 0]) / (own[edge, 2] - own[edge, 0])
+    met = own[edge, 1] + share * (own[edge, 3] - own[edge, 1])
+    far = np.full(frame.wide, _FAR / 4)
+    row = np.concatenate([rows, row, rows])
+    met = np.concatenate([-far, met, far])
+    order = np.lexsort((met, row))
+    row, met = row[order], met[order]
+    return row[::2], met[::2], met[1::2]
