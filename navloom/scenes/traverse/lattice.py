@@ -42,9 +42,6 @@ def _both_quarters(first: Steps) -> Steps:
 
 FEW = _both_quarters(((1, 0), (6, 1), (3, 1), (2, 1), (3, 2), (1, 1)))
 """The motion ahead of each heading, in places, from the first axis toward the second."""
-_FINER = ((12, 1), (6, 1), (4, 1), (3, 1), (5, 2), (2, 1), (5, 3), (3, 2), (4, 3), (6, 5))
-MANY = _both_quarters(((1, 0), *_FINER, (1, 1)))
-"""The same, no more than six degrees apart."""
 AXES: Steps = ((1, 0), (0, 1))
 _TURNING = 2.5
 """Places that a turn to the next heading counts as much as."""

@@ -357,17 +357,6 @@ def states_of(plane: Plane, shape: Shape, within: Bools, steps: Steps) -> States
     return States(np.stack([within & plane.box(shape, step) for step in steps]), steps)
 
 
-def turns_of(plane: Plane, shape: Shape, states: States) -> Bools:
-    """(headings, wide, deep) where a box may turn to the next heading."""
-    first = states.steps[0]
-    after = (*states.steps[1:], (-first[0], -first[1]))
-    out = states.free & np.roll(states.free, -1, axis=0)
-    for k, (step, next_) in enumerate(zip(states.steps, after, strict=True)):
-        if out[k].any():
-            out[k] &= plane.turned(shape, step, next_)
-    return out
-
-
 def elevator_stands(mover: Mover, link: Link) -> tuple[Stand, Stand] | None:
     """Where a body stands in the cabin below and above, one over the other; None for nowhere."""
     ends = [mover.scene.region_by_id[each] for each in (link.a, link.b)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
+import shapely.affinity
 
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
@@ -18,6 +19,7 @@ from navloom.scenes.traverse.box_places import Shape as PlanShape
 from navloom.scenes.traverse.by_rule import faults, from_geometry
 from navloom.scenes.traverse.driven import Driven, drive_edge, drive_edges
 from navloom.scenes.traverse.lattice import Frame, Plane
+from navloom.scenes.traverse.rails import Grain, Rails
 from navloom.scenes.traverse.turning_room import FEW, fits
 from navloom.scenes.uri import load_scene
 
@@ -179,3 +181,32 @@ def test_a_box_does_not_slide_aside() -> None:
     found = fits(corridor, PlanShape(0.5, 1.0), math.pi / 2, turns=FEW).main()
     assert 0 not in found.heading
     assert found.part.size
+
+
+@pytest.mark.parametrize(
+    ("wide", "turns", "passes"), [(1.02, True, True), (1.02, False, False), (0.905, True, False)]
+)
+def test_a_box_gets_aside_by_small_turns(wide: float, turns: bool, passes: bool) -> None:
+    # Across a corridor in which it cannot turn round, from one end to the other.
+    floor = shapely.box(0.0, 0.0, 3.0, wide)
+    walls = np.array([[0, 0, 3, 0], [3, 0, 3, wide], [3, wide, 0, wide], [0, wide, 0, 0]], float)
+    rails = Rails(walls, Shape(False, 0.45, 0.45), floor, (0.0, 1.0), Grain(0.01, 36), turns=turns)
+    ends = [rails.held(0, np.array([[x, wide / 2]])) for x in (0.6, 2.4)]
+    way = rails.way(*(numbers for numbers, _ in ends))
+    assert bool(way) == passes
+    if way:
+        driven = rails.motions(way, float(ends[0][1][0]), ends[1][1])
+        assert (driven[0].x, driven[-1].x) == pytest.approx((0.6, 2.4), abs=0.01)
+        for motion in driven:
+            angle = motion.heading - math.pi / 2
+            box = shapely.affinity.rotate(
+                shapely.box(-0.45, -0.45, 0.45, 0.45), angle, use_radians=True
+            )
+            assert floor.contains(shapely.affinity.translate(box, motion.x, motion.z))
+        for before, after in pairwise(driven):
+            far = math.hypot(after.x - before.x, after.z - before.z)
+            aside = (after.x - before.x) * math.cos(before.heading) + (
+                after.z - before.z
+            ) * math.sin(before.heading)
+            assert abs(aside) < 1e-6
+            assert far < 1e-6 or after.heading == before.heading
