@@ -8,9 +8,10 @@ its plan is the home's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from navloom.errors import SceneError
@@ -34,10 +35,18 @@ class Ground:
     Attributes:
         scene: the plan's.
         spots: where each node is on it.
+        doors: where one goes from one node to another, in both orders, as far as it is known.
     """
 
     scene: str
     spots: dict[str, Spot]
+    doors: Mapping[tuple[str, str], Spot] = field(default_factory=dict)
+
+    def between(self, a: str, b: str) -> tuple[Spot, ...]:
+        """The way from node to node: straight, or through the door that is on their floor."""
+        here, there = self.spots[a], self.spots[b]
+        door = self.doors.get((a, b))
+        return (here, there) if door is None or here[0] != there[0] else (here, door, there)
 
 
 def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Ground:
@@ -56,14 +65,16 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Groun
         home = load(made_from)
     except SceneError:
         return own
-    by_region = own_ground(home).spots
-    found = {node.id: by_region[region] for region, node in nodes_of(home).items()}
+    by_region = own_ground(home)
+    name_of = {region: node.id for region, node in nodes_of(home).items()}
+    found = {name: by_region.spots[region] for region, name in name_of.items()}
     # Notes may be another home's by now: all nodes must stand where the graph has them.
     same = all(
         name in found and abs(found[name][1] - x) + abs(found[name][2] - z) < 1e-3
         for name, (_, x, z) in own.spots.items()
     )
-    return Ground(home.uri, found) if same else own
+    doors = {(name_of[a], name_of[b]): spot for (a, b), spot in by_region.doors.items()}
+    return Ground(home.uri, found, doors) if same else own
 
 
 def own_ground(scene: Scene) -> Ground:
@@ -75,7 +86,13 @@ def own_ground(scene: Scene) -> Ground:
         region: (scene.region_by_id[region].floor, node.position[0], node.position[2])
         for region, node in nodes_of(scene).items()
     }
-    return Ground(scene.uri, spots)
+    doors = {
+        pair: (scene.region_by_id[link.a].floor, link.point[0], link.point[2])
+        for link in scene.links
+        if link.point is not None
+        for pair in ((link.a, link.b), (link.b, link.a))
+    }
+    return Ground(scene.uri, spots, doors)
 
 
 @lru_cache(maxsize=64)
@@ -111,7 +128,7 @@ def passages_map(
     """
     spots = ground.spots
     routes = [
-        MapRoute(name=f"{_NAMES[can]} to {body}", style=_STYLES[can], points=(spots[a], spots[b]))
+        MapRoute(name=f"{_NAMES[can]} to {body}", style=_STYLES[can], points=ground.between(a, b))
         for a, b, can in _both_ways(truth, body)
         if a in spots and b in spots
     ]
@@ -119,16 +136,16 @@ def passages_map(
         name = {True: "the way there is", None: "a way, if what is unlabelled is open"}.get(
             found.answer, "a way"
         )
-        routes += _way(spots, found.path, name, "true")
+        routes += _way(ground, found.path, name, "true")
     said = [node for node in answered if node is not None]
-    routes += _way(spots, said, "the way that was answered", "walk")
+    routes += _way(ground, said, "the way that was answered", "walk")
     marks = [
         MapMark(kind=kind, at=spots[node], label=truth.names.get(node, node)[:_MOST_LABEL])
         for kind, node in (("start", ends[0]), ("goal", ends[1]))
         if node in spots
     ]
     marks += [
-        MapMark(kind="barrier", at=_middle(spots[p.a], spots[p.b]), label=_short(p))
+        MapMark(kind="barrier", at=_middle(ground.between(p.a, p.b)), label=_short(p))
         for p in found.blocking
         if p.a in spots and p.b in spots
     ]
@@ -143,18 +160,19 @@ def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, boo
         yield a, b, False if False in both else None if None in both else True
 
 
-def _way(
-    spots: dict[str, Spot], nodes: Sequence[str], name: str, style: RouteStyle
-) -> Iterator[MapRoute]:
-    points = tuple(spots[node] for node in nodes if node in spots)
-    if len(points) > 1:
+def _way(ground: Ground, nodes: Sequence[str], name: str, style: RouteStyle) -> Iterator[MapRoute]:
+    known = [node for node in nodes if node in ground.spots]
+    legs = [ground.between(a, b) for a, b in pairwise(known)]
+    if legs:
+        points = (legs[0][0], *(spot for leg in legs for spot in leg[1:]))
         yield MapRoute(name=name, style=style, points=points)
 
 
-def _middle(a: Spot, b: Spot) -> Spot:
-    """Half way, on the floor of the first: a barrier on stairs is at their foot."""
-    if a[0] != b[0]:
-        return a
+def _middle(way: Sequence[Spot]) -> Spot:
+    """At the door, else half way; between two floors where the first is left."""
+    a, b = way[0], way[-1]
+    if len(way) > 2 or a[0] != b[0]:
+        return way[len(way) - 2]
     return a[0], (a[1] + b[1]) / 2, (a[2] + b[2]) / 2
 
 

@@ -77,7 +77,7 @@ def solo_map(task: RelayTask) -> SceneMap:
             Lane(
                 name="robot_1",
                 style="robot_1",
-                spans=leg.spans(f"to the {thing}", f"with the {thing} to the {end}", done),
+                spans=leg.spans(f"to the {thing}", f"to the {end}", done),
             ),
             Lane(
                 name=thing,
@@ -114,8 +114,8 @@ def relay_map(task: RelayTask, relay: RelayChoice) -> SceneMap:
     thing, end = readable(task.object_item.name), readable(task.end_item.name)
     at = f"the {readable(relay.transfer_asset)} in {readable(relay.transfer_region)}"
     said = {
-        fetcher: (f"to the {thing}", f"with the {thing} to {at}"),
-        receiver: (f"to {at}", f"with the {thing} to the {end}"),
+        fetcher: (f"to the {thing}", f"to the {readable(relay.transfer_asset)}"),
+        receiver: (f"to the {readable(relay.transfer_asset)}", f"to the {end}"),
     }
     return SceneMap(
         scene=task.scene.uri,

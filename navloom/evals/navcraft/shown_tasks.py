@@ -91,19 +91,24 @@ def task_detail(
         found: what is wrong with it, where that is known: (where, what) each.
     """
     rest = line.get("navloom") or {}
-    blocks: list[Block] = [_told(line), *_worth(line, rest)]
+    maps: list[Block]
     try:
-        scene: Scene | None = load(line["scene"])
+        scene = load(line["scene"])
+        maps, load = _maps(scene, line, rest), lambda _: scene
     except SceneError as error:
-        scene = None
-        blocks.append(Prose(title="Map", text=f"The map is missing: {error}", tone="bad"))
+        maps = [Prose(title="Map", text=f"The map is missing: {error}", tone="bad")]
     if found is None:
-        found = findings_of(dict(line), load if scene is None else lambda _: scene)
-    blocks.append(found_block(found))
-    if scene is not None:
-        blocks += _maps(scene, line, rest)
-    if driven := rest.get("driven"):
-        blocks.append(_legs(driven))
+        found = findings_of(dict(line), load)
+    worth, *about = _worth(line, rest)
+    driven = rest.get("driven")
+    blocks = [
+        _told(line),
+        worth,
+        *maps,
+        *([_legs(driven)] if driven else ()),
+        found_block(found),
+        *about,
+    ]
     return Detail(title=name, headline=_story(line), blocks=tuple(blocks))
 
 
