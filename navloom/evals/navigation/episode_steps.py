@@ -77,7 +77,7 @@ def _turned(option: Option) -> str:
     slope = f", {abs(math.degrees(option.elevation)):.0f}° {way}" if way else ""
     jump = f", {option.hops} hops" if option.hops > 1 else ""
     return (
-        f"turns {bearing(option.turn)} ({math.degrees(option.turn):+.1f}°),"
+        f"{bearing(option.turn)} ({math.degrees(option.turn):+.1f}°),"
         f" {option.distance:.2f} m{slope}{jump}"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from navloom.evals.report.blocks import (
     Scatter,
     Variants,
 )
-from navloom.evals.report.document import Table
+from navloom.evals.report.document import Table, named_apart
 from navloom.evals.report.intervals import columns_of
 from navloom.evals.report.line_columns import Line, Pairing
 from navloom.evals.report.paired_runs import (
@@ -53,6 +54,8 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
         RunError: as :func:`compare_runs`.
     """
     found = compare_runs(a, b)
+    # A page may be given away: it says runs' names, not where they lie.
+    found = replace(found, **dict(zip("ab", named_apart([a, b]), strict=True)))
     differences, who = found.tables()
     facts = (
         Fact(name="pairs", value=f"{found.pairs:,}", note="by sample id"),
@@ -190,7 +193,8 @@ def pair_detail(
         told = pairing.beside(Path(a), first, Path(b), second)
     else:
         told = _both(name, kind_of(a).detail, (("A", a, first), ("B", b, second)))
-    where = Prose(text=f"A: {a}\nB: {b}", exact=True, tone="quiet")
+    names = [*named_apart([a, b])]
+    where = Prose(text=f"A: {names[0]}. B: {names[1]}.", tone="quiet")
     blocks = (where, *told.blocks, _scores(halves, pairing))
     return Detail(title=told.title, headline=told.headline, blocks=blocks)
 
