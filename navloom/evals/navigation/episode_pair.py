@@ -105,7 +105,8 @@ def _name(mark: str, looked: Looked) -> Prose:
 def _tags(mark: str, looked: Looked) -> Iterator[Block]:
     tags = tag_grid(looked.case)
     if tags is not None:
-        yield replace(tags, to=tuple(to and f"{mark.lower()}/{to}" for to in tags.to))
+        table = replace(tags.table, title=f"Tags of {mark}")
+        yield replace(tags, table=table, to=tuple(to and f"{mark.lower()}/{to}" for to in tags.to))
 
 
 def _transcript(looked: Looked) -> Transcript:
@@ -156,7 +157,10 @@ def _frames(one: Looked, other: Looked, parted: int | None) -> Iterator[Frame]:
         steps = _step(one, number), _step(other, number)
         title = f"Step {number + 1}: {_did('A', one, number)}; {_did('B', other, number)}"
         columns = tuple(
-            (Prose(text=mark), *(step_blocks(step, None) if step is not None else ()))
+            (
+                Prose(text=mark),
+                *(step_blocks(step, None, f" of {mark}") if step is not None else ()),
+            )
             for mark, step in zip("AB", steps, strict=True)
         )
         yield Frame(

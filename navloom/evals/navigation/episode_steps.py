@@ -27,16 +27,17 @@ def map_options(scene: Scene | None, step: Step, right: str | None) -> Iterator[
             )
 
 
-def step_blocks(step: Step, right: str | None) -> tuple[Block, ...]:
+def step_blocks(step: Step, right: str | None, of: str = "") -> tuple[Block, ...]:
     """What is shown of a step beside the map.
 
     Args:
         step: the step.
         right: the viewpoint that the right way goes to, where it is left here.
+        of: whose step, where two are seen at once: " of A".
     """
     blocks: list[Block] = [Facts(facts=tuple(_action(step)))]
     if step.options:
-        blocks.append(_options(step, right))
+        blocks.append(_options(step, right, of))
     if step.reply:
         blocks.append(Prose(title="Reply", text=step.reply, exact=True, private=True))
     notes = list(notes_of(step, whole=True))
@@ -82,7 +83,7 @@ def _turned(option: Option) -> str:
     )
 
 
-def _options(step: Step, right: str | None) -> Grid:
+def _options(step: Step, right: str | None, of: str) -> Grid:
     rows = tuple(
         (
             str(option.id),
@@ -102,4 +103,4 @@ def _options(step: Step, right: str | None) -> Grid:
         for option in step.options
     )
     head = ("option", "where", "turn", "metres", "what lies there", "")
-    return Grid(title="Options", table=Table("Options", "", head, rows), private=True)
+    return Grid(table=Table(f"Options{of}", "", head, rows), private=True)

@@ -55,7 +55,8 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
     """
     found = compare_runs(a, b)
     # A page may be given away: it says runs' names, not where they lie.
-    found = replace(found, **dict(zip("ab", named_apart([a, b]), strict=True)))
+    first, second = named_apart([a, b])
+    found = replace(found, a=first, b=second)
     differences, who = found.tables()
     facts = (
         Fact(name="pairs", value=f"{found.pairs:,}", note="by sample id"),
