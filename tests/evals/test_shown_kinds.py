@@ -28,6 +28,7 @@ from navloom.evals.navcraft.shown_dataset import (
 )
 from navloom.evals.report import blocks as b
 from navloom.evals.report.shown_scene import scene_blocks
+from navloom.evals.report.talks import talk_of
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.scenes.uri import load_scene
@@ -173,6 +174,18 @@ def test_lanes_and_tracks_are_the_schedules(made: Made) -> None:
         thing = seen.tracks[2].points
         assert [p[0] for p in thing] == sorted(p[0] for p in thing)
         assert math.isclose(thing[-1][0], plan.makespan_s)
+
+
+def test_tries_are_told_in_the_words_of_the_calls(made: Made) -> None:
+    run = made["collab"]
+    line = read_samples(run)[0]
+    said = talk_of(run, line["id"])
+    assert sum(each.who == "the model" for each in said) == line["usage"]["calls"]
+    assert "check_two_path_and_adjacency(" in said[0].text
+    assert "phase_2" in said[-1].text
+    # What begins a conversation is the prompt, which stands among the calls.
+    assert not any("Random seed" in each.text for each in said)
+    assert talk_of(run, "nobody") == ()
 
 
 def test_numbers_are_the_reports(made: Made) -> None:

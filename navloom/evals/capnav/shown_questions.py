@@ -26,6 +26,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import NOTHING, Table, number
 from navloom.evals.report.line_columns import Column, Line, Pairing
+from navloom.evals.report.talks import talk_of
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.traverse.traverse_table import Traversability
@@ -106,6 +107,8 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         if shown:
             said.append(Variants(title="Questions", variants=tuple(shown)))
         said += [*_rejected(result), _made(line, result)]
+        if talk := talk_of(run, name):
+            said.append(Transcript(said=talk, folded="what was said in turn", private=True))
         count = f"{len(shown)} questions of {line.get('asked', '?')} that were asked for"
         return Detail(title=name, headline=count, blocks=tuple(said))
 

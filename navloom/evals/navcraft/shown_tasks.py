@@ -35,6 +35,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import Table, number, percent
 from navloom.evals.report.line_columns import Line
+from navloom.evals.report.talks import talk_of
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
@@ -62,10 +63,11 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         if not result_of(line).get("phase_1"):
             why = " · ".join(str(line[k]) for k in ("reason", "message") if line.get(k))
             said = Prose(title="There is no task", text=why or "nothing is said", tone="bad")
-            return Detail(title=name, headline=str(line["scene"]), blocks=(said,))
+            blocks = (said, _made(run, line))
+            return Detail(title=name, headline=str(line["scene"]), blocks=blocks)
         found = task_detail(name, task_line(read_run(run), line), load)
-        blocks = [*_outcome(line), *found.blocks, _made(line)]
-        return Detail(title=name, headline=found.headline, blocks=tuple(blocks))
+        shown = (*_outcome(line), *found.blocks, _made(run, line))
+        return Detail(title=name, headline=found.headline, blocks=shown)
 
 
 def _outcome(line: Line) -> list[Block]:
@@ -284,9 +286,16 @@ def _legs(driven: Mapping[str, Any]) -> Grid:
     return Grid(title=f"Driven by {bodies}", note=f"{ended}{of}", table=table)
 
 
-def _made(line: Line) -> Transcript:
-    """What was tried and sent back; the words themselves are among the calls."""
+def _made(run: Path, line: Line) -> Transcript:
+    """What was tried and sent back: the words where the run keeps its calls, else the counts."""
     rest = rest_of(line)
+    tone: Tone = "good" if line.get("status") == "ok" else "bad"
+    ended = "accepted" if line.get("status") == "ok" else str(line.get("message") or "not accepted")
+    end = Said(who="in the end", text=ended, tone=tone)
+    if talk := talk_of(run, str(line["id"])):
+        many = sum(each.who == "the model" for each in talk)
+        lid = f"{many} turns of the model, and what the checks said"
+        return Transcript(title="Tries and repairs", said=(*talk, end), folded=lid, private=True)
     said = [
         Said(
             who="the model",
@@ -305,13 +314,7 @@ def _made(line: Line) -> Transcript:
         for key, what in phases
         for code in rest.get(key, ())
     ]
-    tone: Tone = "good" if line.get("status") == "ok" else "bad"
-    ended = "accepted" if line.get("status") == "ok" else str(line.get("message") or "not accepted")
-    said.append(Said(who="in the end", text=ended, tone=tone))
-    note = (
-        "Prompts, tools' answers and replies stand among the sample's calls, where they are kept."
-    )
-    return Transcript(title="Tries and repairs", note=note, said=tuple(said))
+    return Transcript(title="Tries and repairs", said=(*said, end))
 
 
 def tables(run: Path) -> list[Block]:
