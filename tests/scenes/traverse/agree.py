@@ -5,7 +5,7 @@
 
 A home that is done is not done again; what differs is printed, a line each, and drawn, a picture
 each. ``--lower`` takes copies whose doors are so many metres high; ``--links elevator`` looks at
-links of a kind alone, for barriers that are rare; ``--bodies HUMANOID`` at some bodies alone.
+links of a kind alone, for barriers that are rare.
 """
 
 from __future__ import annotations
