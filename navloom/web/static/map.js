@@ -131,7 +131,7 @@
   }
 
   /** Frames as a table, filled when it is opened; each row goes to its frame. */
-  function table(block, looks, roomOf, goTo) {
+  function table(block, views, looks, roomOf, goTo) {
     const frames = block.frames || [];
     const rows = el("tbody", {});
     let made = 0;
@@ -158,7 +158,8 @@
     const marks = (block.marks || []).slice(0, ROWS).map((mark) => el("li", {}, `${looks.mark(mark.kind)[3]}`,
       mark.label ? ": " + mark.label : "", `, ${roomOf(...mark.at) || "outside of rooms"}, floor ${mark.at[0]}`));
     const node = el("details", { class: "map-table", toggle: () => node.open && !made && add() },
-      el("summary", {}, "The map in words"), marks.length ? el("ul", {}, marks) : null,
+      el("summary", {}, "The map in words"),
+      views.map((view) => (view.rooms.length ? el("p", {}, "Rooms of floor " + view.id + ": " + view.rooms.join(", ") + ".") : null)), marks.length ? el("ul", {}, marks) : null,
       frames.length ? el("div", { class: "wide" }, el("table", { class: "words" }, el("thead", {}, el("tr", {},
         [block.unit === "s" ? "when" : "step", "what", "place", "options", "chosen", "right"].map((each) => el("th", { scope: "col" }, each)))), rows), more) : null);
     return { node, at: (i) => {
@@ -255,7 +256,7 @@
       frame: (i) => context.onFrame && context.onFrame(i),
     });
     const lanes = player.span && (block.lanes || []).length ? Navloom.laneStrip(block, looks, player) : null;
-    const words = table(block, looks, roomOf, (i) => player.goTo(i));
+    const words = table(block, views, looks, roomOf, (i) => player.goTo(i));
 
     /** Where one floor is seen, it is the one on which something moves; from near, the part of it. */
     function follow(time) {
