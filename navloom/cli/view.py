@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from navloom.cli.common import counted
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
 from navloom.errors import UsageError
@@ -94,7 +95,7 @@ def _write(documents: Documents, target: Path) -> None:
     check_place(target, folder=target.suffix != ".html")
     size = write_bundle(documents, target, lambda line: say(f"navloom: {line}"))
     first = target if target.suffix == ".html" else target / "index.html"
-    tell(f"{first}: {len(documents.sources)} sources, {size / 1e6:.1f} MB")
+    tell(f"{first}: {counted(len(documents.sources), 'sources')}, {size / 1e6:.1f} MB")
 
 
 def _serve(
@@ -125,7 +126,7 @@ def _serve(
         say(f"navloom: port {port} is in use; this is port {at}")
     named = f"[{host}]" if ":" in host else allow_host[0] if allow_host and not near else host
     address = f"http://{named}:{at}/#token={known}"
-    tell(f"{len(documents.sources)} sources at {address}")
+    tell(f"{counted(len(documents.sources), 'sources')} at {address}")
     say("navloom: Ctrl-C ends it")
     if opens:
         webbrowser.open(address)
