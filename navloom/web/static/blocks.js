@@ -157,7 +157,8 @@
       if (frames.length) map.show(first);
     }).catch((error) => fill(place, Navloom.broken(error)));
     if (frames.length) shown(first);
-    if (!frames.length) return place;
+    /* Where no moment has more to say than its name, the map has all the room. */
+    if (!frames.some((frame) => frame.blocks || frame.strip)) return place;
     return el("div", {}, el("div", { class: "stage" }, el("div", {}, place, strip, there, below), beside));
   };
 
