@@ -127,6 +127,7 @@ def test_steps_are_gone_through_by_buttons_and_by_the_slider(page):
     assert page.evaluate("heard") == [1, 2, 1]
     page.locator(".map-table summary").click()
     rows = page.locator(".map-table tbody tr")
+    rows.first.wait_for()  # a lid tells of its opening a moment later
     assert rows.count() == 3
     assert "1 (" in rows.first.inner_text()  # the option, and the room that it is in
     rows.first.get_by_role("button").click()
