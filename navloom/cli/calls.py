@@ -9,7 +9,6 @@ from navloom.cli.common import print_json, print_table
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import Json, RunFolder, takes
 from navloom.errors import RunError, UsageError, did_you_mean
-from navloom.evals.call_words import about, as_json_text, dollars, names_in, text_of
 from navloom.evals.option import Opt
 from navloom.terminal import tell
 
@@ -99,6 +98,8 @@ _NUMBERS = (*("calls", "cached", "errors", "retries", "input_tokens", "output_to
 
 
 def _cells(record: dict[str, Any]) -> list[str]:
+    from navloom.evals.call_words import dollars
+
     *whole, seconds = (record[key] for key in _NUMBERS)
     return [*(f"{each:,}" for each in whole), dollars(record["usd"]), f"{seconds:,.1f}"]
 
@@ -117,6 +118,8 @@ class _Shown:
 
     def lines(self, call: KeptCall, of: int) -> Iterator[str]:
         """A call."""
+        from navloom.evals.call_words import about, as_json_text, names_in, text_of
+
         yield f"=== call {call.number} of {of}: {', '.join(about(call))}"
         for name, form in (("tools", call.tools), ("schema", call.schema)):
             if form is not None and self.whole:
