@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from navloom.cli import scenes as scenes_commands
 from navloom.cli.main import main
 from navloom.errors import SceneError
 from tests.cli.small import small_file
@@ -77,7 +76,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr(scenes_commands, "_sizes", fail)
+    monkeypatch.setattr("navloom.evals.report.shown_scene.scene_sizes", fail)
 
 
 def test_a_navloom_error_is_its_message(
