@@ -23,6 +23,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.paired import comparison_blocks, pair_detail
 from navloom.evals.report.paired_runs import pairing_of
+from navloom.evals.run_folder import each_sample
 from tests.evals.navigation.walks import PATH, episode, line, result, run_folder
 
 LOOP = ("1_0", "1_1", "1_2", "1_0", "1_3", "1_4", "1_0")
@@ -144,3 +145,20 @@ def test_a_line_of_another_form_is_said_in_a_line(runs: tuple[Path, Path], tmp_p
         with pytest.raises(RunError, match="the sample 'e0' has no episode and scores") as caught:
             ask()
         assert "\n" not in str(caught.value)
+
+
+def test_two_runs_of_any_kind_that_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    for folder in (a, b):
+        assert main(["synth", "single", "demo:flat", "--n", "3", "--out", str(folder)]) == 0
+    capsys.readouterr()
+    assert main(["compare", str(a), str(b)]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert "| task | 100.0% | 100.0% | +0.0 | – | 3 | 1 | no difference shown |" in rows
+    name = next(iter(each_sample(a)))["id"]
+    detail = pair_detail(a, b, name)
+    (beside,) = [block for block in detail.blocks if isinstance(block, Columns)]
+    assert len(beside.columns) == 2
+    assert beside.columns[0][1:] == beside.columns[1][1:]

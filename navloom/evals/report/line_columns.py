@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from navloom.evals.report.blocks import Detail
-from navloom.evals.report.document import NOTHING, number
+from navloom.evals.report.document import NOTHING, number, percent
 
 Line = Mapping[str, Any]
 """A line of ``samples.jsonl`` or ``errors.jsonl``: anyone may have written it."""
@@ -45,12 +45,6 @@ class Column:
     better: Literal["more", "less"] | None = None
 
 
-def plainly(name: str, value: float | None, sign: str = "") -> str:
-    """A score as text where its kind says nothing better; NOTHING where there is none."""
-    del name
-    return NOTHING if value is None else number(value, sign)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Pairing:
     """How the samples of two runs are held against each other.
@@ -66,7 +60,8 @@ class Pairing:
         cluster_name: what such a whole is called, such as "path".
         order: names of scores as tables have them; others come after.
         drawn: names of scores that are drawn as a dot a pair.
-        said: a score's name, its value and the sign of a difference (``+`` or nothing) -> as text.
+        said: a score's name, its value and the sign of a difference (``+`` or nothing) -> as text;
+            None: what is counted as shares, other numbers as they are.
         holds: what a line needs for all this, such as "episode and scores".
         beside: two runs' folders and their lines of one id -> what is looked at of the pair; None:
             both details side by side.
@@ -82,7 +77,7 @@ class Pairing:
     cluster_name: str = "sample"
     order: tuple[str, ...] = ()
     drawn: tuple[str, ...] = ()
-    said: Callable[[str, float | None, str], str] = plainly
+    said: Callable[[str, float | None, str], str] | None = None
     holds: str = "scores"
     beside: Callable[[Path, Line, Path, Line], Detail] | None = None
 
@@ -90,3 +85,19 @@ class Pairing:
     def noun(self) -> str:
         """What a sample is, without its article."""
         return self.what.partition(" ")[2] or self.what
+
+    def spoken(self, name: str, value: float | None, sign: str = "") -> str:
+        """A score as every table has it.
+
+        Args:
+            name: of the score.
+            value: None where there is none.
+            sign: ``+`` for a difference, which of shares is in percentage points.
+        """
+        if self.said is not None:
+            return self.said(name, value, sign)
+        if value is None:
+            return NOTHING
+        if name in self.counted:
+            return f"{100 * value:+.1f}" if sign else percent(value)
+        return number(value, sign)

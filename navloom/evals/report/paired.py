@@ -113,7 +113,7 @@ def _counts(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Facts:
 
 
 def _scatter(found: Comparison, name: str) -> Scatter:
-    k, said = found.names.index(name), found.pairing.said
+    k, said = found.names.index(name), found.pairing.spoken
     dots = tuple(
         Dot(
             x=float(a),
@@ -168,7 +168,7 @@ def _side_by_side(
 ) -> Iterator[str]:
     for name, k in zip(names, columns, strict=True):
         a, b = float(found.before[n, k]), float(found.after[n, k])
-        said = [found.pairing.said(name, None if isnan(x) else x, "") for x in (a, b)]
+        said = [found.pairing.spoken(name, None if isnan(x) else x, "") for x in (a, b)]
         yield f"{said[0]} to {said[1]}"
 
 
@@ -222,7 +222,7 @@ def _both(
 
 def _scores(halves: tuple[Half, Half], pairing: Pairing) -> Grid:
     names = names_of(([halves[0].scores], [halves[1].scores]), pairing)
-    (a, b), said = columns_of([half.scores for half in halves], names).tolist(), pairing.said
+    (a, b), said = columns_of([half.scores for half in halves], names).tolist(), pairing.spoken
     rows = tuple(
         (
             name,

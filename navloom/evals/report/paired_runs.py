@@ -115,7 +115,7 @@ class Comparison:
         )
 
     def _cells(self, each: Paired) -> tuple[str, ...]:
-        row, said = each.difference, self.pairing.said
+        row, said = each.difference, self.pairing.spoken
         ends = " to ".join(said(each.metric, end, "+") for end in row.interval or ())
         return (
             each.metric,
@@ -194,7 +194,8 @@ def pairing_of(a: Path | str, b: Path | str) -> Pairing:
                 f"{run} is a run of `navloom {kind.command}`, and samples of such runs are not"
                 " compared"
             )
-    if first is None or first != second:
+    # A kind may make its pairing anew each time that it is asked.
+    if first is None or (kinds[0] is not kinds[1] and first != second):
         commands = [f"`navloom {kind.command}`" for kind in kinds]
         raise RunError(
             f"{a} is a run of {commands[0]} and {b} one of {commands[1]}: only runs of one kind"
