@@ -226,7 +226,7 @@ def _in_the_way(found: Feasibility, names: Mapping[str, str]) -> list[Block]:
         "What would open a way", "Each by itself; opening less of it opens none.",
         ("", "open"), ways, folded=f"{len(ways)} ways to mend it",
     )  # fmt: skip
-    return [_passages("In the way", note, found.blocking, names), Grid(table=mends)]
+    return [_passages("In the way", note, found.blocking, names), Grid(table=mends, private=True)]
 
 
 def _between(passage: Passage, names: Mapping[str, str]) -> str:
@@ -237,7 +237,7 @@ def _passages(title: str, note: str, passages: Sequence[Passage], names: Mapping
     rows = tuple(
         (_between(p, names), _WORDS[p.traversable], p.note or NOTHING, p.source) for p in passages
     )
-    return Grid(table=Table(title, note, ("passage", "is", "note", "said by"), rows))
+    return Grid(table=Table(title, note, ("passage", "is", "note", "said by"), rows), private=True)
 
 
 def _judged(result: Mapping[str, Any]) -> list[Block]:
@@ -278,7 +278,8 @@ def _edges(result: Mapping[str, Any]) -> list[Block]:
         for each in record["edges"]
     )
     note = "What is true of each passage of the path that was answered, for this body."
-    return [Grid(table=Table("Along the answered path", note, ("passage", "is", "note"), rows))]
+    table = Table("Along the answered path", note, ("passage", "is", "note"), rows)
+    return [Grid(table=table, private=True)]
 
 
 def _rest(result: Mapping[str, Any]) -> list[Block]:

@@ -163,7 +163,7 @@ def _question(
     note = "In the way: a minimum cut of blocked passages."
     return [
         *blocks,
-        Grid(table=Table("What is true of it", note, header, rows)),
+        Grid(table=Table("What is true of it", note, header, rows), private=True),
         Variants(title="Passages, by body", variants=maps),
     ]
 
