@@ -181,6 +181,24 @@ def counts(run: Path | str) -> dict[str, CallCounts]:
     return {str(name): _counted(row) for name, *row in rows}
 
 
+def latencies(run: Path | str) -> dict[tuple[str, str], list[float]]:
+    """Seconds of each call that a model answered, by model and role, the shortest first.
+
+    Raises:
+        RunError: as `calls_of`.
+    """
+    with _opened(Path(run)) as file:
+        rows = [] if file is None else file.execute(_SECONDS).fetchall()
+    found: dict[tuple[str, str], list[float]] = {}
+    for model, role, seconds in rows:
+        found.setdefault((str(model), str(role)), []).append(float(seconds))
+    return found
+
+
+_SECONDS = """
+SELECT model, role, seconds FROM calls WHERE error IS NULL AND NOT cached AND seconds IS NOT NULL
+ORDER BY model, role, seconds LIMIT 2000000
+"""
 _COUNTS = """
 SELECT name, sum(error IS NULL AND NOT cached), sum(cached), sum(error IS NOT NULL), sum(retries),
     sum(iif(cached, 0, input_tokens)), sum(iif(cached, 0, output_tokens)),

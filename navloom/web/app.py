@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navloom.errors import NavloomError
-from navloom.models.secrets import redact
+from navloom.models.secrets import one_line, redact
 from navloom.web.documents import Documents, NotThereError
 
 STATIC = Path(__file__).parent / "static"
@@ -85,6 +86,10 @@ def make_app(
             return _said(404, str(error))
         except NavloomError as error:
             return _said(422, str(error))
+        except Exception as error:
+            # A page goes on with its others; what went wrong is for us to mend.
+            logging.getLogger("navloom").exception("a defect of Navloom")
+            return _said(500, f"a defect of Navloom: {one_line(error)}")
         return JSONResponse(found)
 
     async def live(request: Request) -> Response:

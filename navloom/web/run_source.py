@@ -11,7 +11,7 @@ from typing import Any
 
 from navloom.errors import NavloomError
 from navloom.evals.call_words import call_blocks
-from navloom.evals.calls import calls_of
+from navloom.evals.calls import calls_of, latencies
 from navloom.evals.kinds import Kind, kind_of
 from navloom.evals.made_with import package_version
 from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
@@ -103,8 +103,9 @@ class RunSource(Source):
         rows, summary, asked = self.rows(), self.summary(), self.said["request"]
         done, errors = len(self._index.rows), len(self._errors.rows)
         state = self._state(summary, len(rows))
-        usage = summary.get("usage") or {}
-        tokens = [usage.get(each) for each in ("input_tokens", "output_tokens")]
+        usage = summary.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        tokens = [_number(usage.get(each)) for each in ("input_tokens", "output_tokens")]
         cells = {
             "name": self.path.resolve().name,
             "kind": self.kind.command,
@@ -113,13 +114,13 @@ class RunSource(Source):
             "models": self._models(summary),
             "split": _text(asked.get("split")),
             "state": state,
-            "samples": summary.get("samples") if state != "running" else None,
+            "samples": _number(summary.get("samples")) if state != "running" else None,
             "ended": done,
             "errors": errors,
             "score": self._score(summary),
-            "tokens": sum(each for each in tokens if isinstance(each, int)) if usage else None,
-            "usd": summary.get("cost_usd"),
-            "seconds": summary.get("sample_seconds"),
+            "tokens": sum(each or 0 for each in tokens) if usage else None,
+            "usd": _number(summary.get("cost_usd")),
+            "seconds": _number(summary.get("sample_seconds")),
             "date": _text(self.said.get("created"))[:16].replace("T", " "),
         }
         broken = [*self._index.broken, *self._errors.broken]
@@ -142,8 +143,10 @@ class RunSource(Source):
             with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
                 return self.kind.tables(self.path)
         if name == "cost":
-            return self._cost()
-        return self._request()
+            with formed(f"{self.path / 'summary.json'}", "a summary"):
+                return self._cost()
+        with formed(f"{self.path / 'run.json'}", f"a run of `navloom {self.kind.command}`"):
+            return self._request()
 
     def detail(self, name: str) -> Detail:
         """What is seen of a sample; of one that broke, why."""
@@ -233,7 +236,21 @@ class RunSource(Source):
         if not rows:
             return (Prose(text="No session of this run has ended yet: costs are summed then."),)
         note = "Of all sessions that ended; prices are those of the day of each call."
-        return (Grid(table=Table("By model and role", note, head, tuple(rows))),)
+        whole = Grid(table=Table("By model and role", note, head, tuple(rows)))
+        return (whole, *self._latency())
+
+    def _latency(self) -> Sequence[Block]:
+        """How long calls took, where they are kept."""
+        rows = []
+        for (model, role), seconds in latencies(self.path).items():
+            places = [seconds[int(share * (len(seconds) - 1))] for share in (0.5, 0.9, 1.0)]
+            told = (f"{each:.3g} s" for each in places)
+            rows.append((model, role, f"{len(seconds):,}", *told))
+        if not rows:
+            return ()
+        head = ("model", "role", "answered", "median", "nine in ten below", "longest")
+        note = "Of each call that a model answered, waits between attempts included."
+        return (Grid(table=Table("How long calls took", note, head, tuple(rows))),)
 
     def _request(self) -> Sequence[Block]:
         said = self.said
@@ -264,6 +281,12 @@ def _plain_detail(line: Mapping[str, Any]) -> Detail:
         told = json.dumps(line["result"], indent=1, ensure_ascii=False)[:200_000]
         blocks.append(Prose(title="Result", text=told, exact=True))
     return Detail(title=str(line["id"]), blocks=tuple(blocks))
+
+
+def _number(value: Any) -> float | None:
+    """A number where it is one: others may have written the file."""
+    fits = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e18
+    return value if fits else None
 
 
 def _text(value: Any) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pytest
 from starlette.testclient import TestClient
 
+from navloom.errors import NavloomError
 from navloom.web.app import CSP, make_app, page_files
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
@@ -194,3 +195,21 @@ def test_a_read_only_run_opens(runs: Path, documents: Documents) -> None:
         assert documents.get("source/1/rows/0")
     finally:
         folder.chmod(0o700)
+
+
+def test_a_summary_of_other_hands_is_one_line(runs: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "touched"
+    copy.mkdir()
+    for file in ("run.json", "samples.jsonl", "errors.jsonl"):
+        (copy / file).write_bytes((runs / "heuristic" / file).read_bytes())
+    said = []
+    for told in ('{"models": [3]}', '{"models": 3, "left": "x"}', "[]", '{"usage": 7}', "{"):
+        (copy / "summary.json").write_text(told)
+        documents = Documents(open_sources([str(copy)], print))
+        assert documents.get("list")["rows"]
+        try:
+            documents.get("source/0/tab/cost")
+        except NavloomError as error:
+            said.append(str(error))
+    assert len(said) == 2
+    assert all("summary.json" in each and "\n" not in each for each in said)
