@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
+import socket
 import statistics
 import tempfile
 import time
@@ -18,10 +20,14 @@ from contextlib import contextmanager, redirect_stderr
 from hashlib import blake2b
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
+
+import uvicorn
 
 from benchmarks import Claim
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation.request import EvalRequest
+from navloom.web.app import make_app
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
 from navloom.web.run_source import RunSource
@@ -42,6 +48,7 @@ def claims() -> list[Claim]:
         bundle = small.parent / "bundle"
         written = write_bundle(Documents([RunSource(small)], given=True), bundle, print)
         lines_of = (small / "samples.jsonl").stat().st_size
+        in_browser = _browsed(large)
     return [
         Claim(
             f"index of {SAMPLES:,} samples, CPU",
@@ -71,7 +78,69 @@ def claims() -> list[Claim]:
             FIFTH,
             note=f"{written / 1e6:.2f} MB against {lines_of / 1e6:.1f} MB",
         ),
+        *in_browser,
     ]
+
+
+def _browsed(run: Path) -> list[Claim]:
+    """What a person waits for in the system's Chromium; nothing where there is none."""
+    named = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    chromium = next(filter(None, named), None)
+    if chromium is None:
+        return []
+    from playwright.sync_api import sync_playwright
+
+    token = "a-token-of-the-benchmark"
+    documents = Documents([RunSource(run)])
+    documents.get("source/0")
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    app = make_app(documents, token=token, port=port)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server.config.timeout_graceful_shutdown = 1
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        began = time.perf_counter()
+        page.goto(f"http://127.0.0.1:{port}/#token={token}&to=/source/0/samples")
+        page.wait_for_selector(".rows tbody tr")
+        rows = time.perf_counter() - began
+        page.wait_for_timeout(1500)
+        filtered = [float(page.evaluate(_TYPED, each)) for each in ("SPL<0.5", "kitchen", "")]
+        sort = float(page.evaluate(_SORTED))
+        few = page.locator(".rows tbody tr").count()
+        browser.close()
+    server.should_exit = True
+    thread.join(10)
+    return [
+        Claim("the page's rows", "1 s", 1 / rows, 1.0, note=f"{rows:.2f} s, {few} in the page"),
+        Claim(
+            "a filter or a sort, the slowest",
+            "50 ms",
+            50 / max(*filtered, sort),
+            1.0,
+            note=f"filters {', '.join(f'{ms:.0f}' for ms in filtered)} ms, a sort {sort:.0f} ms",
+        ),
+    ]
+
+
+_TYPED = """(words) => {
+  const field = document.getElementById('filter');
+  const began = performance.now();
+  field.value = words;
+  field.dispatchEvent(new Event('input'));
+  return performance.now() - began;
+}"""
+_SORTED = """() => {
+  const button = [...document.querySelectorAll('thead button')].find((each) =>
+    each.textContent.startsWith('SPL'));
+  const began = performance.now();
+  button.click();
+  return performance.now() - began;
+}"""
 
 
 def _seconds(call: object) -> float:

@@ -78,8 +78,11 @@
       fill(count, view.rows.length === rows.length ? all + " rows" : some + " of " + all + " rows");
       view.current = Math.min(view.current, view.rows.length - 1);
       drawHead();
-      drawFacets();
       draw();
+      /* Counting all rows by all values can wait until nobody types. */
+      clearTimeout(view.later);
+      if (facets.dataset.drawn) view.later = setTimeout(drawFacets, 120);
+      else drawFacets();
     }
 
     function drawHead() {
@@ -243,6 +246,7 @@
     }
 
     update();
+    Navloom.warm(rows, columns);
     return {
       node, step, enter, change,
       focus: () => input.focus(),
@@ -254,12 +258,13 @@
     };
   };
 
+  const text = new Intl.Collator("en", { numeric: true });
+
   function sorted(rows, by, down) {
     const known = (row) => {
       const value = row.cells[by];
       return Array.isArray(value) ? value.join(" ") : typeof value === "boolean" ? Number(value) : value;
     };
-    const text = new Intl.Collator("en", { numeric: true });
     const order = (a, b) => {
       if (typeof a === "number" && typeof b === "number") return a - b;
       return typeof a === "number" ? -1 : typeof b === "number" ? 1 : text.compare(a, b);
