@@ -224,7 +224,7 @@ def _in_the_way(found: Feasibility, names: Mapping[str, str]) -> list[Block]:
     )
     mends = Table(
         "What would open a way", "Each by itself; opening less of it opens none.",
-        ("", "open"), ways, folded=f"{len(ways)} ways to mend it",
+        ("", "open"), ways, folded=f"{len(ways)} way{'s' if len(ways) != 1 else ''} to mend it",
     )  # fmt: skip
     return [_passages("In the way", note, found.blocking, names), Grid(table=mends, private=True)]
 

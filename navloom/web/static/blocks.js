@@ -155,6 +155,8 @@
       fill(place, drawing.error ? Navloom.broken(drawing.error) : null, map.node);
       if (context.player) context.player(map);
       if (frames.length) map.show(first);
+      /* Who follows a link to a step wants to see the step. */
+      if (frames.length && context.query.step) place.closest(".block").scrollIntoView({ block: "start" });
     }).catch((error) => fill(place, Navloom.broken(error)));
     if (frames.length) shown(first);
     /* Where no moment has more to say than its name, the map has all the room. */

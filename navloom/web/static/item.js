@@ -24,6 +24,8 @@
     const to = (by) => (ids[at + by] === undefined || at < 0 ? null : Navloom.address(["source", n, "sample", ids[at + by]], kept));
     let player = null;
     const context = Navloom.context(n, query, {
+      /* From sample to sample the list stays what it was. */
+      address: (to) => Navloom.within(n, to, to.startsWith("sample/") ? kept : {}),
       step: (step) => Navloom.note({ step: step || "" }, true),
       player: (made) => {
         player = player || made;

@@ -274,7 +274,10 @@
     new ResizeObserver(() => {
       const width = stage.clientWidth;
       if (!width || Math.abs(width - now.width) < 2) return;
-      if (!now.width && width < NARROW && used.size > 1) now.chosen = [...used].sort((a, b) => a - b)[0];
+      if (!now.width && width < NARROW && used.size > 1) {
+        const [body] = bodiesAt(block, now.time);
+        now.chosen = body ? body.place[0] : [...used].sort((a, b) => a - b)[0];
+      }
       const first = !now.width;
       now.width = width;
       fit();

@@ -35,11 +35,13 @@
     Navloom.grown = null;
     const page = { source: Navloom.pages.source, compare: Navloom.pages.compare }[parts[0]] || Navloom.pages.list;
     let made;
+    const slow = setTimeout(() => Navloom.tell("loading …"), 400);
     try {
       made = await page(parts, query);
     } catch (error) {
       made = { title: "Not here", crumbs: [], nodes: [Navloom.broken(error)] };
     }
+    clearTimeout(slow);
     if (mine !== turn) return;
     document.title = made.title + " – Navloom";
     fill(place.crumbs, (made.crumbs || []).map(([words, address]) => el("li", {},
@@ -49,10 +51,9 @@
     Navloom.keys.page(made.keys || {});
     Navloom.grown = made.grown || null;
     fill(document.getElementById("told"));
-    if (!same) {
-      window.scrollTo(0, 0);
-      (made.focus || heading).focus({ preventScroll: true });
-    }
+    if (!same) window.scrollTo(0, 0);
+    /* What had the focus is gone with the page before. */
+    if (!same || document.activeElement === document.body) heading.focus({ preventScroll: true });
   };
 
   /* What grows: one stream a tab, while it is looked at. */

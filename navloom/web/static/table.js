@@ -5,6 +5,8 @@
   const { el, fill } = Navloom;
   const ROOM = 30;
   const MOST_FACET = 12;
+  /* On a narrow page the rows come first: facets are unfolded by who wants them. */
+  const wide = window.matchMedia("(min-width: 56rem)");
 
   /**
    * rows: [{id, cells, mark}], columns: [{name, form, facet, shown, help}].
@@ -182,6 +184,7 @@
     }
 
     function drawFacets() {
+      const held = facets.contains(document.activeElement) && document.activeElement.dataset.term;
       const open = new Set([...facets.querySelectorAll("details[open]")].map((d) => d.dataset.name));
       const found = columns.map((column, at) => ({ ...column, at })).filter((each) => each.facet);
       fill(facets, found.map((column) => {
@@ -199,15 +202,18 @@
           const term = Navloom.term(column.name, value);
           const on = Navloom.holdsTerm(state.filter || "", term);
           return el("li", {}, el("button", {
-            type: "button", "aria-pressed": on ? "true" : "false",
+            type: "button", "data-term": term, "aria-pressed": on ? "true" : "false",
             click: () => change({ filter: Navloom.toggled(state.filter || "", term) }),
           }, el("span", { class: "value" }, Navloom.said(value)), el("b", {}, Navloom.said(many))));
         });
         const more = counts.size > most.length ? el("li", {}, counts.size - most.length + " more") : null;
-        return el("details", { open: open.has(column.name) || !facets.dataset.drawn, "data-name": column.name },
+        const unfolded = facets.dataset.drawn ? open.has(column.name) : wide.matches;
+        return el("details", { open: unfolded, "data-name": column.name },
           el("summary", {}, column.name), el("ul", {}, items, more));
       }));
       facets.dataset.drawn = "yes";
+      const again = held && [...facets.querySelectorAll("button")].find((each) => each.dataset.term === held);
+      if (again) again.focus();
     }
 
     function chooser() {
