@@ -111,7 +111,9 @@ def task_detail(
         found_block(found),
         *about,
     ]
-    return Detail(title=name, headline=_story(line), blocks=tuple(blocks))
+    return Detail(
+        title=name, headline=f"{_story(line)} {_verdict(rest)}".strip(), blocks=tuple(blocks)
+    )
 
 
 def _story(line: Mapping[str, Any]) -> str:
@@ -120,6 +122,17 @@ def _story(line: Mapping[str, Any]) -> str:
     except (KeyError, TypeError):
         # A line need not record what is not in its phases.
         return str(line["phase_1"]["Task instruction"])
+
+
+def _verdict(rest: Mapping[str, Any]) -> str:
+    """Whether it is sooner than one robot alone: of two starts one is nearer, too."""
+    together, alone = rest.get("g_rate"), rest.get("best_alone")
+    if not isinstance(together, int | float) or not isinstance(alone, int | float):
+        return ""
+    if together < alone - 1e-9:
+        return "In time it is worth it: neither robot alone is sooner."
+    told = f"{alone:.0%} of robot_1's time against {together:.0%}"
+    return f"In time it gains nothing: the better placed robot alone takes {told}."
 
 
 def _told(line: Mapping[str, Any]) -> Transcript:
@@ -150,8 +163,12 @@ def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
         add("gain_alpha", percent, "1 − alpha", "gain")
         add("g_rate", _plain, "the time of both over that alone")
         add("gain_g", percent, "1 − g_rate; below 0 it is later", "sooner")
-        add("best_alone", _plain, "g_rate of the better placed robot alone: no relay is less")
-        add("best_alpha", _plain, "the least that a guarded relay has")
+        add(
+            "best_alone",
+            _plain,
+            "g_rate of the better placed robot alone; no relay from these starts is less",
+        )
+        add("best_alpha", _plain, "the least that a guarded relay has, robot_2 placed anew")
         add("best_g_rate", _plain, "likewise")
         add("regret_alpha", percent, "alpha minus the best", "regret of alpha")
         add("regret_g", percent, "g_rate over the best, minus 1", "regret of g_rate")

@@ -63,7 +63,8 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
         Fact(name="A alone has", value=f"{found.unpaired_a:,}", note="samples without a pair"),
         Fact(name="B alone has", value=f"{found.unpaired_b:,}", note="samples without a pair"),
     )
-    blocks: list[Block] = [Facts(facts=facts, note=f"A: {found.a}. B: {found.b}.")]
+    blocks: list[Block] = [Prose(text=_verdict(found), title="In a sentence")]
+    blocks.append(Facts(facts=facts, note=f"A: {found.a}. B: {found.b}."))
     groups = _groups(found)
     if groups:
         blocks.append(_counts(found, groups))
@@ -73,6 +74,19 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
     blocks += [_scatter(found, name) for name in found.pairing.drawn if name in found.names]
     blocks.append(_listed(found, groups or {"all": range(found.pairs)}))
     return blocks
+
+
+def _verdict(found: Comparison) -> str:
+    """Which run is better in what, of the differences that are shown to be more than chance."""
+    ahead = {
+        who: [each.metric for each in found.metrics if each.better == who] for who in ("A", "B")
+    }
+    parts = [
+        f"{who} ({name}) is better in {', '.join(ahead[who])}"
+        for who, name in (("A", found.a), ("B", found.b))
+        if ahead[who]
+    ]
+    return "; ".join(parts) + "." if parts else "No difference is shown between the two."
 
 
 def _to(name: str) -> str:
