@@ -85,6 +85,12 @@ def test_all_is_reached_by_keys(opened: Any, served: Served, documents: Document
         watched.page.wait_for_function("() => location.hash.includes('/sample/')")
         watched.settle()
         first = watched.here
+        box = "document.querySelector('.map-floor:not([hidden]) svg').getAttribute('viewBox')"
+        whole = watched.page.evaluate(box)
+        keys.press("+")
+        assert watched.page.evaluate(box) != whole
+        keys.press("0")
+        assert watched.page.evaluate(box) == whole
         keys.press("ArrowRight")
         keys.press("ArrowRight")
         watched.page.wait_for_function("() => location.hash.includes('step=2')")

@@ -50,8 +50,8 @@
         Escape: () => Navloom.go(list),
         ArrowLeft: () => player && player.previous(), ArrowRight: () => player && player.next(),
         " ": () => player && player.toggle(),
-        "+": () => player && player.zoom && player.zoom(1), "-": () => player && player.zoom && player.zoom(-1),
-        0: () => player && player.zoom && player.zoom(0),
+        "+": () => player && player.zoom(1), "-": () => player && player.zoom(-1),
+        0: () => player && player.zoom(0),
       },
     };
   };

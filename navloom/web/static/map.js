@@ -186,7 +186,7 @@
    * A block of the class SceneMap over a drawing (null: on blank paper).
    *
    * context.onFrame(i) is called when another frame begins, context.go(to) where a mark leads on.
-   * Gives node, show(i), next(), previous(), toggle(), frames, highlight(ids).
+   * Gives node, show(i), next(), previous(), toggle(), frames, zoom(1 nearer, -1 farther, 0 whole).
    */
   Navloom.map = function (block, drawing, context) {
     const looks = Navloom.looksOf(drawing && drawing.looks);
@@ -288,10 +288,7 @@
     player.show(0);
     return {
       node, frames: (block.frames || []).length, next: player.next, previous: player.previous, toggle: player.toggle, show: player.show,
-      highlight: (ids) => {
-        const wanted = new Set(ids);
-        for (const each of stage.querySelectorAll("[data-id]")) each.classList.toggle("lit", wanted.has(each.getAttribute("data-id")));
-      },
+      zoom: (nearer) => shown().forEach((view) => (nearer ? view.zoom(nearer > 0 ? 1.4 : 1 / 1.4) : view.whole())),
     };
   };
 })();
