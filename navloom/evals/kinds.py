@@ -1,6 +1,8 @@
 """Kinds of runs by name: what each is made of, and the one way in which all are carried out.
 
-An entry is a :class:`Kind`, named here as ``module:NAME`` and imported when it is first asked for.
+An entry is a :class:`Kind`, named here as ``module:NAME`` and imported when it is first asked for;
+it is light, and says with :func:`later` where its functions are: whoever looks at a run of it in a
+browser imports no agent and no model.
 A package adds a kind in its own pyproject.toml, and with it a command, ``navloom NAME``:
 
     [project.entry-points."navloom.kinds"]
@@ -15,7 +17,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -34,20 +36,20 @@ from navloom.models.spec import read_spec
 
 GROUP = "navloom.kinds"
 KINDS = {
-    "single": "navloom.evals.navcraft.run:SINGLE",
-    "collab": "navloom.evals.navcraft.run:COLLAB",
-    "navigate": "navloom.evals.navigation.run:NAVIGATE",
-    "capnav": "navloom.evals.capnav.run:CAPNAV",
-    "capnav_tasks": "navloom.evals.capnav.design_run:CAPNAV_TASKS",
-    "captions": "navloom.evals.captions.run:CAPTIONS",
-    "judge_reasoning": "navloom.evals.judging.run:REASONING",
-    "judge_trace": "navloom.evals.judging.run:TRACE",
-    "judge_failures": "navloom.evals.judging.labelling:FAILURES",
-    "judge_prefer": "navloom.evals.judging.task_pairs:PREFER",
-    "calibrate_reasoning": "navloom.evals.judging.calibration:REASONING",
-    "calibrate_injections": "navloom.evals.judging.calibration:INJECTIONS",
-    "calibrate_trace": "navloom.evals.judging.calibration:TRACE",
-    "calibrate_prefer": "navloom.evals.judging.task_pairs:CALIBRATE",
+    "single": "navloom.evals.our_kinds:SINGLE",
+    "collab": "navloom.evals.our_kinds:COLLAB",
+    "navigate": "navloom.evals.our_kinds:NAVIGATE",
+    "capnav": "navloom.evals.our_kinds:CAPNAV",
+    "capnav_tasks": "navloom.evals.our_kinds:CAPNAV_TASKS",
+    "captions": "navloom.evals.our_kinds:CAPTIONS",
+    "judge_reasoning": "navloom.evals.our_kinds:JUDGE_REASONING",
+    "judge_trace": "navloom.evals.our_kinds:JUDGE_TRACE",
+    "judge_failures": "navloom.evals.our_kinds:JUDGE_FAILURES",
+    "judge_prefer": "navloom.evals.our_kinds:JUDGE_PREFER",
+    "calibrate_reasoning": "navloom.evals.our_kinds:CALIBRATE_REASONING",
+    "calibrate_injections": "navloom.evals.our_kinds:CALIBRATE_INJECTIONS",
+    "calibrate_trace": "navloom.evals.our_kinds:CALIBRATE_TRACE",
+    "calibrate_prefer": "navloom.evals.our_kinds:CALIBRATE_PREFER",
 }
 """``run.json``'s kind -> ``module:NAME`` of its entry."""
 OURS = frozenset(KINDS)
@@ -140,13 +142,17 @@ def reply_tokens(model: str) -> int:
 
 
 def later(where: str) -> Callable[..., Any]:
-    """A function, ``module:name``, whose module is imported when it is first called."""
+    """A function, ``module:name``, whose module is imported when it is called."""
+    return partial(_called, where)
 
-    def call(*given: Any) -> Any:
-        module, _, name = where.partition(":")
-        return getattr(import_module(module), name)(*given)
 
-    return call
+def _called(where: str, *given: Any) -> Any:
+    return _imported(where)(*given)
+
+
+def _imported(where: str) -> Any:
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,9 +238,8 @@ def get_kind(name: str) -> Kind:
             f"'{name}' is no kind of run: expected one of {', '.join(known)}."
             + did_you_mean(name, known)
         )
-    module, _, attribute = entry.partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        found = _imported(entry)
     except (ImportError, AttributeError) as error:
         raise RunError(f"the kind of run '{name}' ({entry}) cannot be imported: {error}") from error
     if not isinstance(found, Kind):

@@ -9,6 +9,8 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,15 @@ def test_every_kind_but_navigations_says_all_four() -> None:
         assert kind.detail is not None, name
         assert kind.pairing is not None, name
         assert kind.columns({"kind": name, "request": {}}), name
+
+
+def test_what_an_entry_names_is_there() -> None:
+    for name in KINDS:
+        named = [each for each in vars(get_kind(name)).values() if isinstance(each, partial)]
+        assert len(named) >= 7, name
+        for each in named:
+            module, _, function = each.args[0].partition(":")
+            assert callable(getattr(import_module(module), function)), each
 
 
 def test_every_line_of_every_kind_turns_into_json(made: Made) -> None:

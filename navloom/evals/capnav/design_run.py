@@ -24,7 +24,7 @@ from navloom.evals.capnav.design_plan import (
     places_at,
 )
 from navloom.evals.capnav.request import CapnavSynthRequest
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Shown, later, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Shown, reply_tokens
 from navloom.evals.progress import Summary
 from navloom.evals.report.document import percent
 from navloom.evals.run_folder import read_samples
@@ -109,7 +109,12 @@ def _collected(made: DesignPlan, run: Path) -> Collected:
     return collect(rows, made.quotas, made.request.questions, lambda name: places_at(scenes[name]))
 
 
-def _finish(made: DesignPlan, run: Path) -> dict[str, Any]:
+def more(made: DesignPlan, run: Path) -> bool:
+    """Whether another round has conversations, which the plan is given."""
+    return made.rounds < made.request.max_rounds and next_round(made, _collected(made, run))
+
+
+def finish(made: DesignPlan, run: Path) -> dict[str, Any]:
     """Write the questions, what is true of them, and what they add up to."""
     collected = _collected(made, run)
     ids = {name: scene_of(uri).id for name, uri in made.fit.scenes.items()}
@@ -120,7 +125,7 @@ def _finish(made: DesignPlan, run: Path) -> dict[str, Any]:
     return {"questions": record, "rounds": made.rounds, "qa": str(where)}
 
 
-def _calls(made: DesignPlan) -> Calls:
+def calls(made: DesignPlan) -> Calls:
     """At most every conversation takes all its turns, in every round as many as in the first."""
     request, turns = made.request, made.request.max_turns
     # A compact conversation is told of its last turn alone.
@@ -129,7 +134,7 @@ def _calls(made: DesignPlan) -> Calls:
     return Calls(most=turns, in_all=grown, rounds=request.max_rounds)
 
 
-def _ended(_: Path, summary: Summary) -> Shown:
+def ended(_: Path, summary: Summary) -> Shown:
     """The questions' tables, and what is missing."""
     said, rounds = summary.found["questions"], summary.found["rounds"]
     tables, notes = _tables(said)
@@ -176,7 +181,7 @@ def _tables(said: dict[str, Any]) -> tuple[list[Any], list[str]]:
     ]
 
 
-def _report(runs: list[Path], _: Path | None) -> Shown:
+def report(runs: list[Path], _: Path | None) -> Shown:
     """What the questions of runs add up to, a set of tables a run."""
     said = {str(run): read_balance(run) for run in runs}
     tables: list[Any] = []
@@ -186,26 +191,3 @@ def _report(runs: list[Path], _: Path | None) -> Shown:
         tables += [f"{run}: {record['accepted']} of {record['asked']} questions\n", *own]
         notes += below
     return Shown(tables, notes, record={"runs": said})
-
-
-CAPNAV_TASKS = Kind(
-    name=CapnavSynthRequest.KIND,
-    command="synth capnav",
-    request=CapnavSynthRequest,
-    plan=plan,
-    job=DesignJob,
-    dry=_calls,
-    more=lambda made, run: (
-        made.rounds < made.request.max_rounds and next_round(made, _collected(made, run))
-    ),
-    finish=_finish,
-    ended=_ended,
-    report=_report,
-    # A later round's conversations are in no plan that begins anew.
-    broken_alone=False,
-    things=("conversations", "scenes"),
-    columns=later("navloom.evals.capnav.shown_questions:columns"),
-    detail=later("navloom.evals.capnav.shown_questions:detail"),
-    tables=later("navloom.evals.capnav.shown_questions:tables"),
-    pairing=later("navloom.evals.capnav.shown_questions:pairing"),
-)

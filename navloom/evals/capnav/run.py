@@ -26,9 +26,8 @@ from navloom.evals.capnav.request import CapnavRequest
 from navloom.evals.capnav.rules import Scorer
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.judging.rows import ANSWERS
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, later, reply_tokens
+from navloom.evals.kinds import Calls, Note, Plan, Shown, reply_tokens
 from navloom.evals.progress import Summary
-from navloom.evals.report.document import first_score
 from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id, sample_seed
 from navloom.evals.video import check_video, sample_frames, video_digest
@@ -259,7 +258,7 @@ def _about_videos(
     return (f"text alone for {len(missing)} scenes: {request.videos} holds no {named}",)
 
 
-def _finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
+def finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
     """Write ``answers.jsonl``, what the judge and other scorers read, sorted by id; and score."""
     rows = []
     for line in each_sample(run):
@@ -283,7 +282,7 @@ def _finish(made: CapnavPlan, run: Path) -> dict[str, Any]:
     return {"scores": read_capnav(run).record()}
 
 
-def _calls(made: CapnavPlan) -> Calls:
+def calls(made: CapnavPlan) -> Calls:
     """At most every reply is sent back as often as may be, and a judge grades each."""
     request = made.request
     graded = 2 if request.judge_model else 0
@@ -306,7 +305,8 @@ def ended(run: Path, summary: Summary, *, official: bool = False) -> Shown:
     return Shown([run_table({found.model: found}, official=official).markdown() + "\n\n"])
 
 
-def _report(runs: list[Path], out: Path | None) -> Shown:
+def report(runs: list[Path], out: Path | None) -> Shown:
+    """Runs in one table."""
     from navloom.evals.capnav.tables import write_capnav_report
 
     said, files = write_capnav_report(runs, out)
@@ -318,22 +318,3 @@ def _report(runs: list[Path], out: Path | None) -> Shown:
         },
         files=files,
     )
-
-
-CAPNAV = Kind(
-    name=CapnavRequest.KIND,
-    command="eval capnav",
-    request=CapnavRequest,
-    plan=plan,
-    job=CapnavJob,
-    dry=_calls,
-    finish=_finish,
-    ended=ended,
-    report=_report,
-    first=lambda said: first_score("accuracy", said["scores"]["ours"]["accuracy"], "value"),
-    things=("pairs", "scenes"),
-    columns=later("navloom.evals.capnav.answer_columns:columns"),
-    detail=later("navloom.evals.capnav.shown_answers:detail"),
-    tables=later("navloom.evals.capnav.shown_answers:tables"),
-    pairing=later("navloom.evals.capnav.answer_columns:pairing"),
-)

@@ -16,7 +16,7 @@ from typing import Any
 
 from navloom.errors import UsageError
 from navloom.evals.captions.request import CaptionRequest
-from navloom.evals.kinds import Calls, Kind, Note, Plan, later
+from navloom.evals.kinds import Calls, Note, Plan
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
 from navloom.files import make_folder
@@ -107,7 +107,8 @@ def caption_file(captions: Path | str | None, scene: Scene | str) -> Path | None
     return named if named.exists() else None
 
 
-def _write_files(made: CaptionPlan, run: Path) -> dict[str, Any]:
+def finish(made: CaptionPlan, run: Path) -> dict[str, Any]:
+    """Write the captions of each scene."""
     # Ids of one scene need not stand together: one scene's name may begin another's.
     said: dict[str, dict[str, Any]] = {}
     for row in sorted(read_samples(run), key=lambda row: (row["scene"], row["attempt"])):
@@ -119,22 +120,7 @@ def _write_files(made: CaptionPlan, run: Path) -> dict[str, Any]:
     return {}
 
 
-def _calls(made: CaptionPlan) -> Calls:
+def calls(made: CaptionPlan) -> Calls:
+    """A viewpoint is asked each job once, and what is no answer again."""
     asked = made.request
     return Calls.of_asks(asked.model, asked.max_reasks, questions=len(asked.job))
-
-
-CAPTIONS = Kind(
-    name=CaptionRequest.KIND,
-    command="caption",
-    request=CaptionRequest,
-    plan=plan,
-    job=CaptionJob,
-    dry=_calls,
-    finish=_write_files,
-    things=("viewpoints", "scenes"),
-    columns=later("navloom.evals.captions.shown_captions:columns"),
-    detail=later("navloom.evals.captions.shown_captions:detail"),
-    tables=later("navloom.evals.captions.shown_captions:tables"),
-    pairing=later("navloom.evals.captions.shown_captions:pairing"),
-)

@@ -21,16 +21,8 @@ from navloom.errors import DataError, UsageError
 from navloom.evals.judging.calibration_scores import Agreement, Flips, agreement, confusion, flips
 from navloom.evals.judging.gullible import GullibleJudge
 from navloom.evals.judging.request import JudgeRequest
-from navloom.evals.judging.run import (
-    ReasoningJob,
-    ReasoningPlan,
-    RubricJob,
-    TracePlan,
-    calls,
-    digest,
-    read_steps,
-)
-from navloom.evals.kinds import Kind, Note, later, run_kind
+from navloom.evals.judging.run import ReasoningPlan, TracePlan, digest, read_steps
+from navloom.evals.kinds import Note, run_kind
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Sample, Session, sample_seed
@@ -264,34 +256,6 @@ def _graded(graded: Sequence[tuple[Mapping[str, Any], str, str, str | None]]) ->
     return agreement([(due, said, row["scene"]) for row, _, due, said in graded])
 
 
-REASONING = Kind(
-    name="calibrate_reasoning",
-    command="judge calibrate reasoning",
-    request=JudgeRequest,
-    plan=plan_reasoning,
-    job=ReasoningJob,
-    dry=calls,
-    things=("items", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:reason_columns"),
-    detail=later("navloom.evals.judging.shown_items:reason"),
-    tables=later("navloom.evals.judging.shown_judges:reasons_calibrated"),
-    pairing=later("navloom.evals.judging.item_columns:reason_pairing"),
-)
-TRACE = Kind(
-    name="calibrate_trace",
-    command="judge calibrate trace",
-    request=JudgeRequest,
-    plan=plan_trace,
-    job=RubricJob,
-    dry=calls,
-    things=("items", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:step_columns"),
-    detail=later("navloom.evals.judging.shown_items:step"),
-    tables=later("navloom.evals.judging.shown_judges:steps_calibrated"),
-    pairing=later("navloom.evals.judging.item_columns:step_pairing"),
-)
-
-
 _BASES = 10
 
 
@@ -375,18 +339,3 @@ async def gullible_flips(pairs: Sequence[tuple[Item, Payload]]) -> dict[str, dic
                 counted.append((verdicts[0].correct, verdicts[1].correct, not base.deserves))
             found[name][door] = flips(counted)
     return found
-
-
-INJECTIONS = Kind(
-    name="calibrate_injections",
-    command="judge calibrate reasoning --injections",
-    request=JudgeRequest,
-    plan=plan_injections,
-    job=ReasoningJob,
-    dry=calls,
-    things=("items", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:reason_columns"),
-    detail=later("navloom.evals.judging.shown_items:reason"),
-    tables=later("navloom.evals.judging.shown_judges:injections_measured"),
-    pairing=later("navloom.evals.judging.item_columns:reason_pairing"),
-)

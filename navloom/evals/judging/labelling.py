@@ -20,8 +20,8 @@ from pydantic import ValidationError
 from navloom.errors import DataError
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import sample_name, unique
-from navloom.evals.judging.run import calls, digest, rows_of
-from navloom.evals.kinds import Kind, Note, Plan, later
+from navloom.evals.judging.run import digest, rows_of
+from navloom.evals.kinds import Note, Plan
 from navloom.evals.navigation.failure_account import account
 from navloom.evals.navigation.failure_cause import MEANS
 from navloom.evals.navigation.failures import analyse
@@ -185,17 +185,3 @@ def count_labels(run: Path) -> tuple[dict[str, int], int]:
 
 
 _KEPT = ("cause", "second", "sure")
-FAILURES = Kind(
-    name="judge_failures",
-    command="judge failures",
-    request=JudgeRequest,
-    plan=plan_labels,
-    job=LabelJob,
-    dry=calls,
-    finish=write_labels,
-    things=("walks", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:label_columns"),
-    detail=later("navloom.evals.judging.shown_items:label"),
-    tables=later("navloom.evals.judging.shown_judges:walks_labelled"),
-    pairing=later("navloom.evals.judging.item_columns:label_pairing"),
-)

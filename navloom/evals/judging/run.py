@@ -19,7 +19,7 @@ from typing import Any
 from navloom.errors import DataError
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import lines_of, read_answers, sample_name, unique
-from navloom.evals.kinds import Calls, Kind, Note, Plan, later, read_run_of
+from navloom.evals.kinds import Calls, Note, Plan, read_run_of
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.graphs.judging import reasoning, rubric
@@ -244,31 +244,3 @@ def count_grades(run: Path) -> dict[str, dict[str, int]]:
 def calls(made: Plan) -> Calls:
     """Of any judging: one question an item, sent back as often as may be."""
     return Calls.of_asks(made.request.model, made.request.max_reasks)
-
-
-REASONING = Kind(
-    name="judge_reasoning",
-    command="judge reasoning",
-    request=JudgeRequest,
-    plan=plan_answers,
-    job=ReasoningJob,
-    dry=calls,
-    things=("items", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:reason_columns"),
-    detail=later("navloom.evals.judging.shown_items:reason"),
-    tables=later("navloom.evals.judging.shown_judges:reasons_judged"),
-    pairing=later("navloom.evals.judging.item_columns:reason_pairing"),
-)
-TRACE = Kind(
-    name="judge_trace",
-    command="judge trace",
-    request=JudgeRequest,
-    plan=plan_traces,
-    job=RubricJob,
-    dry=calls,
-    things=("items", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:step_columns"),
-    detail=later("navloom.evals.judging.shown_items:step"),
-    tables=later("navloom.evals.judging.shown_judges:steps_graded"),
-    pairing=later("navloom.evals.judging.item_columns:step_pairing"),
-)

@@ -20,7 +20,7 @@ from navloom.errors import DataError, UsageError
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import sample_name
 from navloom.evals.judging.run import digest, rows_of
-from navloom.evals.kinds import Calls, Kind, Note, Plan, later
+from navloom.evals.kinds import Calls, Note, Plan
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.graphs.judging import preference
 from navloom.judges.preference_items import (
@@ -221,35 +221,8 @@ def _is_scene(where: str) -> bool:
     return not (path.suffix == ".jsonl" or (path / "run.json").is_file())
 
 
-def _calls(made: Plan) -> Calls:
+def calls(made: Plan) -> Calls:
+    """Every pair is asked in both orders."""
     asks = len(preference.ORDERS)
     most = Calls.of_asks(made.request.model, made.request.max_reasks, questions=asks)
     return replace(most, least=asks)
-
-
-PREFER = Kind(
-    name="judge_prefer",
-    command="judge prefer",
-    request=JudgeRequest,
-    plan=plan_prefer,
-    job=PreferenceJob,
-    dry=_calls,
-    things=("pairs", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:pair_columns"),
-    detail=later("navloom.evals.judging.shown_items:pair"),
-    tables=later("navloom.evals.judging.shown_judges:pairs_preferred"),
-    pairing=later("navloom.evals.judging.item_columns:pair_pairing"),
-)
-CALIBRATE = Kind(
-    name="calibrate_prefer",
-    command="judge calibrate prefer",
-    request=JudgeRequest,
-    plan=plan_calibrate,
-    job=PreferenceJob,
-    dry=_calls,
-    things=("pairs", "scenes"),
-    columns=later("navloom.evals.judging.item_columns:pair_columns"),
-    detail=later("navloom.evals.judging.shown_items:pair"),
-    tables=later("navloom.evals.judging.shown_judges:pairs_calibrated"),
-    pairing=later("navloom.evals.judging.item_columns:pair_pairing"),
-)

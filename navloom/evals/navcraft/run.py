@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError, SceneError, UsageError
-from navloom.evals.kinds import RESULT_TOKENS, Calls, Kind, Note, Plan, later, reply_tokens
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, reply_tokens
 from navloom.evals.navcraft.request import COLLAB_ONLY, COMPACT_ONLY, SynthRequest
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Job, Sample, make_id, sample_seed
@@ -158,7 +158,7 @@ def _from_run(request: SynthRequest, scenes: dict[str, str]) -> SynthPlan:
     return SynthPlan(request=request, samples=samples, scenes=scenes, errands=errands)
 
 
-def _calls(made: SynthPlan) -> Calls:
+def calls(made: SynthPlan) -> Calls:
     """Each turn sends all before it again; a relay that is not given its errand talks twice."""
     request, turns = made.request, made.request.max_turns
     lifts, collab = request.source is not None, request.kind == "collab"
@@ -185,37 +185,12 @@ async def _both_talks(job: SynthJob, sample: Sample, context: Any) -> list[tuple
     return [(single, given), (job.build(None), filled)]
 
 
-def _export(run: Path, out: Path, form: str, keep: Sequence[str]) -> int:
-    from navloom.evals.navcraft.export import export_run
-
-    return export_run(run, out, form, keep)
-
-
-def _driven(plan: SynthPlan, run: Path) -> dict[str, Any]:
+def finish(plan: SynthPlan, run: Path) -> dict[str, Any]:
     """What the summary has of relays that were driven."""
     from navloom.evals.navcraft.driven_relays import driven_relays
 
     found = driven_relays(read_samples(run)) if plan.request.verify_sim else None
     return {} if found is None else {"driven": found.record()}
-
-
-SINGLE = Kind(
-    name="single",
-    command="synth single",
-    request=SynthRequest,
-    plan=plan,
-    job=SynthJob,
-    dry=_calls,
-    report=later("navloom.evals.navcraft.report:shown"),
-    export=_export,
-    things=("attempts", "homes"),
-    prompts_shown=None,
-    columns=later("navloom.evals.navcraft.task_columns:columns"),
-    detail=later("navloom.evals.navcraft.shown_tasks:detail"),
-    tables=later("navloom.evals.navcraft.shown_tasks:tables"),
-    pairing=later("navloom.evals.navcraft.task_columns:pairing"),
-)
-COLLAB = replace(SINGLE, name="collab", command="synth collab", finish=_driven)
 
 
 SURVEY = "scenes.json"

@@ -22,7 +22,7 @@ from typing import Any
 
 from navloom.errors import ModelError, SceneError, UsageError
 from navloom.evals.captions.run import caption_file
-from navloom.evals.kinds import Calls, Kind, Note, Plan, Shown, later, reply_tokens
+from navloom.evals.kinds import Calls, Note, Plan, Shown, reply_tokens
 from navloom.evals.navigation.failure_examples import Example, choose, read_examples
 from navloom.evals.navigation.order import spread
 from navloom.evals.navigation.request import EvalRequest
@@ -30,7 +30,6 @@ from navloom.evals.navigation.scores import read_scores, scored
 from navloom.evals.navigation.subset import load_subset
 from navloom.evals.navigation.walked import physics_of, standing, walked_of
 from navloom.evals.progress import Summary
-from navloom.evals.report.document import first_score
 from navloom.evals.run_folder import read_run
 from navloom.evals.session import Job, Sample, sample_seed
 from navloom.evals.tasks.episode import Episode, TaskData
@@ -368,7 +367,7 @@ def _without_examples(
     ]
 
 
-def _calls(made: EvalPlan) -> Calls:
+def calls(made: EvalPlan) -> Calls:
     """At most every step is taken, every reply sent back and revised, and the oracle speaks up."""
     request = made.request
     reply, revised = reply_tokens(request.thinks_with), request.reflect * request.max_revisions
@@ -386,7 +385,13 @@ def _calls(made: EvalPlan) -> Calls:
     )
 
 
-def _ended(run: Path, summary: Summary) -> Shown:
+def finish(_: EvalPlan, run: Path) -> dict[str, Any]:
+    """The scores that ``summary.json`` has."""
+    return {"scores": read_scores(run).record()}
+
+
+def ended(run: Path, summary: Summary) -> Shown:
+    """The run's row of scores, beside the published one of its agent."""
     from navloom.evals.navigation.published import published_line
     from navloom.evals.navigation.tables import score_table
 
@@ -397,7 +402,8 @@ def _ended(run: Path, summary: Summary) -> Shown:
     return Shown(["\n\n".join(filter(None, parts)) + "\n\n"])
 
 
-def _report(runs: list[Path], out: Path | None) -> Shown:
+def report(runs: list[Path], out: Path | None) -> Shown:
+    """A page and tables of each run."""
     from navloom.evals.navigation.report import write_nav_report
 
     if out is not None:
@@ -414,22 +420,3 @@ def _report(runs: list[Path], out: Path | None) -> Shown:
         },
         files=files,
     )
-
-
-NAVIGATE = Kind(
-    name=EvalRequest.KIND,
-    command="eval",
-    request=EvalRequest,
-    plan=plan,
-    job=EvalJob,
-    dry=_calls,
-    finish=lambda _, run: {"scores": read_scores(run).record()},
-    ended=_ended,
-    report=_report,
-    first=lambda said: first_score("SR", said["scores"]["metrics"]["SR"], "mean"),
-    things=("episodes", "scenes"),
-    columns=later("navloom.evals.navigation.episode_columns:columns"),
-    detail=later("navloom.evals.navigation.episode_detail:detail"),
-    tables=later("navloom.evals.navigation.run_blocks:tables"),
-    pairing=later("navloom.evals.navigation.episode_columns:pairing"),
-)
