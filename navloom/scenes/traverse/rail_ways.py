@@ -46,7 +46,8 @@ class RailStage:
         shape, less = self._ground.shape, self._grain.apart / 2
         if self._within.is_empty:
             return False
-        rails = self._rails(replace(shape, ahead=shape.ahead - less, aside=shape.aside - less))
+        slim = replace(shape, ahead=shape.ahead - less, aside=shape.aside - less)
+        rails = self._rails(slim, loosely=True)
         (first, _), (last, _) = self._ends(rails)
         return bool(np.isin(rails.part[first], rails.part[last]).any())
 
@@ -64,9 +65,11 @@ class RailStage:
         )
         return [rails.motions(way, float(first[0]), last)]
 
-    def _rails(self, shape: Shape) -> Rails:
-        turns = not self._ground.mover.body.turning_radius
-        return Rails(self._lines, shape, self._within, self._ground.axis, self._grain, turns=turns)
+    def _rails(self, shape: Shape, *, loosely: bool = False) -> Rails:
+        turns, axis = not self._ground.mover.body.turning_radius, self._ground.axis
+        return Rails(
+            self._lines, shape, self._within, axis, self._grain, turns=turns, loosely=loosely
+        )
 
     def _ends(self, rails: Rails) -> list[tuple[Ints, Floats]]:
         """Of each core, which stretches hold places of it, and where on them."""

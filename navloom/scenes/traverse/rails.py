@@ -64,6 +64,8 @@ class Rails:
         axis: unit vector of the first heading, (x, z).
         grain: how fine the rails lie.
         turns: whether it turns on the spot; else it goes straight alone.
+        loosely: take it that it also gets between stretches that cross up to half the way to the
+            next rail beside where it may turn: what does not hang together so, never does.
     """
 
     def __init__(
@@ -75,7 +77,9 @@ class Rails:
         grain: Grain,
         *,
         turns: bool = True,
+        loosely: bool = False,
     ) -> None:
+        self._loosely = loosely
         self._shape, self._grain = shape, grain
         x0, z0, x1, z1 = within.bounds
         self._at = ((x0 + x1) / 2, (z0 + z1) / 2)
@@ -156,10 +160,11 @@ class Rails:
         row, low, high = self._turning[k]
         aside = (row - self._half) * grain.apart
         cos, sin = math.cos(grain.turn), math.sin(grain.turn)
-        first = np.ceil((aside * cos + low * sin) / grain.apart).astype(np.int64)
-        last = np.floor((aside * cos + high * sin) / grain.apart).astype(np.int64)
-        which, other = _each(first, last + 1)
+        ends = [(aside * cos + along * sin) / grain.apart for along in (low, high)]
+        down, up = (np.floor, np.ceil) if self._loosely else (np.ceil, np.floor)
+        which, other = _each(down(ends[0]).astype(np.int64), up(ends[1]).astype(np.int64) + 1)
         along = (other * grain.apart - aside[which] * cos) / sin
+        along = np.clip(along, low[which], high[which])
         there = along * cos - aside[which] * sin
         next_ = (k + 1) % grain.headings
         if not next_:
