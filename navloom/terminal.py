@@ -9,6 +9,10 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+from contextvars import ContextVar
+
+COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
+"""The words after ``navloom`` that are being carried out; none where Python calls."""
 
 
 def harmless(text: str) -> str:

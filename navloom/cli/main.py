@@ -30,7 +30,7 @@ from navloom.cli.help_pages import Commands, Group
 from navloom.errors import NavloomError
 from navloom.models.addresses import AddressError, allow
 from navloom.models.secrets import load_keys, redact, redact_logs, redact_traces, redact_warnings
-from navloom.terminal import say, tell
+from navloom.terminal import COMMAND, say, tell
 
 MISTAKE, INTERRUPTED, DEFECT = 1, 130, 70
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
@@ -152,8 +152,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _stoppable() as told:
             load_keys(Path(".env"))
             redact_traces()
-            words = None if arguments is None else list(arguments)
-            code = _carried_out(words)
+            words = list(sys.argv[1:] if arguments is None else arguments)
+            typed = COMMAND.set(tuple(words))
+            try:
+                code = _carried_out(words)
+            finally:
+                COMMAND.reset(typed)
             sys.stdout.flush()
     except NavloomError as error:
         return _fail(str(error), error.exit_code)
@@ -214,7 +218,7 @@ def _stopped() -> int:
     return _fail("stopped: the same command goes on from what is finished.", INTERRUPTED)
 
 
-def _carried_out(words: list[str] | None) -> Any:
+def _carried_out(words: list[str]) -> Any:
     """Carry out a command; a person at a terminal is asked about addresses that files name."""
     while True:
         try:

@@ -183,8 +183,10 @@ class Kind:
         columns: what ``run.json`` says of a run -> what its lines have of their own in a table.
         detail: a run's folder and one of its lines -> what is looked at of that sample; None where
             the line itself is all there is.
-        tables: a run's folder -> what is seen of it as a whole: scores, failures. A grown run has
-            it made anew.
+        tables: a run's folder -> what is seen of it as a whole: its scores. A grown run has it made
+            anew.
+        failures: a run's folder -> what went wrong in it, how often, where and when; None where
+            scores tell all there is.
         first: what ``summary.json`` says -> the one score that a list of runs shows; None: none.
         pairing: how two runs' samples are held against each other; None where they are not.
     """
@@ -207,6 +209,7 @@ class Kind:
     columns: Callable[[Mapping[str, Any]], Sequence[Column]] = lambda _: ()
     detail: Callable[[Path, Mapping[str, Any]], Detail] | None = None
     tables: Callable[[Path], Sequence[Block]] = lambda _: ()
+    failures: Callable[[Path], Sequence[Block]] | None = None
     first: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     pairing: Callable[[], Pairing] | None = None
 

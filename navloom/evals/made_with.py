@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 from navloom.errors import RunError
 from navloom.scenes.homes.home_names import other_homes
 from navloom.scenes.homes.home_spec import VERSION
+from navloom.terminal import COMMAND
 
 _RECORDED = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic")
 
@@ -32,6 +34,12 @@ def versions() -> dict[str, str | None]:
         "homes": str(VERSION),
         **{name: package_version(name) for name in _RECORDED},
     }
+
+
+def typed() -> dict[str, str]:
+    """The command that is being carried out, as a shell takes it; nothing where Python calls."""
+    words = COMMAND.get()
+    return {"command": shlex.join(("navloom", *words))} if words else {}
 
 
 def homes_of(said: Mapping[str, Any]) -> str | None:

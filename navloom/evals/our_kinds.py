@@ -50,6 +50,7 @@ NAVIGATE = Kind(
     columns=later("navloom.evals.navigation.episode_columns:columns"),
     detail=later("navloom.evals.navigation.episode_detail:detail"),
     tables=later("navloom.evals.navigation.run_blocks:tables"),
+    failures=later("navloom.evals.navigation.run_blocks:failures"),
     pairing=later("navloom.evals.navigation.episode_columns:pairing"),
 )
 CAPNAV = Kind(

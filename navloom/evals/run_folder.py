@@ -1,7 +1,7 @@
 """The folder of a run: what was asked, what is finished, what broke.
 
     RUN/
-      run.json            the request, versions, git state, seed; written once, whole
+      run.json            the request, versions, git state, seed, command; written once, whole
       samples.jsonl       one finished sample a line, append-only
       errors.jsonl        samples on which the machinery broke, one a line
       errors-retried.jsonl   errors that were tried again
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import RunError
-from navloom.evals.made_with import git_state, package_version, refuse_other_homes, versions
+from navloom.evals.made_with import git_state, package_version, refuse_other_homes, typed, versions
 from navloom.evals.progress import Tally
 from navloom.evals.session import check_id
 from navloom.files import cannot_write, check_place, formed, write_whole
@@ -243,6 +243,7 @@ class RunFolder:
                     "created": datetime.now(UTC).isoformat(timespec="seconds"),
                     "git": git_state(Path.cwd()),
                     "versions": versions(),
+                    **typed(),
                 }
                 record["line_check"] = _line_check(redacted(record))
                 self._write("run.json", record)

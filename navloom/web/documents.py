@@ -295,7 +295,20 @@ def _without_private(made: Any) -> Any:
     if isinstance(made, list):
         return [_without_private(each) for each in made]
     if isinstance(made, dict):
-        if made.get("private") or made.get("block") == "SceneMap":
+        if made.get("block") == "SceneMap":
+            return _steps_alone(made)
+        if made.get("private"):
             return record_of(Prose(text=_NOT_GIVEN, title=str(made.get("title", ""))))
         return {key: _without_private(each) for key, each in made.items()}
     return made
+
+
+def _steps_alone(made: dict[str, Any]) -> dict[str, Any]:
+    """A map without its scene: what is on no plan, no picture and no caption of it."""
+    shown = ("block", "title", "scene", "lanes", "unit")
+    kept: dict[str, Any] = {key: made[key] for key in shown if key in made}
+    frames = [
+        {key: value for key, value in frame.items() if key not in ("options", "strip")}
+        for frame in made.get("frames", ())
+    ]
+    return {**kept, "frames": _without_private(frames)}

@@ -26,6 +26,11 @@ from navloom.web.source import Header, Source, size_and_time
 
 _MOST_SUMMARY = 64 * 1024 * 1024
 _MOST_NOTES = 5
+_MOST_COMMAND = 10_000
+_TABS = (
+    *(("scores", "Scores"), ("failures", "Failures"), ("cost", "Cost")),
+    ("request", "Request"),
+)
 _STUMBLES = (LookupError, TypeError, ValueError, AttributeError)
 
 
@@ -133,15 +138,16 @@ class RunSource(Source):
             state=state,
             notes=broken,
             pairs=self.kind.name if self.kind.pairing else "",
-            tabs=(("scores", "Scores"), ("cost", "Cost"), ("request", "Request")),
+            tabs=tuple(tab for tab in _TABS if tab[0] != "failures" or self.kind.failures),
             things=self.kind.things[0],
         )
 
     def tab(self, name: str) -> Sequence[Block]:
-        """Scores as the report says them, cost by model and role, or what was asked."""
-        if name == "scores":
+        """Scores as the report says them, what went wrong, what it cost, or what was asked."""
+        made = {"scores": self.kind.tables, "failures": self.kind.failures}.get(name)
+        if made is not None:
             with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
-                return self.kind.tables(self.path)
+                return made(self.path)
         if name == "cost":
             with formed(f"{self.path / 'summary.json'}", "a summary"):
                 return self._cost()
@@ -254,14 +260,16 @@ class RunSource(Source):
 
     def _request(self) -> Sequence[Block]:
         said = self.said
-        made = {key: said.get(key) for key in ("navloom", "created", "seed", "command")}
+        made = {key: said.get(key) for key in ("navloom", "created", "seed")}
         where = dict(said.get("where") or {})
         blocks = [
             _named("What was asked", said["request"]),
             _named("Where its files were", where),
             _named("Made with", {**made, **(said.get("versions") or {}), "git": said.get("git")}),
         ]
-        return [each for each in blocks if each.facts]
+        again = _text(said.get("command"), most=_MOST_COMMAND)
+        command = [Prose(title="The command again", text=again, exact=True)] if again else []
+        return [*command, *(each for each in blocks if each.facts)]
 
 
 def _named(title: str, values: Mapping[str, Any]) -> Facts:
@@ -289,8 +297,8 @@ def _number(value: Any) -> float | None:
     return value if fits else None
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)[:200]
+def _text(value: Any, most: int = 200) -> str:
+    return "" if value is None else str(value)[:most]
 
 
 def _locked(path: Path) -> bool:

@@ -310,7 +310,7 @@ def plain_lines(name: str, text: str) -> str:
     """A run's own files without what is different in every session."""
     if name == "run.json":
         made = json.loads(text)
-        gone = ("created", "git", "versions", "navloom", "line_check")
+        gone = ("created", "git", "versions", "navloom", "line_check", "command")
         kept = {key: value for key, value in made.items() if key not in gone}
         return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
     if name in ("samples.jsonl", "errors.jsonl", "errors-retried.jsonl"):

@@ -32,7 +32,7 @@ def addresses(documents: Documents) -> list[str]:
         rows = source.rows()
         found.append(f"/source/{n}")
         found += [f"/source/{n}/{name}" for name, _ in source.header().tabs]
-        found += [f"/source/{n}/sample/{row.id}?step=1&calls=1" for row in rows[:1]]
+        found += [f"/source/{n}/sample/{row.id}?step=2&calls=1" for row in rows[:1]]
     pairs = [n for n, source in enumerate(documents.sources) if source.header().pairs == "navigate"]
     if len(pairs) > 1:
         a, b = pairs[:2]
@@ -93,7 +93,7 @@ def test_all_is_reached_by_keys(opened: Any, served: Served, documents: Document
         assert watched.page.evaluate(box) == whole
         keys.press("ArrowRight")
         keys.press("ArrowRight")
-        watched.page.wait_for_function("() => location.hash.includes('step=2')")
+        watched.page.wait_for_function("() => location.hash.includes('step=3')")
         keys.press("]")
         watched.page.wait_for_function(f"() => !location.hash.startsWith({first.split('?')[0]!r})")
         watched.settle()

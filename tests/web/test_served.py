@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -11,7 +12,9 @@ from urllib.parse import unquote
 import pytest
 from starlette.testclient import TestClient
 
+from navloom.cli.main import main
 from navloom.errors import NavloomError
+from navloom.evals.run_folder import read_run
 from navloom.web.app import CSP, make_app, page_files
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
@@ -213,3 +216,23 @@ def test_a_summary_of_other_hands_is_one_line(runs: Path, tmp_path: Path) -> Non
             said.append(str(error))
     assert len(said) == 2
     assert all("summary.json" in each and "\n" not in each for each in said)
+
+
+def test_a_run_says_the_command_that_makes_it_again(documents: Documents, runs: Path) -> None:
+    told = documents.get("source/0/tab/request")
+    assert told[0]["title"] == "The command again"
+    words = shlex.split(told[0]["text"])
+    assert words[:4] == ["navloom", "eval", "scene", "demo:flat"]
+    assert words[-2:] == ["--out", str(runs / "heuristic")]
+
+
+def test_no_key_that_was_typed_stands_in_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANARY_API_KEY", "typed-canary-0123456789")
+    out = tmp_path / "typed-canary-0123456789"
+    said = ["eval", "scene", "demo:flat", "--n", "1", "--display", "none", "--out", str(out)]
+    assert main(said) == 0
+    command = read_run(out)["command"]
+    assert command.startswith("navloom eval scene demo:flat")
+    assert "canary-0123" not in command

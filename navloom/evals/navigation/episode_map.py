@@ -153,5 +153,5 @@ def _contacts(case: Case, walk: Walk, scene: Scene) -> Iterator[MapMark]:
 
 
 def to_step(name: str, step: int) -> str:
-    """The address of a step, from 0."""
-    return f"sample/{quote(name, safe='')}?step={step}"
+    """The address of a step that is counted from 0; addresses say it as pages do, from 1."""
+    return f"sample/{quote(name, safe='')}?step={step + 1}"

@@ -54,7 +54,7 @@ def beside(a: Path, first: Mapping[str, Any], b: Path, second: Mapping[str, Any]
         facts.append(Fact(name="they part", value="never: both walks are the same"))
     else:
         value = f"at step {parted + 1}: {_did('A', one, parted)}; {_did('B', other, parted)}"
-        to = f"pair/{quote(one.case.id, safe='')}?step={parted}"
+        to = f"pair/{quote(one.case.id, safe='')}?step={parted + 1}"
         facts.append(Fact(name="they part", value=value, to=to))
     columns = tuple((_name(m, each), *_tags(m, each), _transcript(each)) for m, each in ends)
     blocks: tuple[Block, ...] = (

@@ -1,4 +1,4 @@
-"""A navigation run as a whole, as blocks: the report's tables, what went wrong (VLN-MME E.2)."""
+"""A navigation run as a whole, as blocks: the report's tables; what went wrong (VLN-MME E.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from navloom.evals.navigation.episode_map import to_step
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import Analysis, FailureTally, error_tables, tally_tags
-from navloom.evals.navigation.scores import RunScores, scores_for
+from navloom.evals.navigation.scores import scores_for
 from navloom.evals.navigation.shown_episodes import tags_of
 from navloom.evals.navigation.tables import Took, run_tables
 from navloom.evals.navigation.walked import walked_by
@@ -38,6 +38,7 @@ _SCENES = 6
 """Scenes on whose plans it is shown where episodes went wrong."""
 _STEPS = 20
 """Steps that have a bar of their own."""
+_NONE = Prose(text="No episode has ended yet.", tone="quiet")
 
 
 @dataclass
@@ -51,18 +52,14 @@ class _Left:
 
 @dataclass
 class _Read:
-    """What is gathered of a run's lines, one after another."""
+    """What went wrong in a run, gathered of its lines one after another."""
 
     run: Path
     request: dict[str, Any]
-    scores: RunScores
-    took: Took = field(default_factory=Took)
     left: list[_Left] = field(default_factory=list)
 
     def add(self, line: dict[str, Any]) -> None:
         """Add a line of ``samples.jsonl``."""
-        self.scores.add(line)
-        self.took.add(line)
         tagged = tags_of(line, self.load)
         if tagged is not None:
             self.left.append(_Left(line["id"], str(line["result"]["episode"]["scene"]), tagged))
@@ -73,7 +70,7 @@ class _Read:
 
 
 def tables(run: Path) -> list[Block]:
-    """What is seen of a run: scores, what they took, what went wrong, where and at which step.
+    """What is seen of a run: its scores, and what they took.
 
     Args:
         run: its folder; the lines are read one after another.
@@ -82,14 +79,33 @@ def tables(run: Path) -> list[Block]:
         RunError: the folder is no run of an evaluation, or is broken.
     """
     request = read_run_of(run, "navigate")["request"]
-    read = _Read(run, request, scores_for(request))
+    scores, took = scores_for(request), Took()
+
+    def add(line: dict[str, Any]) -> None:
+        scores.add(line)
+        took.add(line)
+
+    fold_samples(run, add, "an episode")
+    if not took.episodes:
+        return [_NONE]
+    return [Grid(table=table) for table in run_tables(request, scores.record(), took)]
+
+
+def failures(run: Path) -> list[Block]:
+    """What went wrong: behaviour by cause, at which step and where (VLN-MME E.2).
+
+    Args:
+        run: its folder; the lines are read one after another.
+
+    Raises:
+        RunError: the folder is no run of an evaluation, or is broken.
+    """
+    read = _Read(run, read_run_of(run, "navigate")["request"])
     fold_samples(run, read.add, "an episode")
-    if not read.took.episodes:
-        return [Prose(text="No episode has ended yet.", tone="quiet")]
-    made = run_tables(request, read.scores.record(), read.took)
-    blocks: list[Block] = [Grid(table=table) for table in made]
+    if not read.left:
+        return [_NONE]
     tagged = [each.tagged for each in read.left]
-    blocks += _behaviours(tagged)
+    blocks: list[Block] = [*_behaviours(tagged)]
     blocks += [Grid(table=table) for table in error_tables(tagged)]
     blocks += _steps(tagged)
     blocks += _places(read)

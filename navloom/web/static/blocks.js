@@ -144,7 +144,10 @@
         Navloom.blocksOf(frame.blocks, inner));
       if (context.step) context.step(at);
     }
-    const first = Math.max(0, Math.min(Number(context.query.step) || 0, frames.length - 1));
+    const asked = Math.floor(Number(context.query.step)) || 1;
+    const first = Math.max(0, Math.min(asked, frames.length) - 1);
+    const beyond = frames.length && asked > frames.length
+      ? el("p", { class: "note", role: "status" }, `There is no step ${asked} here: these are ${frames.length}, and this is the last.`) : null;
     const ready = context.plan(block.plan).then((drawing) => drawing, (error) => ({ error }));
     ready.then((drawing) => {
       if (drawing.error && frames.length + (block.tracks || []).length === 0) {
@@ -152,7 +155,7 @@
         return;
       }
       const map = Navloom.map(block, drawing.error ? null : drawing, { ...context, first, onFrame: shown });
-      fill(place, drawing.error ? Navloom.broken(drawing.error) : null, map.node);
+      fill(place, beyond, drawing.error ? Navloom.broken(drawing.error) : null, map.node);
       if (context.player) context.player(map);
       if (frames.length) map.show(first);
       /* Who follows a link to a step wants to see the step. */

@@ -17,7 +17,7 @@
         }
         return Navloom.address(["compare", a, b, ...found.filter((part) => part !== "pair" && part !== "sample")], query);
       },
-      step: (step) => Navloom.note({ step: step || "" }, true),
+      step: (step) => Navloom.note({ step: step ? step + 1 : "" }, true),
     };
     let player = null;
     context.player = (made) => {

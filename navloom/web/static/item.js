@@ -26,7 +26,7 @@
     const context = Navloom.context(n, query, {
       /* From sample to sample the list stays what it was. */
       address: (to) => Navloom.within(n, to, to.startsWith("sample/") ? kept : {}),
-      step: (step) => Navloom.note({ step: step || "" }, true),
+      step: (step) => Navloom.note({ step: step ? step + 1 : "" }, true),
       player: (made) => {
         player = player || made;
       },

@@ -18,6 +18,7 @@ from navloom.evals.navigation.episode_map import Stands
 from navloom.evals.navigation.report import build_nav_report
 from navloom.evals.report.blocks import (
     Bars,
+    Block,
     Detail,
     Grid,
     Prose,
@@ -93,8 +94,15 @@ def test_columns_follow_the_request(tmp_path: Path) -> None:
     assert {"RGS", "SR_visible"} <= {column.name for column in columns(named)}
 
 
+def wrong(run: Path) -> list[Block]:
+    """What went wrong in a run."""
+    failures = kind_of(run).failures
+    assert failures is not None
+    return list(failures(run))
+
+
 def test_tables_are_the_report(run: Path) -> None:
-    blocks = kind_of(run).tables(run)
+    blocks = [*kind_of(run).tables(run), *wrong(run)]
     shown = [block.table for block in blocks if isinstance(block, Grid)]
     assert shown == list(build_nav_report(run).tables[1:])
 
@@ -116,7 +124,7 @@ def test_every_segment_leads_to_as_many_episodes_as_it_counts(run: Path) -> None
         dict(zip(names, [each["status"], *cells_of(columns(run), each)], strict=True))
         for each in told
     ]
-    bars = [block for block in kind_of(run).tables(run) if isinstance(block, Bars)]
+    bars = [block for block in wrong(run) if isinstance(block, Bars)]
     assert len(bars) == 2
     assert sum(part.count for _, parts in bars[0].bars for part in parts) == len(told)
     for _, parts in (each for block in bars for each in block.bars):
@@ -127,7 +135,7 @@ def test_every_segment_leads_to_as_many_episodes_as_it_counts(run: Path) -> None
 
 
 def test_where_it_went_wrong_leads_to_the_episode(run: Path) -> None:
-    (places,) = [b for b in kind_of(run).tables(run) if isinstance(b, Variants)]
+    (places,) = [b for b in wrong(run) if isinstance(b, Variants)]
     ((name, (plan,)),) = places.variants
     assert name == "demo:flat (3)"
     assert isinstance(plan, SceneMap)
@@ -203,7 +211,7 @@ def test_a_scene_that_is_gone_leaves_all_but_the_map(tmp_path: Path) -> None:
     assert len(plan.frames) == len(KITCHEN) + 1
     assert plan.frames[0].strip[1].words.startswith("Option")
     assert any(isinstance(block, Grid) for block in plan.frames[0].blocks)
-    (places,) = [b for b in kind_of(run).tables(run) if isinstance(b, Variants)]
+    (places,) = [b for b in wrong(run) if isinstance(b, Variants)]
     ((_, (said,)),) = places.variants
     assert isinstance(said, Prose)
     assert said.text.startswith("There is no plan of demo:gone")
