@@ -24,9 +24,10 @@ from langgraph.types import Checkpointer
 from langgraph.typing import ContextT, InputT, StateT
 
 from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, Growing, Outcome, off_loop
-from navloom.models.answer import AnswerError, message_text, with_pictures
+from navloom.models.answer import AnswerError, message_text
 from navloom.models.binding import bind
 from navloom.models.call import acall
+from navloom.models.messages import with_pictures
 from navloom.models.usage import paid_for
 
 

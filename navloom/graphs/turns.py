@@ -28,14 +28,9 @@ from langgraph.runtime import Runtime
 
 from navloom.graphs.agent import MODEL_SECONDS, AgentContext, AgentGraph, Growing, Outcome
 from navloom.graphs.ask import Asked, ask_model
-from navloom.models.answer import (
-    AnswerError,
-    answered_turns,
-    message_text,
-    opening,
-    read_json_object,
-)
+from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.binding import bind
+from navloom.models.messages import answered_turns, opening
 from navloom.models.reply import left_out
 from navloom.prompts.load import Rendered
 from navloom.tools.forms import Violation

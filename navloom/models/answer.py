@@ -1,4 +1,4 @@
-"""What a model said, and what it was shown: text, the JSON in it, answered tool calls, images.
+"""What a model said, and what it was shown: text, the JSON in it, images.
 
 Models wrap their JSON in thoughts, fences and courtesies. What is looked for is one JSON object,
 found tolerantly and bounded strictly; nothing is repaired, evaluated or guessed. An image is data:
@@ -11,18 +11,8 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
-
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolCall,
-    ToolMessage,
-)
+from collections.abc import Iterator
+from typing import Any
 
 from navloom.errors import ModelError
 
@@ -36,21 +26,6 @@ class AnswerError(ValueError):
     """What a model said holds no JSON object; the message is one line that a model can act on."""
 
 
-def opening(
-    prompt: tuple[str, str] | tuple[str, str, Sequence[tuple[str, str]]],
-) -> list[AnyMessage]:
-    """The messages that a conversation begins with, of a prompt's texts.
-
-    Args:
-        prompt: its system and its human text, and the worked turns that stand between them.
-    """
-    system, human, turns = prompt if len(prompt) == 3 else (*prompt, ())
-    worked: list[AnyMessage] = []
-    for question, answer in turns:
-        worked += [HumanMessage(question), AIMessage(answer)]
-    return [SystemMessage(system), *worked, HumanMessage(human)]
-
-
 def message_text(content: Any) -> str:
     """The text of a message's content: a string, or the text blocks of a list of blocks."""
     if isinstance(content, str):
@@ -58,25 +33,6 @@ def message_text(content: Any) -> str:
     blocks = content if isinstance(content, list) else []
     parts = [b if isinstance(b, str) else b.get("text", "") for b in blocks if b]
     return "".join(part for part in parts if isinstance(part, str))
-
-
-def answered_calls(messages: Sequence[BaseMessage]) -> list[tuple[ToolCall, ToolMessage]]:
-    """Each tool call of a conversation with its answer, in the order of the answers."""
-    return [pair for turn in answered_turns(messages) for pair in turn]
-
-
-def answered_turns(messages: Sequence[BaseMessage]) -> list[list[tuple[ToolCall, ToolMessage]]]:
-    """The same, those of each reply together."""
-    turns: list[list[tuple[ToolCall, ToolMessage]]] = []
-    asked: dict[str | None, ToolCall] = {}
-    for message in messages:
-        if isinstance(message, AIMessage):
-            # Some servers number the calls of every turn from zero: an id holds for one turn.
-            asked = {call["id"]: call for call in message.tool_calls}
-            turns.append([])
-        elif isinstance(message, ToolMessage) and message.tool_call_id in asked:
-            turns[-1].append((asked[message.tool_call_id], message))
-    return turns
 
 
 def read_json_object(text: str) -> dict[str, Any]:
@@ -120,8 +76,6 @@ def json_values(text: str, opens: str = "[{", *, most: int = 2_000) -> Iterator[
         found = start.search(text, end)
 
 
-_Message = TypeVar("_Message", bound=BaseMessage)
-
 MOST_IMAGE_BYTES = 5_000_000
 """Anthropic's bound on one image is the smallest of the three: 5 MB."""
 
@@ -155,19 +109,3 @@ def image_block(data: bytes) -> dict[str, Any]:
             "make it smaller."
         )
     return {"type": "image", "base64": base64.b64encode(data).decode(), "mime_type": kind}
-
-
-def with_pictures(
-    messages: Sequence[_Message], pictures: Sequence[bytes]
-) -> list[_Message | HumanMessage]:
-    """A conversation with pictures at the end of its first human message.
-
-    Raises:
-        ModelError: one of them is no picture, or too large for a provider.
-    """
-    if not pictures:
-        return list(messages)
-    at = next(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
-    text = {"type": "text", "text": message_text(messages[at].content)}
-    shown = HumanMessage([text, *map(image_block, pictures)])
-    return [*messages[:at], shown, *messages[at + 1 :]]

@@ -18,13 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
-
-from langchain_core.messages import AIMessage, BaseMessage
+from typing import TYPE_CHECKING, Any
 
 from navloom.errors import LimitReachedError, UsageError
 from navloom.models.answer import message_text
 from navloom.models.spec import read_spec
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage, BaseMessage
 
 FREE_PROVIDERS = frozenset({"builtin", "local", "scripted"})
 """Providers that run in this process and cost nothing."""

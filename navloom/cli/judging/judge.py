@@ -58,7 +58,7 @@ def reasoning(
     in OUT/left.jsonl. The same command on the same folder goes on with a run that was stopped.
     """
     from navloom.evals.judging.rows import read_answers
-    from navloom.evals.judging.run import totals
+    from navloom.evals.judging.scores import totals
     from navloom.evals.report.document import percent
 
     request, answers = replace(request, of=str(file)), read_answers(file)
@@ -85,7 +85,8 @@ def trace(
 
     The steps are those of a run that gave reasons (`navloom eval ... --cot`).
     """
-    from navloom.evals.judging.run import count_grades, read_steps
+    from navloom.evals.judging.run import read_steps
+    from navloom.evals.judging.scores import count_grades
 
     faults = read_steps(where)[1]
     request = replace(request, of=str(where))
@@ -185,11 +186,11 @@ def calibrate_reasoning(
     how often an injected text turns it. Tables and picture are in OUT/calibration.*; the same
     command goes on.
     """
-    from navloom.evals.judging import calibration as scored
     from navloom.evals.judging import calibration_tables as shown
-    from navloom.evals.judging.calibration import measured
+    from navloom.evals.judging import scores as scored
+    from navloom.evals.judging.calibration import default_spec, measured
 
-    request = replace(request, of=spec or scored.default_spec())
+    request = replace(request, of=spec or default_spec())
     if injections:
         request = replace(request, kind="calibrate_injections")
     name = "injections" if injections else "calibration"
@@ -225,15 +226,16 @@ def calibrate_trace(
     as_json: Json = False,
 ) -> None:
     """Measure a rubric judge on steps that were spoiled in known ways."""
-    from navloom.evals.judging import calibration as scored
     from navloom.evals.judging import calibration_tables as shown
+    from navloom.evals.judging import scores as scored
+    from navloom.evals.judging.calibration import walked
     from navloom.evals.kinds import run_kind
 
     request = replace(request, of=str(where or ""))
     out = run = run_folder(out, "trace-calibration", request)
     if where is None:
         run = out / "judging"
-        request = replace(request, of=str(scored.walked(out / "navigation", session)))
+        request = replace(request, of=str(walked(out / "navigation", session)))
     summary = run_kind(request, run, session)
     made = scored.score_trace(run, request.model, summary)
     _measured(summary, out, as_json, made.record(), shown.trace_tables(made))

@@ -11,26 +11,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from navloom.errors import DataError, UsageError
-from navloom.evals.judging.calibration_scores import Agreement, Flips, agreement, confusion, flips
+from navloom.evals.judging.calibration_scores import Flips, flips
 from navloom.evals.judging.gullible import GullibleJudge
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.run import ReasoningPlan, TracePlan, digest, read_steps
+from navloom.evals.judging.scores import flips_of
 from navloom.evals.kinds import Note, run_kind
-from navloom.evals.progress import Summary
-from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Sample, Session, sample_seed
 from navloom.graphs.judging.reasoning import judge_reason
 from navloom.judges.fence import Payload, inject, payloads
-from navloom.judges.reason_items import DEFAULT_ITEMS, KINDS, Item, make_items
-from navloom.judges.trace import TRACE_KINDS, make_trace_items
-from navloom.judges.wording_sets import SETS
+from navloom.judges.reason_items import DEFAULT_ITEMS, Item, make_items
+from navloom.judges.trace import make_trace_items
 from navloom.scenes.traverse.annotated import annotated
 from navloom.scenes.traverse.by_rule import from_geometry
 from navloom.scenes.traverse.traverse_table import Traversability
@@ -38,62 +35,6 @@ from navloom.scenes.uri import list_scenes, load_scene
 
 TRACE_ITEMS = 320
 """Items of a rubric judge's calibration, about, unless told."""
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What a judge makes of items whose verdict is known.
-
-    Attributes:
-        model: who judged.
-        sets: agreement by wording set, and ``all``; injected items are not among them.
-        confusion: verdicts by set and kind.
-        flips: of the injected items.
-        unread: sentences that stand in plain items without a verdict: set, sentence, how many such
-            items, and of how many in all.
-        left: items that have not ended, or ended in an error.
-        usage: calls and tokens, from the run.
-        cost_usd: None where no price is known.
-        seconds: of all samples.
-    """
-
-    model: str
-    sets: dict[str, Agreement]
-    confusion: dict[str, dict[str, dict[str, int]]]
-    flips: Flips
-    unread: tuple[tuple[str, str, int, int], ...]
-    left: int
-    usage: dict[str, int]
-    cost_usd: float | None
-    seconds: float
-
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        return {**asdict(self), "flips": self.flips.record()}
-
-
-@dataclass(frozen=True)
-class TraceCalibration:
-    """What a rubric judge makes of spoiled steps.
-
-    Attributes:
-        model: who judged.
-        criteria: agreement by criterion.
-        kinds: by kind and criterion, how many of how many were graded as deserved.
-        sets: agreement over all criteria by set of sentences.
-        left: items that have not ended, or ended in an error.
-    """
-
-    model: str
-    criteria: dict[str, Agreement]
-    kinds: dict[str, dict[str, tuple[int, int]]]
-    sets: dict[str, Agreement]
-    left: int
-
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        kinds = {k: {c: list(v) for c, v in by.items()} for k, by in self.kinds.items()}
-        return {**asdict(self), "kinds": kinds}
 
 
 def default_spec() -> str:
@@ -149,51 +90,6 @@ def plan_reasoning(request: JudgeRequest, run: Path | None, note: Note) -> Reaso
     return ReasoningPlan(request=request, samples=samples, record=asked, given=given)
 
 
-def score_reasoning(run: Path, model: str, summary: Summary) -> Calibration:
-    """Score a calibration from its lines."""
-    rows = read_samples(run)
-    plain = [row for row in rows if row["kind"] != "injected"]
-    by_set = {name: [r for r in plain if r["wording"] == name] for name in SETS}
-    said = {row["id"]: (row["result"] or {}).get("correct") for row in rows}
-    injected = [row for row in rows if row["kind"] == "injected" and row["base"] in said]
-    return Calibration(
-        model=model,
-        sets={name: _agreement(part) for name, part in {"all": plain, **by_set}.items() if part},
-        confusion={
-            name: {k: dict(c) for k, c in confusion(part, KINDS).items()}
-            for name, part in by_set.items()
-        },
-        flips=flips([(said[r["base"]], said[r["id"]], not r["deserves"]) for r in injected]),
-        unread=_unread(plain),
-        left=summary.left + summary.error,
-        usage=summary.usage,
-        cost_usd=summary.cost_usd,
-        seconds=summary.sample_seconds,
-    )
-
-
-def _unread(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str, int, int], ...]:
-    """Sentences that some item without a verdict holds, those that stand in most of them first."""
-    every, unread = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for row in rows:
-        said = {(row["wording"], sentence) for sentence in row["sentences"]}
-        every.update(said)
-        if (row["result"] or {}).get("correct") is None:
-            unread.update(said)
-    return tuple((*key, count, every[key]) for key, count in unread.most_common())
-
-
-def _agreement(rows: Sequence[Mapping[str, Any]]) -> Agreement:
-    pairs, shares = [], []
-    for row in rows:
-        result = row["result"] or {}
-        said, share = result.get("correct"), result.get("partial")
-        pairs.append((str(row["deserves"]), None if said is None else str(said), row["scene"]))
-        if row["deserves"] and said is not None and share is not None:
-            shares.append((row["deserved_partial"], share))
-    return agreement(pairs, shares)
-
-
 def plan_trace(request: JudgeRequest, run: Path | None, note: Note) -> TracePlan:
     """What measuring a rubric judge on spoiled steps of a navigation run would be.
 
@@ -227,33 +123,6 @@ def walked(out: Path, session: Session | None) -> Path:
     whole = replace(session or Session(), limit=None, sample_id=(), retry=False)
     run_kind(asked, out, whole)
     return out
-
-
-def score_trace(run: Path, model: str, summary: Summary) -> TraceCalibration:
-    """Score a calibration of a rubric judge from its lines."""
-    graded = [
-        (row, name, due, ((row["result"] or {}).get("criteria") or {}).get(name, {}).get("grade"))
-        for row in read_samples(run)
-        for name, due in row["deserves"].items()
-    ]
-    criteria = dict.fromkeys(name for _, name, _, _ in graded)
-    kinds: dict[str, dict[str, tuple[int, int]]] = {kind: {} for kind in TRACE_KINDS}
-    for row, name, due, said in graded:
-        right, of = kinds[row["kind"]].get(name, (0, 0))
-        kinds[row["kind"]][name] = (right + (said == due), of + 1)
-    worded = sorted({row["wording"] for row, *_ in graded})
-    sets = {name: [g for g in graded if g[0]["wording"] == name] for name in worded}
-    return TraceCalibration(
-        model=model,
-        criteria={c: _graded([g for g in graded if g[1] == c]) for c in criteria},
-        kinds={kind: by for kind, by in kinds.items() if by},
-        sets={name: _graded(part) for name, part in sets.items() if part},
-        left=summary.left + summary.error,
-    )
-
-
-def _graded(graded: Sequence[tuple[Mapping[str, Any], str, str, str | None]]) -> Agreement:
-    return agreement([(due, said, row["scene"]) for row, _, due, said in graded])
 
 
 _BASES = 10
@@ -302,22 +171,6 @@ def _pairs(request: JudgeRequest) -> list[tuple[Item, Payload]]:
         raise UsageError(f"no passage of {request.of} stops any body: there is no reason to judge")
     corpus = sorted(payloads(), key=lambda payload: (payload.shape, payload.family))
     return [(bases[k % len(bases)], each) for k, each in enumerate(corpus[: request.n])]
-
-
-def flips_of(run: Path) -> dict[str, Flips]:
-    """How often payloads flipped a run's judge, ``with`` and ``without`` the defences."""
-    rows = read_samples(run)
-    said = {row["id"]: (row["result"] or {}).get("correct") for row in rows}
-    return {
-        door: flips(
-            [
-                (said[row["base"]], said[row["id"]], row["claim"])
-                for row in rows
-                if row["defences"] == door and row["base"] in said
-            ]
-        )
-        for door in ("with", "without")
-    }
 
 
 async def gullible_flips(pairs: Sequence[tuple[Item, Payload]]) -> dict[str, dict[str, Flips]]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
-from navloom.evals.judging.calibration import Calibration, TraceCalibration
 from navloom.evals.judging.calibration_scores import Agreement, Flips
+from navloom.evals.judging.scores import Calibration, TraceCalibration
 from navloom.evals.report.document import Table, percent, png
 from navloom.files import write_whole
 from navloom.judges.reason_items import KINDS
 from navloom.judges.wording_sets import SETS, load_wordings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _DUE = {kind: "correct" if kind in ("right", "partly") else "wrong" for kind in KINDS}
 _COLOURS = {"correct": "#0b62a8", "wrong": "#e2a10c", "unscored": "#d5dade"}
@@ -131,6 +132,8 @@ def trace_tables(found: TraceCalibration) -> list[Table]:
 
 def picture(found: Calibration) -> Figure:
     """Verdicts by kind as bars, a panel a set; what a kind deserves stands beside its name."""
+    from matplotlib.figure import Figure
+
     count = max(1, len(found.confusion))
     figure = Figure(figsize=(2.0 + 3.5 * count, 3.6), layout="constrained", dpi=130)
     panels = figure.subplots(1, count, squeeze=False, sharey=True)

@@ -16,7 +16,6 @@ from navloom.evals.judging.calibration_scores import LEAST_SCENES, Agreement, Es
 from navloom.evals.report.document import Table
 from navloom.evals.report.intervals import wilson
 from navloom.evals.run_folder import read_samples
-from navloom.graphs.judging.preference import PLACES
 
 CHOICES = ("a", "b", "tie")
 
@@ -236,5 +235,5 @@ def _leaning_table(found: Leaning) -> Table:
             f"{found.first} of {found.answers} {found.to_first}",
         ),
     )
-    header = ("one task in both orders", f"took what was shown {PLACES[0]}")
+    header = ("one task in both orders", "took what was shown first")
     return Table("Under the order", note, header, rows)

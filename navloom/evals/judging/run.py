@@ -9,7 +9,6 @@ content is another request.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -197,48 +196,6 @@ def rows_of(where: Path, faults: list[str], *kinds: str) -> list[dict[str, Any]]
 def digest(value: Any) -> str:
     """What a run remembers items by."""
     return sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Totals:
-    """What judged explanations come to.
-
-    Attributes:
-        items: all of them.
-        correct: found correct.
-        wrong: found not correct.
-        unscored: without a verdict; neither.
-        partial: the mean share of barriers named, of those where it is known.
-    """
-
-    items: int
-    correct: int
-    wrong: int
-    unscored: int
-    partial: float | None
-
-
-def totals(run: Path) -> Totals:
-    """Add up a run of explanations."""
-    results = [row["result"] or {} for row in read_samples(run)]
-    verdicts = [result.get("correct") for result in results]
-    shares = [r["partial"] for r in results if isinstance(r.get("partial"), int | float)]
-    return Totals(
-        len(results),
-        verdicts.count(True),
-        verdicts.count(False),
-        verdicts.count(None),
-        sum(shares) / len(shares) if shares else None,
-    )
-
-
-def count_grades(run: Path) -> dict[str, dict[str, int]]:
-    """Of a run of steps, how often each criterion got each grade, ``unscored`` among them."""
-    counted: dict[str, Counter[str]] = {}
-    for row in read_samples(run):
-        for name, each in row["result"]["criteria"].items():
-            counted.setdefault(name, Counter())[each["grade"] or "unscored"] += 1
-    return {name: dict(each) for name, each in counted.items()}
 
 
 def calls(made: Plan) -> Calls:

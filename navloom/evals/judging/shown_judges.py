@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.judging.calibration import flips_of, score_reasoning, score_trace
 from navloom.evals.judging.calibration_scores import Flips
 from navloom.evals.judging.calibration_tables import injection_table, reasoning_tables, trace_tables
 from navloom.evals.judging.item_columns import (
@@ -30,7 +29,7 @@ from navloom.evals.judging.preference_scores import (
     score_calibration,
     score_preferred,
 )
-from navloom.evals.judging.run import totals
+from navloom.evals.judging.scores import flips_of, score_reasoning, score_trace, totals
 from navloom.evals.progress import Summary
 from navloom.evals.report.blocks import (
     Bars,

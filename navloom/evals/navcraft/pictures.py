@@ -10,6 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from navloom.errors import SceneError
+from navloom.evals.navcraft.task_words import task_story
 from navloom.scenes.plan import draw_into, draw_plan
 from navloom.scenes.plan_building import FromAbove
 from navloom.scenes.plan_legend import draw_legend, legend_handles, legend_strip
@@ -101,56 +102,6 @@ class _Ways:
         if nodes is None:
             raise SceneError(f"{self.scene.uri}: there is no way from {a.node} to {b.node}")
         return [spot_of(self.scene, node) for node in nodes]
-
-
-def task_story(row: Mapping[str, Any]) -> str:
-    """One line of a dataset as two or three plain sentences."""
-    one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
-    start = readable(one["Single robot start region"]["robot_1"])
-    target = readable(one["Single robot target object region"]["robot_1"])
-    thing = f"the {readable(one['Target object'])}"
-    end_region = readable(one["Single robot end region"]["robot_1"])
-    goal = f"the {readable(rest['end_asset'])} in {end_region}"
-    solo = rest.get("solo_metres")
-    if two is None:
-        how_far = f": {solo:.0f} m in all" if solo is not None else ""
-        return f"robot_1 goes from {start} to {target}, takes {thing} to {goal}{how_far}."
-    place = f"the {readable(rest['transfer_asset'])} in {readable(two['Transfer region'])}"
-    helper = readable(two["Collaborative robot start region"]["robot_2"])
-    starts = {"robot_1": start, "robot_2": helper}
-    first, second = (
-        ("robot_2", "robot_1") if two["Collaborative type"] == "Type-A1" else ("robot_1", "robot_2")
-    )
-    return (
-        f"{_fetches(first, starts[first], target, thing)} and brings it to {place}. "
-        f"{second} comes from {starts[second]}, takes it from there and carries it on to {goal}. "
-        f"{_worth(rest)}"
-    )
-
-
-def _fetches(robot: str, start: str, target: str, thing: str) -> str:
-    if start == target:
-        return f"{robot} takes {thing} in {target}, where it starts,"
-    return f"{robot} goes from {start} to {target}, takes {thing} there"
-
-
-def _worth(rest: Mapping[str, Any]) -> str:
-    alpha, g_rate, solo = rest["alpha"], rest["g_rate"], rest["solo_metres"]
-    sooner = f"{1 - g_rate:.0%} sooner" if g_rate <= 1 else f"{g_rate - 1:.0%} later"
-    return (
-        f"robot_1 walks {alpha * solo:.0f} m instead of {solo:.0f} m ({1 - alpha:.0%} less); "
-        f"together they are done {sooner} than it alone."
-    )
-
-
-def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The things that a task is about, in its order: what each is, and its id."""
-    one, two, rest = row["phase_1"], row.get("phase_2"), row["navloom"]
-    things = [(f"the object: {readable(one['Target object'])}", rest["object_id"])]
-    if two is not None:
-        place = f"the handoff: {readable(rest['transfer_asset'])}"
-        things.append((place, rest["transfer_asset_id"]))
-    return [*things, (f"the goal: {readable(rest['end_asset'])}", rest["end_asset_id"])]
 
 
 def task_picture(

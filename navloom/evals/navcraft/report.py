@@ -19,16 +19,10 @@ from matplotlib.ticker import MaxNLocator
 from navloom.errors import NavloomError, UsageError
 from navloom.evals.kinds import Shown as KindShown
 from navloom.evals.navcraft.export import export_lines
-from navloom.evals.navcraft.pictures import (
-    contact_sheet,
-    pick_tasks,
-    task_picture,
-    task_story,
-    task_things,
-    tasks_legend,
-)
+from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_picture, tasks_legend
 from navloom.evals.navcraft.scores import RunScore, score_run
 from navloom.evals.navcraft.tables import all_tables, headline, score_json, title
+from navloom.evals.navcraft.task_words import task_story, task_things
 from navloom.evals.report.document import (
     Document,
     Shown,

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 from navloom.errors import NavloomError, SceneError
 from navloom.evals.navcraft.dataset import findings_of
 from navloom.evals.navcraft.export import task_line
-from navloom.evals.navcraft.pictures import task_story
 from navloom.evals.navcraft.relay_map import driven_map, placed_task, relay_map, solo_map
 from navloom.evals.navcraft.rules import TOLERANCE
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables, headline, title
 from navloom.evals.navcraft.task_columns import rest_of, result_of
+from navloom.evals.navcraft.task_words import task_story
 from navloom.evals.report.blocks import (
     Block,
     Detail,

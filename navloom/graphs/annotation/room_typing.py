@@ -32,8 +32,9 @@ from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentContext, AgentGraph, Merging, ModelLike, SceneLike
 from navloom.graphs.ask import Asking, Question, asking
-from navloom.models.answer import AnswerError, opening, read_json_object
+from navloom.models.answer import AnswerError, read_json_object
 from navloom.models.builtin import Request
+from navloom.models.messages import opening
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.lexicon import ROOM_TYPES, room_types, word_table

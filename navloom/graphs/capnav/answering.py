@@ -25,7 +25,7 @@ from navloom.graphs.ask import Asking, Question, asking, asks
 from navloom.graphs.calling import as_node
 from navloom.graphs.judging import reasoning
 from navloom.judges.traversability import build_record
-from navloom.models.answer import opening
+from navloom.models.messages import opening
 from navloom.models.registry import model_of
 from navloom.prompts.load import load_prompt
 from navloom.scenes.bodies import Embodiment, body_text, get_body

@@ -57,8 +57,9 @@ from navloom.graphs.capnav.designer_text import (
     shortened,
 )
 from navloom.graphs.turns import TurnLimits, add_turns, calls_made, given_up, said, tool_turn, turns
-from navloom.models.answer import AnswerError, message_text, opening, with_pictures
+from navloom.models.answer import AnswerError, message_text
 from navloom.models.binding import bind
+from navloom.models.messages import opening, with_pictures
 from navloom.prompts.load import load_prompt
 from navloom.scenes.distances import per_scene
 from navloom.scenes.traverse.traverse_table import Traversability

@@ -47,8 +47,9 @@ from navloom.graphs.agent import (
 )
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.graphs.calling import as_node
-from navloom.models.answer import AnswerError, opening, read_json_object
+from navloom.models.answer import AnswerError, read_json_object
 from navloom.models.eyes import sees
+from navloom.models.messages import opening
 from navloom.prompts.load import Rendered, load_prompt
 from navloom.scenes.distances import up_or_down
 from navloom.scenes.hints import viewpoint_hint

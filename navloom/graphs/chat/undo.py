@@ -14,7 +14,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.types import Overwrite
 
 from navloom.graphs.chat.exchange import told_by
-from navloom.models.answer import answered_calls
+from navloom.models.messages import answered_calls
 from navloom.tools.chat.tools import MOVING
 
 _GROWN = ("trajectory", "messages", "transcript", "past", "begun")

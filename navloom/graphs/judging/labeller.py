@@ -20,7 +20,8 @@ from typing_extensions import TypedDict
 from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.verdict import last_object, read_flag, replies_in
-from navloom.models.answer import AnswerError, message_text, opening
+from navloom.models.answer import AnswerError, message_text
+from navloom.models.messages import opening
 from navloom.prompts.load import load_prompt
 
 PROMPT = "judge_failure"

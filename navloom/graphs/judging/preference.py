@@ -18,7 +18,8 @@ from navloom.graphs.agent import AgentContext, AgentGraph, Growing, ModelLike
 from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.fence import neutralise
 from navloom.judges.verdict import last_object
-from navloom.models.answer import AnswerError, opening
+from navloom.models.answer import AnswerError
+from navloom.models.messages import opening
 from navloom.prompts.load import load_prompt
 
 PROMPT = "judge_preference"

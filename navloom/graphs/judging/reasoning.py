@@ -26,7 +26,8 @@ from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.fence import fence, is_blank, neutralise
 from navloom.judges.traversability import Edge, Record, read_record
 from navloom.judges.verdict import Verdict, read_verdict, reasoning_schema, replies_in
-from navloom.models.answer import AnswerError, message_text, opening
+from navloom.models.answer import AnswerError, message_text
+from navloom.models.messages import opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_reasoning"

@@ -22,7 +22,8 @@ from navloom.graphs.ask import Asking, Question, asking
 from navloom.judges.fence import fence, neutralise
 from navloom.judges.trace import GRADES, Rubric, Step, load_rubric
 from navloom.judges.verdict import last_object, replies_in
-from navloom.models.answer import AnswerError, message_text, opening
+from navloom.models.answer import AnswerError, message_text
+from navloom.models.messages import opening
 from navloom.prompts.load import Rendered, load_prompt
 
 PROMPT = "judge_rubric"

@@ -42,8 +42,8 @@ from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, 
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPTS, facing, get_memory, perceived, render
-from navloom.models.answer import opening, with_pictures
 from navloom.models.binding import bind
+from navloom.models.messages import opening, with_pictures
 from navloom.prompts.load import load_prompt
 from navloom.sim.protocol import Contact, Pose
 from navloom.sim.walker import Walker, pose_entry, walker_of

@@ -39,7 +39,8 @@ from typing_extensions import TypedDict
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, AgentGraph, FromPython, Growing, ModelLike, SceneLike
 from navloom.graphs.ask import Asking, Question, asking
-from navloom.models.answer import MOST_CHARACTERS, AnswerError, opening
+from navloom.models.answer import MOST_CHARACTERS, AnswerError
+from navloom.models.messages import opening
 from navloom.prompts.load import load_prompt
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import scene_of

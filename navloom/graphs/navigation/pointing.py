@@ -27,8 +27,9 @@ from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentContext, AgentGraph, ModelLike
 from navloom.graphs.ask import Asking, Question, asking
-from navloom.models.answer import AnswerError, opening, read_json_object
+from navloom.models.answer import AnswerError, read_json_object
 from navloom.models.builtin import Request
+from navloom.models.messages import opening
 from navloom.prompts.load import load_prompt
 from navloom.sim.words import one_line
 from navloom.tools.navigation.things import Things, thing_lines

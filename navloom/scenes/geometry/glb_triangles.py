@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from trimesh.transformations import quaternion_matrix
 
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import read_bytes, short
@@ -256,8 +255,12 @@ def _own(node: dict[str, Any]) -> NDArray[np.float64]:
         matrix = np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
     else:
         matrix = np.eye(4)
-        x, y, z, w = (float(each) for each in node.get("rotation", (0, 0, 0, 1)))
-        matrix = np.asarray(quaternion_matrix([w, x, y, z]), dtype=np.float64)  # type: ignore[no-untyped-call]
+        if "rotation" in node:
+            from trimesh.transformations import quaternion_matrix
+
+            x, y, z, w = map(float, node["rotation"])
+            turned: Any = quaternion_matrix([w, x, y, z])  # type: ignore[no-untyped-call]
+            matrix = np.asarray(turned, dtype=np.float64)
         matrix[:3, :3] *= np.array(node.get("scale", (1, 1, 1)), dtype=np.float64)
         matrix[:3, 3] = np.array(node.get("translation", (0, 0, 0)), dtype=np.float64)
     if not np.isfinite(matrix).all():

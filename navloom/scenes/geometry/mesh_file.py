@@ -25,7 +25,8 @@ from PIL import Image
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import MESH_ENDINGS, read_bytes
 from navloom.scenes.formats.scene_json import load_file
-from navloom.scenes.geometry.mesh_guard import MOST_BYTES, Beside, check_gltf, check_size
+from navloom.scenes.geometry.beside import Beside
+from navloom.scenes.geometry.mesh_guard import MOST_BYTES, check_gltf, check_size
 from navloom.scenes.geometry.solids import RGB, Floats, Part, Picture, Surface, bounds
 from navloom.scenes.scene import Point3, Scene
 

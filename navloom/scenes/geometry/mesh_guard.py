@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import trimesh
-
 from navloom.errors import SceneError
-from navloom.scenes.checked_files import parse_json, read_bytes, short
+from navloom.scenes.checked_files import parse_json, short
 
 MOST_BYTES = 1_000_000_000
 """Of a file, and of all the files beside it that it names, together."""
@@ -30,54 +28,6 @@ _GLB = 0x46546C67
 _CHUNK_JSON = 0x4E4F534A
 _PACKED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization")
 _TYPES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-
-
-class Beside(trimesh.resolvers.Resolver):
-    """Gives a mesh the files that it names, out of its own folder alone.
-
-    Attributes:
-        refused: why the first file was not given that may not be; "" where all may.
-        missing: names that are not there.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.file_name = path.name
-        self.refused = ""
-        self.missing: list[str] = []
-        self._left = MOST_BYTES
-
-    def get(self, key: str) -> bytes:
-        """The bytes of a file.
-
-        Raises:
-            SceneError: it may not be read, is not there or is too large.
-        """
-        try:
-            found = inside(self.path, key)
-            raw = read_bytes(found, most=self._left)
-        except SceneError as error:
-            # trimesh goes on without what it cannot read, so what was refused is kept.
-            if "no such file" in str(error):
-                self.missing.append(key)
-                gone = f"{self.path}: names {short(key)}, and there is no such file beside it."
-                raise SceneError(gone) from error
-            self.refused = self.refused or str(error)
-            raise
-        self._left -= len(raw)
-        return raw
-
-    def write(self, name: str, data: Any) -> None:
-        """Nothing is ever written."""
-        raise NotImplementedError
-
-    def namespaced(self, namespace: str) -> Beside:
-        """A folder within the folder is not a place of its own."""
-        raise NotImplementedError
-
-    def keys(self) -> list[str]:
-        """Names are asked for, never listed."""
-        return []
 
 
 def inside(path: Path, name: str) -> Path:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trimesh.exchange.ply import load_ply
 
 from navloom.errors import SceneError
 from navloom.scenes.checked_files import read_bytes, short
@@ -45,6 +44,8 @@ def ply_triangles(path: Path) -> PlyTriangles:
     Raises:
         SceneError: it is missing, cut short, too large, has no triangle, or no ``object_id``.
     """
+    from trimesh.exchange.ply import load_ply
+
     raw = read_bytes(path, most=MOST_BYTES)
     if not raw.startswith(b"ply"):
         raise SceneError(f"{path}: is no PLY: it begins with {short(raw[:4])}, expected b'ply'.")

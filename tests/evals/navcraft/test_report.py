@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError
-from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_routes, task_story
+from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_routes
 from navloom.evals.navcraft.report import (
     _spreads_picture,
     build_report,
@@ -20,6 +20,7 @@ from navloom.evals.navcraft.report import (
     write_report,
 )
 from navloom.evals.navcraft.scores import PUBLISHED, score_run
+from navloom.evals.navcraft.task_words import task_story
 from navloom.evals.report.intervals import bootstrap_mean, wilson
 from tests.evals import tiny
 

@@ -40,8 +40,8 @@ from navloom.graphs.navigation.baseline.follower import TUNED, Follower, Weights
 from navloom.graphs.navigation.baseline.prompt_view import Past, WalkView, read_view
 from navloom.graphs.navigation.context import Context
 from navloom.graphs.navigation.text import get_memory, render
-from navloom.models.answer import opening
 from navloom.models.builtin import Request
+from navloom.models.messages import opening
 from navloom.scenes.distances import metre_table, turn_between
 from navloom.scenes.scene import Scene
 from navloom.scenes.uri import load_scene
