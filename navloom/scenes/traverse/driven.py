@@ -147,7 +147,7 @@ class _Drive:
         toward = self.link.model_copy(
             update={"a": flight.b, "b": flight.a, "point": flight.line[-1]}
         )
-        found = self._sought(toward, head_of(flight))
+        found = self._sought(toward, head_of(flight), climbs=False)
         if found.result != "passed":
             return found
         return self._said("passed", (*path, *found.path[::-1]), metres + found.metres)
@@ -174,11 +174,11 @@ class _Drive:
                     return found
         return self._sought(self.link)
 
-    def _sought(self, link: Link, flight: Core | None = None) -> Driven:
+    def _sought(self, link: Link, flight: Core | None = None, *, climbs: bool = True) -> Driven:
         """Find ways and drive them, on a grid and on finer ones."""
         given_up = False
         for fine in (1, 2):
-            ground = LinkGround(self.mover, link, fine=fine, flight=flight)
+            ground = LinkGround(self.mover, link, fine=fine, flight=flight, climbs=climbs)
             found = self._among(ground)
             if isinstance(found, Driven):
                 return found

@@ -162,7 +162,7 @@ class Plane:
         radius += _KEPT
         aside = np.stack([-along[:, 1], along[:, 0]], axis=1) / far[:, None] * radius
         for each in (*_rounds(np.concatenate([a, b]), radius, self.frame),
-                     *_sums((a + b) / 2, (along, aside), self.frame)):  # fmt: skip
+                     _sums((a + b) / 2, (along, aside), self.frame)):  # fmt: skip
             _mark(taken, *each, self.frame)
         return _clear(taken)
 
@@ -178,27 +178,39 @@ class Plane:
         angle, turned = math.atan2(step[1], step[0]), math.atan2(next_[1], next_[0])
         return self._clear_of(corner_sums(self._lines, shape, angle, turned, self.frame))
 
-    def _clear_of(self, sums: Iterator[Stretches]) -> Bools:
+    def _clear_of(self, sums: Stretches) -> Bools:
         taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
-        for each in sums:
-            _mark(taken, *each, self.frame)
+        _mark(taken, *sums, self.frame)
         return _clear(taken)
 
 
 def box_sums(
-    lines: Floats, shape: Shape, step: tuple[float, float], frame: Frame
-) -> Iterator[Stretches]:
-    """What lines (n, 4) along a grid's axes take from its rows from a box with some heading."""
+    lines: Floats, shape: Shape, step: tuple[float, float], frame: Frame, only: Bools | None = None
+) -> Stretches:
+    """What lines (n, 4) along a grid's axes take from its rows from a box with some heading.
+
+    Args:
+        lines: the lines.
+        shape: the box.
+        step: along its heading.
+        frame: the grid.
+        only: (wide,) which rows matter; all unless given.
+    """
     a, b = lines[:, :2], lines[:, 2:]
     ahead = np.array(step) / math.hypot(*step) * (shape.ahead + _KEPT)
     aside = np.array([-step[1], step[0]]) / math.hypot(*step) * (shape.aside + _KEPT)
     sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
-    return _sums((a + b) / 2, ((b - a) / 2, *sides), frame)
+    return _sums((a + b) / 2, ((b - a) / 2, *sides), frame, only)
 
 
 def corner_sums(
-    lines: Floats, shape: Shape, angle: float, turned: float, frame: Frame
-) -> Iterator[Stretches]:
+    lines: Floats,
+    shape: Shape,
+    angle: float,
+    turned: float,
+    frame: Frame,
+    only: Bools | None = None,
+) -> Stretches:
     """What they take from its rows from the corners of a box that turns from an angle to another.
 
     Corners swing over corners of things that are clear of the box before and after.
@@ -208,21 +220,33 @@ def corner_sums(
     # Chords that touch the arcs from outside.
     far = math.hypot(first, second) / math.cos((turned - angle) / 2)
     lean = math.atan2(second, first)
-    for corner in (lean, math.pi - lean, math.pi + lean, -lean):
-        ends = [
-            far * np.array([math.cos(each + corner), math.sin(each + corner)])
-            for each in (angle, turned)
-        ]
-        half = np.broadcast_to((ends[1] - ends[0]) / 2, a.shape)
-        middles = (a + b - ends[0] - ends[1]) / 2
-        yield from _sums(middles, ((b - a) / 2, half), frame)
+    corners = np.array([lean, math.pi - lean, math.pi + lean, -lean])
+    ends = [
+        far * np.stack([np.cos(each + corners), np.sin(each + corners)], axis=1)
+        for each in (angle, turned)
+    ]
+    middles = (a + b - (ends[0] + ends[1])[:, None]) / 2
+    chords = np.repeat((ends[1] - ends[0]) / 2, len(lines), axis=0)
+    return _sums(middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords), frame, only)
 
 
-def _rows(middle: Floats, half: Floats, frame: Frame) -> tuple[Ints, Ints]:
+def _rows(
+    middle: Floats, half: Floats, frame: Frame, only: Bools | None = None
+) -> tuple[Ints, Ints]:
     """Which of some things reach which rows of the grid: the things' numbers, and the rows'."""
-    first = np.maximum(np.ceil((middle - half) / frame.cell), 0).astype(np.int64)
-    last = np.minimum(np.floor((middle + half) / frame.cell), frame.wide - 1).astype(np.int64)
-    count = np.maximum(last - first + 1, 0)
+    first = np.clip(np.ceil((middle - half) / frame.cell), 0, frame.wide).astype(np.int64)
+    last = np.clip(np.floor((middle + half) / frame.cell), -1, frame.wide - 1).astype(np.int64)
+    if only is None:
+        return each_of(first, last + 1)
+    # Among the rows that matter, by their numbers among these.
+    before = np.append(0, np.cumsum(only))
+    which, row = each_of(before[first], before[last + 1])
+    return which, np.flatnonzero(only)[row]
+
+
+def each_of(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Whole numbers from each of some up to some others: which pair each is of, and the numbers."""
+    count = np.maximum(last - first, 0)
     which = np.repeat(np.arange(len(count)), count)
     return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
 
@@ -234,29 +258,28 @@ def _rounds(middles: Floats, radius: float, frame: Frame) -> Iterator[Stretches]
     yield row, middles[which, 1] - half, middles[which, 1] + half
 
 
-def _sums(middles: Floats, halves: Sequence[Floats], frame: Frame) -> Iterator[Stretches]:
+def _sums(
+    middles: Floats, halves: Sequence[Floats], frame: Frame, only: Bools | None = None
+) -> Stretches:
     """Sums of segments around points: rows of the grid, and from where to where they reach in each.
 
-    The highest place of a row is found by spending its distance from the lowest row on the segments
-    that rise most, first; the lowest by spending it on those that rise least.
+    Their sum is convex: the highest place of a row is the lowest of the lines along its upper
+    sides, each as steep as one of the segments, the lowest place the highest along its lower sides.
     """
-    half = np.stack(halves, axis=1)
+    half = np.stack(halves)
     half = np.where(half[..., :1] < 0, -half, half)
     over, up = np.maximum(half[..., 0], _THIN), half[..., 1]
-    order = np.argsort(-up / over, axis=1)
-    over, up = np.take_along_axis(over, order, axis=1), np.take_along_axis(up, order, axis=1)
-    which, row = _rows(middles[:, 0], over.sum(axis=1), frame)
-    spent = row * frame.cell - (middles[:, 0] - over.sum(axis=1))[which]
-    base, rise, most = (middles[:, 1] - up.sum(axis=1))[which], up / over, 2 * over
-    ends = []
-    for turn in (range(half.shape[1] - 1, -1, -1), range(half.shape[1])):
-        at, left = base.copy(), spent
-        for k in turn:
-            part = np.minimum(left, most[which, k])
-            at += rise[which, k] * part
-            left = left - part
-        ends.append(at)
-    yield row, ends[0], ends[1]
+    rises, most = up / over, 2 * over
+    which, row = _rows(middles[:, 0], over.sum(axis=0), frame, only)
+    spent = row * frame.cell - (middles[:, 0] - over.sum(axis=0))[which]
+    base = middles[:, 1] - up.sum(axis=0)
+    low, high = np.full(len(row), -np.inf), np.full(len(row), np.inf)
+    for rise in rises:
+        steeper = (rises - rise) * most
+        along = rise[which] * spent
+        np.minimum(high, along + (base + np.maximum(steeper, 0).sum(axis=0))[which], out=high)
+        np.maximum(low, along + (base + np.minimum(steeper, 0).sum(axis=0))[which], out=low)
+    return row, low, high
 
 
 def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: Frame) -> None:

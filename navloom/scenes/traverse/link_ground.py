@@ -19,6 +19,7 @@ from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import per_scene
 from navloom.scenes.geometry.owners import STAIRS, door_owner
 from navloom.scenes.scene import Link, Region, Scene, Stairs
+from navloom.scenes.space.met import floors_of
 from navloom.scenes.space.mover import Mover, Stand, mover_of
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.lattice import CELL, CELL_ROUND, Frame, Plane, States, Steps
@@ -122,10 +123,17 @@ class LinkGround:
         fine: how many times as fine its grid is; from 2 on all places are sought where it gets
             about, not only those where it can turn round.
         flight: where stairs in the second region begin or end: to be there is to be in it.
+        climbs: whether it comes to them from below, over treads; above they have rails alone.
     """
 
     def __init__(
-        self, mover: Mover, link: Link, *, fine: int = 1, flight: Core | None = None
+        self,
+        mover: Mover,
+        link: Link,
+        *,
+        fine: int = 1,
+        flight: Core | None = None,
+        climbs: bool = True,
     ) -> None:
         scene = mover.scene
         self.mover, self.link, self.fine = mover, link, fine
@@ -140,8 +148,9 @@ class LinkGround:
             self.cores = tuple(self._core(each) for each in self.ends)
         else:
             self.cores = (self._core(self.ends[0]), flight)
-            # Treads are climbed; which of them it does not get onto, the drive finds.
-            mover = Mover(scene, mover.body, pushed(scene, mover.body) | {STAIRS})
+            if climbs:
+                # Treads are climbed; which of them it does not get onto, the drive finds.
+                mover = Mover(scene, mover.body, pushed(scene, mover.body) | {STAIRS})
         low, high = (each.tolist() for each in _corners(self.frame.places))
         far = self.shape.outer + 0.05
         box = (low[0] - far, low[1] - far, high[0] + far, high[1] + far)
@@ -150,8 +159,16 @@ class LinkGround:
         # What is below a ramp or stairs is in nobody's way up there.
         level = 0.0 if link.kind in ("stairs", "ramp") else _FOOT
         heights = {y for y in heights if abs(y - storey) <= level}
-        self.lines = np.concatenate([mover.lines(y, box) for y in sorted(heights)])
+        lines = [mover.lines(y, box) for y in sorted(heights)]
+        if flight is not None and climbs:
+            lines.append(self._treads_ends(storey))
+        self.lines = np.concatenate(lines)
         self.plane = Plane(self.frame, self.lines)
+
+    def _treads_ends(self, floor: float) -> Floats:
+        """(n, 4) where treads end that it comes onto, and nothing is beside them."""
+        edges = floors_of(self.mover.scene, self.mover.body).edges
+        return edges[(edges[:, 4] > floor) & (edges[:, 4] < floor + _FOOT), :4]
 
     def _axis(self) -> tuple[float, float]:
         """The direction of the grid's first axis: of the way through the link, or across it."""

@@ -22,7 +22,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.box_places import edges_of
-from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums
+from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums, each_of
 from navloom.scenes.traverse.motions import Motion
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ _SHORT = 1e-4
 """Metres of a shorter stretch are an accident of rounding."""
 _STAIR = 0.01
 """Metres to and fro that it takes at least to get aside."""
-_FAR = 1e4
+_FAR = 4096.0
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,17 @@ class Rails:
         """Where the box is free on the rails of a heading, and where it may turn to the next."""
         frame = self.frame(k)
         own = frame.inside(self._lines)
-        taken = _union([*box_sums(own, self._shape, (0, 1), frame), _outside(self._edges, frame)])
+        outside = _outside(self._edges, frame)
+        only = _held(_between(outside), frame)
+        taken = _union([box_sums(own, self._shape, (0, 1), frame, only), outside])
         free = _between(taken)
         if not self._turns or not len(free[0]):
             return free, (free[0][:0], free[1][:0], free[2][:0])
-        turn, quarter = self._grain.turn, math.pi / 2
-        turned = box_sums(own, self._shape, (-math.sin(turn), math.cos(turn)), frame)
-        swung = corner_sums(own, self._shape, quarter, quarter + turn, frame)
-        return free, _between(_union([taken, *turned, *swung]))
+        turn, quarter, only = self._grain.turn, math.pi / 2, _held(free, frame)
+        ahead = -math.sin(turn), math.cos(turn)
+        turned = box_sums(own, self._shape, ahead, frame, only)
+        swung = corner_sums(own, self._shape, quarter, quarter + turn, frame, only)
+        return free, _between(_union([taken, turned, swung]))
 
     @cached_property
     def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
@@ -145,7 +148,7 @@ class Rails:
         next_ = (row + 1) * _FAR
         first = np.searchsorted(row * _FAR + high, next_ + low, side="right")
         last = np.searchsorted(row * _FAR + low, next_ + high, side="left")
-        which, other = _each(first, last)
+        which, other = each_of(first, last)
         from_, to = np.maximum(low[which], low[other]), np.minimum(high[which], high[other])
         wide = to - from_ > _STAIR
         which, other, from_, to = which[wide], other[wide], from_[wide], to[wide]
@@ -162,7 +165,7 @@ class Rails:
         cos, sin = math.cos(grain.turn), math.sin(grain.turn)
         ends = [(aside * cos + along * sin) / grain.apart for along in (low, high)]
         down, up = (np.floor, np.ceil) if self._loosely else (np.ceil, np.floor)
-        which, other = _each(down(ends[0]).astype(np.int64), up(ends[1]).astype(np.int64) + 1)
+        which, other = each_of(down(ends[0]).astype(np.int64), up(ends[1]).astype(np.int64) + 1)
         along = (other * grain.apart - aside[which] * cos) / sin
         along = np.clip(along, low[which], high[which])
         there = along * cos - aside[which] * sin
@@ -323,22 +326,20 @@ class Rails:
         return at
 
 
-def _each(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Whole numbers from each of some up to some others: which pair each is of, and the numbers."""
-    count = np.maximum(last - first, 0)
-    which = np.repeat(np.arange(len(count)), count)
-    return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
-
-
 def _union(taken: Sequence[Stretches]) -> Stretches:
-    """Stretches as few as cover the same, in order."""
-    row, low, high = (np.concatenate(each) for each in zip(*taken, strict=True))
-    order = np.argsort(row * _FAR + low)
-    row, low = row[order], low[order]
-    top = np.maximum.accumulate(row * _FAR + high[order])
-    first = np.append(True, low[1:] + row[1:] * _FAR > top[:-1])
-    last = np.append(first[1:], True)
-    return row[first], low[first], top[last] - row[first] * _FAR
+    """Stretches as few as cover the same, in order.
+
+    Between one that is covered and the next as many have ended as have begun, so that it is enough
+    to sort where they begin and where they end, each by itself.
+    """
+    begun = np.concatenate([row * _FAR + low for row, low, _ in taken])
+    ended = np.concatenate([row * _FAR + high for row, _, high in taken])
+    begun.sort()
+    ended.sort()
+    apart = begun[1:] > ended[:-1]
+    low, high = begun[np.append(True, apart)], ended[np.append(apart, True)]
+    row = np.rint(low / _FAR).astype(np.int64)
+    return row, low - row * _FAR, high - row * _FAR
 
 
 def _between(taken: Stretches) -> Stretches:
@@ -346,6 +347,13 @@ def _between(taken: Stretches) -> Stretches:
     row, low, high = taken
     free = (row[1:] == row[:-1]) & (low[1:] - high[:-1] > _SHORT)
     return row[1:][free], high[:-1][free], low[1:][free]
+
+
+def _held(free: Stretches, frame: Frame) -> Bools:
+    """(wide,) which rows have any."""
+    out = np.zeros(frame.wide, dtype=np.bool_)
+    out[free[0]] = True
+    return out
 
 
 def _outside(edges: Floats, frame: Frame) -> Stretches:
