@@ -26,6 +26,7 @@ MarkKind = Literal[
     "oracle",
     "contact",
     "barrier",
+    "cut",
     "revisit",
 ]
 
@@ -115,7 +116,8 @@ MARKS: dict[MarkKind, MarkLook] = {
     "change": MarkLook("v", "#d6303a", 9, "what is changed"),
     "oracle": MarkLook("p", "#9fd8c0", 10, "nearest to the goal"),
     "contact": MarkLook("P", "#f2a900", 8, "contact"),
-    "barrier": MarkLook("8", "#d6303a", 10, "barrier"),
+    "barrier": MarkLook("8", "#d6303a", 10, "must open"),
+    "cut": MarkLook("s", "#ffffff", 7, "every way meets one of these"),
     "revisit": MarkLook("o", "#b9d3ee", 6, "stood on again"),
 }
 

@@ -18,6 +18,8 @@ import pytest
 
 from navloom.cli.main import main
 from navloom.errors import RunError
+from navloom.evals.capnav.data import load_benchmark
+from navloom.evals.capnav.passages_map import own_ground
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.kinds import KINDS, get_kind, kind_of
 from navloom.evals.navcraft.relay_map import placed_task, relay_map
@@ -33,6 +35,7 @@ from navloom.evals.report.shown_scene import scene_blocks
 from navloom.evals.report.talks import talk_of
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
+from navloom.scenes.plan_shapes import readable
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.schedule import schedule_relay
@@ -218,6 +221,12 @@ def test_numbers_are_the_reports(made: Made) -> None:
     assert sum(rights) / len(rights) == pytest.approx(found.measures["PV"].value)
 
 
+def detail_of(run: Path, line: dict[str, Any]) -> b.Detail:
+    detail = kind_of(run).detail
+    assert detail is not None
+    return detail(run, line)
+
+
 def test_a_barrier_stands_where_the_cut_is(made: Made) -> None:
     run = made["capnav"]
     kind = kind_of(run)
@@ -233,6 +242,53 @@ def test_a_barrier_stands_where_the_cut_is(made: Made) -> None:
     assert "cut" in {route.style for route in first.routes}
     tables = {block.table.title for block in found if isinstance(block, b.Grid)}
     assert "In the way" in tables
+
+
+def test_what_must_open_together_comes_first_and_the_cut_after_it(made: Made) -> None:
+    run, bench = made["capnav"], load_benchmark(made["capnav"].parent / "bench")
+    lengths = set()
+    for name, body in (("HOUSE01_q02", "WHEELCHAIR"), ("HOUSE01_q04", "HUMANOID")):
+        line = read_samples(run)[0]
+        score = {**line["result"]["score"], "question_id": name, "body": body, "truth": False}
+        asked = {**line, "result": {**line["result"], "score": {**score, "scene": "HOUSE01"}}}
+        blocks = list(blocks_in(detail_of(run, asked)))
+        truth = bench.truth(bench.by_id[name], body)
+        grids = [block.table for block in blocks if isinstance(block, b.Grid)]
+        titles = [table.title for table in grids]
+        assert titles.index("In the way") < titles.index("What every way meets")
+        must = grids[titles.index("In the way")].rows
+        assert len(must) == len(truth.alternatives[0])
+        cut = grids[titles.index("What every way meets")]
+        assert len(cut.rows) == len(truth.blocking)
+        assert cut.folded
+        drawn = next(block for block in blocks if isinstance(block, b.SceneMap))
+        assert [m.label[:2] for m in drawn.marks if m.kind == "barrier"] == [r[0][:2] for r in must]
+        assert "the way, once these are open" in {route.name for route in drawn.routes}
+        lengths.add(len(must))
+    assert max(lengths) > 1
+
+
+def test_rooms_have_the_plans_names_wherever_the_page_speaks(made: Made) -> None:
+    assert "Kitchen 6" in own_ground(load_scene("home:4")).names.values()
+    for line in read_samples(made["capnav"])[:6]:
+        said = next(x for x in blocks_in(detail_of(made["capnav"], line)) if hasattr(x, "said"))
+        told = {each.who: each.text for each in said.said}
+        nodes = [n for n in line["result"]["nodes"] or () if n]
+        scene = run_scene(made["capnav"], line["scene"])
+        region = [readable(scene.viewpoint_by_id[node].region or "") for node in nodes]
+        assert told.get("by way of", "") == " → ".join(region)
+        assert told["on the plan"].startswith("from ")
+
+
+def test_where_it_gets_there_no_barriers_are_counted(made: Made) -> None:
+    run = made["capnav"]
+    line = next(each for each in read_samples(run) if each["result"].get("verdict"))
+    for truth in (True, False):
+        score = {**line["result"]["score"], "truth": truth}
+        shown = detail_of(run, {**line, "result": {**line["result"], "score": score}})
+        judged = next(x for x in blocks_in(shown) if x.title == "The judge on the reason")
+        assert ("share of barriers" in {fact.name for fact in judged.facts}) is not truth
+        assert ("there is no barrier to name" in judged.note) is truth
 
 
 def test_an_injected_payload_stands_apart(made: Made) -> None:

@@ -114,6 +114,12 @@ def page(opened: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterato
     context.close()
 
 
+def test_who_sets_out_in_a_lift_is_seen_where_it_sets_out(page):
+    ride = "{points: [[0, 2, 1, 1], [0, 1, 1, 1], [4, 1, 5, 1]]}"
+    at = [page.evaluate(f"Navloom.placeOf({ride}, {when}).slice(0, 2)") for when in (0, 2, 4)]
+    assert at == [[2, 1], [1, 3], [1, 5]]
+
+
 def test_steps_are_gone_through_by_buttons_and_by_the_slider(page):
     slider = page.locator("input[type=range]")
     assert slider.get_attribute("aria-valuetext") == "Step 1: goes on (1 of 3)"

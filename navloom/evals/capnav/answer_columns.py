@@ -35,7 +35,7 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
             of=_of(lambda s: list(s.barriers)),
             form="tags",
             facet=True,
-            help="the kinds of what is in the way, by the notes on a minimum cut",
+            help="the kinds of barrier that every way meets, by the notes on a minimum cut",
         ),
         Column(
             name="passages",

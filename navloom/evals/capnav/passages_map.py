@@ -18,11 +18,11 @@ from navloom.errors import SceneError
 from navloom.evals.report.blocks import MapMark, MapRoute, RouteStyle, SceneMap, Spot
 from navloom.evals.report.maps import spots_of
 from navloom.scenes.exporting.capnav_nodes import nodes_of
+from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.scenes.traverse.traverse_table import Passage, Traversability
-from navloom.tools.capnav.feasible import Feasibility
+from navloom.tools.capnav.feasible import Feasibility, barrier_kinds, way_once_open
 
-_MOST_LABEL = 60
 _MOST_NOTES = 20_000_000
 _NAMES = {True: "open", False: "blocked", None: "unlabelled"}
 _STYLES: dict[bool | None, RouteStyle] = {True: "other", False: "cut", None: "unknown"}
@@ -36,11 +36,17 @@ class Ground:
         scene: the plan's.
         spots: where each node is on it.
         doors: where one goes from one node to another, in both orders, as far as it is known.
+        names: each node as the plan has it: a page calls it so wherever it speaks itself.
     """
 
     scene: str
     spots: dict[str, Spot]
     doors: Mapping[tuple[str, str], Spot] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, node: object) -> str:
+        """A node as the plan has it; as it is where the plan has none."""
+        return self.names.get(str(node), str(node))
 
     def between(self, a: str, b: str) -> tuple[Spot, ...]:
         """The way from node to node: straight, or through the door that is on their floor."""
@@ -74,14 +80,16 @@ def ground_of(folder: Path, scene: Scene, load: Callable[[str], Scene]) -> Groun
         for name, (_, x, z) in own.spots.items()
     )
     doors = {(name_of[a], name_of[b]): spot for (a, b), spot in by_region.doors.items()}
-    return Ground(home.uri, found, doors) if same else own
+    names = {name_of[region]: name for region, name in by_region.names.items()}
+    return Ground(home.uri, found, doors, names) if same else own
 
 
 def own_ground(scene: Scene) -> Ground:
     """Where the places that questions name are in a scene: a benchmark's nodes, else regions."""
     if scene.source == "capnav":
         places = {v.id: spot for v in scene.viewpoints for spot in spots_of(scene, [v.id])}
-        return Ground(scene.uri, places)
+        names = {v.id: readable(v.region) for v in scene.viewpoints if v.region is not None}
+        return Ground(scene.uri, places, names=names)
     spots = {
         region: (scene.region_by_id[region].floor, node.position[0], node.position[2])
         for region, node in nodes_of(scene).items()
@@ -92,7 +100,7 @@ def own_ground(scene: Scene) -> Ground:
         if link.point is not None
         for pair in ((link.a, link.b), (link.b, link.a))
     }
-    return Ground(scene.uri, spots, doors)
+    return Ground(scene.uri, spots, doors, {region: readable(region) for region in spots})
 
 
 @lru_cache(maxsize=64)
@@ -137,19 +145,44 @@ def passages_map(
             found.answer, "a way"
         )
         routes += _way(ground, found.path, name, "true")
+    must, way = must_open(truth, body, found, ends)
+    routes += _way(ground, way, "the way, once these are open", "true")
     said = [node for node in answered if node is not None]
     routes += _way(ground, said, "the way that was answered", "walk")
     marks = [
-        MapMark(kind=kind, at=spots[node], label=truth.names.get(node, node)[:_MOST_LABEL])
+        MapMark(kind=kind, at=spots[node])
         for kind, node in (("start", ends[0]), ("goal", ends[1]))
         if node in spots
     ]
-    marks += [
-        MapMark(kind="barrier", at=_middle(ground.between(p.a, p.b)), label=_short(p))
-        for p in found.blocking
-        if p.a in spots and p.b in spots
-    ]
+    marks += _barred(ground, found, must)
     return SceneMap(scene=ground.scene, routes=tuple(routes), marks=tuple(marks))
+
+
+def must_open(
+    truth: Traversability, body: str, found: Feasibility, ends: tuple[str, str]
+) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
+    """The fewest blocked passages that make a way once all are open, as one meets them; the way."""
+    fewest = found.alternatives[0] if found.alternatives else ()
+    way = way_once_open(truth, body, *ends, fewest) if fewest else ()
+    steps = list(pairwise(way))
+    return tuple(sorted(fewest, key=lambda p: steps.index((p.a, p.b)))), way
+
+
+def _barred(ground: Ground, found: Feasibility, must: Sequence[Passage]) -> Iterator[MapMark]:
+    """What must open, numbered as beside the map; of the minimum cut what is not among it."""
+
+    def at(passage: Passage) -> Iterator[Spot]:
+        if passage.a in ground.spots and passage.b in ground.spots:
+            yield _middle(ground.between(passage.a, passage.b))
+
+    for number, passage in enumerate(must, 1):
+        kinds = ", ".join(barrier_kinds(passage.note))
+        yield from (
+            MapMark(kind="barrier", at=spot, label=f"{number}: {kinds}") for spot in at(passage)
+        )
+    for passage in found.blocking:
+        if passage not in must:
+            yield from (MapMark(kind="cut", at=spot) for spot in at(passage))
 
 
 def _both_ways(truth: Traversability, body: str) -> Iterator[tuple[str, str, bool | None]]:
@@ -174,8 +207,3 @@ def _middle(way: Sequence[Spot]) -> Spot:
     if len(way) > 2 or a[0] != b[0]:
         return way[len(way) - 2]
     return a[0], (a[1] + b[1]) / 2, (a[2] + b[2]) / 2
-
-
-def _short(passage: Passage) -> str:
-    note = " ".join(passage.note.split()) or "no note"
-    return note if len(note) <= _MOST_LABEL else note[: _MOST_LABEL - 1] + "…"

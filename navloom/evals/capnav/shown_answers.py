@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
 from navloom.evals.capnav.answer_columns import TRUTH, score_of
 from navloom.evals.capnav.data import Benchmark, Question, load_benchmark
-from navloom.evals.capnav.passages_map import ground_of, passages_map
+from navloom.evals.capnav.passages_map import Ground, ground_of, must_open, passages_map
 from navloom.evals.capnav.rules import AnswerScore
 from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.capnav.tables import report_tables
@@ -63,16 +64,22 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         benchmark, why = _benchmark(run, score.scene)
         question = None if benchmark is None else benchmark.by_id.get(score.question_id)
         text = _asked(run, name) if question is None else question.text
-        blocks: list[Block] = [
-            _said(text, score, result, {} if benchmark is None else _names(benchmark, score)),
-            _worth(score, result),
-        ]
+        ground = None
         if benchmark is None or question is None or question.problem:
             problem = why or (question and question.problem) or "the question is there no more"
-            blocks.append(Prose(title="Map", text=f"The map is missing: {problem}", tone="bad"))
+            shown: list[Block] = [_missing(problem)]
         else:
-            blocks += _shown(run, benchmark, question, score, result)
-        blocks += [*_judged(result), *_edges(result), *_rest(result)]
+            try:
+                ground = ground_of(
+                    benchmark.folder, benchmark.scenes[question.scene], partial(run_scene, run)
+                )
+                shown = _shown(benchmark, question, score, result, ground)
+            except NavloomError as error:
+                shown = [_missing(str(error))]
+        names = {} if ground is None else ground.names
+        ends = () if ground is None or question is None else (question.start, question.end)
+        blocks: list[Block] = [_said(text, score, result, names, ends), _worth(score, result)]
+        blocks += [*shown, *_judged(result, score, names), *_edges(result, names), *_rest(result)]
         return Detail(
             title=f"{score.question_id} · {score.body}",
             headline=text.replace("[Agent]", score.body),
@@ -112,12 +119,16 @@ def _asked(run: Path, name: str) -> str:
     return name
 
 
-def _names(benchmark: Benchmark, score: AnswerScore) -> Mapping[str, str]:
-    return benchmark.traversability[score.scene].names
+def _missing(problem: str) -> Prose:
+    return Prose(title="Map", text=f"The map is missing: {problem}", tone="bad")
 
 
 def _said(
-    text: str, score: AnswerScore, result: Mapping[str, Any], names: Mapping[str, str]
+    text: str,
+    score: AnswerScore,
+    result: Mapping[str, Any],
+    names: Mapping[str, str],
+    ends: Sequence[object],
 ) -> Transcript:
     answer = result["answer"]
     tone: Tone = "plain" if score.right is None else "good" if score.right else "bad"
@@ -129,8 +140,12 @@ def _said(
         reply += [Said(who="by way of", text=way)] if way else []
         reply += [Said(who="because", text=str(answer["reason"]))] if answer["reason"] else []
     truth = Said(who="the truth", text=TRUTH[score.truth])
-    said = (Said(who="the question", text=text), *reply, truth)
-    return Transcript(title="Asked and answered", said=said)
+    asked = [Said(who="the question", text=text)]
+    if ends:
+        # A dataset has its own names of rooms; the map and all below have the plan's.
+        start, end = (names.get(str(each), str(each)) for each in ends)
+        asked.append(Said(who="on the plan", text=f"from {start} to {end}"))
+    return Transcript(title="Asked and answered", said=(*asked, *reply, truth))
 
 
 def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
@@ -138,7 +153,12 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
     faults = ", ".join(each.replace("_", " ") for each in score.faults)
     unscored = score.answer == "no" and score.reason_valid is None
     facts = (
-        Fact(name="outcome", value=score.bucket or "the truth is not known", tone=right),
+        Fact(
+            name="outcome",
+            value=score.bucket or "the truth is not known",
+            tone=right,
+            note=_OUTCOMES[score.bucket] if score.bucket else "",
+        ),
         Fact(name="PV", value=_share(score.valid), note=faults or "path validity"),
         Fact(name="RTA", value=_share(score.traversable), note="of a yes with a valid path"),
         Fact(
@@ -146,7 +166,11 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
             value="unscored" if unscored else _share(score.reason_valid),
             note="of a no: whether its reason is right",
         ),
-        Fact(name="in the way", value=", ".join(score.barriers) or NOTHING),
+        Fact(
+            name="barriers",
+            value=", ".join(score.barriers) or NOTHING,
+            note="kinds that every way meets",
+        ),
         Fact(name="passages", value=str(score.hops or NOTHING), note="of the shortest route"),
         Fact(
             name="calls",
@@ -163,35 +187,28 @@ def _share(value: float | bool | None) -> str:
 
 
 def _shown(
-    run: Path, benchmark: Benchmark, question: Question, score: AnswerScore, result: Any
+    benchmark: Benchmark, question: Question, score: AnswerScore, result: Any, ground: Ground
 ) -> list[Block]:
     """The map for the body that was asked about and for the others, and what is in the way."""
     table = benchmark.traversability[question.scene]
-
-    def load(name: str) -> Any:
-        return run_scene(run, name)
-
     ends = str(question.start), str(question.end)
-    try:
-        ground = ground_of(benchmark.folder, benchmark.scenes[question.scene], load)
-        found = {body: benchmark.truth(question, body) for body in table.bodies}
-        own = score.body if score.body in found else next(iter(found))
-        nodes = [each if isinstance(each, str) else None for each in result["nodes"] or ()]
-        maps: list[tuple[str, SceneMap]] = [
-            (f"{body} (asked)", passages_map(ground, table, body, of, ends, nodes))
-            if body == own
-            else (body, passages_map(ground, table, body, of, ends))
-            for body, of in sorted(found.items(), key=lambda each: each[0] != own)
-        ]
-    except NavloomError as error:
-        return [Prose(title="Map", text=f"It cannot be drawn: {error}", tone="bad")]
+    found = {body: benchmark.truth(question, body) for body in table.bodies}
+    own = score.body if score.body in found else next(iter(found))
+    nodes = [each if isinstance(each, str) else None for each in result["nodes"] or ()]
+    maps: list[tuple[str, SceneMap]] = [
+        (f"{body} (asked)", passages_map(ground, table, body, of, ends, nodes))
+        if body == own
+        else (body, passages_map(ground, table, body, of, ends))
+        for body, of in sorted(found.items(), key=lambda each: each[0] != own)
+    ]
     variants = tuple((f"{body}: {_can(found, body)}", (one,)) for body, one in maps)
     profile = benchmark.by_body.get(score.body)
     told = () if profile is None else tuple(profile.model_dump(exclude={"name"}).items())
     facts = tuple(Fact(name=key.replace("_", " "), value=_said_of(value)) for key, value in told)
+    must, _ = must_open(table, own, found[own], ends)
     return [
+        *_in_the_way(own, found[own], must, ground),
         Variants(title="Passages, by body", variants=variants),
-        *_in_the_way(found[own], table.names),
         Facts(title=score.body, facts=facts, folded=f"the body: {score.body}"),
     ]
 
@@ -208,70 +225,99 @@ def _said_of(value: Any) -> str:
     )
 
 
-def _in_the_way(found: Feasibility, names: Mapping[str, str]) -> list[Block]:
-    """What bars a body, with the annotators' notes; or on what the answer hangs."""
+def _in_the_way(
+    body: str, found: Feasibility, must: Sequence[Passage], ground: Ground
+) -> list[Block]:
+    """What must open for a body, with the annotators' notes; or on what the answer hangs."""
     if found.answer is None:
         note = "The answer hangs on these: nobody said whether the body can use them."
-        return [_passages("Not labelled", note, found.unlabelled, names)]
+        return [_passages("Not labelled", note, found.unlabelled, ground)]
     if found.answer:
         return []
     if not found.connected:
         return [Prose(title="In the way", text="No passages lead there at all.", tone="bad")]
-    note = "A minimum cut: the fewest blocked passages of which every route crosses at least one."
-    ways = tuple(
-        (str(k), " and ".join(_between(p, names) for p in each))
-        for k, each in enumerate(found.alternatives, 1)
+    note = (
+        f"{body} gets through once this one is open."
+        if len(must) == 1
+        else f"{body} gets through once all {len(must)} are open, and not before: they come one"
+        " after another. No way has fewer. Numbers are those on the map."
     )
-    mends = Table(
-        "What would open a way", "Each by itself; opening less of it opens none.",
-        ("", "open"), ways, folded=f"{len(ways)} way{'s' if len(ways) != 1 else ''} to mend it",
-    )  # fmt: skip
-    return [_passages("In the way", note, found.blocking, names), Grid(table=mends, private=True)]
+    blocks: list[Block] = [_passages("In the way", note, must, ground)]
+    if ways := found.alternatives[1:]:
+        rows = tuple((" and ".join(_between(p, ground) for p in each),) for each in ways)
+        others = Table(
+            "Or open one of these instead",
+            "Each row is another way: all that it names must open. Opening less of it opens none.",
+            ("open",), rows, folded=f"other ways to get through: {len(ways)}",
+        )  # fmt: skip
+        blocks.append(Grid(table=others, private=True))
+    note = (
+        "A minimum cut: whichever way is taken, it meets one of these blocked passages, so nothing"
+        " helps while all of them stay shut; to open one may not yet be enough. The kinds of"
+        " barrier that scores and filters go by are those of these notes."
+    )
+    cut = _passages("What every way meets", note, found.blocking, ground)
+    lid = "what every way meets (minimum cut)"
+    return [*blocks, replace(cut, table=replace(cut.table, folded=lid))]
 
 
-def _between(passage: Passage, names: Mapping[str, str]) -> str:
-    return f"{names.get(passage.a, passage.a)} → {names.get(passage.b, passage.b)}"
+def _between(passage: Passage, ground: Ground) -> str:
+    return f"{ground.name(passage.a)} → {ground.name(passage.b)}"
 
 
-def _passages(title: str, note: str, passages: Sequence[Passage], names: Mapping[str, str]) -> Grid:
+def _passages(title: str, note: str, passages: Sequence[Passage], ground: Ground) -> Grid:
     rows = tuple(
-        (_between(p, names), _WORDS[p.traversable], p.note or NOTHING, p.source) for p in passages
+        (f"{k}: {_between(p, ground)}", p.note or NOTHING, p.source)
+        for k, p in enumerate(passages, 1)
     )
-    return Grid(table=Table(title, note, ("passage", "is", "note", "said by"), rows), private=True)
+    header = ("passage", "why not", "said by")
+    return Grid(table=Table(title, note, header, rows), private=True)
 
 
-def _judged(result: Mapping[str, Any]) -> list[Block]:
+def _judged(result: Mapping[str, Any], score: AnswerScore, names: Mapping[str, str]) -> list[Block]:
     verdict = result.get("verdict")
     if not verdict:
         return []
     right = verdict.get("correct")
     word = {True: "correct", False: "not correct"}.get(right, "no verdict")
     tone: Tone = "good" if right else "plain" if right is None else "bad"
-    named = ", ".join(map(str, verdict.get("named") or ())) or NOTHING
-    false = ", ".join(map(str, verdict.get("false") or ())) or NOTHING
-    facts = (
-        Fact(name="verdict", value=word, tone=tone),
-        Fact(name="share of barriers", value=_share(verdict.get("partial"))),
-        Fact(name="named rightly", value=named),
-        Fact(name="claimed and not so", value=false),
-    )
+    facts = [Fact(name="verdict", value=word, tone=tone)]
     words = str(verdict.get("explanation") or "")
+    if score.truth:
+        # The judge is shown the answered path alone: what bars that bars nothing.
+        words = (
+            f"The truth is yes: {score.body} gets there, so there is no barrier to name, and no"
+            " reason for a no is right."
+        )
+    else:
+        said_of = (
+            ("share of barriers", _share(verdict.get("partial")), "of the path that was answered"),
+            ("named rightly", _steps(verdict.get("named"), names), ""),
+            ("claimed and not so", _listed(list(verdict.get("false") or ())), ""),
+        )
+        facts += [Fact(name=name, value=value, note=note) for name, value, note in said_of]
     said = [Said(who="the judge was told", text=str(each)) for each in verdict.get("prompt") or ()]
     said += [Said(who="the judge", text=str(each)) for each in verdict.get("replies") or ()]
     return [
-        Facts(title="The judge on the reason", note=words, facts=facts),
+        Facts(title="The judge on the reason", note=words, facts=tuple(facts)),
         Transcript(said=tuple(said), folded="what the judge was told and said", private=True),
     ]
 
 
-def _edges(result: Mapping[str, Any]) -> list[Block]:
+def _steps(steps: Any, names: Mapping[str, str]) -> str:
+    """Passages that a judge names as ``node_1->node_2``, as the plan has them."""
+    ends = [str(each).split("->") for each in steps or ()]
+    return ", ".join(" → ".join(names.get(end, end) for end in pair) for pair in ends) or NOTHING
+
+
+def _edges(result: Mapping[str, Any], names: Mapping[str, str]) -> list[Block]:
     """The passages of the path that was answered."""
     record = result.get("record")
     if not record:
         return []
     rows = tuple(
         (
-            f"{each['from_name']} → {each['to_name']}",
+            " → ".join(names.get(each[end], each[f"{end}_name"]) for end in ("from", "to")),
             _WORDS[each["traversable"]] if each["exists"] else "not there",
             str(each["note"] or NOTHING),
         )

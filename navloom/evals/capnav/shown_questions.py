@@ -9,7 +9,7 @@ from typing import Any
 from navloom.errors import NavloomError
 from navloom.evals.capnav.answer_columns import TRUTH
 from navloom.evals.capnav.collect import read_balance
-from navloom.evals.capnav.passages_map import Ground, own_ground, passages_map
+from navloom.evals.capnav.passages_map import Ground, must_open, own_ground, passages_map
 from navloom.evals.report.blocks import (
     Bars,
     Block,
@@ -122,10 +122,11 @@ def _question(
     ends = question["nodes_involved"]
     words = [Said(who="the question", text=str(question["question"]))]
     words += [Said(who="why it", text=str(question["reason"]))] if question.get("reason") else []
+    name = str if ground is None else ground.name
     facts = [
-        Fact(name="from", value=f"{ends['start']}: {ends['start_detail']}"),
-        Fact(name="by", value=", ".join(map(str, ends["intermediate"])) or NOTHING),
-        Fact(name="to", value=f"{ends['end']}: {ends['end_detail']}"),
+        Fact(name="from", value=f"{name(ends['start'])}: {ends['start_detail']}"),
+        Fact(name="by", value=", ".join(map(name, ends["intermediate"])) or NOTHING),
+        Fact(name="to", value=f"{name(ends['end'])}: {ends['end_detail']}"),
     ]
     for key in ("start_detail", "end_detail"):
         found = grounding[key]
@@ -145,22 +146,25 @@ def _question(
         (
             body,
             TRUTH[found.answer],
-            " → ".join(truth.names.get(node, node) for node in found.path) or NOTHING,
-            "; ".join(
-                f"{truth.names.get(p.a, p.a)} → {truth.names.get(p.b, p.b)}: {p.note or 'no note'}"
-                for p in found.blocking
+            " → ".join(map(name, found.path)) or NOTHING,
+            " and ".join(
+                f"{name(p.a)} → {name(p.b)}: {p.note or 'no note'}"
+                for p in must_open(truth, body, found, pair)[0]
             )
             or NOTHING,
             ", ".join(kinds_of(found.blocking)) or NOTHING,
         )
         for body, found in found_for.items()
     )
-    header = ("body", "can", "by way of", "in the way", "kinds")
+    header = ("body", "can", "by way of", "must open", "every way meets")
     maps = tuple(
         (f"{body}: {TRUTH[found.answer]}", (passages_map(ground, truth, body, found, pair),))
         for body, found in found_for.items()
     )
-    note = "In the way: a minimum cut of blocked passages."
+    note = (
+        "Must open: the fewest blocked passages that make a way once all of them are open. Every"
+        " way meets: the kinds of barrier of a minimum cut, of which each way crosses one."
+    )
     return [
         *blocks,
         Grid(table=Table("What is true of it", note, header, rows), private=True),

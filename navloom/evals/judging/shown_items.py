@@ -44,7 +44,11 @@ def reason(run: Path, line: Mapping[str, Any]) -> Detail:
         facts = [
             Fact(name="verdict", value=verdict, tone=_tone(verdict, expected)),
             *([Fact(name="expected", value=expected)] if expected else []),
-            Fact(name="share of barriers", value=_share(result.get("partial"))),
+            Fact(
+                name="share of barriers",
+                value=_share(result.get("partial")),
+                note="of the path that it explains",
+            ),
             Fact(name="named rightly", value=_listed(result.get("named"))),
             Fact(name="claimed and not so", value=_listed(result.get("false"))),
         ]

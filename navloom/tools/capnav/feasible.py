@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
@@ -107,6 +107,18 @@ def feasible(
         blocking=_cut(graph, passages, start, end),
         alternatives=_alternatives(graph, passages, start, end),
     )
+
+
+def way_once_open(
+    traversability: Traversability, body: str, start: str, end: str, opened: Iterable[Passage]
+) -> tuple[str, ...]:
+    """The path of fewest passages once some are open; () where they do not make one."""
+    steps = {(p.a, p.b) for p in opened}
+    passages = (
+        replace(p, traversable=True) if (p.a, p.b) in steps else p
+        for p in traversability.passages(body)
+    )
+    return _walk(passages, start, end, unlabelled=True)
 
 
 def route(traversability: Traversability, start: str, end: str) -> tuple[str, ...]:

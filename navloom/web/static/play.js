@@ -17,7 +17,8 @@
     const points = track.points;
     if (!points.length) return null;
     let i = points.findIndex((point) => point[0] > time);
-    if (i === 0) return [...points[0].slice(1), null];
+    /* A lift takes no time over G+: who sets out in one is seen where it sets out. */
+    if (i === 0 || (i !== 1 && time <= points[0][0])) return [...points[0].slice(1), null];
     if (i < 0) i = points.length;
     const [ta, fa, xa, za] = points[i - 1];
     if (i === points.length) return [fa, xa, za, null];
