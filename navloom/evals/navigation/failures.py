@@ -152,7 +152,7 @@ def read_tags(tags: Any) -> Analysis | None:
     )
 
 
-@dataclass(frozen=True)
+@dataclass
 class FailureTally:
     """Counts over the episodes of a run that failed, or over those that succeeded.
 
@@ -166,7 +166,15 @@ class FailureTally:
     episodes: int = 0
     first: Counter[tuple[Behaviour, Cause]] = field(default_factory=Counter)
     anywhere: Counter[Behaviour] = field(default_factory=Counter)
-    details: Mapping[Behaviour, Counter[str]] = field(default_factory=dict)
+    details: dict[Behaviour, Counter[str]] = field(default_factory=dict)
+
+    def add(self, tagged: Analysis) -> None:
+        """Count an episode."""
+        self.episodes += 1
+        self.first[tagged.behaviour, tagged.cause] += 1
+        self.anywhere.update(tagged.behaviours)
+        for kind in tagged.behaviours:
+            self.details.setdefault(kind, Counter()).update(_details(tagged.evidence.get(kind)))
 
     def of(self, behaviour: Behaviour) -> int:
         """Episodes that count under a behaviour."""
@@ -177,20 +185,40 @@ class FailureTally:
         return sum(count for (_, kind), count in self.first.items() if kind == cause)
 
 
-def tally_tags(tagged: Iterable[Analysis], *, success: bool) -> FailureTally:
-    """Count the episodes that succeeded, or those that did not."""
-    chosen = [each for each in tagged if each.success is success]
-    details: dict[Behaviour, Counter[str]] = {}
-    for each in chosen:
-        for kind in each.behaviours:
-            proof = each.evidence.get(kind)
-            details.setdefault(kind, Counter()).update(_details(proof))
-    return FailureTally(
-        episodes=len(chosen),
-        first=Counter((each.behaviour, each.cause) for each in chosen),
-        anywhere=Counter(kind for each in chosen for kind in each.behaviours),
-        details=details,
-    )
+@dataclass
+class Tallies:
+    """A run's episodes counted one after another, failures and successes apart."""
+
+    failed: FailureTally = field(default_factory=FailureTally)
+    succeeded: FailureTally = field(default_factory=FailureTally)
+
+    def add(self, tagged: Analysis) -> None:
+        """Count an episode."""
+        (self.succeeded if tagged.success else self.failed).add(tagged)
+
+    @property
+    def episodes(self) -> int:
+        """How many were counted."""
+        return self.failed.episodes + self.succeeded.episodes
+
+    @property
+    def parts(self) -> list[tuple[str, FailureTally]]:
+        """Both of which there are any, failures first, each with what they did."""
+        both = (("failed", self.failed), ("succeeded", self.succeeded))
+        return [(words, tally) for words, tally in both if tally.episodes]
+
+    def tables(self) -> Iterator[Table]:
+        """Behaviours by causes, of failures and then of successes, where there are any."""
+        for words, tally in self.parts:
+            yield _table(tally, *_SAID[words])
+
+
+def tallies_of(every: Iterable[Analysis]) -> Tallies:
+    """Count the episodes that succeeded, and those that did not."""
+    found = Tallies()
+    for each in every:
+        found.add(each)
+    return found
 
 
 _KNOWN_DETAILS = {
@@ -215,26 +243,20 @@ def _details(proof: Any) -> Iterator[str]:
             yield _KNOWN_DETAILS[word]
 
 
-_NOTES = {
-    False: (
+_SAID = {
+    "failed": (
+        "What went wrong",
         "Each failed episode once, under the first of its behaviours in this order; “in all” counts"
-        " it under each. The cause is judged by rules at the first deviation from the ground truth."
+        " it under each. The cause is judged by rules at the first deviation from the ground"
+        " truth.",
     ),
-    True: (
+    "succeeded": (
+        "Within successes",
         "The same of the episodes that succeeded: a loop or a detour on the way, a time-out at the"
         " goal, a reply that had to be asked for again. “none” found the goal and did nothing of"
-        " the kind."
+        " the kind.",
     ),
 }
-
-
-def error_tables(tagged: Iterable[Analysis]) -> Iterator[Table]:
-    """Behaviours by causes, of failures and then of successes; nothing of what did not happen."""
-    every = list(tagged)
-    for success, title in ((False, "What went wrong"), (True, "Within successes")):
-        tally = tally_tags(every, success=success)
-        if tally.episodes:
-            yield _table(tally, title, _NOTES[success])
 
 
 def _table(tally: FailureTally, title: str, note: str) -> Table:

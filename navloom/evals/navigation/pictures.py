@@ -14,7 +14,7 @@ from navloom.errors import SceneError
 from navloom.evals.navigation.episode_map import bumps_of
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES, Cause
-from navloom.evals.navigation.failures import Analysis, FailureTally, tally_tags
+from navloom.evals.navigation.failures import Analysis, FailureTally, tallies_of
 from navloom.evals.report.maps import spot_of, spots_of
 from navloom.scenes.plan import draw_plan
 from navloom.scenes.plan_legend import legend_strip
@@ -51,12 +51,8 @@ def errors_picture(tagged: Iterable[Analysis]) -> Figure | None:
     Returns:
         None where there is no episode at all.
     """
-    every = list(tagged)
-    parts = [
-        (words, tally)
-        for success, words in ((False, "failed"), (True, "succeeded"))
-        if (tally := tally_tags(every, success=success)).episodes
-    ]
+    counted = tallies_of(tagged)
+    parts = counted.parts
     if not parts:
         return None
     bars = [sum(bool(tally.of(kind)) for kind in BEHAVIOURS) for _, tally in parts]
@@ -66,7 +62,7 @@ def errors_picture(tagged: Iterable[Analysis]) -> Figure | None:
     most = max(tally.of(kind) for _, tally in parts for kind in BEHAVIOURS)
     for axes, (words, tally) in zip(panels[:, 0], parts, strict=True):
         _bars(axes, tally, most)
-        title = f"{tally.episodes} of {len(every)} episodes {words}"
+        title = f"{tally.episodes} of {counted.episodes} episodes {words}"
         axes.set_title(title, fontsize=9.5, loc="left", weight="bold")
     used = [cause for cause in CAUSES if any(tally.by(cause) for _, tally in parts)]
     handles = [

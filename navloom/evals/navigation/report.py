@@ -17,7 +17,7 @@ from typing import Any
 from navloom.errors import NavloomError, SimulatorError
 from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.failure_behaviour import reference_of
-from navloom.evals.navigation.failures import Analysis, error_tables
+from navloom.evals.navigation.failures import Analysis, tallies_of
 from navloom.evals.navigation.pictures import (
     EpisodeDrawing,
     draw_episode,
@@ -119,7 +119,7 @@ def build_nav_report(run: Path | str) -> NavReport:
         tables = [
             request_table(said),
             *run_tables(said["request"], scores, took),
-            *error_tables(tagged),
+            *tallies_of(tagged).tables(),
         ]
         return NavReport(
             title=title(said, len(lines)),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.episode_map import to_step
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES
-from navloom.evals.navigation.failures import Analysis, FailureTally, error_tables, tally_tags
+from navloom.evals.navigation.failures import FailureTally, Tallies
 from navloom.evals.navigation.scores import scores_for
 from navloom.evals.navigation.shown_episodes import tags_of
 from navloom.evals.navigation.tables import Took, run_tables
@@ -38,31 +38,56 @@ _SCENES = 6
 """Scenes on whose plans it is shown where episodes went wrong."""
 _STEPS = 20
 """Steps that have a bar of their own."""
+_STATUS = {"failed": "failed", "succeeded": "ok"}
 _NONE = Prose(text="No episode has ended yet.", tone="quiet")
 
 
 @dataclass
-class _Left:
-    """An episode that left its right way: which, in which scene, how it ended."""
+class _Fork:
+    """A viewpoint at which failed episodes first left the right way: how many, the first of them.
 
-    id: str
-    scene: str
-    tagged: Analysis
+    Attributes:
+        first: an episode's id.
+        step: at which it left.
+        count: how many left there.
+    """
+
+    first: str
+    step: int
+    count: int = 0
 
 
 @dataclass
 class _Read:
-    """What went wrong in a run, gathered of its lines one after another."""
+    """What went wrong in a run, counted of its lines one after another.
+
+    Attributes:
+        run: its folder.
+        request: what was asked.
+        tallies: behaviours and causes.
+        steps: how many first left the right way at a step, by whether they succeeded.
+        forks: by scene and viewpoint, where those that failed left it.
+    """
 
     run: Path
     request: dict[str, Any]
-    left: list[_Left] = field(default_factory=list)
+    tallies: Tallies = field(default_factory=Tallies)
+    steps: Counter[tuple[int, bool]] = field(default_factory=Counter)
+    forks: dict[str, dict[str, _Fork]] = field(default_factory=dict)
 
     def add(self, line: dict[str, Any]) -> None:
-        """Add a line of ``samples.jsonl``."""
+        """Count a line of ``samples.jsonl``."""
         tagged = tags_of(line, self.load)
-        if tagged is not None:
-            self.left.append(_Left(line["id"], str(line["result"]["episode"]["scene"]), tagged))
+        if tagged is None:
+            return
+        self.tallies.add(tagged)
+        left = tagged.deviation
+        if left is None:
+            return
+        self.steps[min(left.step, _STEPS), tagged.success] += 1
+        if not tagged.success:
+            scene = self.forks.setdefault(str(line["result"]["episode"]["scene"]), {})
+            scene.setdefault(left.at, _Fork(line["id"], left.step)).count += 1
 
     def load(self, name: str) -> Scene:
         """A scene with the hops that the run goes by."""
@@ -102,12 +127,11 @@ def failures(run: Path) -> list[Block]:
     """
     read = _Read(run, read_run_of(run, "navigate")["request"])
     fold_samples(run, read.add, "an episode")
-    if not read.left:
+    if not read.tallies.episodes:
         return [_NONE]
-    tagged = [each.tagged for each in read.left]
-    blocks: list[Block] = [*_behaviours(tagged)]
-    blocks += [Grid(table=table) for table in error_tables(tagged)]
-    blocks += _steps(tagged)
+    blocks: list[Block] = [*_behaviours(read.tallies)]
+    blocks += [Grid(table=table) for table in read.tallies.tables()]
+    blocks += _steps(read.steps)
     blocks += _places(read)
     return blocks
 
@@ -123,51 +147,41 @@ def _quoted(value: str) -> str:
     return f'"{plain}"' if not plain or any(letter.isspace() for letter in plain) else plain
 
 
-def _behaviours(tagged: Sequence[Analysis]) -> Iterator[Bars]:
+def _behaviours(counted: Tallies) -> Iterator[Bars]:
     """Behaviours by cause, of failures and then of successes, on one scale."""
-    bars, said = [], []
-    for success, words in ((False, "failed"), (True, "succeeded")):
-        tally = tally_tags(tagged, success=success)
-        if tally.episodes:
-            said.append(f"{tally.episodes} {words}")
-        bars += [
-            (f"{words}: {kind.replace('_', ' ')}", tuple(_segments(tally, kind, success)))
-            for kind in BEHAVIOURS
-            if tally.of(kind)
-        ]
+    bars = [
+        (f"{words}: {kind.replace('_', ' ')}", tuple(_segments(tally, kind, words)))
+        for words, tally in counted.parts
+        for kind in BEHAVIOURS
+        if tally.of(kind)
+    ]
+    said = [f"{tally.episodes} {words}" for words, tally in counted.parts]
     if bars:
         yield Bars(
-            title=f"Behaviours by cause: of {len(tagged)} episodes {', '.join(said)}",
+            title=f"Behaviours by cause: of {counted.episodes} episodes {', '.join(said)}",
             note="Each once, under the first of its behaviours. A click shows its episodes.",
             bars=tuple(bars),
             unit="episodes",
         )
 
 
-def _segments(tally: FailureTally, kind: Any, success: bool) -> Iterator[Segment]:
+def _segments(tally: FailureTally, kind: Any, words: str) -> Iterator[Segment]:
     for cause in CAUSES:
         count = tally.first[kind, cause]
         if count:
-            to = found(("behaviour:", kind), ("cause:", cause), ("status:", _status(success)))
+            to = found(("behaviour:", kind), ("cause:", cause), ("status:", _STATUS[words]))
             yield Segment(name=cause.replace("_", " "), count=count, to=to)
 
 
-def _status(success: bool) -> str:
-    return "ok" if success else "failed"
-
-
-def _steps(tagged: Sequence[Analysis]) -> Iterator[Bars]:
+def _steps(counts: Counter[tuple[int, bool]]) -> Iterator[Bars]:
     """At which step the right way was first left."""
-    counts = Counter(
-        (min(each.deviation.step, _STEPS), each.success) for each in tagged if each.deviation
-    )
     if not counts:
         return
     bars = []
     for step in range(max(step for step, _ in counts) + 1):
         term = ("deviation>", str(_STEPS)) if step == _STEPS else ("deviation=", str(step + 1))
         segments = tuple(
-            Segment(name=words, count=count, to=found(term, ("status:", _status(success))))
+            Segment(name=words, count=count, to=found(term, ("status:", _STATUS[words])))
             for success, words in ((False, "failed"), (True, "succeeded"))
             if (count := counts[step, success])
         )
@@ -183,44 +197,39 @@ def _steps(tagged: Sequence[Analysis]) -> Iterator[Bars]:
 
 def _places(read: _Read) -> Iterator[Variants]:
     """Where on the plan failed episodes left the right way, of the scenes with the most of them."""
-    by_scene: defaultdict[str, list[_Left]] = defaultdict(list)
-    for each in read.left:
-        if each.tagged.deviation is not None and not each.tagged.success:
-            by_scene[each.scene].append(each)
-    most = sorted(by_scene.items(), key=lambda item: (-len(item[1]), item[0]))[:_SCENES]
+    most = sorted(read.forks.items(), key=lambda item: (-_count(item[1]), item[0]))[:_SCENES]
     if most:
-        more = f" The {_SCENES} scenes with the most of them." if len(by_scene) > _SCENES else ""
+        more = f" The {_SCENES} scenes with the most of them." if len(read.forks) > _SCENES else ""
         yield Variants(
             title="Where failed episodes left the right way",
             note=f"A mark leads to the episodes that first left it there.{more}",
             variants=tuple(
-                (f"{name} ({len(left)})", (_place(read, name, left),)) for name, left in most
+                (f"{name} ({_count(forks)})", (_place(read, name, forks),)) for name, forks in most
             ),
         )
 
 
-def _place(read: _Read, name: str, left: Sequence[_Left]) -> Block:
+def _count(forks: Mapping[str, _Fork]) -> int:
+    return sum(each.count for each in forks.values())
+
+
+def _place(read: _Read, name: str, forks: Mapping[str, _Fork]) -> Block:
     try:
         scene = read.load(name)
     except NavloomError as error:
         return Prose(text=f"There is no plan of {name}: {error}", tone="quiet")
-    at: defaultdict[str, list[_Left]] = defaultdict(list)
-    for each in left:
-        if each.tagged.deviation is not None:
-            at[each.tagged.deviation.at].append(each)
     marks = [
         MapMark(
-            kind="deviation", at=spot, label=str(len(those)), to=_to_those(viewpoint, name, those)
+            kind="deviation", at=spot, label=str(fork.count), to=_to_those(viewpoint, name, fork)
         )
-        for viewpoint, those in at.items()
+        for viewpoint, fork in forks.items()
         for spot in spots_of(scene, [viewpoint])
     ]
     return SceneMap(scene=name, marks=tuple(marks))
 
 
-def _to_those(viewpoint: str, scene: str, those: Sequence[_Left]) -> str:
+def _to_those(viewpoint: str, scene: str, fork: _Fork) -> str:
     """The episode itself where there is one, else all that first went wrong there."""
-    fork = those[0].tagged.deviation
-    if len(those) == 1 and fork is not None:
-        return to_step(those[0].id, fork.step)
+    if fork.count == 1:
+        return to_step(fork.first, fork.step)
     return found(("left_at=", viewpoint), ("scene=", scene), ("status:", "failed"))

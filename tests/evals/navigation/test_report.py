@@ -7,7 +7,7 @@ import pytest
 
 from navloom.errors import RunError, UsageError
 from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, mine, read_examples
-from navloom.evals.navigation.failures import analyse, error_tables, read_tags, tally_tags
+from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
 from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
 from navloom.evals.navigation.report import build_nav_report, document, html, write_nav_report
 from navloom.evals.navigation.shown_episodes import case_steps, pick_cases, read_case
@@ -172,10 +172,10 @@ def test_floors_and_scenes_without_walls_are_drawn():
 
 def test_the_errors_picture_needs_an_episode():
     assert errors_picture([]) is None
-    assert list(error_tables([])) == []
+    assert list(tallies_of([]).tables()) == []
     seen = read_tags(analyse(result(*LOOP), episode(), scene()).tags)
     assert len(errors_picture([seen]).axes) == 1
-    assert tally_tags([seen], success=False).of("loop") == 1
+    assert tallies_of([seen]).failed.of("loop") == 1
 
 
 def test_examples_tell_what_was_done_and_what_was_right(tmp_path):
