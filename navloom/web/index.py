@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,6 +64,7 @@ class LineIndex:
     _saved: int = 0
 
     def __post_init__(self) -> None:
+        self._facets = [k for k, column in enumerate(self.columns) if column.facet]
         if self.kept:
             self._load()
 
@@ -127,6 +129,10 @@ class LineIndex:
         )
 
     def _add(self, row: Row) -> None:
+        for k in self._facets:
+            # Few words in many rows: each is kept once.
+            if row.cells[k].__class__ is str:
+                row.cells[k] = sys.intern(row.cells[k])
         self._by_id[row.id] = len(self.rows)
         self.rows.append(row)
 

@@ -78,6 +78,7 @@ class RunSource(Source):
         )
         self._errors = self._errors_index()
         self._errors_were: tuple[int, int] | None = None
+        self._made: dict[str, tuple[tuple[Any, ...] | None, Sequence[Block]]] = {}
 
     def _errors_index(self) -> LineIndex:
         form = line_form(self.path, "errors.jsonl")
@@ -146,8 +147,13 @@ class RunSource(Source):
         """Scores as the report says them, what went wrong, what it cost, or what was asked."""
         made = {"scores": self.kind.tables, "failures": self.kind.failures}.get(name)
         if made is not None:
-            with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
-                return made(self.path)
+            now, (then, blocks) = self.state(), self._made.get(name, (None, ()))
+            if now != then:
+                # All lines are read for these: once for as long as none is added.
+                with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
+                    blocks = made(self.path)
+                self._made[name] = now, blocks
+            return blocks
         if name == "cost":
             with formed(f"{self.path / 'summary.json'}", "a summary"):
                 return self._cost()
