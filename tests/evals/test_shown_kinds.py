@@ -1,6 +1,6 @@
 """What every kind of run says to a page: columns, a detail of each line, tables, a pairing.
 
-Tiny runs of every kind but navigation's own are made once, by rule-based models.
+A tiny run of every kind is made once, by rule-based models.
 """
 
 from __future__ import annotations
@@ -39,35 +39,13 @@ from navloom.scenes.plan_shapes import readable
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.relay import RelayAnswer
 from navloom.tools.navcraft.schedule import schedule_relay
-from tests.evals.capnav.world import write_world
-
-Made = dict[str, Path]
+from tests.evals.every_kind import Made, make_every_kind
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A run of each kind but navigate's and judge_failures', by kind."""
-    at = tmp_path_factory.mktemp("runs")
-    bench, judge = at / "bench", ("--model-role", "judge=builtin/heuristic")
-    write_world(bench)
-    asked: dict[str, tuple[str, ...]] = {
-        "single": ("synth", "single", "demo:flat", "--n", "2"),
-        "collab": ("synth", "collab", "demo:flat", "--n", "3"),
-        "capnav": ("eval", "capnav", "--data", str(bench), *judge, "--limit", "12"),
-        "capnav_tasks": ("synth", "capnav", f"capnav:{bench}", "--questions", "2"),
-        "captions": ("caption", f"capnav:{bench}", "--limit", "2"),
-        "judge_reasoning": ("judge", "reasoning", str(at / "capnav")),
-        "judge_prefer": ("judge", "prefer", str(at / "collab"), str(at / "collab")),
-        "calibrate_reasoning": ("judge", "calibrate", "reasoning", f"capnav:{bench}", "--n", "40"),
-        "calibrate_injections": (
-            *("judge", "calibrate", "reasoning", f"capnav:{bench}"),
-            *("--injections", "--n", "8"),
-        ),
-        "calibrate_prefer": ("judge", "calibrate", "prefer", "demo:flat", "--n", "8"),
-    }
-    for kind, words in asked.items():
-        main([*words, "--out", str(at / kind), "--display", "none"])
-    return {kind: at / kind for kind in asked}
+    """A run of each kind, by kind."""
+    return make_every_kind(tmp_path_factory.mktemp("runs"))
 
 
 def blocks_in(value: Any) -> Iterator[Any]:
@@ -84,7 +62,7 @@ def blocks_in(value: Any) -> Iterator[Any]:
                 yield from blocks_in(each[1] if inner == "variants" else each)
 
 
-def test_every_kind_but_navigations_says_all_four() -> None:
+def test_every_kind_says_all_four() -> None:
     for name in KINDS:
         kind = get_kind(name)
         assert kind.detail is not None, name

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
+
+from navloom.web.documents import Documents
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -93,3 +99,40 @@ def page_of(
         yield Watched(context.new_page(), origin)
     finally:
         context.close()
+
+
+def addresses(documents: Documents, *, of: int | None = None) -> list[str]:
+    """One of each kind of page.
+
+    Args:
+        documents: whose.
+        of: of the first so many sources alone, beside the comparisons of all; all unless given.
+    """
+    found = ["/?all=1"]
+    pairs: dict[str, list[int]] = {}
+    for n, source in enumerate(documents.sources):
+        head, rows = source.header(), source.rows()
+        if head.pairs:
+            pairs.setdefault(head.pairs, []).append(n)
+        if of is not None and n >= of:
+            continue
+        found.append(f"/source/{n}")
+        found += [f"/source/{n}/{name}" for name, _ in head.tabs]
+        found += [f"/source/{n}/sample/{quote(row.id, safe='')}?step=2&calls=1" for row in rows[:1]]
+    for a, b in (held[:2] for held in pairs.values() if len(held) > 1):
+        row = documents.sources[a].rows()[0]
+        found += [f"/compare/{a}/{b}", f"/compare/{a}/{b}/{quote(row.id, safe='')}"]
+    return found
+
+
+@contextmanager
+def static_host(folder: Path) -> Iterator[str]:
+    """A folder as any static host gives it: no range requests, nothing of ours."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    handler.log_message = lambda *_: None  # type: ignore[attr-defined]
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +53,9 @@ class Served:
         return f"{self.origin}/#token={TOKEN}&to={to}"
 
 
-@pytest.fixture(scope="session")
-def served(documents: Documents) -> Iterator[Served]:
+@contextmanager
+def serving(documents: Documents) -> Iterator[Served]:
+    """A server over documents, until the end of the block."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
@@ -64,6 +66,14 @@ def served(documents: Documents) -> Iterator[Served]:
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield Served(port)
-    server.should_exit = True
-    thread.join(10)
+    try:
+        yield Served(port)
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def served(documents: Documents) -> Iterator[Served]:
+    with serving(documents) as made:
+        yield made

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,7 @@ import pytest
 
 from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
-from tests.web.browsing import browser, needs_browser, page_of
+from tests.web.browsing import addresses, browser, needs_browser, page_of, static_host
 from tests.web.conftest import Served
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, needs_browser, pytest.mark.timeout(900)]
@@ -23,22 +20,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, needs_browser, pytest.mark.
 def opened() -> Iterator[Any]:
     with browser() as made:
         yield made
-
-
-def addresses(documents: Documents) -> list[str]:
-    """One of each kind of page."""
-    found = ["/?all=1"]
-    for n, source in enumerate(documents.sources):
-        rows = source.rows()
-        found.append(f"/source/{n}")
-        found += [f"/source/{n}/{name}" for name, _ in source.header().tabs]
-        found += [f"/source/{n}/sample/{row.id}?step=2&calls=1" for row in rows[:1]]
-    pairs = [n for n, source in enumerate(documents.sources) if source.header().pairs == "navigate"]
-    if len(pairs) > 1:
-        a, b = pairs[:2]
-        row = documents.sources[a].rows()[0]
-        found += [f"/compare/{a}/{b}", f"/compare/{a}/{b}/{row.id}"]
-    return found
 
 
 @pytest.mark.parametrize(
@@ -111,12 +92,7 @@ def test_a_link_shows_the_same_from_the_server_and_from_every_bundle(
 ) -> None:
     write_bundle(documents, tmp_path / "bundle", print)
     write_bundle(documents, tmp_path / "all.html", print)
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
-    handler.log_message = lambda *_: None  # type: ignore[attr-defined]
-    static = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=static.serve_forever, daemon=True).start()
-    host = f"http://127.0.0.1:{static.server_port}"
-    try:
+    with static_host(tmp_path) as host:
         for to in addresses(documents):
             with page_of(opened, served.origin) as watched:
                 watched.open(served.address(to))
@@ -130,8 +106,6 @@ def test_a_link_shows_the_same_from_the_server_and_from_every_bundle(
                     watched.open(f"{start}#{to}")
                     assert watched.page.inner_text("main") == expected, f"{start}#{to}"
                     assert watched.wrong == [], f"{start}#{to}"
-    finally:
-        static.shutdown()
 
 
 def test_few_rows_stand_in_the_page(opened: Any, served: Served) -> None:

@@ -27,6 +27,9 @@
     return (blocks || []).map((block) => Navloom.block(block, context));
   };
 
+  /** Headings within a block are a level lower than its own, where it has one. */
+  const under = (block, context) => ({ ...context, level: (context.level || 2) + (block.title ? 1 : 0) });
+
   Navloom.blocks.Prose = function (block) {
     const tone = block.tone || null;
     if (block.exact) return el("pre", { class: tone, tabindex: 0 }, block.text);
@@ -85,7 +88,7 @@
   };
 
   Navloom.blocks.Columns = function (block, context) {
-    const inner = { ...context, level: 3 };
+    const inner = under(block, context);
     return el("div", { class: "beside" },
       block.columns.map((column) => el("div", {}, Navloom.blocksOf(column, inner))));
   };
@@ -95,7 +98,7 @@
     const names = block.variants.map(([name]) => name);
     const tabs = Navloom.tabs(names, names[0], (name) => {
       const found = block.variants.find((each) => each[0] === name);
-      fill(place, Navloom.blocksOf(found[1], { ...context, level: 3 }));
+      fill(place, Navloom.blocksOf(found[1], under(block, context)));
     });
     return el("div", {}, tabs, place);
   };

@@ -1,0 +1,42 @@
+"""A small run of each kind, made by rule-based models through the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from navloom.cli.main import main
+from tests.evals.capnav.world import write_world
+
+Made = dict[str, Path]
+
+
+def make_every_kind(at: Path) -> Made:
+    """Make them in a folder; those that are judged are judged there.
+
+    Returns:
+        The runs, by the names of their kinds.
+    """
+    bench, judge = at / "bench", ("--model-role", "judge=builtin/heuristic")
+    write_world(bench)
+    asked: dict[str, tuple[str, ...]] = {
+        "navigate": ("eval", "scene", "demo:flat", "--n", "4", "--cot", "--dialogue"),
+        "single": ("synth", "single", "demo:flat", "--n", "2"),
+        "collab": ("synth", "collab", "demo:flat", "--n", "3"),
+        "capnav": ("eval", "capnav", "--data", str(bench), *judge, "--limit", "12"),
+        "capnav_tasks": ("synth", "capnav", f"capnav:{bench}", "--questions", "2"),
+        "captions": ("caption", f"capnav:{bench}", "--limit", "2"),
+        "judge_reasoning": ("judge", "reasoning", str(at / "capnav")),
+        "judge_trace": ("judge", "trace", str(at / "navigate")),
+        "judge_failures": ("judge", "failures", str(at / "navigate")),
+        "judge_prefer": ("judge", "prefer", str(at / "collab"), str(at / "collab")),
+        "calibrate_reasoning": ("judge", "calibrate", "reasoning", f"capnav:{bench}", "--n", "40"),
+        "calibrate_injections": (
+            *("judge", "calibrate", "reasoning", f"capnav:{bench}"),
+            *("--injections", "--n", "8"),
+        ),
+        "calibrate_trace": ("judge", "calibrate", "trace", str(at / "navigate")),
+        "calibrate_prefer": ("judge", "calibrate", "prefer", "demo:flat", "--n", "8"),
+    }
+    for kind, words in asked.items():
+        main([*words, "--out", str(at / kind), "--display", "none"])
+    return {kind: at / kind for kind in asked}
