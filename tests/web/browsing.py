@@ -57,11 +57,12 @@ class Watched:
         )
         self.page.wait_for_timeout(150)
 
-    def violations(self) -> list[str]:
-        """What axe finds."""
+    def violations(self, *rules: str) -> list[str]:
+        """What axe finds, by all its rules or by some."""
         from axe_playwright_python.sync_playwright import Axe
 
-        found = Axe().run(self.page).response["violations"]
+        options = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else None
+        found = Axe().run(self.page, options=options).response["violations"]
         return [
             f"{each['id']}: {each['nodes'][0]['html'][:200]}"
             f" {each['nodes'][0].get('failureSummary', '')[:200]}"

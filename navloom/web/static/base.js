@@ -185,6 +185,11 @@ const Navloom = { blocks: {}, pages: {}, packs: new Map(), offline: false };
   };
 
   /** What stands where a document could not be had. */
+  /** What may be broader than the page, and is then scrolled, also by keys. */
+  Navloom.wide = function (label, ...inside) {
+    return Navloom.el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": label }, inside);
+  };
+
   Navloom.broken = function (error) {
     return Navloom.el("p", { class: "bad", role: "alert" }, "✕ ", error.message || String(error));
   };

@@ -59,7 +59,7 @@
       return el("tr", { class: at >= pale ? "pale" : null }, cells);
     });
     const words = table.folded || table.rows.some((row) => row.slice(1).some((cell) => cell.length > 40));
-    const made = el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": table.title || block.title || "table" },
+    const made = Navloom.wide(table.title || block.title || "table",
       el("table", { class: words ? "words" : null },
         el("thead", {}, el("tr", {}, table.header.map((cell) => (cell
           ? el("th", { scope: "col" }, cell) : el("td"))))),

@@ -51,7 +51,7 @@
       el("tbody", {}, block.bars.flatMap(([name, parts]) => parts.map((part) => el("tr", {},
         el("th", { scope: "row" }, name), el("td", {}, part.name),
         el("td", {}, part.to ? el("a", { href: context.address(part.to) }, said(part.count)) : said(part.count))))))));
-    return el("div", {}, el("div", { class: "wide" },
+    return el("div", {}, Navloom.wide(block.title || "bars",
       svg("svg", { class: "chart", viewBox: `0 0 ${left + wide} ${block.bars.length * high + 6}`,
         width: left + wide, role: "group", "aria-label": block.title || "bars" }, rows)), legend, table);
   };
@@ -83,7 +83,7 @@
     const line = block.diagonal
       ? svg("line", { x1: x(lowX), y1: y(lowY), x2: x(highX), y2: y(highY), class: "axis", "stroke-dasharray": "4 4" })
       : null;
-    return el("div", { class: "wide" }, svg("svg", { class: "chart", viewBox: `0 0 ${size} ${size}`,
+    return Navloom.wide(block.title || block.y + " by " + block.x, svg("svg", { class: "chart", viewBox: `0 0 ${size} ${size}`,
       width: size, role: "group", "aria-label": block.title || block.y + " by " + block.x },
     svg("line", { x1: 46, y1: size - 36, x2: size - 10, y2: size - 36, class: "axis" }),
     svg("line", { x1: 46, y1: 10, x2: 46, y2: size - 36, class: "axis" }), line,

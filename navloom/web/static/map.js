@@ -160,7 +160,7 @@
     const node = el("details", { class: "map-table", toggle: () => node.open && !made && add() },
       el("summary", {}, "The map in words"),
       views.map((view) => (view.rooms.length ? el("p", {}, "Rooms of floor " + view.id + ": " + view.rooms.join(", ") + ".") : null)), marks.length ? el("ul", {}, marks) : null,
-      frames.length ? el("div", { class: "wide" }, el("table", { class: "words" }, el("thead", {}, el("tr", {},
+      frames.length ? Navloom.wide("moments", el("table", { class: "words" }, el("thead", {}, el("tr", {},
         [block.unit === "s" ? "when" : "step", "what", "place", "options", "chosen", "right"].map((each) => el("th", { scope: "col" }, each)))), rows), more) : null);
     return { node, at: (i) => {
       for (const each of rows.children) each.toggleAttribute("aria-current", Number(each.dataset.frame) === i);
