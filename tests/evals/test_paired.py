@@ -15,6 +15,7 @@ from navloom.evals.report.blocks import (
     Fact,
     Facts,
     Grid,
+    Prose,
     Scatter,
     SceneMap,
     Transcript,
@@ -75,12 +76,30 @@ def test_a_dot_a_pair(runs: tuple[Path, Path]) -> None:
 def test_the_pairs_of_each_group_are_listed(runs: tuple[Path, Path]) -> None:
     (groups,) = [b for b in comparison_blocks(*runs) if isinstance(b, Variants)]
     assert [name for name, _ in groups.variants] == [
-        *("both (1)", "only A (1)", "only B (1)", "neither (1)")
+        *("only B (1)", "only A (1)", "all (4)", "both (1)", "neither (1)")
     ]
-    grid = groups.variants[2][1][0]
+    grid = groups.variants[0][1][0]
     assert isinstance(grid, Grid)
     assert grid.to == ("pair/e1",)
     assert grid.table.rows[0][:2] == ("e1", "0.0% to 96.8%")
+
+
+def test_giving_up_early_is_no_merit(tmp_path: Path) -> None:
+    names = [f"e{k}" for k in range(8)]
+    a = made(tmp_path / "a", **dict.fromkeys(names, PATH))
+    b = made(tmp_path / "b", **dict.fromkeys(names, PATH[:2]))
+    blocks = comparison_blocks(a, b)
+    said = next(block.text for block in blocks if isinstance(block, Prose))
+    assert said.startswith("A (a) succeeds more (SR 100.0% against 0.0%), and is better in ")
+    assert "B (b) takes fewer steps" in said
+    assert said.endswith(", and succeeds less.")
+    (pairs,) = [block for block in blocks if isinstance(block, Variants)]
+    assert [name for name, _ in pairs.variants][:2] == ["only A (8)", "all (8)"]
+    # Of two runs that succeed alike, the one that took less is better.
+    slow = made(tmp_path / "c", **dict.fromkeys(names, ("1_0", "1_1", "1_0", *PATH[1:])))
+    said = next(x.text for x in comparison_blocks(a, slow) if isinstance(x, Prose))
+    assert "A (a) is better in " in said
+    assert "steps" in said
 
 
 def test_a_pair_on_one_map(runs: tuple[Path, Path]) -> None:
@@ -94,7 +113,7 @@ def test_a_pair_on_one_map(runs: tuple[Path, Path]) -> None:
     facts = [f for block in detail.blocks if isinstance(block, Facts) for f in block.facts]
     parts = next(fact for fact in facts if fact.name == "they part")
     assert parts.value.startswith("at step 1: A moves to option ")
-    assert parts.to == "pair/e1?step=0"
+    assert parts.to == "pair/e1?step=1"
     (columns,) = [block for block in detail.blocks if isinstance(block, Columns)]
     said = [b for column in columns.columns for b in column if isinstance(b, Transcript)]
     assert [len(each.said) for each in said] == [7, 7]

@@ -175,6 +175,7 @@ PAIRING = Pairing(
     what="an episode",
     less=_LESS,
     neither=_NEITHER,
+    effort=frozenset({*EFFORT, "contacts"}),
     counted=frozenset(_COUNTED),
     cluster=_path,
     cluster_name="path",

@@ -55,6 +55,7 @@ class Pairing:
         what: what a sample is, such as "an episode".
         less: names of which less is better.
         neither: names that have no good side.
+        effort: names of what it took; less of it is no merit of a run that succeeds less.
         counted: names that are 0 or 1, for McNemar's test.
         cluster: what the bootstrap draws whole, such as an episode's path; None: lines one by one.
         cluster_name: what such a whole is called, such as "path".
@@ -72,6 +73,7 @@ class Pairing:
     what: str = "a sample"
     less: frozenset[str] = field(default_factory=frozenset)
     neither: frozenset[str] = field(default_factory=frozenset)
+    effort: frozenset[str] = field(default_factory=frozenset)
     counted: frozenset[str] = field(default_factory=frozenset)
     cluster: Callable[[Line], Any] | None = None
     cluster_name: str = "sample"

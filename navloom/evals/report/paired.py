@@ -38,6 +38,7 @@ from navloom.evals.report.paired_runs import (
     names_of,
     pairing_of,
 )
+from navloom.evals.report.paired_scores import Paired
 from navloom.evals.run_folder import each_sample
 
 _MOST_NAME = 60
@@ -72,21 +73,47 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
     if who.rows:
         blocks.append(Grid(table=who))
     blocks += [_scatter(found, name) for name in found.pairing.drawn if name in found.names]
-    blocks.append(_listed(found, groups or {"all": range(found.pairs)}))
+    blocks.append(_listed(found, groups))
     return blocks
 
 
 def _verdict(found: Comparison) -> str:
-    """Which run is better in what, of the differences that are shown to be more than chance."""
+    """Which run is better in what, of the differences that are shown to be more than chance.
+
+    To have done less is no merit of a run that is shown to succeed less: it may just have given up.
+    """
     ahead = {
         who: [each.metric for each in found.metrics if each.better == who] for who in ("A", "B")
     }
-    parts = [
-        f"{who} ({name}) is better in {', '.join(ahead[who])}"
-        for who, name in (("A", found.a), ("B", found.b))
-        if ahead[who]
-    ]
+    best = _success(found)
+    parts = []
+    for who, name in (("A", found.a), ("B", found.b)):
+        better, spared, worse = ahead[who], list[str](), False
+        if best is not None and best.better is not None:
+            worse = best.better != who
+            better = [each for each in better if each != best.metric]
+        if worse:
+            spared = [each for each in better if each in found.pairing.effort]
+            better = [each for each in better if each not in spared]
+        said = [_more(found, best, who)] if best is not None and best.better == who else []
+        said += [f"is better in {', '.join(better)}"] if better else []
+        said += [f"takes fewer {', '.join(spared)}, and succeeds less"] if spared else []
+        parts += [f"{who} ({name}) {', and '.join(said)}"] if said else []
     return "; ".join(parts) + "." if parts else "No difference is shown between the two."
+
+
+def _success(found: Comparison) -> Paired | None:
+    """The score that says who succeeded; None where none does."""
+    name = found.discordant[0].metric if found.discordant else ""
+    if name in found.pairing.neither:
+        return None
+    return next((each for each in found.metrics if each.metric == name), None)
+
+
+def _more(found: Comparison, best: Paired, who: str) -> str:
+    said = [found.pairing.spoken(best.metric, each) for each in (best.a, best.b)]
+    own, other = said if who == "A" else reversed(said)
+    return f"succeeds more ({best.metric} {own} against {other})"
 
 
 def _to(name: str) -> str:
@@ -156,7 +183,7 @@ def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
     names = [name for name in found.pairing.drawn if name in found.names][:4]
     columns = [found.names.index(name) for name in names]
     variants: list[tuple[str, tuple[Block, ...]]] = []
-    for group, rows in groups.items():
+    for group, rows in _opened_on(groups, found.pairs).items():
         ordered = sorted(rows, key=lambda n: _apart(found, n, columns))
         shown = ordered[:_MOST_ROWS]
         cells = tuple((found.ids[n], *_side_by_side(found, n, names, columns)) for n in shown)
@@ -169,6 +196,16 @@ def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
         body: Block = block if shown else Prose(text="No pair.", tone="quiet")
         variants.append((f"{group} ({len(ordered):,})", (body,)))
     return Variants(title="Pairs", variants=tuple(variants))
+
+
+def _opened_on(groups: Mapping[str, Sequence[int]], pairs: int) -> dict[str, Sequence[int]]:
+    """The groups in the order of their tabs: first where one run alone succeeded, most first."""
+    alone = sorted(
+        (name for name in ("only B", "only A") if groups.get(name)),
+        key=lambda name: -len(groups[name]),
+    )
+    whole = {"all": range(pairs), **groups}
+    return {name: whole[name] for name in dict.fromkeys([*alone, *whole])}
 
 
 def _apart(found: Comparison, n: int, columns: Sequence[int]) -> tuple[Any, ...]:
