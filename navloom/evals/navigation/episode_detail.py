@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError, RunError
-from navloom.evals.navigation.episode_facts import score_facts, tag_grid
-from navloom.evals.navigation.episode_map import Stands, goal_marks, truth_of, walk_marks
+from navloom.evals.navigation.episode_facts import score_facts, score_meanings, tag_grid
+from navloom.evals.navigation.episode_map import (
+    FAULT,
+    Stands,
+    goal_marks,
+    parted_words,
+    truth_of,
+    walk_marks,
+)
 from navloom.evals.navigation.episode_steps import map_options, step_blocks, transcript
 from navloom.evals.navigation.episode_strip import Eyes
 from navloom.evals.navigation.failure_behaviour import metres_to_goal, reference_of
@@ -101,6 +108,7 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
     blocks: list[Block] = [
         Prose(title="Instruction", text=case.episode.instruction),
         score_facts(case),
+        score_meanings(case),
     ]
     tags = tag_grid(case)
     if tags is not None:
@@ -129,19 +137,18 @@ def episode_map(looked: Looked) -> SceneMap:
 
 
 def _frames(looked: Looked) -> Iterator[Frame]:
-    fork = looked.case.tagged.deviation
+    fork, parted = looked.case.tagged.deviation, parted_words(looked.case)
     for number, step in enumerate(looked.walk.steps):
         deviates = fork is not None and fork.step == number
         right = fork.expected if fork is not None and deviates else None
         yield Frame(
             at=number,
-            title=f"Step {number + 1}: {action_of(step)}"
-            + (" (first deviation)" if deviates else ""),
+            title=f"Step {number + 1}: {action_of(step)}" + (f" ({parted})" if deviates else ""),
             options=tuple(map_options(looked.scene, step, right)),
             heading=step.heading,
             strip=looked.eyes.strip(step),
             blocks=(*step_blocks(step, right), *_pointed(looked, number)),
-            tone="bad" if deviates or step.faults else "plain",
+            tone="bad" if (deviates and parted == FAULT) or step.faults else "plain",
         )
 
 

@@ -6,18 +6,27 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from navloom.evals.navigation.episode_map import to_step
+from navloom.evals.navigation.episode_map import FAULT, parted_words, to_step
 from navloom.evals.navigation.failure_behaviour import spelled
 from navloom.evals.navigation.failure_cause import MEANS
 from navloom.evals.navigation.failures import Analysis
 from navloom.evals.navigation.metrics import METRICS
+from navloom.evals.navigation.path_metrics import METRES
+from navloom.evals.navigation.score_words import BEHAVED, score_columns
 from navloom.evals.navigation.scores import COUNTS, spoken
 from navloom.evals.navigation.shown_episodes import Case
 from navloom.evals.report.blocks import Fact, Facts, Grid, Tone
 from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.line_columns import meaning_of, meanings
 
 _MOST_SAID = 300
 _SUCCESSES = ("SR", "SR_stopped", "SR_end", "OSR", "SR_visible", "RGS", "SR_strict", "SR_telhop")
+
+
+def score_meanings(case: Case) -> Grid:
+    """What the scores and counts of an episode are, folded."""
+    found = (_mapping(case.result.get(key)) for key in ("scores", "counts"))
+    return meanings(map(meaning_of, score_columns(*found)))
 
 
 def score_facts(case: Case) -> Facts:
@@ -45,7 +54,9 @@ def score_facts(case: Case) -> Facts:
 
 def _spoken(name: str, value: Any) -> str:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return spoken(name, float(value)) if number and math.isfinite(value) else NOTHING
+    if not number or not math.isfinite(value):
+        return NOTHING
+    return spoken(name, float(value)) + (" m" if name in METRES else "")
 
 
 def _tone(name: str, value: Any) -> Tone:
@@ -61,9 +72,7 @@ def tag_grid(case: Case) -> Grid | None:
     for kind in tagged.behaviours:
         proof = _mapping(tagged.evidence.get(kind))
         if kind != "none":
-            rows.append(
-                (spelled(kind, proof), evidence(proof) or NOTHING, _first_step(case, proof))
-            )
+            rows.append((_tag(kind, proof), _meant(kind, proof), _first_step(case, proof)))
     if tagged.cause != "none":
         rows.append((f"cause: {tagged.cause.replace('_', ' ')}", _why(tagged), ""))
     fork = tagged.deviation
@@ -72,13 +81,38 @@ def tag_grid(case: Case) -> Grid | None:
         right = (
             f"the right way goes to {_place(fork.expected)}" if fork.expected else "it ends here"
         )
+        if (words := parted_words(case)) != FAULT:
+            right = (
+                f"the way that was given goes to {_place(fork.expected)}"
+                if fork.expected
+                else right
+            )
         told = f"step {fork.step + 1}, at {_place(fork.at)}: {went}; {right}"
-        rows.append(("first deviation", told, to_step(case.id, fork.step)))
+        rows.append((words, told, to_step(case.id, fork.step)))
     if not rows:
         return None
-    note = "Steps are counted from 1. The cause is judged by rules at the first deviation."
+    note = (
+        "What it did, why it left the right way, and where, by rules; scores stand above. Steps are"
+        " counted from 1."
+    )
     table = Table("Tags", note, ("tag", "evidence"), tuple(row[:2] for row in rows))
     return Grid(table=table, to=tuple(row[2] for row in rows))
+
+
+def _tag(kind: str, proof: Mapping[str, Any]) -> str:
+    """A behaviour's name; where an early stop was is said with what it means."""
+    return spelled(kind, {} if kind == "early_stop" else proof)
+
+
+def _meant(kind: str, proof: Mapping[str, Any]) -> str:
+    """What a behaviour is, and its evidence."""
+    said = [BEHAVED.get(kind, ""), evidence({k: v for k, v in proof.items() if k != "where"})]
+    left = {
+        "short": "it had not left the right way",
+        "elsewhere": "it had left the right way before",
+    }
+    said.insert(1, left.get(str(proof.get("where")), ""))
+    return "; ".join(filter(None, said)) or NOTHING
 
 
 def _why(tagged: Analysis) -> str:

@@ -17,6 +17,8 @@ from navloom.scenes.scene import Point3, Scene
 from navloom.tools.navigation.steps import Walk
 
 MOST_BUMPS = 200
+FAULT = "first deviation"
+_ALIKE = 1e-6
 
 
 def bumps_of(scene: Scene, bumps: Sequence[Point3]) -> dict[Spot, int]:
@@ -108,6 +110,16 @@ def _times(walk: Walk) -> list[float]:
     return found
 
 
+def parted_words(case: Case) -> str:
+    """What it is to have left the given way: of a success no fault, but another way."""
+    if not case.tagged.success:
+        return FAULT
+    scores = case.result.get("scores")
+    spl = scores.get("SPL") if isinstance(scores, Mapping) else None
+    short = isinstance(spl, int | float) and spl >= 1 - _ALIKE
+    return "another way, equally short" if short else "another way"
+
+
 def truth_of(case: Case, walk: Walk, scene: Scene) -> MapRoute | None:
     """The right way, dashed; None where there is none of two points."""
     points = spots_of(scene, reference_of(walk, case.episode, scene))
@@ -129,7 +141,11 @@ def walk_marks(case: Case, walk: Walk, stands: Stands, scene: Scene) -> Iterator
         yield MapMark(kind="stop", at=stands.spots[-1], to=to_step(case.id, last))
     fork = case.tagged.deviation
     for spot in spots_of(scene, [fork.at]) if fork is not None else ():
-        yield MapMark(kind="deviation", at=spot, to=to_step(case.id, fork.step if fork else 0))
+        words = parted_words(case)
+        kind = "deviation" if words == FAULT else "other_way"
+        label = words.partition(", ")[2]
+        to = to_step(case.id, fork.step if fork else 0)
+        yield MapMark(kind=kind, at=spot, label=label, to=to)
     near = case.tagged.evidence.get("missed_stop")
     step = near.get("nearest_step") if isinstance(near, Mapping) else None
     if isinstance(step, int) and (there := stands.at(step + 1)) is not None:

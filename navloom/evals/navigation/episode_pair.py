@@ -134,7 +134,7 @@ def _map(one: Looked, other: Looked, parted: int | None) -> SceneMap:
     step = None if parted is None else _step(one, parted) or _step(other, parted)
     if step is not None and step.viewpoint is not None:
         spots = spots_of(scene, [step.viewpoint])
-        marks += [MapMark(kind="deviation", at=spot, label="they part") for spot in spots]
+        marks += [MapMark(kind="other_way", at=spot, label="they part") for spot in spots]
     return SceneMap(
         title="Both walks",
         scene=case.episode.scene,

@@ -87,10 +87,6 @@ def _options(step: Step, right: str | None, of: str) -> Grid:
     rows = tuple(
         (
             str(option.id),
-            option.direction,
-            NOTHING if option.turn is None else f"{math.degrees(option.turn):+.0f}°",
-            NOTHING if option.distance is None else f"{option.distance:.2f}",
-            option.description,
             ", ".join(
                 word
                 for word, is_so in (
@@ -99,8 +95,12 @@ def _options(step: Step, right: str | None, of: str) -> Grid:
                 )
                 if is_so
             ),
+            option.direction,
+            NOTHING if option.turn is None else f"{math.degrees(option.turn):+.0f}°",
+            NOTHING if option.distance is None else f"{option.distance:.2f}",
+            option.description,
         )
         for option in step.options
     )
-    head = ("option", "where", "turn", "metres", "what lies there", "")
+    head = ("option", "", "where", "turn", "metres", "what lies there")
     return Grid(table=Table(f"Options{of}", "", head, rows), private=True)

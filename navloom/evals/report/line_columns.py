@@ -6,13 +6,13 @@ table; a kind of run says what is its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from navloom.evals.report.blocks import Detail
-from navloom.evals.report.document import NOTHING, number, percent
+from navloom.evals.report.blocks import Detail, Grid
+from navloom.evals.report.document import NOTHING, Table, number, percent
 
 Line = Mapping[str, Any]
 """A line of ``samples.jsonl`` or ``errors.jsonl``: anyone may have written it."""
@@ -43,6 +43,21 @@ class Column:
     shown: bool = True
     help: str = ""
     better: Literal["more", "less"] | None = None
+
+
+_UNITS = {"share": "%", "metres": "m", "seconds": "s", "dollars": "$", "count": "how many"}
+
+
+def meaning_of(column: Column) -> tuple[str, str, str]:
+    """A score's name, its unit, and what it is."""
+    better = f" {column.better.capitalize()} is better." if column.better else ""
+    return column.name, _UNITS.get(column.form, ""), f"{column.help.rstrip('.')}.{better}"
+
+
+def meanings(rows: Iterable[tuple[str, str, str]]) -> Grid:
+    """What scores mean, folded: (name, unit, what it is) each."""
+    words = "What these scores mean"
+    return Grid(table=Table(words, "", ("score", "unit", "what it is"), tuple(rows), folded=words))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,15 @@ import pytest
 from navloom.errors import RunError
 from navloom.evals.kinds import kind_of
 from navloom.evals.navigation.episode_map import Stands
+from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.report import build_nav_report
+from navloom.evals.navigation.score_words import BEHAVED, COUNTED
+from navloom.evals.navigation.scores import COUNTS
 from navloom.evals.report.blocks import (
     Bars,
     Block,
     Detail,
+    Facts,
     Grid,
     Prose,
     SceneMap,
@@ -179,6 +183,61 @@ def test_a_loop_says_where_it_stood_again(run: Path) -> None:
     tags = next(b for b in detail.blocks if isinstance(b, Grid) and b.table.title == "Tags")
     assert tags.table.rows[0][0] == "loop"
     assert "1_0 3x" in tags.table.rows[0][1]
+
+
+def _tags(detail: Detail) -> dict[str, str]:
+    rows = [b.table.rows for b in detail.blocks if isinstance(b, Grid) and b.table.title == "Tags"]
+    return {row[0]: row[1] for row in rows[0]} if rows else {}
+
+
+def test_another_way_that_succeeds_is_no_fault(run: Path, tmp_path: Path) -> None:
+    fork = looked(run, "s3")
+    assert "first deviation" in _tags(fork)
+    # The same walk as a success: its tags stay, the page says them otherwise.
+    told = next(each for each in each_sample(run) if each["id"] == "s3")
+    for spl, words in ((1.0, "another way, equally short"), (0.8, "another way")):
+        again = copy.deepcopy(told)
+        again["result"]["tags"]["success"] = True
+        again["result"]["scores"]["SPL"] = spl
+        detail = looked(run_folder(tmp_path / words, [again]), "s3")
+        assert words in _tags(detail)
+        assert "first deviation" not in json.dumps(record_of(detail))
+        plan = seen_map(detail)
+        assert plan.frames[3].title.endswith(f"({words})")
+        assert plan.frames[3].tone == "plain"
+        assert "other_way" in {mark.kind for mark in plan.marks}
+
+
+def test_scores_and_behaviours_say_what_they_are(run: Path) -> None:
+    detail = looked(run, "s4")
+    rows = next(
+        block.table.rows
+        for block in detail.blocks
+        if isinstance(block, Grid) and block.table.folded == "What these scores mean"
+    )
+    units = {name: unit for name, unit, _ in rows}
+    scores = next(block for block in detail.blocks if isinstance(block, Facts))
+    assert {fact.name for fact in scores.facts} == set(units)
+    assert (units["NE"], units["SPL"], units["steps"]) == ("m", "%", "how many")
+    means = {name: words for name, _, words in rows}
+    assert "the behaviour 'early stop'" in means["early_stop"]
+    assert "it had not left the right way" in _tags(detail)["early stop"]
+    assert set(BEHAVED) == set(BEHAVIOURS) - {"none"}
+    assert set(COUNTED) == set(COUNTS)
+    # Every score has a unit where a person reads it.
+    assert next(f.value for f in scores.facts if f.name == "NE").endswith(" m")
+
+
+def test_one_facet_speaks_of_behaviours(run: Path) -> None:
+    named = {c.name: c.facet for c in columns(run) if c.name.startswith("behaviour")}
+    assert named == {"behaviours": True, "behaviour": False}
+
+
+def test_what_was_chosen_stands_second_among_options(run: Path) -> None:
+    frame = seen_map(looked(run, "s3")).frames[3]
+    table = next(block.table for block in frame.blocks if isinstance(block, Grid))
+    assert table.header[:3] == ("option", "", "where")
+    assert {row[1] for row in table.rows} >= {"chosen", "right way"}
 
 
 def test_questions_answers_and_faults_are_told_whole(tmp_path: Path) -> None:
