@@ -72,21 +72,22 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
             of=_of(lambda s: _share(s.valid)),
             form="share",
             better="more",
-            help="path validity: a simple path along passages that are there",
+            help="path validity: 100 % where the answered path goes along passages that are there,"
+            " no place twice, from start to goal",
         ),
         Column(
             name="RTA",
             of=_of(lambda s: _share(s.traversable)),
             form="share",
             better="more",
-            help="of a yes with a valid path: the share of its passages the body can use",
+            help="of a yes with a valid path, the share of its passages that the body can use",
         ),
         Column(
             name="RV",
             of=_of(lambda s: _share(s.reason_valid)),
             form="share",
             better="more",
-            help="of a no: the judge's verdict on its reason",
+            help="of a no, whether its reason is right, as the judge has it",
         ),
         Column(
             name="fault",

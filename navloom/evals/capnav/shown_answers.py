@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from navloom.errors import NavloomError
-from navloom.evals.capnav.answer_columns import TRUTH, score_of
+from navloom.evals.capnav.answer_columns import TRUTH, columns, score_of
 from navloom.evals.capnav.data import Benchmark, Question, load_benchmark
 from navloom.evals.capnav.passages_map import Ground, ground_of, must_open, passages_map
 from navloom.evals.capnav.rules import AnswerScore
@@ -34,6 +34,7 @@ from navloom.evals.report.blocks import (
     to_samples,
 )
 from navloom.evals.report.document import NOTHING, Table, percent
+from navloom.evals.report.line_columns import meaning_of, meanings
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
@@ -43,6 +44,17 @@ from navloom.tools.capnav.feasible import Feasibility
 _KEPT = 8
 _MOST_ANSWERS = 200_000_000
 _WORDS = {True: "open", False: "blocked", None: "unlabelled"}
+_MEANS = meanings(
+    [
+        (
+            "outcome",
+            "",
+            "T is right and F wrong, P is a yes and N a no: TP and TN are right, FP says yes where"
+            " the body does not get there, FN says no where it does.",
+        ),
+        *(meaning_of(each) for each in columns({}) if each.name in ("PV", "RTA", "RV")),
+    ]
+)
 _OUTCOMES = {
     "TP": "yes, rightly",
     "TN": "no, rightly",
@@ -79,7 +91,13 @@ def detail(run: Path, line: Mapping[str, Any]) -> Detail:
         names = {} if ground is None else ground.names
         ends = () if ground is None or question is None else (question.start, question.end)
         blocks: list[Block] = [_said(text, score, result, names, ends), _worth(score, result)]
-        blocks += [*shown, *_judged(result, score, names), *_edges(result, names), *_rest(result)]
+        blocks += [
+            _MEANS,
+            *shown,
+            *_judged(result, score, names),
+            *_edges(result, names),
+            *_rest(result),
+        ]
         return Detail(
             title=f"{score.question_id} · {score.body}",
             headline=text.replace("[Agent]", score.body),

@@ -15,7 +15,7 @@ from navloom.evals.navcraft.relay_map import driven_map, placed_task, relay_map,
 from navloom.evals.navcraft.rules import TOLERANCE
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables, headline, title
-from navloom.evals.navcraft.task_columns import rest_of, result_of
+from navloom.evals.navcraft.task_columns import MEANS, rest_of, result_of
 from navloom.evals.navcraft.task_words import task_story
 from navloom.evals.report.blocks import (
     Block,
@@ -34,7 +34,7 @@ from navloom.evals.report.blocks import (
     to_sample,
 )
 from navloom.evals.report.document import Table, number, percent
-from navloom.evals.report.line_columns import Line
+from navloom.evals.report.line_columns import Line, meanings
 from navloom.evals.report.talks import talk_of
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.run_scenes import run_scene
@@ -46,6 +46,19 @@ from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Wish
 
 Load = Callable[[str], Scene]
+_GRADES = {
+    "plausible": "would a person ask for it: 0 to 1, of the three that follow",
+    "carry": "is it a thing that one asks for",
+    "room": "does it belong in the room where it goes",
+    "on": "does it belong on what it is put on",
+    "unambiguous": "its words fit one thing and one place",
+    "objects": "in its room that its words fit",
+    "assets": "in the end's room that its words fit",
+    "namesakes": "things of these names in other rooms",
+    "doors": "on the way",
+    "storeys": "that the way touches",
+    "belongs": "version of the list that grades",
+}
 
 
 def detail(run: Path, line: Mapping[str, Any]) -> Detail:
@@ -101,11 +114,12 @@ def task_detail(
         maps = [Prose(title="Map", text=f"The map is missing: {error}", tone="bad")]
     if found is None:
         found = findings_of(dict(line), load)
-    worth, *about = _worth(line, rest)
+    worth, means, *about = _worth(line, rest)
     driven = rest.get("driven")
     blocks = [
         _told(line),
         worth,
+        means,
         *maps,
         *([_legs(driven)] if driven else ()),
         found_block(found),
@@ -179,11 +193,14 @@ def _worth(line: Mapping[str, Any], rest: Mapping[str, Any]) -> list[Block]:
         if waits.get("robot"):
             text = f"{waits['robot']}, {_seconds(waits['seconds'])}"
             found.append(Fact(name="waits", value=text, note="by the transfer asset"))
-    blocks: list[Block] = [Facts(title="What it is worth", facts=tuple(found))]
+    means_of = [(fact.name, *MEANS[fact.name]) for fact in found if fact.name in MEANS]
+    blocks: list[Block] = [Facts(title="What it is worth", facts=tuple(found)), meanings(means_of)]
     if worth := rest.get("worth"):
-        graded = tuple(Fact(name=str(key), value=_value(value)) for key, value in worth.items())
-        note = "plausible: would a person ask for it, 0 to 1; the others are docs/dataset.md's"
-        blocks.append(Facts(title="As a task", note=note, facts=graded))
+        graded = tuple(
+            Fact(name=str(key), value=_value(value), note=_GRADES.get(key, ""))
+            for key, value in worth.items()
+        )
+        blocks.append(Facts(title="As a task", facts=graded))
     if line.get("profile"):
         told = tuple(Fact(name=str(k), value=_value(v)) for k, v in line["profile"].items())
         blocks.append(Facts(title="For whom", facts=told))

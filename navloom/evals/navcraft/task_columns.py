@@ -33,6 +33,29 @@ def _told(line: Line) -> str:
     return str(result_of(line)["phase_1"]["Task instruction"])
 
 
+MEANS: Mapping[str, tuple[str, str]] = {
+    "alone": ("m", "How far robot_1 walks where it does all of it alone."),
+    "alpha": ("", "robot_1's metres in the relay over those of its way alone. Less is better;"
+              " at 1 or more the relay spares it nothing."),
+    "gain": ("%", "1 − alpha: the part of its way that robot_1 is spared. More is better."),
+    "g_rate": ("", "The time until both are done over that of robot_1 alone. Less is better; above"
+               " 1 the relay takes longer."),
+    "sooner": ("%", "1 − g_rate: the part of the time that is spared. Below 0 it is later."),
+    "best_alone": ("", "g_rate where whichever robot stands better does all of it alone. A relay"
+                   " above it is no gain in time."),
+    "best_alpha": ("", "The least alpha of any relay of this task that the rules allow, robot_2"
+                   " starting wherever it may."),
+    "best_g_rate": ("", "The least g_rate of any such relay."),
+    "regret of alpha": ("%", "alpha less the best alpha. 0 is the best there is; less is better."),
+    "regret of g_rate": ("%", "How much longer it takes than the soonest relay. Less is better."),
+    "regret as asked": ("%", "alpha less the best alpha of relays that are as was asked for."),
+    "done after": ("s", "Until the object lies at its end, both robots walking at 1 m/s."),
+    "together": ("s", "How long both robots are in one place."),
+    "waits": ("s", "Which robot waits by the transfer asset, and how long."),
+}  # fmt: skip
+"""What a relay's numbers are: unit and words."""
+
+
 def columns(run: Mapping[str, Any]) -> list[Column]:
     """What a line of a run of NavCraft, or of a dataset, has of its own.
 

@@ -27,7 +27,7 @@ from navloom.evals.report.blocks import (
 )
 from navloom.evals.report.document import Table, named_apart
 from navloom.evals.report.intervals import columns_of
-from navloom.evals.report.line_columns import Line, Pairing
+from navloom.evals.report.line_columns import Line, Pairing, meaning_of, meanings
 from navloom.evals.report.paired_runs import (
     GROUPS,
     Comparison,
@@ -39,7 +39,7 @@ from navloom.evals.report.paired_runs import (
     pairing_of,
 )
 from navloom.evals.report.paired_scores import Paired
-from navloom.evals.run_folder import each_sample
+from navloom.evals.run_folder import each_sample, read_run
 
 _MOST_NAME = 60
 _MOST_ROWS = 100
@@ -72,6 +72,8 @@ def comparison_blocks(a: Path | str, b: Path | str) -> list[Block]:
     blocks.append(Grid(table=differences))
     if who.rows:
         blocks.append(Grid(table=who))
+    # In a column of its own: the tables themselves are those that `navloom compare` prints.
+    blocks.append(Columns(columns=((_meanings(a, found.names),),)))
     blocks += [_scatter(found, name) for name in found.pairing.drawn if name in found.names]
     blocks.append(_listed(found, groups))
     return blocks
@@ -114,6 +116,12 @@ def _more(found: Comparison, best: Paired, who: str) -> str:
     said = [found.pairing.spoken(best.metric, each) for each in (best.a, best.b)]
     own, other = said if who == "A" else reversed(said)
     return f"succeeds more ({best.metric} {own} against {other})"
+
+
+def _meanings(run: Path | str, names: Sequence[str]) -> Grid:
+    """What scores mean, as far as the kind's columns say it."""
+    said = {each.name: each for each in kind_of(run).columns(read_run(run)) if each.help}
+    return meanings(meaning_of(said[name]) for name in names if name in said)
 
 
 def _to(name: str) -> str:
@@ -247,7 +255,9 @@ def pair_detail(
         told = _both(name, kind_of(a).detail, (("A", a, first), ("B", b, second)))
     names = [*named_apart([a, b])]
     where = Prose(text=f"A: {names[0]}. B: {names[1]}.", tone="quiet")
-    blocks = (where, *told.blocks, _scores(halves, pairing))
+    scores = _scores(halves, pairing)
+    means = _meanings(a, [row[0] for row in scores.table.rows])
+    blocks = (where, *told.blocks, means, scores)
     return Detail(title=told.title, headline=told.headline, blocks=blocks)
 
 
