@@ -16,7 +16,9 @@ from navloom.evals.tasks.registry import load_task, makes_episodes
 from navloom.scenes.bodies import Embodiment
 from navloom.scenes.distances import metre_table
 from navloom.scenes.scene import Scene
+from navloom.scenes.space.body_field import body_field
 from navloom.scenes.space.body_graph import body_graph
+from navloom.scenes.space.dilation import LARGE
 from navloom.scenes.space.mover import mover_of
 from navloom.scenes.space.stands import Stand
 from navloom.scenes.uri import scene_of
@@ -29,7 +31,17 @@ _MOST_NAMED = 20
 
 def walked_of(request: EvalRequest) -> Walked:
     """What gives a scene the viewpoints and edges that a request goes by."""
+    if request.physics != "off" and request.embodiment.width > 2 * LARGE:
+        return lambda scene: _with_room(
+            _walked(request.waypoints, request.embodiment)(scene), request
+        )
     return _walked(request.waypoints, request.embodiment)
+
+
+def _with_room(scene: Scene, request: EvalRequest) -> Scene:
+    """A scene in which a large body fits somewhere; what says that it does not, says so at once."""
+    body_field(scene, request.embodiment)
+    return scene
 
 
 def walked_by(request: Mapping[str, Any]) -> Walked:

@@ -28,6 +28,8 @@ from navloom.scenes.space.obstacles import Obstacles
 from navloom.scenes.space.shapes import climbs, outer
 from navloom.scenes.space.underfoot import EPS, Underfoot
 
+LARGE = 0.75
+"""Metres of radius: for a larger body it is asked first whether walls leave it any place."""
 FAR = 1.0
 """Metres: nobody asks how much farther the next obstacle is from a body of this size."""
 _SAMPLE = 0.02
@@ -129,6 +131,8 @@ def dilated(
         climb = max(floors.stair, floors.step)
         wanted = _with_seeds(grid, cell, height, roofed, climb, seeds)
         cell, height, tread = cell[wanted], height[wanted], tread[wanted]
+    if radius > LARGE and _walled_in(obstacles, grid.middles(cell), height, body):
+        return _nowhere(grid)
     middles = grid.middles(cell)
     x, z = middles[:, 0].copy(), middles[:, 1].copy()
     clearance = np.zeros(len(cell))
@@ -150,6 +154,12 @@ def dilated(
     floor = Roomy(cell, height, clearance.copy())
     whole = Dilated(grid, cell, x, z, height, np.where(held, beside, -1), clearance, cell, floor)
     return _kept(whole, free)
+
+
+def _nowhere(grid: Grid) -> Dilated:
+    none, at = np.zeros(0, dtype=np.int32), np.zeros(0)
+    floor = Roomy(none, at, at)
+    return Dilated(grid, none, at, at, at, np.zeros((0, 4), np.int32), at, none, floor)
 
 
 def _kept(found: Dilated, free: Bools) -> Dilated:
@@ -234,6 +244,24 @@ def _with_seeds(
     pairs = joined(beside, (beside >= 0) & of_home[:, None] & of_home[beside])
     _, part = connected_components(pairs, directed=False)
     return np.asarray(of_home & np.isin(part, part[nearest]))
+
+
+def _walled_in(obstacles: Obstacles, at: Floats, height: Floats, body: Embodiment) -> bool:
+    """Whether walls that reach its head leave a body no place: however it is lifted, they count."""
+    step = body.height / 2
+    storey = np.round(height / step)
+    for each in np.unique(storey):
+        here = storey == each
+        faces = obstacles.within(*(at[here].min(axis=0) - FAR), *(at[here].max(axis=0) + FAR))
+        low, top = height[here].max() + step - EPS, height[here].min() + body.height
+        lines = obstacles.cut(faces, np.full(len(faces), low), top)
+        points = _sampled(lines)
+        if not len(points):
+            return False
+        metres, _ = nearest_in(KDTree(points), at[here], body.width / 2)
+        if np.isinf(metres).any():
+            return False
+    return True
 
 
 def _bands(
@@ -331,16 +359,22 @@ def _points(
     ends = np.concatenate([lines, edges[near, :4]])
     if not len(ends):
         return None
-    start, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
-    many = np.ceil(np.hypot(way[:, 0], way[:, 1]) / _SAMPLE).astype(np.int64) + 1
-    line = np.repeat(np.arange(len(ends)), many)
-    share = np.arange(len(line)) - np.repeat(np.cumsum(many) - many, many)
-    share = share / np.maximum(many - 1, 1)[line]
-    points = start[line] + share[:, None] * way[line]
+    points = _sampled(ends)
     # Furniture is of many small triangles, whose corners are one another's.
     whole = np.round(points / _SAME).astype(np.int64)
     _, once = np.unique(whole[:, 0] * 2**32 + whole[:, 1], return_index=True)
     return KDTree(points[once], compact_nodes=False, balanced_tree=False)
+
+
+def _sampled(ends: Floats) -> Floats:
+    """(n, 2) points along lines."""
+    start, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
+    many = np.ceil(np.hypot(way[:, 0], way[:, 1]) / _SAMPLE).astype(np.int64) + 1
+    line = np.repeat(np.arange(len(ends)), many)
+    step = np.arange(len(line)) - np.repeat(np.cumsum(many) - many, many)
+    share = step / np.maximum(many - 1, 1)[line]
+    out: Floats = start[line] + share[:, None] * way[line]
+    return out
 
 
 def nearest_in(tree: KDTree, at: Floats, most: float) -> tuple[Floats, Ints]:

@@ -58,6 +58,14 @@ def test_a_body_that_fits_nowhere_is_refused_in_a_line(home: Scene) -> None:
     assert "\n" not in str(refused.value)
 
 
+def test_a_body_wider_than_rooms_is_refused_before_its_places_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("navloom.scenes.space.dilation._bands", None)
+    with pytest.raises(SceneError, match=r"RAFT \(8\.00 m wide.* nowhere in home:7"):
+        body_graph(load_scene("home:7"), Embodiment(name="RAFT", width=8.0, height=1.5))
+
+
 @pytest.mark.parametrize("maker", [body_field, body_graph, mover_of])
 def test_a_body_broader_than_a_scene_is_refused_before_anything_is_made_for_it(
     home: Scene, maker: Callable[[Scene, Embodiment], object], monkeypatch: pytest.MonkeyPatch
