@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -200,6 +200,28 @@ def show(shown: Shown) -> None:
             print_table(table)
     for note in shown.notes:
         say(note)
+
+
+def write_page(
+    folders: Sequence[Path], out: Path, *, shown: Shown | None = None, licensed: bool = False
+) -> Path:
+    """Write ``report.html`` of runs, of a study or of mends; what is left out is said on stderr.
+
+    Args:
+        folders: what it is of.
+        out: the folder to write to.
+        shown: what the runs' kind says of them.
+        licensed: whether what scenes' licences keep is in it.
+
+    Raises:
+        RunError: a folder cannot be read, or nothing can be written.
+    """
+    from navloom.web.report_page import write_report_page
+
+    def note(line: str) -> None:
+        say(f"navloom: {line}")
+
+    return write_report_page(folders, out, note, shown=shown, licensed=licensed)
 
 
 def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -> None:

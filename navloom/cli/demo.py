@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from navloom.cli.common import end_session, show
+from navloom.cli.common import end_session, show, write_page
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import takes
 from navloom.evals.option import Opt
@@ -33,10 +33,10 @@ def demo(
     same commands with --model openai/gpt-4o-mini use one.
     """
     from navloom.errors import NavloomError
-    from navloom.evals.kinds import Shown, run_kind
+    from navloom.evals.kinds import run_kind
     from navloom.evals.navcraft.dataset import check_file
     from navloom.evals.navcraft.export import export_run
-    from navloom.evals.navcraft.report import document, write_report
+    from navloom.evals.navcraft.report_blocks import shown
     from navloom.evals.navcraft.request import SynthRequest
     from navloom.evals.progress import make_display
     from navloom.evals.session import Session
@@ -56,8 +56,9 @@ def demo(
     if checked.findings:
         raise NavloomError(f"the dataset is not valid: {checked.findings[0].text(tasks)}")
     say("3. a report")
-    report, written = write_report([run], out)
-    show(Shown(tables=document(report).screen()))
+    told = shown([run], out)
+    page = write_page([run], out, shown=told)
+    show(told)
     say("look at:")
-    for path in (*written, tasks):
+    for path in (page, *told.files, tasks):
         say(f"   {path}")

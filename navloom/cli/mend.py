@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from navloom.cli.common import print_json
-from navloom.cli.options import Json, SceneUri, takes
+from navloom.cli.common import print_json, write_page
+from navloom.cli.options import Json, SceneUri, WithLicensed, takes
 from navloom.evals.option import Opt
 from navloom.terminal import say, tell
 
@@ -33,6 +33,7 @@ def mend(
     costs: Annotated[
         Path | None, Opt('A JSON file of prices, such as {"widen": 700}.', metavar="FILE", env="")
     ] = None,
+    with_licensed: WithLicensed = False,
     as_json: Json = False,
 ) -> None:
     """Find the cheapest changes of a home that let a body through, and prove them by driving.
@@ -67,7 +68,8 @@ def mend(
         say(line)
     if as_json:
         print_json([one.record() for one in found])
-    say(f"wrote {out}/report.html: {len(mends_table(found).rows)} pairs")
+    page = write_page([out], out, licensed=with_licensed)
+    say(f"wrote {page}: {len(mends_table(found).rows)} pairs")
     if any(not one.before.arrived and not one.proven for one in found):
         raise typer.Exit(1)
 

@@ -38,6 +38,10 @@ SceneUri = Annotated[
     str,
     Opt("One home: home:7, demo:flat, hm3d:DIR/ID, a scene.json.", metavar="URI", argument=True),
 ]
+WithLicensed = Annotated[
+    bool,
+    Opt("Keep plans, captions, prompts and pictures of HM3D, MP3D and CapNav homes in the pages."),
+]
 Json = Annotated[bool, Opt("Print the result as JSON on stdout, for programs.", flag="--json")]
 Command = Callable[..., None]
 _CONTEXT = "typer_context"

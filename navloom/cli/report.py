@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli.common import print_json, show
+from navloom.cli.common import print_json, show, write_page
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import Json, RunFolder, takes
+from navloom.cli.options import Json, RunFolder, WithLicensed, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.terminal import say, tell
@@ -109,16 +109,18 @@ def report(
             shown="the first run's",
         ),
     ] = None,
+    with_licensed: WithLicensed = False,
     as_json: Json = False,
 ) -> None:
-    """Say how good runs are, with some of their samples to look at.
+    """Say how good runs are, with their samples to look at.
 
     Runs of `navloom synth` stand together, beside CoNavBench's Table 4; each run of `navloom eval`
-    gets a report of its own: scores, what went wrong, episodes step by step. Runs of `navloom eval
-    capnav` stand together in one table.
+    gets a report.md of its own: scores, what went wrong. Runs of `navloom eval capnav` stand
+    together in one table. report.html has the pages of `navloom view` of all these runs, and of two
+    that pair their comparison, in one file that needs nothing outside it.
     """
     from navloom.evals.kinds import kind_of
-    from navloom.files import check_place, formed
+    from navloom.files import check_place, formed, make_folder
 
     made = set()
     for run in runs:
@@ -135,9 +137,15 @@ def report(
         check_place(out, folder=True)
     with formed(f"a sample of {', '.join(map(str, runs))}", f"one of `navloom {kind.command}`"):
         shown = made.pop()(list(runs), out)
+    folder = runs[0] if out is None else out
+    make_folder(folder)
+    page = write_page(runs, folder, shown=shown, licensed=with_licensed)
+    files = [*shown.files[:1], page, *shown.files[1:]]
     if as_json:
-        print_json(shown.record)
+        # A kind that writes nothing itself says nothing of files.
+        said = {"files": [str(path) for path in files]} if shown.files else {}
+        print_json({**said, **shown.record})
         return
     show(shown)
-    for path in shown.files:
+    for path in files:
         say(f"wrote {path}")

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli.common import print_json
+from navloom.cli.common import print_json, write_page
 from navloom.cli.help_pages import Commands
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
@@ -62,7 +62,7 @@ def relays(
     models = model or (HEURISTIC, "builtin/random")
     for table in study_relays(request, models, out, session):
         tell(table.markdown())
-    say(f"wrote {out / 'report.html'}")
+    say(f"wrote {write_page([out], out)}")
 
 
 @app.command()
@@ -100,10 +100,10 @@ def worth(
     tables = study_worth(request, model, out, session, whole=whole, only=arm or ())
     if as_json:
         print_json(json.loads((out / "worth.json").read_bytes()))
-        return
-    for table in tables:
-        tell(f"{table.markdown()}\n")
-    say(f"wrote {out / 'report.html'}")
+    else:
+        for table in tables:
+            tell(f"{table.markdown()}\n")
+    say(f"wrote {write_page([out], out)}")
 
 
 @app.command()
@@ -124,6 +124,7 @@ def profiles(
     homes = min(homes, len(list_scenes(spec)))
     for table in study_profiles(request, homes, out, session):
         tell(f"{table.markdown()}\n")
+    say(f"wrote {write_page([out], out)}")
 
 
 @app.command()
@@ -159,6 +160,7 @@ def ablation(
         session=session,
     )
     tell(table.markdown())
+    say(f"wrote {write_page([out], out)}")
 
 
 @app.command()
@@ -184,7 +186,7 @@ def oracle(
     check_flags(context, request, study=True)
     arms = arm or tuple(STUDIED)
     table = study_oracle(replace(request, task=task), out, session, arms)
-    print_study(table, as_json=as_json)
+    print_study(table, out, as_json=as_json)
 
 
 @app.command()
@@ -213,4 +215,4 @@ def bodies(
 
     request = replace(request, options={"spec": spec, "kind": kind, "n": n})
     table = study_bodies(request, out, session, arm or tuple(PHYSICS_ARMS))
-    print_study(table, as_json=as_json)
+    print_study(table, out, as_json=as_json)

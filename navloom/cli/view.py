@@ -11,7 +11,7 @@ import typer
 
 from navloom.cli.common import counted
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import takes
+from navloom.cli.options import WithLicensed, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.terminal import say, tell
@@ -28,8 +28,8 @@ def view(
     paths: Annotated[
         tuple[str, ...],
         Opt(
-            "What to look at: folders of runs (of studies, of many runs), datasets (.jsonl), homes"
-            " such as home:4.",
+            "What to look at: folders of runs, of studies, of mends, of many; datasets (.jsonl);"
+            " homes such as home:4.",
             metavar="PATH",
             argument=True,
         ),
@@ -57,10 +57,7 @@ def view(
             metavar="DIR|FILE.html",
         ),
     ] = None,
-    with_licensed: Annotated[
-        bool,
-        Opt("Bundle plans, captions, prompts and pictures of HM3D, MP3D and CapNav homes, too."),
-    ] = False,
+    with_licensed: WithLicensed = False,
     token: Annotated[
         str | None,
         Opt(

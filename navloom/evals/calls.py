@@ -14,6 +14,7 @@ nothing of it is run or unpickled, what is inflated is bounded and has to have i
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -255,7 +256,7 @@ def _connected(path: Path, begins: bytes) -> sqlite3.Connection:
     # With write-ahead logging SQLite makes the log where there is none; without it a file that was
     # closed well needs none, nor does one that lies where nothing can be made.
     alone = begins[18] == _WAL and not Path(f"{path}-wal").exists()
-    where = f"file:{quote(str(path.absolute()))}?mode=ro"
+    where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
     try:
         file = sqlite3.connect(f"{where}&immutable=1" if alone else where, _WAIT_S, uri=True)
         file.execute("SELECT 1 FROM sqlite_master").fetchall()

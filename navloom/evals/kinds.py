@@ -91,6 +91,9 @@ class Shown:
         lines: what is said on stderr, also where a program reads.
         record: the same for programs.
         files: what was written.
+        blocks: what a page shows of several runs together.
+        details: what a page shows of some samples in place of :attr:`Kind.detail`, with pictures
+            that were made for it, by run and id.
     """
 
     tables: Sequence[Any] = ()
@@ -98,6 +101,8 @@ class Shown:
     lines: Sequence[str] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[Path] = ()
+    blocks: Sequence[Block] = ()
+    details: Mapping[tuple[Path, str], Detail] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

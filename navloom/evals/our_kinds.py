@@ -23,13 +23,13 @@ SINGLE = Kind(
     plan=later("navloom.evals.navcraft.run:plan"),
     job=later("navloom.evals.navcraft.run:SynthJob"),
     dry=later("navloom.evals.navcraft.run:calls"),
-    report=later("navloom.evals.navcraft.report:shown"),
+    report=later("navloom.evals.navcraft.report_blocks:shown"),
     export=later("navloom.evals.navcraft.export:export_run"),
     things=("attempts", "homes"),
     prompts_shown=None,
     columns=later("navloom.evals.navcraft.task_columns:columns"),
     detail=later("navloom.evals.navcraft.shown_tasks:detail"),
-    tables=later("navloom.evals.navcraft.shown_tasks:tables"),
+    tables=later("navloom.evals.navcraft.report_blocks:tables"),
     pairing=later("navloom.evals.navcraft.task_columns:pairing"),
 )
 COLLAB = replace(

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 
 from navloom.errors import NavloomError, RunError
 from navloom.files import make_folder, write_whole
 from navloom.web.app import page_files
-from navloom.web.documents import Documents
+from navloom.web.documents import MOST_COMPARED, Documents, NotGivenError
 
 _PACK = 400_000
 """Bytes of JSON in a pack, about: what one click inflates."""
 _MARK = ".navloom-bundle"
+_SAID_EVERY_S = 10.0
+_MOST_NAMED = 5
 
 
 def pack_of(path: str, packs: int) -> int:
@@ -34,17 +36,39 @@ def pack_of(path: str, packs: int) -> int:
 
 def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, bytes]:
     made: dict[str, bytes] = {}
+    whole = sum(len(source.rows()) for source in documents.sources)
+    told, samples = monotonic(), 0
     # Plans are known when all samples are made: `paths` gives them last.
     for path in documents.paths():
         try:
             found = documents.get(path)
+        except NotGivenError as error:
+            found = {"error": str(error)}
         except NavloomError as error:
             found = {"error": documents.without_places(str(error))}
-            note(f"{path}: {error}")
+            # That two runs cannot be compared is no fault: nobody asked for it.
+            if not path.startswith("compare/"):
+                note(f"{path}: {error}")
         made[path] = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode(
             errors="backslashreplace"
         )
+        samples += "/sample/" in path
+        if monotonic() - told > _SAID_EVERY_S:
+            told = monotonic()
+            note(f"{samples:,} of {whole:,} samples are pages")
     return made
+
+
+def _say_left_out(documents: Documents, note: Callable[[str], None]) -> None:
+    if scenes := sorted(documents.kept_back):
+        more = f" and {len(scenes) - _MOST_NAMED} more" if len(scenes) > _MOST_NAMED else ""
+        note(
+            f"plans, captions, prompts and pictures of {', '.join(scenes[:_MOST_NAMED])}{more} are"
+            " left out: their licences do not let them be given on. --with-licensed of `navloom"
+            " view --bundle` and `navloom report` keeps them in"
+        )
+    if (pairs := len(documents.pairs())) > MOST_COMPARED:
+        note(f"{MOST_COMPARED} of {pairs} comparisons are kept: name fewer runs to have others")
 
 
 def _packs(made: dict[str, bytes]) -> Iterator[str]:
@@ -57,13 +81,17 @@ def _packs(made: dict[str, bytes]) -> Iterator[str]:
         yield base64.b64encode(zlib.compress(b"{" + body + b"}", 9)).decode()
 
 
-def write_bundle(documents: Documents, target: Path, note: Callable[[str], None]) -> int:
+def write_bundle(
+    documents: Documents, target: Path, note: Callable[[str], None], first: str = ""
+) -> int:
     """Write the pages and all documents.
 
     Args:
         documents: what they show.
         target: a folder, new, empty or of a bundle before; or one file, ``NAME.html``.
-        note: told of each document that could not be made.
+        note: told of each document that could not be made, of what is left out for a licence, and
+            how far it is where that takes long.
+        first: the address that it opens on, such as ``#/source/0/scores``; empty: the list.
 
     Returns:
         How many bytes were written.
@@ -72,8 +100,10 @@ def write_bundle(documents: Documents, target: Path, note: Callable[[str], None]
         RunError: it cannot be written, or the folder holds other files.
     """
     packs = list(_packs(_documents(documents, note)))
+    _say_left_out(documents, note)
+    offline = f"Navloom.offline = {json.dumps({'packs': len(packs), 'first': first})};\n"
     if target.suffix == ".html":
-        page = _one_file(packs)
+        page = _one_file(packs, offline)
         write_whole(target, page)
         return len(page)
     if target.is_dir() and any(target.iterdir()) and not (target / _MARK).exists():
@@ -82,7 +112,7 @@ def write_bundle(documents: Documents, target: Path, note: Callable[[str], None]
         make_folder(each)
     files = page_files()
     files["index.html"] = _offline(files["index.html"].decode()).encode()
-    files["doc/packs.js"] = f"Navloom.offline = {{ packs: {len(packs)} }};\n".encode()
+    files["doc/packs.js"] = offline.encode()
     for n, text in enumerate(packs):
         files[f"doc/pack-{n}.js"] = f'Navloom.give({n}, "{text}");\n'.encode()
     for old in (target / "doc").glob("pack-*.js"):
@@ -108,20 +138,18 @@ def _offline(page: str) -> str:
     return page.replace(base, f'{base}\n<script defer src="doc/packs.js"></script>', 1)
 
 
-def _one_file(packs: list[str]) -> bytes:
+def _one_file(packs: list[str], offline: str) -> bytes:
     """Everything inline, allowed by its hash and by nothing else."""
     files = {name: data.decode() for name, data in page_files().items()}
     page = files["index.html"]
     scripts = [line.split('"')[1] for line in page.splitlines() if line.startswith("<script")]
     styles = [line.split('"')[3] for line in page.splitlines() if 'rel="stylesheet"' in line]
-    code = f"Navloom.offline = {{ packs: {len(packs)} }};\n"
-    code = "\n".join([files[scripts[0]], code, *(files[each] for each in scripts[1:])])
+    code = "\n".join([files[scripts[0]], offline, *(files[each] for each in scripts[1:])])
     look = "\n".join(files[each] for each in styles)
     policy = _POLICY.format(_SELF.format(_hash(code), _hash(look), ""))
-    title = html.escape("Navloom")
     lines = ["<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">', policy,
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
-             f"<title>{title}</title>", '<link rel="icon" href="data:,">',
+             "<title>Navloom</title>", '<link rel="icon" href="data:,">',
              f"<style>{look}</style>", "</head>", "<body>"]  # fmt: skip
     lines += [
         f'<script type="text/plain" id="pack-{n}">{text}</script>' for n, text in enumerate(packs)

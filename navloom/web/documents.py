@@ -17,21 +17,24 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from navloom.errors import NavloomError, RunError
 from navloom.evals.made_with import package_version
-from navloom.evals.report.blocks import Prose, SceneMap, record_of
+from navloom.evals.report.blocks import Detail, Prose, SceneMap, record_of
 from navloom.evals.report.paired import comparison_blocks, pair_detail
 from navloom.models.secrets import redacted
 from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
-_MOST_PAIRS = 500
-"""Pairs of samples of two runs that a bundle has."""
+MOST_COMPARED, _MOST_PAIRS = 12, 500
+"""Comparisons of two runs that a bundle has, and pairs of samples in all of them."""
 _NOT_GIVEN = (
     "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
     " given on. Whoever may have them makes the bundle with --with-licensed."
@@ -42,6 +45,10 @@ class NotThereError(NavloomError):
     """No document of this path: a link to what is gone, or to what never was."""
 
 
+class NotGivenError(NavloomError):
+    """A plan that a licence keeps from being given on."""
+
+
 class Documents:
     """The documents of some sources.
 
@@ -49,13 +56,25 @@ class Documents:
         sources: what is looked at.
         given: whether they are to be given to others, who are not told where files lay here.
         licensed: whether what scenes' licences keep is shown; on one's own machine it is.
+        details: what is shown of some samples in place of their source's detail, by folder and id.
+
+    Attributes:
+        kept_back: scenes of which something was not shown, for their licence.
     """
 
     def __init__(
-        self, sources: Sequence[Source], *, given: bool = False, licensed: bool = True
+        self,
+        sources: Sequence[Source],
+        *,
+        given: bool = False,
+        licensed: bool = True,
+        details: Mapping[tuple[Path, str], Detail] | None = None,
     ) -> None:
         self.sources = list(sources)
         self.licensed = licensed
+        self.kept_back: set[str] = set()
+        self._details = details or {}
+        self._compared: tuple[Any, ...] = ()
         self._places = sorted(self._named_places(), key=len, reverse=True) if given else []
         self._plans: OrderedDict[str, Any] = OrderedDict()
         self._scenes: dict[str, tuple[Source, str]] = {}
@@ -125,18 +144,31 @@ class Documents:
             for row in rows:
                 yield f"source/{n}/sample/{row.id}"
                 yield f"source/{n}/calls/{row.id}"
-        for a, b in self._pairs():
+        room = _MOST_PAIRS
+        for a, b in self.pairs()[:MOST_COMPARED]:
             yield f"compare/{a}/{b}"
+            if not self.comparable(a, b):
+                continue
             theirs = {row.id for row in self.sources[b].rows()}
-            both = [row.id for row in self.sources[a].rows() if row.id in theirs]
-            yield from (f"compare/{a}/{b}/{name}" for name in both[:_MOST_PAIRS])
+            both = [row.id for row in self.sources[a].rows() if row.id in theirs][:room]
+            room -= len(both)
+            yield from (f"compare/{a}/{b}/{name}" for name in both)
         for key in list(self._scenes):
             yield f"plan/{key}"
 
-    def _pairs(self) -> Iterator[tuple[int, int]]:
+    def pairs(self) -> list[tuple[int, int]]:
+        """Which two sources can be held against each other: the first with each, and so on."""
         kinds = [source.header().pairs for source in self.sources]
-        for b, second in enumerate(kinds):
-            yield from ((a, b) for a, first in enumerate(kinds[:b]) if first and first == second)
+        every = combinations(range(len(kinds)), 2)
+        return [(a, b) for a, b in every if kinds[a] and kinds[a] == kinds[b]]
+
+    def comparable(self, a: int, b: int) -> bool:
+        """Whether samples of one id are one thing in both, so that there is something to say."""
+        try:
+            self._compare(str(a), str(b))
+        except NavloomError:
+            return False
+        return True
 
     def _of(self, n: str) -> Source:
         if n.isascii() and n.isdigit() and len(n) < 6 and int(n) < len(self.sources):
@@ -183,7 +215,7 @@ class Documents:
     def _sample(self, n: str, name: str) -> Any:
         source = self._of(n)
         try:
-            detail = source.detail(name)
+            detail = self._details.get((source.path, name)) or source.detail(name)
         except KeyError:
             raise NotThereError(
                 f"'{source.header().name}' has no sample '{name[:80]}': it may have been retried"
@@ -200,7 +232,10 @@ class Documents:
 
     def _compare(self, a: str, b: str) -> Any:
         first, second = self._pairing(a, b)
-        return self._shown(first, comparison_blocks(first.path, second.path), "")
+        now = (a, b), first.state(), second.state()
+        if self._compared[:1] != (now,):
+            self._compared = now, self._shown(first, comparison_blocks(first.path, second.path), "")
+        return self._compared[1]
 
     def _pair(self, a: str, b: str, name: str) -> Any:
         first, second = self._pairing(a, b)
@@ -231,18 +266,30 @@ class Documents:
             self._scenes[self.key(block.scene)] = source, block.scene
         made = record_of(value)
         if not self.licensed and scene.startswith(LICENSED):
+            self.kept_back.add(scene)
             made = _without_private(made)
-        return self._keyed(made)
+        runs = source.runs()
+        return self._keyed(made, {name: self._number(path) for name, path in runs.items()})
 
-    def _keyed(self, made: Any) -> Any:
+    def _keyed(self, made: Any, runs: Mapping[str, int | None]) -> Any:
         if isinstance(made, list):
-            return [self._keyed(each) for each in made]
+            return [self._keyed(each, runs) for each in made]
         if isinstance(made, dict):
-            done = {key: self._keyed(each) for key, each in made.items()}
+            done = {
+                key: _led(each, runs) if key == "to" and runs else self._keyed(each, runs)
+                for key, each in made.items()
+            }
             if made.get("block") == "SceneMap":
                 done["plan"] = self.key(made["scene"])
             return done
         return made
+
+    def _number(self, path: Path) -> int | None:
+        """Which source a run is."""
+        there = path.resolve()
+        return next(
+            (n for n, each in enumerate(self.sources) if each.path.resolve() == there), None
+        )
 
     @staticmethod
     def key(scene: str) -> str:
@@ -254,7 +301,8 @@ class Documents:
             self._find(key)
         source, uri = self._scenes[key]
         if not self.licensed and uri.startswith(LICENSED):
-            raise RunError(_NOT_GIVEN)
+            self.kept_back.add(uri)
+            raise NotGivenError(_NOT_GIVEN)
         if key not in self._plans:
             from navloom.scenes.plan_data import plan_data
             from navloom.scenes.plan_svg import plan_drawing
@@ -276,6 +324,17 @@ class Documents:
 
 def _column(column: Any) -> dict[str, Any]:
     return {key: value for key, value in asdict(column).items() if key != "of"}
+
+
+def _led(to: Any, runs: Mapping[str, int | None]) -> Any:
+    """Addresses ``run/NAME/...`` from the page's root; empty where that run is not open."""
+    if isinstance(to, list):
+        return [_led(each, runs) for each in to]
+    if not str(to).startswith("run/"):
+        return to
+    name, _, rest = str(to).removeprefix("run/").partition("/")
+    number = runs.get(unquote(name))
+    return "" if number is None else f"#/source/{number}/{rest}"
 
 
 def _maps(value: Any) -> Iterator[SceneMap]:

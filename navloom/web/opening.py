@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from navloom.errors import NavloomError, UsageError
+from navloom.evals.report.kept_report import NAME
 from navloom.web.run_source import RunSource
 from navloom.web.source import Source
 
@@ -18,7 +19,7 @@ def open_sources(
     """The sources of some names.
 
     Args:
-        named: folders of runs, of studies, of both; dataset files; scenes' URIs.
+        named: folders of runs, of studies, of mends, of many; dataset files; scenes' URIs.
         note: told of each that is passed over, in a line.
         scenes: where datasets' homes are.
 
@@ -26,38 +27,55 @@ def open_sources(
         UsageError: nothing is there that can be looked at; NavloomError: the only one is broken.
     """
     found: list[Source] = []
-    runs = [run for name in named if Path(name).is_dir() for run in _runs_in(Path(name))]
+    folders = [each for name in named if Path(name).is_dir() for each in _folders_in(Path(name))]
+    reports = [each for each in folders if not _is_run(each)]
+    runs = [each for each in folders if _is_run(each)]
     others = [name for name in named if not Path(name).is_dir()]
     if len(runs) > _MOST:
         note(f"{len(runs)} runs: the newest {_MOST} are shown; name fewer folders to see others")
         runs = sorted(runs, key=lambda run: (run / "run.json").stat().st_mtime)[-_MOST:]
-    for run in runs:
+    for folder in (*reports, *runs):
         try:
-            found.append(RunSource(run))
+            found.append(RunSource(folder) if _is_run(folder) else _report(folder))
         except NavloomError as error:
-            if len(runs) + len(others) == 1:
+            if len(reports) + len(runs) + len(others) == 1:
                 raise
-            note(f"{run} is passed over: {error}")
+            note(f"{folder} is passed over: {error}")
     for name in others:
         found += _other(name, scenes)
     if not found:
         said = " ".join(named)
         raise UsageError(
             f"{said}: no run is here (a folder with a run.json, up to {_DEPTH} levels down), no"
-            " dataset and no home: name what `--out` made, a .jsonl file, or a home such as home:4"
+            " study, no dataset and no home: name what `--out` made, a .jsonl file, or a home such"
+            " as home:4"
         )
     return found
 
 
-def _runs_in(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
-    if (folder / "run.json").is_file():
+def _is_run(folder: Path) -> bool:
+    return (folder / "run.json").is_file()
+
+
+def _folders_in(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
+    """Runs, and the studies that they are of, in this folder and below."""
+    if _is_run(folder):
         yield folder
-    elif depth:
+        return
+    if (folder / NAME).is_file():
+        yield folder
+    if depth:
         inside = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
         for each in inside:
             # A link may lead out of the folder that was named.
             if each.is_dir() and not each.is_symlink():
-                yield from _runs_in(each, depth - 1)
+                yield from _folders_in(each, depth - 1)
+
+
+def _report(folder: Path) -> Source:
+    from navloom.web.other_sources import ReportSource
+
+    return ReportSource(folder)
 
 
 def _other(name: str, scenes: Sequence[str]) -> list[Source]:

@@ -1,8 +1,8 @@
-"""A dataset and a home as a page looks at them."""
+"""A dataset, a report of several runs and a home as a page looks at them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from navloom.evals.navcraft.shown_dataset import (
     dataset_tables,
 )
 from navloom.evals.report.blocks import Block, Detail
+from navloom.evals.report.kept_report import NAME, KeptReport, read_report
 from navloom.evals.report.line_columns import Column
 from navloom.evals.report.shown_scene import scene_blocks
 from navloom.line_file import Place
@@ -95,6 +96,73 @@ class DatasetSource(Source):
     @cached_property
     def _homes(self) -> SceneNames:
         return SceneNames(self._where)
+
+
+class ReportSource(Source):
+    """What is said of several runs together, or of a home's mends.
+
+    Args:
+        path: the folder that it is of.
+        said: what is said; None where the folder's ``report.json`` says it.
+        runs: folders of the runs, by name; those in the folder unless given.
+
+    Raises:
+        RunError: ``report.json`` cannot be read.
+    """
+
+    def __init__(
+        self, path: Path, said: KeptReport | None = None, runs: Mapping[str, Path] | None = None
+    ) -> None:
+        self.path = path
+        self._given, self._runs = said, runs
+        self._said = said or read_report(path)
+        self._was = self.state()
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """It has no rows."""
+        return ()
+
+    def rows(self) -> Sequence[Row]:
+        """None."""
+        return ()
+
+    def state(self) -> tuple[Any, ...]:
+        """The size and time of its file."""
+        return () if self._given else size_and_time(self.path / NAME)
+
+    def header(self) -> Header:
+        """Its title."""
+        said, kind = self._now(), "report" if self._given else self._said.what
+        name = said.title if self._given else self.path.resolve().name
+        cells = {"name": name, "kind": kind, "task": said.title}
+        tabs = (("report", "Report"),)
+        return Header(name=name, kind=kind, cells=cells, tabs=tabs)
+
+    def tab(self, name: str) -> Sequence[Block]:
+        """What it says."""
+        del name
+        return self._now().blocks
+
+    def detail(self, name: str) -> Detail:
+        """It has no rows."""
+        raise KeyError(name)
+
+    def scenes(self) -> Iterable[str]:
+        """Whose licence its private blocks are under."""
+        return self._now().scenes
+
+    def runs(self) -> Mapping[str, Path]:
+        """The runs that it is of."""
+        if self._runs is not None:
+            return self._runs
+        return {each.name: each for each in self.path.iterdir() if (each / "run.json").is_file()}
+
+    def _now(self) -> KeptReport:
+        """As the file is now: a study that goes on writes it anew."""
+        if self.state() != self._was:
+            self._said, self._was = read_report(self.path), self.state()
+        return self._said
 
 
 class HomeSource(Source):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ class Header:
 
     Attributes:
         name: the folder's or file's.
-        kind: ``run``, ``dataset``, ``home``.
+        kind: ``run``, ``dataset``, ``home``, ``study``, ``mends``, ``report``.
         cells: of :data:`LIST_COLUMNS`, by name.
         state: of a run: running, done, stopped, limit, left.
         notes: what is wrong with it, a line each.
@@ -106,6 +106,10 @@ class Source(ABC):
     def scenes(self) -> Iterable[str]:
         """URIs of the scenes that its maps may ask for."""
         return ()
+
+    def runs(self) -> Mapping[str, Path]:
+        """Of a report of several runs, their folders, by the names in its addresses."""
+        return {}
 
     def load(self, uri: str) -> Scene:
         """A scene that its maps stand on; SceneError where it is gone."""

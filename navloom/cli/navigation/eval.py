@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from navloom.cli.capnav.eval import capnav, capnav_truth
-from navloom.cli.common import carry_out, print_json, run_folder
+from navloom.cli.common import carry_out, print_json, run_folder, write_page
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import How, Json, OutOrMade, takes
 from navloom.errors import UsageError
@@ -181,7 +182,7 @@ def dialogue(
     check_flags(context, request, study=True)
     request = replace(request, options={"goals": goals})
     folder = run_folder(out, request.task, request)
-    print_study(compare_dialogue(request, folder, session), as_json=as_json)
+    print_study(compare_dialogue(request, folder, session), folder, as_json=as_json)
     say(f"  the runs are {folder}/*; each has its own report: navloom report RUN")
 
 
@@ -214,12 +215,13 @@ def check_flags(context: typer.Context, request: EvalRequest, *, study: bool = F
             raise UsageError(f"{flag} does nothing without {needed}: add that, or leave it out")
 
 
-def print_study(table: Table, *, as_json: bool) -> None:
-    """Print what several runs of one question give."""
+def print_study(table: Table, out: Path, *, as_json: bool) -> None:
+    """Print what several runs of one question give, and write their page."""
     if as_json:
         print_json({"title": table.title, "runs": table.record})
     else:
         tell(table.markdown() + "\n")
+    say(f"wrote {write_page([out], out)}")
 
 
 app.command("capnav")(capnav)

@@ -1,4 +1,4 @@
-"""Mends of a home as a page: what was changed, what it costs, before and after on the plan."""
+"""Mends of a home as a report: what was changed, what it costs, before and after on the plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from navloom.errors import SceneError
-from navloom.evals.report.document import Document, Shown, Table, data_uri, png
+from navloom.evals.report.blocks import Block, Grid, Picture, Prose
+from navloom.evals.report.document import Document, Table, png
+from navloom.evals.report.kept_report import KeptReport, keep_report
 from navloom.files import make_folder, write_whole
 from navloom.scenes.formats.scene_json import save
 from navloom.scenes.mend.changes import mended_copy
@@ -19,7 +21,7 @@ _MOST_DRAWN = 40
 
 
 def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
-    """Write ``report.html``, ``report.md``, ``mends.json``, and of each mend a plan and a copy.
+    """Write ``report.md``, ``report.json``, ``mends.json``, and of each mend a plan and a copy.
 
     Args:
         scene: the home as it is.
@@ -34,22 +36,37 @@ def write_mends(scene: Scene, found: Sequence[Mend], folder: Path) -> list[str]:
     """
     make_folder(folder)
     said: list[str] = []
-    pictures: list[Shown] = []
+    pictures: list[Picture] = []
     for number, each in enumerate(_proven(found)[:_MOST_DRAWN], start=1):
-        figure = draw_mend(scene, each)
-        write_whole(folder / f"mend-{number}.png", png(figure))
+        drawn = png(draw_mend(scene, each))
+        write_whole(folder / f"mend-{number}.png", drawn)
         numbered = enumerate(each.changes, start=1)
         listed = "; ".join(f"{k}. {c.words} ({c.cost:,.0f})" for k, c in numbered)
         title = f"{number}. {each.body}: {each.start} to {each.goal}"
-        pictures.append(Shown(title, data_uri(figure), f"Before and after of {title}", listed))
+        pictures.append(
+            Picture(
+                title=title,
+                data=drawn,
+                alt=f"Before and after of {title}",
+                note=listed,
+                private=True,
+            )
+        )
         try:
             copy = mended_copy(scene, each.changes, f"{scene.id}-mended-{number}")
             save(copy, folder / f"mend-{number}.json")
         except SceneError as error:
             said.append(f"mend {number}: no copy of the home is written: {error}")
     document = _document(scene, found)
-    page = document.html("capnav/mend_page.html", mends=pictures)
-    document.write(folder, page)
+    document.write(folder)
+    blocks: tuple[Block, ...] = (
+        Prose(title=document.title, text=document.headline),
+        *(Grid(table=table) for table in document.tables),
+        *pictures,
+    )
+    keep_report(
+        folder, KeptReport(title=document.title, what="mends", blocks=blocks, scenes=(scene.uri,))
+    )
     record = {"scene": scene.uri, "mends": [each.record() for each in found]}
     write_whole(folder / "mends.json", (json.dumps(record, indent=1) + "\n").encode())
     return said

@@ -28,6 +28,7 @@ from navloom.evals.capnav.scores import read_capnav
 from navloom.evals.judging.rows import ANSWERS
 from navloom.evals.kinds import Calls, Note, Plan, Shown, reply_tokens
 from navloom.evals.progress import Summary
+from navloom.evals.report.blocks import Grid, Prose
 from navloom.evals.run_folder import each_sample
 from navloom.evals.session import Job, Sample, check_id, sample_seed
 from navloom.evals.video import check_video, sample_frames, video_digest
@@ -312,9 +313,7 @@ def report(runs: list[Path], out: Path | None) -> Shown:
     said, files = write_capnav_report(runs, out)
     return Shown(
         tables=said.screen(),
-        record={
-            "files": [str(file) for file in files],
-            "runs": [read_capnav(run).record() for run in runs],
-        },
+        record={"runs": [read_capnav(run).record() for run in runs]},
         files=files,
+        blocks=[Prose(title=said.title, text=""), *(Grid(table=table) for table in said.tables)],
     )

@@ -145,14 +145,14 @@ def report_tables(read: Mapping[str, CapnavScores]) -> list[Table]:
 def write_capnav_report(
     runs: Sequence[Path], out: Path | None = None
 ) -> tuple[Document, list[Path]]:
-    """Write ``report.md`` and ``report.html`` of some runs.
+    """Write ``report.md`` of some runs.
 
     Args:
         runs: their folders.
         out: where to; the first run's folder unless given.
 
     Returns:
-        What it says, and the files.
+        What it says, and the file.
 
     Raises:
         RunError: a folder is no run of this evaluation, or cannot be written.
@@ -162,7 +162,7 @@ def write_capnav_report(
     models = ", ".join(dict.fromkeys(scores.model for scores in read.values()))
     counts = " + ".join(str(len(scores.scores)) for scores in read.values())
     report = Document(f"CapNav · {models} · n = {counts}", "", tuple(tables))
-    return report, report.write(runs[0] if out is None else out, report.html())
+    return report, [report.write(runs[0] if out is None else out)]
 
 
 _WORDS = {True: "feasible", False: "not", None: "unknown"}

@@ -21,12 +21,14 @@ import numpy as np
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.evals.navcraft.report import write_report
+from navloom.evals.navcraft.report_blocks import report_blocks
 from navloom.evals.navcraft.request import FIRST, SynthRequest
 from navloom.evals.navcraft.scores import RunScore, score_run
 from navloom.evals.navcraft.studies import REPAIRS, TURNS, whole_run
 from navloom.evals.navcraft.tables import score_json, table_4, variety_table, worth_table
 from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
 from navloom.evals.report.intervals import intervals
+from navloom.evals.report.kept_report import keep_study
 from navloom.evals.request import HEURISTIC
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
@@ -102,19 +104,18 @@ def study_worth(
     for name in only or arms:
         folders[name] = out / "".join(c if c.isalnum() or c in "-." else "-" for c in name)
         whole_run(replace(request, kind="collab", **arms[name]), folders[name], study)
-    write_report([*folders.values()], out)
+    report, _ = write_report([*folders.values()], out)
     scores = {name: replace(score_run(folder), name=name) for name, folder in folders.items()}
     differences = against_blind(folders)
     record = {"scores": {name: score_json(each) for name, each in scores.items()}}
     write_whole(out / "worth.json", json.dumps({**record, "differences": differences}).encode())
     named = [(name, score.merits) for name, score in scores.items()]
-    return [
-        table_4([*scores.values()]),
-        worth_table(named),
-        variety_table(named),
-        _effort_table(scores),
-        *([_difference_table(differences)] if differences else []),
-    ]
+    effort = _effort_table(scores)
+    against = [_difference_table(differences)] if differences else []
+    more = report_blocks([*folders.values()], report)
+    runs = [folder.name for folder in folders.values()]
+    keep_study(out, [effort, *against], runs=runs, more=more)
+    return [table_4([*scores.values()]), worth_table(named), variety_table(named), effort, *against]
 
 
 def against_blind(folders: Mapping[str, Path]) -> list[dict[str, Any]]:

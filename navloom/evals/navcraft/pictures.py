@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from navloom.errors import SceneError
 from navloom.evals.navcraft.task_words import task_story
-from navloom.scenes.plan import draw_into, draw_plan
+from navloom.scenes.plan import draw_into
 from navloom.scenes.plan_building import FromAbove
-from navloom.scenes.plan_legend import draw_legend, legend_handles, legend_strip
+from navloom.scenes.plan_legend import draw_legend, legend_handles
 from navloom.scenes.plan_lines import Mark, Route
 from navloom.scenes.plan_look import MarkKind
 from navloom.scenes.plan_shapes import readable
@@ -21,7 +20,6 @@ from navloom.scenes.scene import Scene
 from navloom.sim.embedded.from_above import floors_from_above
 from navloom.sim.embedded.lookout import can_look
 from navloom.tools.navcraft.paths import Anchor, metric_graph, spot_of
-from navloom.tools.navcraft.worth import SENSIBLE
 
 Spot = tuple[int, float, float]
 
@@ -104,40 +102,6 @@ class _Ways:
         return [spot_of(self.scene, node) for node in nodes]
 
 
-def task_picture(
-    scene: Scene, row: Mapping[str, Any], *, legend: bool = True, width: float = 5.4
-) -> Figure:
-    """One task on its scene's plan, on the floors it uses.
-
-    Args:
-        scene: the task's.
-        row: an exported line.
-        legend: say below what lines and marks mean; else :func:`tasks_legend` does.
-        width: inches.
-
-    Raises:
-        SceneError: as :func:`task_routes`.
-    """
-    routes, marks = task_routes(scene, row)
-    floors = _floors(routes, marks)
-    return draw_plan(
-        scene,
-        routes=routes,
-        marks=marks,
-        items=_has_sizes(scene),
-        floors=floors,
-        above=_from_above(scene, floors),
-        legend=legend,
-        width=width,
-        height=5.6,
-    )
-
-
-def tasks_legend(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """What the lines and marks of some tasks mean, once for all their plans."""
-    return legend_strip(*_all_that_occurs(rows))
-
-
 def _all_that_occurs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Route], list[Mark]]:
     relays = any(row.get("phase_2") for row in rows)
     kinds: tuple[MarkKind, ...] = ("start_1", "start_2", "object", "handoff", "end")
@@ -159,32 +123,6 @@ def _from_above(scene: Scene, floors: set[int]) -> dict[int, FromAbove] | None:
 
 def _floors(routes: Sequence[Route], marks: Sequence[Mark]) -> set[int]:
     return {at for route in routes for at, _, _ in route.points} | {mark.floor for mark in marks}
-
-
-def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mapping[str, Any]]:
-    """Choose tasks to show: spread over the scenes, in their order, always the same.
-
-    Relays that end sooner than robot_1 alone would; where there are none, errands for one robot;
-    slower relays only where there is nothing else. Of these what a person would ask for, if any is.
-    """
-    best = min(map(_rank, rows), default=(0, False))
-    by_scene: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        if _rank(row) == best:
-            by_scene.setdefault(row["scene"], []).append(row)
-    names = list(by_scene)
-    if len(names) > most:
-        names = [names[i * len(names) // most] for i in range(most)]
-    turns = zip_longest(*(by_scene[name] for name in names))
-    return [row for turn in turns for row in turn if row is not None][:most]
-
-
-def _rank(row: Mapping[str, Any]) -> tuple[int, bool]:
-    rest = row["navloom"]
-    odd = rest.get("worth", {}).get("plausible", 1.0) < SENSIBLE
-    if row.get("phase_2") is None:
-        return 1, odd
-    return (0 if rest["g_rate"] < 1 else 2), odd
 
 
 def contact_sheet(

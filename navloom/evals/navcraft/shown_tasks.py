@@ -1,4 +1,4 @@
-"""What a page shows of NavCraft's tasks: one whole, of a run or of a file, and a run's tables."""
+"""What a page shows of a NavCraft task, of a run or of a file."""
 
 from __future__ import annotations
 
@@ -13,30 +13,25 @@ from navloom.evals.navcraft.dataset import findings_of
 from navloom.evals.navcraft.export import task_line
 from navloom.evals.navcraft.relay_map import driven_map, placed_task, relay_map, solo_map
 from navloom.evals.navcraft.rules import TOLERANCE
-from navloom.evals.navcraft.scores import score_run
-from navloom.evals.navcraft.tables import all_tables, headline, title
 from navloom.evals.navcraft.task_columns import MEANS, rest_of, result_of
 from navloom.evals.navcraft.task_words import task_story
 from navloom.evals.report.blocks import (
     Block,
     Detail,
-    Dot,
     Fact,
     Facts,
     Grid,
     Prose,
     Said,
-    Scatter,
     SceneMap,
     Tone,
     Transcript,
     Variants,
-    to_sample,
 )
 from navloom.evals.report.document import Table, number, percent
 from navloom.evals.report.line_columns import Line, meanings
 from navloom.evals.report.talks import talk_of
-from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
 from navloom.scenes.scene import Scene
@@ -349,35 +344,3 @@ def _made(run: Path, line: Line) -> Transcript:
         for code in rest.get(key, ())
     ]
     return Transcript(title="Tries and repairs", said=(*said, end))
-
-
-def tables(run: Path) -> list[Block]:
-    """A report's tables of one run.
-
-    Raises:
-        RunError: the folder is no run, or is broken.
-    """
-    score = score_run(run)
-    said = headline([score], score.merits.tasks)
-    dots = tuple(
-        Dot(
-            x=rest["gain_alpha"],
-            y=rest["gain_g"],
-            name=f"{line['id']}: {result_of(line)['phase_2']['Collaborative type']}",
-            to=to_sample(line["id"]),
-        )
-        for line in read_samples(run)
-        if (rest := rest_of(line)).get("gain_g") is not None
-    )
-    drawn = Scatter(
-        title="What relays spare",
-        note="A dot a relay: what robot_1 is spared of its way, and what both are of its time.",
-        x="gain: 1 − alpha",
-        y="sooner: 1 − g_rate",
-        dots=dots,
-    )
-    return [
-        Prose(title=title([score]), text=said),
-        *([drawn] if dots else ()),
-        *(Grid(table=table) for table in all_tables([score])),
-    ]

@@ -22,10 +22,12 @@ from typing import Any
 
 from navloom.evals.kinds import run_kind
 from navloom.evals.navcraft.report import write_report
+from navloom.evals.navcraft.report_blocks import report_blocks
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navcraft.scores import score_run
 from navloom.evals.report.document import Table, percent, rate_cell
 from navloom.evals.report.intervals import Spread
+from navloom.evals.report.kept_report import keep_study
 from navloom.evals.run_folder import read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study, check_free
@@ -63,7 +65,7 @@ def study_relays(
         session: how to go through the runs.
 
     Returns:
-        One table; ``out/report.html`` has the distributions as pictures.
+        One table; ``out/report.json`` has it with all that a report of the runs shows.
 
     Raises:
         RunError: ``out`` is a run's folder, or what :func:`navloom.evals.kinds.run_kind` raises.
@@ -74,8 +76,10 @@ def study_relays(
     for model in models:
         folders.append(out / model.replace("/", "-"))
         whole_run(replace(request, model=model), folders[-1], study)
-    write_report(folders, out)
-    return [_against_optimum(folders)]
+    report, _ = write_report(folders, out)
+    tables = [_against_optimum(folders)]
+    keep_study(out, tables, more=report_blocks(folders, report))
+    return tables
 
 
 def whole_run(request: SynthRequest, folder: Path, study: Study) -> None:
@@ -169,7 +173,9 @@ def study_profiles(
         " 98 objects, 316 instructions and 18.22 a home without a profile; 115, 367 and 21.11 with."
     )
     table = Table("Diversity", note, header, tuple((n, *cells) for n, cells in counted.items()))
-    return [table, _roles_table(rows["five profiles"], rows["no profile"])]
+    tables = [table, _roles_table(rows["five profiles"], rows["no profile"])]
+    keep_study(out, tables, runs=[folder.name for folder in folders.values()])
+    return tables
 
 
 def _diversity(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -272,8 +278,8 @@ def study_ablation(
     """
     check_free(out)
     study, rows = Study([request.model], session or Session(max_connections=1)), []
-    for arm in arms:
-        folder = out / arm.replace(" ", "-")
+    folders = [out / arm.replace(" ", "-") for arm in arms]
+    for arm, folder in zip(arms, folders, strict=True):
         asked = replace(
             request,
             kind="collab",
@@ -301,7 +307,9 @@ def study_ablation(
         " medians. Published for GPT-4o: 77 % single, 46.75 % relays, 30.85 s. Brackets are 95 %"
         " Wilson intervals. objects: different target objects among valid errands."
     )
-    return Table(f"Ablation, {request.model}", note, header, tuple(rows))
+    table = Table(f"Ablation, {request.model}", note, header, tuple(rows))
+    keep_study(out, [table], runs=[folder.name for folder in folders])
+    return table
 
 
 def _row(arm: str, folder: Path) -> tuple[str, ...]:

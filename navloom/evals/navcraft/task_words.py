@@ -1,11 +1,13 @@
-"""A task in plain words: its story, and the things that it is about."""
+"""Tasks in plain words: their stories, the things that they are about, and which to tell of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from navloom.scenes.plan_shapes import readable
+from navloom.tools.navcraft.worth import SENSIBLE
 
 
 def task_story(row: Mapping[str, Any]) -> str:
@@ -56,3 +58,29 @@ def task_things(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         place = f"the handoff: {readable(rest['transfer_asset'])}"
         things.append((place, rest["transfer_asset_id"]))
     return [*things, (f"the goal: {readable(rest['end_asset'])}", rest["end_asset_id"])]
+
+
+def pick_tasks(rows: Sequence[Mapping[str, Any]], most: int = 10) -> list[Mapping[str, Any]]:
+    """Choose tasks to show: spread over the scenes, in their order, always the same.
+
+    Relays that end sooner than robot_1 alone would; where there are none, errands for one robot;
+    slower relays only where there is nothing else. Of these what a person would ask for, if any is.
+    """
+    best = min(map(_rank, rows), default=(0, False))
+    by_scene: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if _rank(row) == best:
+            by_scene.setdefault(row["scene"], []).append(row)
+    names = list(by_scene)
+    if len(names) > most:
+        names = [names[i * len(names) // most] for i in range(most)]
+    turns = zip_longest(*(by_scene[name] for name in names))
+    return [row for turn in turns for row in turn if row is not None][:most]
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[int, bool]:
+    rest = row["navloom"]
+    odd = rest.get("worth", {}).get("plausible", 1.0) < SENSIBLE
+    if row.get("phase_2") is None:
+        return 1, odd
+    return (0 if rest["g_rate"] < 1 else 2), odd

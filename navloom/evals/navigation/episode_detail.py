@@ -65,8 +65,13 @@ class Looked:
         return reference_of(self.walk, self.case.episode, self.scene)
 
 
-def look(run: Path, line: Mapping[str, Any]) -> Looked:
+def look(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Looked:
     """Read a line of a run.
+
+    Args:
+        run: the run's folder.
+        line: a line of its ``samples.jsonl``.
+        renders: whether views that nobody was shown are made.
 
     Raises:
         RunError: it is no navigated episode.
@@ -90,20 +95,12 @@ def look(run: Path, line: Mapping[str, Any]) -> Looked:
         problem = str(error)
     walk = Walk.read(case.result)
     stands = Stands((), (), ()) if scene is None else Stands.of(walk, scene)
-    return Looked(case, walk, scene, problem, Eyes(run, said, scene), stands)
+    return Looked(case, walk, scene, problem, Eyes(run, said, scene, renders), stands)
 
 
-def detail(run: Path, line: Mapping[str, Any]) -> Detail:
-    """What is looked at of an episode.
-
-    Args:
-        run: the run's folder.
-        line: a line of its ``samples.jsonl``.
-
-    Raises:
-        RunError: it is no navigated episode.
-    """
-    looked = look(run, line)
+def detail(run: Path, line: Mapping[str, Any], *, renders: bool = False) -> Detail:
+    """What is looked at of an episode; arguments and errors as :func:`look` has them."""
+    looked = look(run, line, renders=renders)
     case = looked.case
     blocks: list[Block] = [
         Prose(title="Instruction", text=case.episode.instruction),

@@ -1,7 +1,8 @@
 """What was seen at a step, in four views: pictures where a run has any, else captions.
 
 Pictures are those that the model was shown, which the run keeps, or those of the panoramas that it
-walked among; nothing is rendered. Views stand as VLN-MME E.1 has them: Left, Front, Right, Back.
+walked among; others are rendered where they are asked for. Views stand as VLN-MME E.1 has them:
+Left, Front, Right, Back.
 """
 
 from __future__ import annotations
@@ -40,11 +41,13 @@ class Eyes:
         run: the run's folder.
         said: what its ``run.json`` says.
         scene: the episode's; None where it is gone.
+        renders: whether views that nobody was shown are made, where the scene can be seen.
     """
 
     run: Path
     said: Mapping[str, Any]
     scene: Scene | None
+    renders: bool = False
 
     def strip(self, step: Step) -> tuple[Seen, ...]:
         """The views of a step; none where nothing at all is known of them."""
@@ -109,9 +112,21 @@ class Eyes:
     def _panoramas(self) -> Simulator | None:
         where = self.said.get("where")
         folder = where.get("panoramas") if isinstance(where, Mapping) else None
-        if self.scene is None or not isinstance(folder, str):
+        if self.scene is None:
             return None
-        return get_simulator("panorama", self.scene, folder=folder)
+        if isinstance(folder, str):
+            return get_simulator("panorama", self.scene, folder=folder)
+        return self._rendered(self.scene) if self.renders else None
+
+    @staticmethod
+    def _rendered(scene: Scene) -> Simulator | None:
+        from navloom.sim.embedded.lookout import can_look
+        from navloom.sim.embedded.sensors import rig_of
+
+        if not can_look(scene):
+            return None
+        rig = tuple(replace(each, width=_VIEW, height=_VIEW) for each in rig_of("vln-mme"))
+        return get_simulator("embedded", scene, rig=rig)
 
     def _told(self, step: Step) -> tuple[Seen, ...]:
         """The views in words; none where there are neither captions nor options."""

@@ -403,8 +403,8 @@ def ended(run: Path, summary: Summary) -> Shown:
 
 
 def report(runs: list[Path], out: Path | None) -> Shown:
-    """A page and tables of each run."""
-    from navloom.evals.navigation.report import write_nav_report
+    """A report of each run."""
+    from navloom.evals.navigation.report import details, document, write_nav_report
 
     if out is not None:
         if len(runs) > 1:
@@ -413,10 +413,12 @@ def report(runs: list[Path], out: Path | None) -> Shown:
     made = [write_nav_report(run, out) for run in runs]
     files = [file for _, written in made for file in written]
     return Shown(
-        tables=[part for said, _ in made for part in said.screen()],
-        record={
-            "files": [str(file) for file in files],
-            "runs": [read_scores(run).record() for run in runs],
-        },
+        tables=[part for said, _ in made for part in document(said).screen()],
+        record={"runs": [read_scores(run).record() for run in runs]},
         files=files,
+        details={
+            name: found
+            for run, (said, _) in zip(runs, made, strict=True)
+            for name, found in details(said, run)
+        },
     )

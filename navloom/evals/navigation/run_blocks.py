@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 from typing import Any
 from urllib.parse import quote
 
@@ -15,9 +16,10 @@ from navloom.evals.navigation.episode_map import to_step
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import FailureTally, Tallies
+from navloom.evals.navigation.published import published_table
 from navloom.evals.navigation.scores import scores_for
-from navloom.evals.navigation.shown_episodes import tags_of
-from navloom.evals.navigation.tables import Took, run_tables
+from navloom.evals.navigation.shown_episodes import ended_as, pick_cases, place_of, tags_of
+from navloom.evals.navigation.tables import Took, headline, run_tables, title
 from navloom.evals.navigation.walked import walked_by
 from navloom.evals.report.blocks import (
     Bars,
@@ -28,9 +30,11 @@ from navloom.evals.report.blocks import (
     SceneMap,
     Segment,
     Variants,
+    to_sample,
 )
+from navloom.evals.report.document import Table
 from navloom.evals.report.maps import spots_of
-from navloom.evals.run_folder import fold_samples
+from navloom.evals.run_folder import fold_samples, read_errors
 from navloom.evals.run_scenes import run_scene
 from navloom.scenes.scene import Scene
 
@@ -57,6 +61,29 @@ class _Fork:
     count: int = 0
 
 
+@dataclass(slots=True)
+class _Episode:
+    """What it takes to name some of a run's episodes.
+
+    Attributes:
+        id: the sample's.
+        scene: where.
+        place: where it was to lead.
+        ended: in a few words.
+        behaviour: the first of its behaviours.
+        cause: of it.
+        success: whether it succeeded.
+    """
+
+    id: str
+    scene: str
+    place: str
+    ended: str
+    behaviour: str
+    cause: str
+    success: bool
+
+
 @dataclass
 class _Read:
     """What went wrong in a run, counted of its lines one after another.
@@ -67,6 +94,7 @@ class _Read:
         tallies: behaviours and causes.
         steps: how many first left the right way at a step, by whether they succeeded.
         forks: by scene and viewpoint, where those that failed left it.
+        episodes: of which some are named.
     """
 
     run: Path
@@ -74,6 +102,7 @@ class _Read:
     tallies: Tallies = field(default_factory=Tallies)
     steps: Counter[tuple[int, bool]] = field(default_factory=Counter)
     forks: dict[str, dict[str, _Fork]] = field(default_factory=dict)
+    episodes: list[_Episode] = field(default_factory=list)
 
     def add(self, line: dict[str, Any]) -> None:
         """Count a line of ``samples.jsonl``."""
@@ -81,13 +110,18 @@ class _Read:
         if tagged is None:
             return
         self.tallies.add(tagged)
+        scene, place = str(line["result"]["episode"]["scene"]), place_of(line["result"])
+        # Of ten thousand episodes most of these are the same few texts.
+        where, ended = (intern(scene), intern(place)), intern(ended_as(tagged))
+        behaviour, cause, success = tagged.behaviour, tagged.cause, tagged.success
+        self.episodes.append(_Episode(line["id"], *where, ended, behaviour, cause, success))
         left = tagged.deviation
         if left is None:
             return
         self.steps[min(left.step, _STEPS), tagged.success] += 1
         if not tagged.success:
-            scene = self.forks.setdefault(str(line["result"]["episode"]["scene"]), {})
-            scene.setdefault(left.at, _Fork(line["id"], left.step)).count += 1
+            forks = self.forks.setdefault(scene, {})
+            forks.setdefault(left.at, _Fork(line["id"], left.step)).count += 1
 
     def load(self, name: str) -> Scene:
         """A scene with the hops that the run goes by."""
@@ -103,17 +137,24 @@ def tables(run: Path) -> list[Block]:
     Raises:
         RunError: the folder is no run of an evaluation, or is broken.
     """
-    request = read_run_of(run, "navigate")["request"]
+    said = read_run_of(run, "navigate")
+    request, ended = said["request"], dict[str, bool]()
     scores, took = scores_for(request), Took()
 
     def add(line: dict[str, Any]) -> None:
         scores.add(line)
         took.add(line)
+        ended[line["id"]] = line.get("status") == "ok"
 
     fold_samples(run, add, "an episode")
-    if not took.episodes:
-        return [_NONE]
-    return [Grid(table=table) for table in run_tables(request, scores.record(), took)]
+    errors = sum(each["id"] not in ended for each in read_errors(run))
+    told = headline(said, len(ended), sum(ended.values()), errors)
+    first = Prose(title=title(said, len(ended)), text=told)
+    if not ended:
+        return [first]
+    record = scores.record()
+    made = [*run_tables(request, record, took), *published_table(request, record, every=True)]
+    return [first, *(Grid(table=table) for table in made)]
 
 
 def failures(run: Path) -> list[Block]:
@@ -133,7 +174,18 @@ def failures(run: Path) -> list[Block]:
     blocks += [Grid(table=table) for table in read.tallies.tables()]
     blocks += _steps(read.steps)
     blocks += _places(read)
+    blocks += _to_look_at(read.episodes)
     return blocks
+
+
+def _to_look_at(episodes: Sequence[_Episode]) -> Iterator[Grid]:
+    """Failures of each kind and some successes, as the report names them."""
+    picked = pick_cases(episodes)
+    if picked:
+        rows = tuple((each.id, each.ended, each.scene) for each in picked)
+        note = "Failures of each kind and some successes; a row leads to the episode, step by step."
+        table = Table("Episodes to look at", note, ("episode", "how it ended", "scene"), rows)
+        yield Grid(table=table, to=tuple(to_sample(each.id) for each in picked))
 
 
 def found(*terms: tuple[str, str]) -> str:

@@ -1,27 +1,24 @@
-"""Episodes as a person looks at them: which of a run are shown, and each of their steps."""
+"""Episodes as a person looks at them: which of a run are named, how they ended, what was said."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from navloom.errors import NavloomError
 from navloom.evals.navigation.failure_behaviour import BEHAVIOURS, spelled
 from navloom.evals.navigation.failures import Analysis, analyse, read_tags
-from navloom.evals.navigation.scores import spoken
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.scene import Scene
-from navloom.tools.navigation.steps import Step, Walk
+from navloom.tools.navigation.steps import Step
 
 _MOST_TEXT = 1200
 MOST_WHOLE = 100_000
 """Characters of a text that is given whole."""
-_MOST_OPTIONS = 24
-_MOST_STEPS = 60
 _SUCCESSES = 4
 """Places for successes among twelve."""
 
@@ -45,25 +42,72 @@ class Case:
     @property
     def title(self) -> str:
         """How it ended, in a few words."""
-        tagged = self.tagged
-        ended = "succeeded" if tagged.success else "failed"
-        said = [
-            spelled(kind, _mapping(tagged.evidence.get(kind)))
-            for kind in tagged.behaviours
-            if kind != "none"
-        ]
-        cause = f"; cause: {tagged.cause.replace('_', ' ')}" if tagged.cause != "none" else ""
-        return f"{ended}: {', '.join(said)}{cause}" if said else f"{ended}{cause}"
+        return ended_as(self.tagged)
 
     @property
-    def numbers(self) -> str:
-        """Its scores in a line."""
-        scores = _mapping(self.result.get("scores"))
-        return ", ".join(
-            f"{name} {spoken(name, value)}"
-            for name, value in scores.items()
-            if isinstance(value, float | int) and not isinstance(value, bool)
-        )
+    def place(self) -> str:
+        """Where it was to lead."""
+        return place_of(self.result)
+
+    @property
+    def behaviour(self) -> str:
+        """The first of what it did."""
+        return self.tagged.behaviour
+
+    @property
+    def cause(self) -> str:
+        """Why."""
+        return self.tagged.cause
+
+    @property
+    def success(self) -> bool:
+        """Whether it succeeded."""
+        return self.tagged.success
+
+
+class Pickable(Protocol):
+    """An episode that may be among those to look at."""
+
+    @property
+    def id(self) -> str:
+        """The sample's."""
+
+    @property
+    def place(self) -> str:
+        """Where it was to lead."""
+
+    @property
+    def behaviour(self) -> str:
+        """The first of what it did."""
+
+    @property
+    def cause(self) -> str:
+        """Why."""
+
+    @property
+    def success(self) -> bool:
+        """Whether it succeeded."""
+
+
+_Pickable = TypeVar("_Pickable", bound=Pickable)
+
+
+def ended_as(tagged: Analysis) -> str:
+    """How an episode ended, in a few words."""
+    ended = "succeeded" if tagged.success else "failed"
+    said = [
+        spelled(kind, _mapping(tagged.evidence.get(kind)))
+        for kind in tagged.behaviours
+        if kind != "none"
+    ]
+    cause = f"; cause: {tagged.cause.replace('_', ' ')}" if tagged.cause != "none" else ""
+    return f"{ended}: {', '.join(said)}{cause}" if said else f"{ended}{cause}"
+
+
+def place_of(result: Mapping[str, Any]) -> str:
+    """Where an episode was to lead, as a word that is equal for equal places."""
+    episode = _mapping(result.get("episode"))
+    return f"{episode.get('scene')}: {episode.get('goals')}"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -103,21 +147,21 @@ def tags_of(line: Mapping[str, Any], load: Callable[[str], Scene]) -> Analysis |
     return read_tags(analyse(result, episode, scene, success=line.get("status") == "ok").tags)
 
 
-def pick_cases(cases: Iterable[Case], most: int = 12) -> list[Case]:
+def pick_cases(cases: Iterable[_Pickable], most: int = 12) -> list[_Pickable]:
     """Failures of each kind and some successes, the most frequent kinds first, always the same."""
     every = sorted(cases, key=lambda case: case.id)
-    failed = list(_in_turn([case for case in every if not case.tagged.success]))
-    well = list(_in_turn([case for case in every if case.tagged.success]))
+    failed = list(_in_turn([case for case in every if not case.success]))
+    well = list(_in_turn([case for case in every if case.success]))
     places = max(min(_SUCCESSES, most // 3), most - len(failed))
     chosen = [*failed[: most - min(places, len(well))], *well[:places]]
     return chosen[:most]
 
 
-def _in_turn(cases: Sequence[Case]) -> Iterator[Case]:
+def _in_turn(cases: Sequence[_Pickable]) -> Iterator[_Pickable]:
     """One of each behaviour, then another of each, new causes first."""
-    by_kind: dict[str, list[Case]] = {kind: [] for kind in BEHAVIOURS}
+    by_kind: dict[str, list[_Pickable]] = {kind: [] for kind in BEHAVIOURS}
     for case in cases:
-        by_kind[case.tagged.behaviour].append(case)
+        by_kind[case.behaviour].append(case)
     # The plain success shows little: it comes last of its round.
     order = sorted(by_kind, key=lambda kind: (kind == "none", -len(by_kind[kind])))
     queues = {kind: _by_cause(by_kind[kind]) for kind in order}
@@ -127,27 +171,15 @@ def _in_turn(cases: Sequence[Case]) -> Iterator[Case]:
                 yield queues[kind][turn]
 
 
-def _by_cause(cases: Sequence[Case]) -> list[Case]:
+def _by_cause(cases: Sequence[_Pickable]) -> list[_Pickable]:
     """Another cause and another goal before the same again."""
     seen: Counter[Any] = Counter()
     ranked = []
     for case in cases:
-        cause, goals = case.tagged.cause, (case.episode.scene, case.episode.goals)
+        cause, goals = case.cause, case.place
         ranked.append((seen[cause] + seen[goals], cause == "unknown", case.id, case))
         seen.update((cause, goals))
     return [case for _, _, _, case in sorted(ranked, key=lambda entry: entry[:3])]
-
-
-@dataclass(frozen=True)
-class ShownOption:
-    """One option as the navigator read it."""
-
-    number: str
-    direction: str
-    description: str
-    chosen: bool
-    right: bool
-    """Whether the ground truth goes there."""
 
 
 @dataclass(frozen=True)
@@ -157,39 +189,6 @@ class Note:
     who: str
     words: str
     bad: bool = False
-
-
-@dataclass(frozen=True)
-class ShownStep:
-    """One step as a person looks at it.
-
-    Attributes:
-        number: from 0.
-        options: what was offered.
-        reply: what the model answered.
-        action: what came of it.
-        deviates: whether the right way was first left here.
-        notes: faults, reasoning, questions, answers and guidance.
-        photo: the panorama there as a data URI, where there is one.
-    """
-
-    number: int
-    options: tuple[ShownOption, ...]
-    reply: str
-    action: str
-    deviates: bool
-    notes: tuple[Note, ...] = field(default=())
-    photo: str | None = None
-
-
-def case_steps(case: Case) -> list[ShownStep]:
-    """The steps of an episode, as many as a printed page has room for."""
-    steps = Walk.read(case.result).steps[:_MOST_STEPS]
-    shown = [_step(case, number, step) for number, step in enumerate(steps)]
-    if shown:
-        notes = (*shown[-1].notes, *pointed_notes(case))
-        shown[-1] = replace(shown[-1], notes=notes)
-    return shown
 
 
 def pointed_notes(case: Case) -> tuple[Note, ...]:
@@ -207,29 +206,6 @@ def _pointed(pointed: Mapping[str, Any], columns: Mapping[str, Any]) -> Iterator
     meant = f"{columns.get('object')} ({_text(columns.get('object_name'))})"
     words = f"named {_text(said)} of {len(seen)} in sight; meant is {_text(meant)}"
     yield Note("which thing", words, bad=str(named) != str(columns.get("object")))
-
-
-def _step(case: Case, number: int, step: Step) -> ShownStep:
-    fork = case.tagged.deviation
-    deviates = fork is not None and fork.step == number
-    right = fork.expected if fork is not None and deviates else None
-    return ShownStep(
-        number=number,
-        options=tuple(
-            ShownOption(
-                str(each.id),
-                each.direction,
-                _text(each.description),
-                chosen=step.action.kind == "move" and step.action.viewpoint == each.viewpoint,
-                right=each.viewpoint == right,
-            )
-            for each in step.options[:_MOST_OPTIONS]
-        ),
-        reply=_text(step.reply),
-        action=action_of(step),
-        deviates=deviates,
-        notes=tuple(notes_of(step)),
-    )
 
 
 def action_of(step: Step) -> str:

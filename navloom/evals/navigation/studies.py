@@ -26,6 +26,7 @@ from navloom.evals.navigation.scores import spoken
 from navloom.evals.navigation.subset import failed_by, save_subset, whole_subset
 from navloom.evals.navigation.tables import runs_table
 from navloom.evals.report.document import Table
+from navloom.evals.report.kept_report import keep_study
 from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.report.paired_scores import Paired
 from navloom.evals.session import Session
@@ -89,7 +90,7 @@ def compare_dialogue(request: EvalRequest, out: Path, session: Session | None = 
         "The same episodes. ask-no-arrival: the oracle does not say whether it has arrived. bound:"
         f" the option that the shortest path takes is named at every step.{_COLUMNS}{_above(runs)}"
     ).format("no-ask")
-    return runs_table("Dialogue", note, runs, _against("no-ask", runs, out))
+    return _kept(out, runs_table("Dialogue", note, runs, _against("no-ask", runs, out)))
 
 
 def study_oracle(
@@ -138,7 +139,8 @@ def study_oracle(
         note += " The paper's prompt has no questions, and so no dialogue."
     if request.thinks_with.startswith("builtin/"):
         note += " Rules read no examples: failures-N cannot help a builtin model."
-    return runs_table("Help on what it failed on", note, runs, _against("again", runs, out))
+    against = _against("again", runs, out)
+    return _kept(out, runs_table("Help on what it failed on", note, runs, against))
 
 
 def study_bodies(
@@ -185,7 +187,14 @@ def study_bodies(
         " statistic: 200 episodes, Qwen3-VL-4B; most of their cells are lost in the text at hand."
     )
     head = ("agent", "waypoints", "physics", *_SCORED)
-    return Table("Bodies", note, head, (*ours, *published), pale=len(published), record={**runs})
+    table = Table("Bodies", note, head, (*ours, *published), pale=len(published), record={**runs})
+    return _kept(out, table)
+
+
+def _kept(out: Path, table: Table) -> Table:
+    """Write a study's table for whoever opens its folder; its rows are the runs, the first all."""
+    keep_study(out, [table], runs=[name.partition(",")[0] for name in table.record])
+    return table
 
 
 def _body_row(arm: Mapping[str, Any], run: Mapping[str, Any]) -> tuple[str, ...]:

@@ -214,14 +214,20 @@ def title(run: Mapping[str, Any], episodes: int) -> str:
     return " · ".join([*said, f"n = {episodes}"])
 
 
-def headline(run: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], errors: int) -> str:
-    """What happened, in a sentence or two."""
+def headline(run: Mapping[str, Any], ended: int, well: int, errors: int) -> str:
+    """What happened, in a sentence or two.
+
+    Args:
+        run: what ``run.json`` says.
+        ended: how many episodes have ended.
+        well: how many of them succeeded.
+        errors: how many broke, and count for nothing.
+    """
     request = run["request"]
     what = " ".join(str(request[key]) for key in ("task", "split") if request.get(key))
-    if not lines:
+    if not ended:
         return f"{what}: no episode has ended."
-    well = sum(line.get("status") == "ok" for line in lines)
-    said = f"{what}: {well} of {len(lines)} episodes succeeded ({well / len(lines):.1%})."
+    said = f"{what}: {well} of {ended} episodes succeeded ({well / ended:.1%})."
     if errors:
         said += f" {errors} ended in an error of the machinery and count for nothing."
     if rules := _RULES.get(str(request.get("model", ""))):

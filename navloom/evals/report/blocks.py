@@ -10,7 +10,8 @@ page that is given away leaves it out where the scene is one of those.
 
 Addresses: ``to`` of a link, a row or a segment is an address within the run: ``sample/ID``,
 ``sample/ID?step=3`` or ``samples?filter=cause:region``; empty where nothing is behind it. Within a
-comparison of two runs it is ``pair/ID``, and ``a/...`` and ``b/...`` within one of both.
+comparison of two runs it is ``pair/ID``, and ``a/...`` and ``b/...`` within one of both; within a
+report of several runs ``run/NAME/...`` leads into one of them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ def to_samples(**values: object) -> str:
     """The address of the samples that have some values in columns, by the columns' names."""
     words = " ".join(f'{name}:"{str(each).replace(chr(34), "")}"' for name, each in values.items())
     return f"samples?filter={quote(words, safe='')}"
+
+
+def in_run(name: str, to: str) -> str:
+    """The same address from a report of several runs, by the run's name; of one run as it is."""
+    return f"run/{quote(name, safe='')}/{to}" if name and to else to
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,21 +1,18 @@
-"""A report: tables of plain text, as markdown and as one page that needs nothing outside it.
+"""A report in words: tables of plain text, as markdown and in a terminal.
 
-A kind of run with more to show than tables has a template of its own, ``report.html`` in its
-folder, which extends ``report/page.html`` and fills its block ``cases``. Whatever a model, a person
-or a dataset said is text on the page, escaped, never markup.
+What a page shows of the same are blocks (:mod:`navloom.evals.report.blocks`). Whatever a model, a
+person or a dataset said is a cell, escaped, never markup.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from navloom.errors import NavloomError
 from navloom.evals.report.intervals import Interval, Rate
 from navloom.files import make_folder, write_whole
 from navloom.terminal import harmless
@@ -167,40 +164,14 @@ class Document:
             shown.add_row(f"{len(lines) - 1 - _ROWS} rows more in the file")
         return [*said, shown]
 
-    def html(self, template: str = "report/page.html", **more: Any) -> str:
-        """As a page.
-
-        Args:
-            template: below ``navloom/evals``.
-            more: what the template shows besides; ``pictures`` maps a table's title to the
-                :class:`Shown` behind it.
-        """
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-
-        pages = Environment(
-            loader=PackageLoader("navloom.evals", "."), autoescape=True, undefined=StrictUndefined
-        )
-        return pages.get_template(template).render(document=self, **{"pictures": {}, **more})
-
-    def write(self, folder: Path, page: str) -> list[Path]:
-        """Write ``report.md`` and ``report.html``; the folder is made where there is none.
+    def write(self, folder: Path) -> Path:
+        """Write ``report.md``; the folder is made where there is none.
 
         Raises:
-            RunError: they cannot be written.
+            RunError: it cannot be written.
         """
         make_folder(folder)
-        files = {"report.md": self.markdown(), "report.html": page}
-        return [write_whole(folder / n, t.encode(errors="replace")) for n, t in files.items()]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A picture on a page: its heading, itself as a data URI, what it shows, how to read it."""
-
-    title: str
-    uri: str
-    alt: str
-    note: str
+        return write_whole(folder / "report.md", self.markdown().encode(errors="replace"))
 
 
 def png(figure: Figure, dpi: int = 110) -> bytes:
@@ -209,16 +180,6 @@ def png(figure: Figure, dpi: int = 110) -> bytes:
     # Software and date in the file would make equal reports differ.
     figure.savefig(held, format="png", dpi=dpi, metadata={"Software": None})
     return held.getvalue()
-
-
-def data_uri(figure: Figure) -> str:
-    """A figure as a page carries it, sharp on a screen of twice the dots too."""
-    return "data:image/png;base64," + base64.b64encode(png(figure, dpi=150)).decode()
-
-
-def photo_uri(picture: NDArray[np.uint8] | bytes, most: int = 1024) -> str:
-    """A rendered picture as a data URI; arguments as :func:`photo` has them."""
-    return "data:image/jpeg;base64," + base64.b64encode(photo(picture, most)).decode()
 
 
 def photo(picture: NDArray[np.uint8] | Picture | bytes, most: int = 1024) -> bytes:
@@ -238,14 +199,6 @@ def photo(picture: NDArray[np.uint8] | Picture | bytes, most: int = 1024) -> byt
     held = BytesIO()
     made.save(held, "JPEG", quality=80)
     return held.getvalue()
-
-
-def drawn_or_why(draw: Callable[[], Figure]) -> tuple[str | None, str | None]:
-    """A picture as a data URI, or why there is none."""
-    try:
-        return data_uri(draw()), None
-    except NavloomError as error:
-        return None, str(error)
 
 
 def named_apart(runs: Sequence[Path | str]) -> Iterator[str]:

@@ -28,6 +28,8 @@
 
   /** An address that a block gives ("sample/ID?step=3", "samples?filter=..."), within a source. */
   Navloom.within = function (source, to, keep) {
+    /* Out of a report into one of its runs. */
+    if (to.startsWith("#/")) return to;
     const [path, query] = [to.split("?")[0], to.slice(to.split("?")[0].length + 1)];
     const parts = path.split("/").filter(Boolean).map(decoded);
     return Navloom.address(["source", source, ...parts], {

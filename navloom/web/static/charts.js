@@ -20,7 +20,10 @@
     const colours = look(names);
     const sum = (parts) => parts.reduce((all, part) => all + part.count, 0);
     const most = Math.max(1e-9, ...block.bars.map(([, parts]) => sum(parts)));
-    const [left, wide, high] = [170, 560, 26];
+    /* As wide as its names need and its place has room for: a bar that is cut off says nothing. */
+    const left = Math.min(170, 14 + 7.5 * Math.max(0, ...block.bars.map(([name]) => name.length)));
+    const room = Math.min(context.level === 3 ? 250 : 560, window.innerWidth - left - 64);
+    const [wide, high] = [Math.max(150, room), 26];
     const rows = block.bars.map(([name, parts], at) => {
       let x = left;
       const y = at * high + 4;

@@ -9,6 +9,10 @@
   };
 
   Navloom.pages.list = async function (parts, query) {
+    if (Navloom.offline.first && !parts.length && !("all" in query)) {
+      location.replace(Navloom.offline.first);
+      return { title: "Navloom", nodes: [] };
+    }
     const told = await Navloom.doc("list", true);
     if (told.rows.length === 1 && !parts.length && !("all" in query)) {
       location.replace(Navloom.address(["source", 0]));

@@ -13,6 +13,7 @@ from navloom.errors import UsageError
 from navloom.evals.navcraft.comparison import CONTROLS, against_blind, arms_of, study_worth
 from navloom.evals.navcraft.merits import MOST_COMPARED, entropy, merits, self_bleu
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.report.kept_report import read_report
 from navloom.evals.run_folder import read_samples
 
 
@@ -120,7 +121,8 @@ def test_the_study_on_the_homes_that_ship(tmp_path: Path) -> None:
     both = [i for i in ours if ours[i]["result"] and theirs[i]["result"]]
     by_hand = math.fsum(plausible(ours[i]) - plausible(theirs[i]) for i in both) / len(both)
     assert blind["difference"] == pytest.approx(by_hand)
-    assert (tmp_path / "report.html").exists()
+    shown = [getattr(each, "table", None) for each in read_report(tmp_path).blocks]
+    assert {*titles} <= {table.title for table in shown if table is not None}
 
 
 def test_a_study_without_models_has_no_differences(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """The report: the paper's figures worked out by hand, pictures and stories, and hostile names."""
 
-import base64
+import json
 import re
 from dataclasses import astuple
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
@@ -11,18 +12,18 @@ from hypothesis import strategies as st
 
 from navloom.cli.main import main
 from navloom.errors import RunError, SceneError
-from navloom.evals.navcraft.pictures import contact_sheet, pick_tasks, task_routes
-from navloom.evals.navcraft.report import (
-    _spreads_picture,
-    build_report,
-    document,
-    html,
-    write_report,
-)
+from navloom.evals.kinds import kind_of
+from navloom.evals.navcraft.pictures import contact_sheet, task_routes
+from navloom.evals.navcraft.report import build_report, document, write_report
+from navloom.evals.navcraft.report_blocks import report_blocks, shown, tables
 from navloom.evals.navcraft.scores import PUBLISHED, score_run
-from navloom.evals.navcraft.task_words import task_story
+from navloom.evals.navcraft.task_words import pick_tasks, task_story
+from navloom.evals.report.blocks import Bars, Columns, Prose, Variants
 from navloom.evals.report.intervals import bootstrap_mean, wilson
+from navloom.evals.run_folder import read_samples
+from navloom.web.index import cells_of
 from tests.evals import tiny
+from tests.web.one_file import documents_of, opens_on, said_in
 
 
 @pytest.fixture
@@ -147,16 +148,17 @@ def test_a_run_without_a_valid_task_says_so(tmp_path):
     run = tiny.run_folder(tmp_path / "none", [tiny.failed("f", "not_json")])
     report = build_report([run])
     assert "No valid task in 1 attempts" in document(report).markdown()
-    assert "No valid task in 1 attempts" in html(report)
+    assert main(["report", str(run)]) == 0
+    assert "No valid task in 1 attempts" in said_in(run / "report.html", "source/0/tab/scores")
     empty = tiny.run_folder(tmp_path / "empty", [])
     _, written = write_report([empty])
-    assert [path.name for path in written] == ["report.md", "report.html"]
+    assert [path.name for path in written] == ["report.md"]
+    assert main(["report", str(empty)]) == 0
+    assert "There is no attempt to count." in said_in(empty / "report.html")
 
 
 def _with_scene(tmp_path, run):
     """Tell the run where its home is, as the batch does."""
-    import json
-
     record = json.loads((run / "run.json").read_text())
     record["request"]["spec"] = tiny.scene_file(tmp_path)
     (run / "run.json").write_text(json.dumps(record))
@@ -175,17 +177,37 @@ class _Page(HTMLParser):
 
 
 def test_the_page_needs_nothing_outside_it_and_shows_each_task(collab, tmp_path):
-    report, written = write_report([_with_scene(tmp_path, collab)], tmp_path / "out")
-    assert [path.name for path in written] == ["report.md", "report.html", "contact_sheet.png"]
-    text = written[1].read_text()
+    run, out = _with_scene(tmp_path, collab), tmp_path / "out"
+    report, written = write_report([run], out)
+    assert [path.name for path in written] == ["report.md", "contact_sheet.png"]
+    assert written[1].read_bytes().startswith(b"\x89PNG")
+    assert main(["report", str(run), "--out", str(out)]) == 0
+    text = (out / "report.html").read_text()
     page = _Page(text)
-    assert all(source.startswith("data:image/png;base64,") for source in page.sources)
-    assert len(page.sources) == 2 + len(report.shown) == 3  # histograms, the one legend, a plan
-    assert base64.b64decode(page.sources[0].split(",")[1]).startswith(b"\x89PNG")
-    assert "script" not in page.tags
+    assert page.sources == ["data:,"]
+    assert "default-src 'none'; script-src 'sha256-" in text
     assert 'name="viewport"' in text
     assert "prefers-color-scheme: dark" in text
-    assert written[2].read_bytes().startswith(b"\x89PNG")
+    found = documents_of(out / "report.html")
+    assert opens_on(out / "report.html") == "#/source/0/scores"
+    told = {block.get("title"): block for block in found["source/0/tab/scores"]}
+    assert len(told["Relays by gain and by regret"]["columns"]) == 3
+    (grid,) = [
+        each
+        for each in found["source/0/tab/scores"]
+        if each.get("table", {}).get("title") == "Tasks to look at"
+    ]
+    assert len(grid["to"]) == len(report.shown) == 1
+    for task, to in zip(report.shown, grid["to"], strict=True):
+        shown = found[f"source/0/{to}"]
+        assert task.story in shown["headline"]
+        said = json.dumps(shown, ensure_ascii=False)
+        assert task.row["phase_1"]["Task instruction"] in said
+        assert all(each in said for each in task.row["phase_2"]["Subtask instruction"].values())
+        (plans,) = [each for each in shown["blocks"] if each.get("title") == "Map"]
+        (_, (plan,)) = plans["variants"][0]
+        assert {route["style"] for route in plan["routes"]} == {"robot_1", "robot_2"}
+        assert found[f"plan/{plan['plan']}"]["floors"]
 
 
 def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
@@ -198,7 +220,10 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
     ]
     run = _with_scene(tmp_path, tiny.run_folder(tmp_path / "run", samples, model=evil))
     report = build_report([run])
-    assert "script" not in _Page(html(report)).tags
+    assert main(["report", str(run)]) == 0
+    page = run / "report.html"
+    assert "alert(1)" not in page.read_text()
+    assert evil in said_in(page)
     said = document(report).markdown()
     assert "<script>" not in said
     cells = {len(re.findall(r"(?<!\\)\|", line)) for line in said.splitlines() if "alert" in line}
@@ -208,8 +233,10 @@ def test_hostile_names_are_text_in_page_and_markdown(tmp_path):
 def test_a_home_that_is_gone_costs_the_picture_and_not_the_report(collab, tmp_path):
     report, written = write_report([collab], tmp_path / "out")
     assert all(task.scene is None and task.problem for task in report.shown)
-    assert [path.name for path in written] == ["report.md", "report.html"]
-    assert "No plan:" in written[1].read_text()
+    assert [path.name for path in written] == ["report.md"]
+    assert main(["report", str(collab), "--out", str(tmp_path / "out")]) == 0
+    said = said_in(tmp_path / "out" / "report.html", "source/0/sample")
+    assert "The map is missing: " in said
 
 
 def test_routes_start_pick_up_and_end_where_the_task_says():
@@ -292,12 +319,42 @@ def test_a_sheet_says_what_it_is_has_one_legend_and_names_what_stories_name():
         assert {name.replace("_", " ") for name in named} <= written
 
 
-def test_histograms_share_their_axes_and_count_in_whole_numbers(collab):
-    figure = _spreads_picture([score_run(collab), score_run(collab)])
-    assert len({axes.get_ylim() for axes in figure.axes}) == 1
-    assert all(tick == int(tick) for axes in figure.axes for tick in axes.get_yticks())
-    gain, g_gain, _, *others = figure.axes
-    assert gain.get_xlim() == g_gain.get_xlim() == others[0].get_xlim()
+def test_bars_of_several_runs_share_their_edges_and_count_each_relay(collab, tmp_path):
+    other = tiny.run_folder(tmp_path / "other", [tiny.sample(tiny.relay_a2(), 7)])
+    runs = [collab, other]
+    (found,) = [b for b in report_blocks(runs, build_report(runs)) if isinstance(b, Variants)]
+    assert [name for name, _ in found.variants] == ["collab", "other"]
+    drawn = [
+        [bars for (bars,) in each.columns]
+        for _, blocks in found.variants
+        for each in blocks
+        if isinstance(each, Columns)
+    ]
+    for one, two in zip(*drawn, strict=True):
+        assert [name for name, _ in one.bars] == [name for name, _ in two.bars]
+        assert [sum(p.count for _, parts in b.bars for p in parts) for b in (one, two)] == [2, 1]
+        led = [part.to for _, parts in one.bars for part in parts]
+        assert all(to.startswith("run/collab/samples?filter=") for to in led)
+
+
+def test_a_bar_leads_to_as_many_relays_as_it_counts(collab):
+    (columns,) = [block for block in tables(collab) if isinstance(block, Columns)]
+    known = {each.name: each for each in kind_of(collab).columns({"kind": "collab"})}
+    rows = [
+        dict(zip(known, cells_of(known.values(), line), strict=True))
+        for line in read_samples(collab)
+    ]
+    for (bars,) in columns.columns:
+        assert isinstance(bars, Bars)
+        for _, parts in bars.bars:
+            for part in parts:
+                name, low, high = re.fullmatch(
+                    r"samples\?filter=(\w+)>=(\S+) \1<(\S+)", unquote(part.to)
+                ).groups()
+                held = [
+                    r for r in rows if r[name] is not None and float(low) <= r[name] < float(high)
+                ]
+                assert len(held) == part.count > 0
 
 
 def test_the_commands_from_run_to_report(collab, tmp_path, capsys):
@@ -323,6 +380,16 @@ def test_reports_of_several_runs_stand_side_by_side(collab, tmp_path):
     report = build_report([collab, other])
     assert [score.name for score in report.scores] == ["collab", "other"]
     assert report.valid == 3
+    told = shown([collab, other], tmp_path / "out")
+    assert isinstance(told.blocks[0], Prose)
+    assert "3 valid tasks" in told.blocks[0].text
+    assert main(["report", str(collab), str(other), "--out", str(tmp_path / "out")]) == 0
+    page = tmp_path / "out" / "report.html"
+    assert opens_on(page) == "#/source/0"
+    said = said_in(page, "source/0/tab/report")
+    assert "Table 4" in said
+    assert '"#/source/1/sample/' in said
+    assert {"source/1/tab/scores", "source/2/tab/scores"} <= documents_of(page).keys()
     with pytest.raises(RunError):
         build_report([collab, tmp_path / "gone"])
 

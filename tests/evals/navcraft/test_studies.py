@@ -22,6 +22,7 @@ from navloom.evals.navcraft.studies import (
     total_variation,
 )
 from navloom.evals.progress import Summary
+from navloom.evals.report.kept_report import read_report
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
 from navloom.evals.study import Study
@@ -64,6 +65,9 @@ def test_study_of_profiles_makes_two_runs_and_two_tables(tmp_path: Path) -> None
         ("five profiles", "40"),
     ]
     assert len(by_role.rows) == 5
+    kept = read_report(tmp_path).blocks
+    assert [each.table.title for each in kept] == ["Diversity", "Roles"]  # type: ignore[union-attr]
+    assert kept[0].to == ("run/none/scores", "run/profiles/scores")  # type: ignore[union-attr]
     assert {row["scene"] for row in read_samples(tmp_path / "none")} == {"demo:flat", "demo:house"}
 
 
@@ -76,7 +80,13 @@ def test_study_of_relays_holds_models_against_the_optimum(tmp_path: Path) -> Non
         ours, best = found[f"{model}: gain, 1 − g"], found[f"{model}: gain, 1 − g, of the optimum"]
         assert all(a <= b + 1e-9 for a, b in zip(ours, best, strict=True))
         assert found[f"{model}: regret of alpha"][0] >= 0
-    assert (tmp_path / "report.html").exists()
+    kept = read_report(tmp_path)
+    assert kept.title == table.title
+    titles = [
+        each.title or getattr(getattr(each, "table", None), "title", "") for each in kept.blocks
+    ]
+    assert (kept.blocks[0].table, titles[2]) == (replace(table, record={}), "Gain and regret")  # type: ignore[union-attr]
+    assert {"Table 4", "Tasks to look at"} <= set(titles)
 
 
 def test_a_study_stops_at_a_limit_and_goes_on(tmp_path: Path) -> None:

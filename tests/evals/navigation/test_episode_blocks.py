@@ -108,7 +108,11 @@ def wrong(run: Path) -> list[Block]:
 def test_tables_are_the_report(run: Path) -> None:
     blocks = [*kind_of(run).tables(run), *wrong(run)]
     shown = [block.table for block in blocks if isinstance(block, Grid)]
-    assert shown == list(build_nav_report(run).tables[1:])
+    report = build_nav_report(run)
+    assert shown[:-1] == list(report.tables[1:])
+    assert [row[:2] for row in shown[-1].rows] == [(s.case.id, s.case.title) for s in report.shown]
+    assert isinstance(blocks[0], Prose)
+    assert (blocks[0].title, blocks[0].text) == (report.title, report.headline)
 
 
 def _terms(to: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from navloom.cli.main import main
 from navloom.errors import RunError, SceneError, SimulatorError, UsageError
 from navloom.evals.kinds import run_kind
 from navloom.evals.navigation import walked
@@ -19,6 +20,8 @@ from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
 from navloom.evals.navigation.run import plan
 from navloom.evals.navigation.studies import study_bodies
+from navloom.evals.report.blocks import Grid
+from navloom.evals.report.kept_report import read_report
 from navloom.evals.report.paired_runs import compare_runs
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.evals.session import Session
@@ -34,6 +37,7 @@ from navloom.sim.graph import floor_of
 from navloom.sim.registry import BACKENDS
 from tests.evals.navigation.bumpy import body_graph, hop_kind, make
 from tests.evals.tasks.folder import folder
+from tests.web.one_file import said_in
 
 OFF = EvalRequest(task="scene", options={"spec": "demo:flat", "n": 12})
 
@@ -189,8 +193,8 @@ def test_what_says_nothing_of_contacts_is_not_scored(tmp_path: Path) -> None:
 
 
 def test_reports_show_where_it_bumped_and_runs_compare(runs: dict[str, Path]) -> None:
-    write_nav_report(runs["slide"])
-    page = (runs["slide"] / "report.html").read_text()
+    assert main(["report", str(runs["slide"])]) == 0
+    page = said_in(runs["slide"] / "report.html", "source/0/sample")
     assert "bumping into a wall" in page
     found = {each.metric: each for each in compare_runs(runs["slide"], runs["strict"]).metrics}
     assert found["collided"].a == 0 < found["collided"].b
@@ -252,6 +256,11 @@ def test_on_hops_of_its_own_a_body_touches_nothing(
     ]
     assert line[-3:] == ("", "", "")
     assert write_nav_report(tmp_path / "s" / arms[0])
+    (said,) = read_report(tmp_path / "s").blocks
+    assert isinstance(said, Grid)
+    assert (said.table.rows, said.table.pale) == (table.rows, table.pale)
+    assert said.to[:4] == tuple(f"run/{name}/scores" for name in arms)
+    assert set(said.to[4:]) == {""}
     with pytest.raises(UsageError, match="Did you mean 'heuristic-body-slide'"):
         study_bodies(request, tmp_path / "t", None, ["heuristic-body-slid"])
 

@@ -17,6 +17,7 @@ from navloom.evals.navigation.published import (
     rows_beside,
 )
 from tests.evals.tasks.folder import folder
+from tests.web.one_file import said_in
 
 R2R = {"task": "r2r", "split": "val_unseen", "agent": "navgpt"}
 SCORES: dict[str, Any] = {
@@ -90,7 +91,7 @@ def test_a_run_shows_them_and_counts_none(
     assert "ublished" not in summary
     assert json.loads(summary)["scores"]["metrics"]["SR"]["n"] == 6
     assert main(["report", "run"]) == 0
-    page = (tmp_path / "run" / "report.html").read_text()
+    page = said_in(tmp_path / "run" / "report.html", "source/0/tab/scores")
     assert "All published rows of this task" in page
     assert "MapGPT w/ CoT" in page
     assert "MapGPT w/ CoT" not in (tmp_path / "run" / "report.md").read_text()

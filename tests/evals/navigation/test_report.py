@@ -5,14 +5,21 @@ from dataclasses import replace
 
 import pytest
 
+from navloom.cli.main import main
 from navloom.errors import RunError, UsageError
+from navloom.evals.navigation.episode_detail import detail
 from navloom.evals.navigation.failure_examples import MOST_CHARACTERS, choose, mine, read_examples
 from navloom.evals.navigation.failures import analyse, read_tags, tallies_of
-from navloom.evals.navigation.pictures import EpisodeDrawing, draw_episode, errors_picture
-from navloom.evals.navigation.report import build_nav_report, document, html, write_nav_report
-from navloom.evals.navigation.shown_episodes import case_steps, pick_cases, read_case
+from navloom.evals.navigation.pictures import errors_picture
+from navloom.evals.navigation.report import build_nav_report, document, write_nav_report
+from navloom.evals.navigation.shown_episodes import pick_cases, pointed_notes, read_case
+from navloom.evals.report.blocks import Grid, SceneMap, Transcript
+from navloom.evals.run_folder import read_samples
+from navloom.scenes.plan_data import plan_data
+from navloom.scenes.plan_svg import plan_drawing
 from navloom.scenes.uri import load_scene
 from tests.evals.navigation.walks import PATH, SAID, episode, line, result, run_folder, scene
+from tests.web.one_file import documents_of, opens_on, said_in
 
 LOOP = ("1_0", "1_1", "1_2", "1_0", "1_3", "1_4", "1_0")
 KITCHEN = (*PATH[:4], "2_1", "3_0")
@@ -52,40 +59,65 @@ def run(tmp_path):
         (["7"], "named none of 2 in sight; meant is 7 (table)", True),
     ],
 )
-def test_the_last_step_says_which_thing_was_named(named, words, bad):
+def test_the_last_step_says_which_thing_was_named(named, words, bad, tmp_path):
     walked = result(*PATH)
     walked["pointed"] = {"object": named, "offered": {"7": "side table", "9": "<b>"}, "faults": []}
     about = episode(columns={"object": 7, "object_name": "table"})
     said = line(about, walked, "s1")
     case = read_case(said, analyse(walked, about, scene(), success=True))
-    (note,) = (each for each in case_steps(case)[-1].notes if each.who == "which thing")
-    assert (note.words, note.bad) == (words, bad)
+    (note,) = pointed_notes(case)
+    assert (note.who, note.words, note.bad) == ("which thing", words, bad)
+    last = seen_map(run_folder(tmp_path / "run", [said])).frames[-2]
+    told = [each for block in last.blocks if isinstance(block, Transcript) for each in block.said]
+    assert [each.text for each in told if each.who == "which thing"] == [words]
 
 
 def test_the_page_says_what_happened(run):
-    _, files = write_nav_report(run)
-    text = files[1].read_text()
-    assert files == [run / name for name in ("report.md", "report.html", "errors.png")]
-    assert "scene test: 2 of 6 episodes succeeded (33.3%)." in text
-    assert "a baseline and no language model: R2R-tuned rules: " in text
-    assert text.count("data:image/png;base64,") == 8
-    assert "early stop (elsewhere); cause: region" in text
-    assert "first deviation" in text
+    assert [file.name for file in write_nav_report(run)[1]] == ["report.md", "errors.png"]
+    assert main(["report", str(run)]) == 0
+    page = run / "report.html"
+    scores = said_in(page, "source/0/tab/scores")
+    assert opens_on(page) == "#/source/0/scores"
+    assert "scene test: 2 of 6 episodes succeeded (33.3%)." in scores
+    assert "a baseline and no language model: R2R-tuned rules: " in scores
+    wrong = said_in(page, "source/0/tab/failures")
+    assert "early stop (elsewhere); cause: region" in wrong
+    assert "Behaviours by cause: of 6 episodes 4 failed, 2 succeeded" in wrong
+    found = documents_of(page)
+    (cases,) = [
+        each
+        for each in found["source/0/tab/failures"]
+        if each.get("table", {}).get("title") == "Episodes to look at"
+    ]
+    assert len(cases["to"]) == 6
+    for to, (name, ended, _) in zip(cases["to"], cases["table"]["rows"], strict=True):
+        shown = found[f"source/0/{to}"]
+        assert (shown["title"], shown["headline"]) == (name, ended)
+        (plan,) = [each for each in shown["blocks"] if each["block"] == "SceneMap"]
+        assert found[f"plan/{plan['plan']}"]["floors"]
+        # Views are made of the episodes to look at, though the model was shown none.
+        assert plan["frames"][0]["strip"][0]["data"].startswith("data:image/jpeg;base64,")
+    assert "first deviation" in said_in(page, "source/0/sample")
     assert (run / "errors.png").read_bytes().startswith(b"\x89PNG")
     assert "| loop (revisits 1) |" in (run / "report.md").read_text()
 
 
 def test_what_was_said_is_text_and_never_markup(run):
-    text = write_nav_report(run)[1][1].read_text()
-    assert "<script" not in text
-    assert "alert" in text
-    assert "{{ 7 * 7 }}" in text
-    assert "& 49 $" not in text
+    assert main(["report", str(run)]) == 0
+    text, said = (run / "report.html").read_text(), said_in(run / "report.html")
+    assert "alert(" not in text
+    assert json.dumps(HOSTILE)[1:-1] in said
+    assert "{{ 7 * 7 }}" in said
+    assert "& 49 $" not in said
     assert "<script" not in (run / "report.md").read_text()
 
 
-def test_equal_runs_make_equal_reports(run):
-    assert html(build_nav_report(run), run) == html(build_nav_report(run), run)
+def test_equal_runs_make_equal_reports(run, tmp_path):
+    pages = []
+    for name in ("one", "two"):
+        assert main(["report", str(run), "--out", str(tmp_path / name)]) == 0
+        pages.append((tmp_path / name / "report.html").read_bytes())
+    assert pages[0] == pages[1]
 
 
 def test_tables_count_each_episode_once(run):
@@ -104,9 +136,11 @@ def test_tables_count_each_episode_once(run):
 
 
 def test_a_run_without_episodes_is_a_page_too(tmp_path):
-    text = write_nav_report(run_folder(tmp_path / "empty", []))[1][1].read_text()
-    assert "no episode has ended" in text
-    assert "What went wrong" not in text
+    empty = run_folder(tmp_path / "empty", [])
+    assert main(["report", str(empty)]) == 0
+    said = said_in(empty / "report.html")
+    assert "no episode has ended" in said
+    assert "What went wrong" not in said
 
 
 def test_a_folder_that_is_no_run_says_so(tmp_path):
@@ -116,10 +150,11 @@ def test_a_folder_that_is_no_run_says_so(tmp_path):
 
 def test_a_scene_that_is_gone_costs_its_plans_alone(tmp_path):
     (gone,) = some(KITCHEN)
-    gone["result"]["episode"]["scene"] = "mp3d:gone"
-    text = write_nav_report(run_folder(tmp_path / "run", [gone]))[1][1].read_text()
-    assert "No plan: " in text
-    assert text.count("data:image/png;base64,") == 1
+    gone["scene"] = gone["result"]["episode"]["scene"] = "demo:gone"
+    run = run_folder(tmp_path / "run", [gone])
+    assert main(["report", str(run)]) == 0
+    assert "There is no plan of demo:gone: " in said_in(run / "report.html", "source/0/sample")
+    assert "Behaviours by cause" in said_in(run / "report.html", "source/0/tab/failures")
 
 
 def test_tags_that_are_missing_are_worked_out(tmp_path):
@@ -145,29 +180,39 @@ def test_twelve_episodes_are_of_every_kind():
     assert len(pick_cases(cases[:3])) == 3
 
 
-def test_the_steps_of_an_episode():
-    (one,) = some(KITCHEN)
-    steps = case_steps(read_case(one, read_tags(one["result"]["tags"])))
-    off = next(step for step in steps if step.deviates)
-    assert off.number == 3
-    assert [option.description for option in off.options if option.right] == ["the way to 4"]
-    assert [option.description for option in off.options if option.chosen] == ["the way to 2"]
-    assert steps[-1].action == "stops"
+def seen_map(run, told=None):
+    told = told or read_samples(run)[0]
+    return next(block for block in detail(run, told).blocks if isinstance(block, SceneMap))
+
+
+def test_the_steps_of_an_episode(tmp_path):
+    frames = seen_map(run_folder(tmp_path / "run", some(KITCHEN))).frames
+    (off,) = [frame for frame in frames if "first deviation" in frame.title]
+    assert off.at == 3
+    (grid,) = [block for block in off.blocks if isinstance(block, Grid)]
+    rows = [" ".join(row) for row in grid.table.rows]
+    right, chosen = ([o.number for o in off.options if getattr(o, n)] for n in ("right", "chosen"))
+    assert (len(right), len(chosen)) == (1, 1)
+    assert [row for row in rows if row.startswith(right[0]) and "the way to 4" in row]
+    assert [row for row in rows if row.startswith(chosen[0]) and "the way to 2" in row]
+    assert frames[-2].title.endswith("stops")
 
 
 @pytest.mark.parametrize("walk", [LOOP, KITCHEN, ("1_0",), ("1_0", "no such place")])
-def test_an_episode_is_drawn(walk):
-    figure = draw_episode(scene(), EpisodeDrawing(walk, PATH, ("6_0",), walk[0]))
-    assert figure.axes
-    assert 2 < figure.get_figheight() < 9
+def test_an_episode_is_drawn(walk, tmp_path):
+    shown = seen_map(run_folder(tmp_path / "run", []), *some(walk))
+    (true, walked) = shown.routes
+    assert len(true.points) == len(PATH)
+    assert len(walked.points) == sum(name != "no such place" for name in walk)
 
 
-def test_floors_and_scenes_without_walls_are_drawn():
-    villa = load_scene("demo:villa")
+def test_floors_and_scenes_without_walls_are_drawn(tmp_path):
     up = ("2_0", "2_3", "9_5", "9_11")
-    assert len(draw_episode(villa, EpisodeDrawing(up, up)).axes) == 2
-    bare = villa.replace(walls=())
-    assert len(draw_episode(bare, EpisodeDrawing(up, up)).axes) == 2
+    climbed = line(episode(path=up, scene="demo:villa"), result(*up), "s")
+    shown = seen_map(run_folder(tmp_path / "run", [climbed]))
+    assert {floor for floor, _, _ in shown.routes[0].points} == {1, 2}
+    for villa in (load_scene("demo:villa"), load_scene("demo:villa").replace(walls=())):
+        assert len(plan_drawing(plan_data(villa), graph=True).record()["floors"]) == 2
 
 
 def test_the_errors_picture_needs_an_episode():
@@ -260,11 +305,10 @@ def test_successes_and_broken_lines_are_no_examples(tmp_path):
 
 
 @pytest.mark.realdata
-def test_a_real_building_is_drawn_around_the_episode(data_dir):
+def test_a_real_building_is_drawn(data_dir):
     scan = load_scene(f"mp3d:{data_dir}/mp3d/2azQ1b91cZZ")
-    names = [e.a for e in scan.edges[:1]] + [scan.edges[0].b]
-    figure = draw_episode(scan, EpisodeDrawing(names, names, names[-1:]))
-    assert figure.get_figheight() < 9
+    drawn = plan_drawing(plan_data(scan), graph=True).record()
+    assert len(drawn["floors"]) == len(scan.floors)
 
 
 def test_markdown_escapes_names(tmp_path):

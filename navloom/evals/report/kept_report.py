@@ -1,0 +1,201 @@
+"""A report of no single run as a file: ``report.json``, the blocks that a page shows of a folder.
+
+A study writes it beside its runs, and ``navloom scenes mend`` beside the changed homes. Whoever
+opens such a folder reads it as any file of other hands: bounded, by the blocks' own classes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from navloom.errors import RunError
+from navloom.evals.report.blocks import (
+    Bars,
+    Block,
+    Columns,
+    Facts,
+    Grid,
+    Picture,
+    Prose,
+    Scatter,
+    Transcript,
+    Variants,
+    in_run,
+    record_of,
+)
+from navloom.evals.report.document import Table
+from navloom.files import open_file, write_whole
+
+NAME = "report.json"
+_VERSION = 1
+_MOST_BYTES = 64 * 1024 * 1024
+_MOST_BLOCKS, _MOST_DEEP, _MOST_TITLE = 2000, 4, 300
+What = Literal["study", "mends"]
+_KINDS: dict[str, TypeAdapter[Any]] = {
+    kind.__name__: TypeAdapter(kind)
+    for kind in (Bars, Columns, Facts, Grid, Picture, Prose, Scatter, Transcript, Variants)
+}
+"""Blocks that such a file may hold; none of them needs a scene."""
+_STUMBLES = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptReport:
+    """What a folder is looked at by.
+
+    Attributes:
+        title: its heading.
+        what: a study, or mends of a home.
+        blocks: what is shown; ``run/NAME/...`` leads into the run of the folder NAME beside it.
+        scenes: scenes' URIs whose licence what is private in the blocks is under.
+    """
+
+    title: str
+    what: What = "study"
+    blocks: tuple[Block, ...]
+    scenes: tuple[str, ...] = ()
+
+
+def keep_report(folder: Path, report: KeptReport) -> Path:
+    """Write ``report.json`` into a folder that is there.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    told = {
+        "report_version": _VERSION,
+        "title": report.title,
+        "what": report.what,
+        "scenes": list(report.scenes),
+        "blocks": record_of(report.blocks),
+    }
+    data = json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
+    return write_whole(folder / NAME, data.encode(errors="backslashreplace") + b"\n")
+
+
+def keep_study(
+    folder: Path,
+    tables: Sequence[Table],
+    *,
+    runs: Sequence[str | None] = (),
+    more: Sequence[Block] = (),
+) -> Path:
+    """Write what a study found.
+
+    Args:
+        folder: the study's, with its runs.
+        tables: what it answers; the first one's title is the study's.
+        runs: folders' names of the runs in the rows of the first table, where rows are runs.
+        more: blocks below.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    to = [in_run(name, "scores") if name else "" for name in runs]
+    to += [""] * (len(tables[0].rows) - len(to)) if to else []
+    first, *others = tables
+    blocks: list[Block] = [Grid(table=first, to=tuple(to))]
+    blocks += [Grid(table=table) for table in others]
+    return keep_report(folder, KeptReport(title=first.title, blocks=(*blocks, *more)))
+
+
+def read_report(folder: Path) -> KeptReport:
+    """Read a folder's ``report.json``.
+
+    Raises:
+        RunError: it cannot be read, is another version's, or holds what no report does.
+    """
+    path = folder / NAME
+    try:
+        with open_file(path) as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}") from error
+    if len(data) > _MOST_BYTES:
+        raise RunError(f"{path} has over {_MOST_BYTES // 1024 // 1024} MB: it is no report of ours")
+    try:
+        told = json.loads(data, parse_constant=_no_number)
+        version = told["report_version"]
+        if version != _VERSION:
+            raise RunError(
+                f"{path} is of version {str(version)[:20]} and this Navloom reads {_VERSION}: make"
+                " it anew, or look at it with the version that made it"
+            )
+        what, scenes = told["what"], told["scenes"]
+        if what not in get_args(What) or not all(isinstance(each, str) for each in scenes):
+            raise ValueError("what, or scenes")
+        return KeptReport(
+            title=str(told["title"])[:_MOST_TITLE],
+            what=what,
+            blocks=_Reader().blocks(told["blocks"], 0),
+            scenes=tuple(scenes[:_MOST_BLOCKS]),
+        )
+    except _STUMBLES as error:
+        why = " ".join(str(_first(error)).split())[:200]
+        raise RunError(
+            f"{path} has not the form of a report ({why}): it was made by another version or"
+            " changed by other hands"
+        ) from error
+
+
+def _first(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        found = error.errors(include_url=False, include_input=False)[0]
+        return f"{error.title}: {'.'.join(map(str, found['loc']))}: {found['msg']}"
+    return repr(error)
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
+
+
+class _Reader:
+    """Blocks from records, no more than a page has room for."""
+
+    def __init__(self) -> None:
+        self._read = 0
+
+    def blocks(self, records: Any, deep: int) -> tuple[Block, ...]:
+        if not isinstance(records, list):
+            raise ValueError("blocks are a list")
+        return tuple(self._block(each, deep) for each in records)
+
+    def _block(self, record: Mapping[str, Any], deep: int) -> Block:
+        self._read += 1
+        if self._read > _MOST_BLOCKS or deep > _MOST_DEEP:
+            raise ValueError(f"over {_MOST_BLOCKS} blocks, or {_MOST_DEEP} in each other")
+        name = record["block"]
+        if name not in _KINDS:
+            raise ValueError(f"no report holds a block '{str(name)[:40]}'")
+        given = {key: value for key, value in record.items() if key != "block"}
+        if name == "Picture":
+            given["data"] = _image(given["data"])
+        if name == "Columns":
+            given["columns"] = [self.blocks(each, deep + 1) for each in given["columns"]]
+        if name == "Variants":
+            given["variants"] = [
+                (title, self.blocks(each, deep + 1)) for title, each in given["variants"]
+            ]
+        made: Block = _KINDS[name].validate_python(given)
+        return made
+
+
+def _image(uri: Any) -> bytes:
+    """A picture of ours: what is no JPEG and no PNG is none."""
+    kind, _, text = str(uri).partition(";base64,")
+    try:
+        data = base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError("a picture that is no base64") from error
+    begins = {"data:image/png": b"\x89PNG", "data:image/jpeg": b"\xff\xd8"}.get(kind)
+    if begins is None or not data.startswith(begins):
+        raise ValueError("a picture that is no JPEG and no PNG")
+    return data

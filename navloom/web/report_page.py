@@ -1,0 +1,61 @@
+"""``report.html``: the pages of runs, of a study or of mends, as one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from navloom.evals.kinds import Shown
+from navloom.evals.report.document import named_apart
+from navloom.evals.report.kept_report import KeptReport
+from navloom.web.bundle import write_bundle
+from navloom.web.documents import Documents
+from navloom.web.opening import open_sources
+from navloom.web.other_sources import ReportSource
+from navloom.web.source import Source
+
+NAME = "report.html"
+
+
+def write_report_page(
+    folders: Sequence[Path],
+    out: Path,
+    note: Callable[[str], None],
+    *,
+    shown: Shown | None = None,
+    licensed: bool = False,
+) -> Path:
+    """Write ``report.html``.
+
+    It opens on what a reader of a report asks first: a study's or several runs' own report, the
+    scores of one run, or how two runs compare.
+
+    Args:
+        folders: runs; or a study with its runs; or mends.
+        out: the folder to write to, which is there.
+        note: told a line about what is left out, and how far it is.
+        shown: what the runs' kind says of them together, and of some samples.
+        licensed: whether what scenes' licences keep is in it.
+
+    Raises:
+        RunError: a folder cannot be read, or nothing can be written.
+    """
+    shown = shown or Shown()
+    sources = open_sources([str(each) for each in folders], note)
+    if shown.blocks and len(folders) > 1:
+        runs = dict(zip(named_apart(folders), folders, strict=True))
+        said = KeptReport(title="Report", blocks=tuple(shown.blocks))
+        sources.insert(0, ReportSource(folders[0].resolve().parent, said, runs))
+    documents = Documents(sources, given=True, licensed=licensed, details=shown.details)
+    write_bundle(documents, out / NAME, note, _first(sources, documents))
+    return out / NAME
+
+
+def _first(sources: Sequence[Source], documents: Documents) -> str:
+    """The address that it opens on; the list of all where none is before the others."""
+    if isinstance(sources[0], ReportSource):
+        return "#/source/0"
+    if len(sources) == 1:
+        return "#/source/0/scores"
+    two = documents.pairs() == [(0, 1)] and documents.comparable(0, 1)
+    return "#/compare/0/1" if two else ""
