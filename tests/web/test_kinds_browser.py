@@ -23,12 +23,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, needs_browser, pytest.mark.
 
 
 @pytest.fixture(scope="module")
-def opened() -> Iterator[Any]:
-    with browser() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs of all kinds; relays that were driven, walks with pictures and with contacts."""
     at = tmp_path_factory.mktemp("all")
@@ -70,6 +64,14 @@ def pages(every: Documents) -> list[str]:
 @pytest.fixture(scope="module")
 def host(every: Documents) -> Iterator[Served]:
     with serving(every) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def opened(host: Served) -> Iterator[Any]:
+    """After the runs are made: where a browser is driven, no other loop of events can run."""
+    del host
+    with browser() as made:
         yield made
 
 
