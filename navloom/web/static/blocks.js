@@ -49,20 +49,22 @@
   Navloom.blocks.Grid = function (block, context) {
     const table = block.table;
     const pale = table.rows.length - (table.pale || 0);
+    /* Numbers end at one line; words begin at one. */
+    const wordy = table.header.map((_, i) => table.rows.some((row) => /^[^-+–\s\d]/.test(row[i] || "")));
     const rows = table.rows.map((row, at) => {
       const to = block.to && block.to[at];
       const cells = row.map((cell, i) => {
-        const said = i === 0 && to ? el("a", { href: context.address(to) }, cell) : cell;
-        const short = cell.length < 22 ? "short" : null;
-        return el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: short }, said);
+        const led = i === 0 && to ? el("a", { href: context.address(to) }, cell) : cell;
+        const looks = (cell.length < 22 ? "short" : "") + (wordy[i] ? " text" : "");
+        return el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: looks }, led);
       });
       return el("tr", { class: at >= pale ? "pale" : null }, cells);
     });
     const words = table.folded || table.rows.some((row) => row.slice(1).some((cell) => cell.length > 40));
     const made = Navloom.wide(table.title || block.title || "table",
       el("table", { class: words ? "words" : null },
-        el("thead", {}, el("tr", {}, table.header.map((cell) => (cell
-          ? el("th", { scope: "col" }, cell) : el("td"))))),
+        el("thead", {}, el("tr", {}, table.header.map((cell, i) => (cell
+          ? el("th", { scope: "col", class: wordy[i] ? "text" : null }, cell) : el("td"))))),
         el("tbody", {}, rows)));
     const content = [
       table.title && table.title !== block.title ? el("h" + (context.level || 2), {}, table.title) : null,
