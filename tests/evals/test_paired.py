@@ -181,3 +181,13 @@ def test_two_runs_of_any_kind_that_pairs(
     (beside,) = [block for block in detail.blocks if isinstance(block, Columns)]
     assert len(beside.columns) == 2
     assert beside.columns[0][1:] == beside.columns[1][1:]
+    # What both say alike is said once, beneath.
+    assert detail.headline == "both succeeded (task)"
+    assert any(isinstance(block, Transcript) for block in detail.blocks)
+    (pairs,) = [block for block in comparison_blocks(a, b) if isinstance(block, Variants)]
+    grid = pairs.variants[0][1][0]
+    assert isinstance(grid, Grid)
+    assert (grid.table.header[:2], grid.table.rows[0][1]) == (
+        ("attempt", "task, A to B"),
+        "100.0% to 100.0%",
+    )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from navloom.evals.capnav.rules import AnswerScore
+from navloom.evals.report.document import NOTHING, percent
 from navloom.evals.report.line_columns import Cell, Column, Line, Pairing
 
 TRUTH = {True: "yes", False: "no", None: "unknown"}
@@ -29,21 +30,6 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
     del run
     return [
         Column(name="body", of=_of(lambda s: s.body), form="text", facet=True),
-        Column(name="question", of=_of(lambda s: s.question_id), form="text"),
-        Column(
-            name="barrier",
-            of=_of(lambda s: list(s.barriers)),
-            form="tags",
-            facet=True,
-            help="the kinds of barrier that every way meets, by the notes on a minimum cut",
-        ),
-        Column(
-            name="passages",
-            of=_of(lambda s: s.hops),
-            form="count",
-            facet=True,
-            help="of the shortest route, whatever body",
-        ),
         Column(
             name="answer",
             of=_of(lambda s: s.answer or "unparsed"),
@@ -90,13 +76,36 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
             help="of a no, whether its reason is right, as the judge has it",
         ),
         Column(
+            name="barrier",
+            of=_of(lambda s: list(s.barriers)),
+            form="tags",
+            facet=True,
+            help="the kinds of barrier that every way meets, by the notes on a minimum cut",
+        ),
+        Column(
+            name="passages",
+            of=_of(lambda s: s.hops),
+            form="count",
+            facet=True,
+            help="of the shortest route, whatever body",
+        ),
+        Column(
             name="fault",
             of=_of(lambda s: [each.replace("_", " ") for each in s.faults]),
             form="tags",
             facet=True,
             help="what is wrong with the path",
         ),
+        Column(name="question", of=_of(lambda s: s.question_id), form="text", shown=False),
     ]
+
+
+def _said(name: str, value: float | None, sign: str) -> str:
+    """Every score is a share."""
+    del name
+    if value is None:
+        return NOTHING
+    return f"{100 * value:+.1f}" if sign else percent(value)
 
 
 def pairing() -> Pairing:
@@ -117,6 +126,7 @@ def pairing() -> Pairing:
         scores=scores,
         what="a question of one body",
         neither=frozenset({"yes"}),
+        said=_said,
         counted=frozenset({"right", "yes", "PV"}),
         cluster=lambda line: score_of(line).question_id,
         cluster_name="question",

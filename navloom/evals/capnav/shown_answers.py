@@ -55,6 +55,14 @@ _MEANS = meanings(
         *(meaning_of(each) for each in columns({}) if each.name in ("PV", "RTA", "RV")),
     ]
 )
+_FAULTS = {
+    "empty_path": "no path was answered",
+    "unknown_node": "it names a place that is not there",
+    "wrong_start": "it begins elsewhere",
+    "wrong_end": "it ends elsewhere",
+    "repeated_node": "it comes to a place twice",
+    "missing_edge": "it goes where there is no passage",
+}
 _OUTCOMES = {
     "TP": "yes, rightly",
     "TN": "no, rightly",
@@ -168,7 +176,7 @@ def _said(
 
 def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
     right: Tone = "plain" if score.right is None else "good" if score.right else "bad"
-    faults = ", ".join(each.replace("_", " ") for each in score.faults)
+    faults = "; ".join(_FAULTS.get(each, each) for each in score.faults)
     unscored = score.answer == "no" and score.reason_valid is None
     facts = (
         Fact(

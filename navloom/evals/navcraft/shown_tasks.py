@@ -34,6 +34,7 @@ from navloom.evals.report.talks import talk_of
 from navloom.evals.run_folder import read_run
 from navloom.evals.run_scenes import run_scene
 from navloom.files import formed
+from navloom.scenes.plan_shapes import readable
 from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.optimum import Relay, all_relays
 from navloom.tools.navcraft.relay import RelayAnswer, RelayChoice
@@ -120,9 +121,8 @@ def task_detail(
         found_block(found),
         *about,
     ]
-    return Detail(
-        title=name, headline=f"{_story(line)} {_verdict(rest)}".strip(), blocks=tuple(blocks)
-    )
+    said = " ".join(filter(None, (_story(line), _verdict(rest), _drove(driven))))
+    return Detail(title=name, headline=said, blocks=tuple(blocks))
 
 
 def _story(line: Mapping[str, Any]) -> str:
@@ -142,6 +142,14 @@ def _verdict(rest: Mapping[str, Any]) -> str:
         return "In time it is worth it: neither robot alone is sooner."
     told = f"{alone:.0%} of robot_1's time against {together:.0%}"
     return f"In time it gains nothing: the better placed robot alone takes {told}."
+
+
+def _drove(driven: Any) -> str:
+    """Whether two bodies carried it out, where they tried."""
+    if not isinstance(driven, Mapping):
+        return ""
+    bodies = " and ".join(map(str, driven["bodies"].values()))
+    return f"{bodies} {'drove it to its end' if driven['done'] else 'could not drive it'}."
 
 
 def _told(line: Mapping[str, Any]) -> Transcript:
@@ -296,17 +304,17 @@ def _legs(driven: Mapping[str, Any]) -> Grid:
     """How two bodies drove it, a row a leg."""
     rows = tuple(
         (
-            f"{leg['robot']} to the {leg['to']} in {leg['region']}",
+            f"{leg['robot']} to the {readable(str(leg['to']))} in {readable(str(leg['region']))}",
+            "came" if leg["arrived"] else str(leg["reason"] or "did not set out"),
             _metres(leg["planned"]),
             "–" if leg["way"] is None else _metres(leg["way"]),
             _metres(leg["driven"]),
             _seconds(leg["waited"]),
-            "came" if leg["arrived"] else str(leg["reason"] or "did not set out"),
             ", ".join(map(str, leg["touched"])) or "–",
         )
         for leg in driven["legs"]
     )
-    header = ("leg", "planned", "its body's way", "driven", "waited", "ended", "touched")
+    header = ("leg", "ended", "planned", "its body's way", "driven", "waited", "touched")
     bodies = " and ".join(map(str, driven["bodies"].values()))
     ended = "Every leg came." if driven["done"] else f"Not done: {driven['reason']}"
     alpha = driven.get("alpha")

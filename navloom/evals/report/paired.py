@@ -25,7 +25,7 @@ from navloom.evals.report.blocks import (
     Scatter,
     Variants,
 )
-from navloom.evals.report.document import Table, named_apart
+from navloom.evals.report.document import NOTHING, Table, named_apart
 from navloom.evals.report.intervals import columns_of
 from navloom.evals.report.line_columns import Line, Pairing, meaning_of, meanings
 from navloom.evals.report.paired_runs import (
@@ -101,7 +101,13 @@ def _verdict(found: Comparison) -> str:
         said += [f"is better in {', '.join(better)}"] if better else []
         said += [f"takes fewer {', '.join(spared)}, and succeeds less"] if spared else []
         parts += [f"{who} ({name}) {', and '.join(said)}"] if said else []
-    return "; ".join(parts) + "." if parts else "No difference is shown between the two."
+    if parts:
+        return "; ".join(parts) + "."
+    told = "No difference is shown between the two: what differs may be chance."
+    if best is None:
+        return told
+    a, b = (found.pairing.spoken(best.metric, each) for each in (best.a, best.b))
+    return f"{told} {best.metric}: {a} in A ({found.a}), {b} in B ({found.b})."
 
 
 def _success(found: Comparison) -> Paired | None:
@@ -150,7 +156,7 @@ def _counts(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Facts:
             name=name,
             value=f"{len(rows):,}",
             to=_to(found.ids[rows[0]]) if rows else "",
-            tone="plain" if name in ("both", "neither") else "good",
+            tone="good" if rows and name.startswith("only") else "plain",
         )
         for name, rows in groups.items()
     )
@@ -188,7 +194,7 @@ def _scatter(found: Comparison, name: str) -> Scatter:
 
 def _listed(found: Comparison, groups: Mapping[str, Sequence[int]]) -> Variants:
     """The pairs of each group, those that differ most in the drawn scores first."""
-    names = [name for name in found.pairing.drawn if name in found.names][:4]
+    names = [name for name in found.pairing.drawn or found.names if name in found.names][:4]
     columns = [found.names.index(name) for name in names]
     variants: list[tuple[str, tuple[Block, ...]]] = []
     for group, rows in _opened_on(groups, found.pairs).items():
@@ -228,7 +234,7 @@ def _side_by_side(
     for name, k in zip(names, columns, strict=True):
         a, b = float(found.before[n, k]), float(found.after[n, k])
         said = [found.pairing.spoken(name, None if isnan(x) else x, "") for x in (a, b)]
-        yield f"{said[0]} to {said[1]}"
+        yield NOTHING if isnan(a) and isnan(b) else f"{said[0]} to {said[1]}"
 
 
 def pair_detail(
@@ -253,11 +259,13 @@ def pair_detail(
         told = pairing.beside(Path(a), first, Path(b), second)
     else:
         told = _both(name, kind_of(a).detail, (("A", a, first), ("B", b, second)))
+        told = replace(told, headline=_who(halves, pairing))
     names = [*named_apart([a, b])]
     where = Prose(text=f"A: {names[0]}. B: {names[1]}.", tone="quiet")
     scores = _scores(halves, pairing)
-    means = _meanings(a, [row[0] for row in scores.table.rows])
-    blocks = (where, *told.blocks, means, scores)
+    # Details that stand side by side say it themselves.
+    means = () if pairing.beside is None else (_meanings(a, [row[0] for row in scores.table.rows]),)
+    blocks = (where, *told.blocks, *means, scores)
     return Detail(title=told.title, headline=told.headline, blocks=blocks)
 
 
@@ -273,12 +281,31 @@ def _both(
     detail: Callable[[Path, Line], Detail] | None,
     halved: Sequence[tuple[str, Path | str, Line]],
 ) -> Detail:
-    """Both details side by side; the pair alone where the kind has none."""
+    """Both details side by side, once what they share; the pair alone where the kind has none."""
     made = [(mark, detail(Path(run), line)) for mark, run, line in halved if detail]
+    if not made:
+        return Detail(title=name)
+    first, second = (each.blocks for _, each in made)
+    shared = tuple(each for each in first if each in second)
     columns = tuple(
-        (Prose(title=mark, text=each.headline or each.title), *each.blocks) for mark, each in made
+        (
+            Prose(title=mark, text=each.headline or each.title),
+            *(block for block in each.blocks if block not in shared),
+        )
+        for mark, each in made
     )
-    return Detail(title=name, blocks=(Columns(columns=columns),) if columns else ())
+    return Detail(title=name, blocks=(Columns(columns=columns), *shared))
+
+
+def _who(halves: tuple[Half, Half], pairing: Pairing) -> str:
+    """Who succeeded, by the first score that says so; nothing where none does."""
+    for name in names_of(([halves[0].scores], [halves[1].scores]), pairing):
+        a, b = (half.scores.get(name) for half in halves)
+        if name in pairing.counted - pairing.neither and a is not None and b is not None:
+            alike = {(True, True): "both succeeded", (False, False): "neither succeeded"}
+            said = alike.get((a > 0, b > 0), f"only {'A' if a > b else 'B'} succeeded")
+            return f"{said} ({name})"
+    return ""
 
 
 def _scores(halves: tuple[Half, Half], pairing: Pairing) -> Grid:

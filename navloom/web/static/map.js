@@ -276,7 +276,8 @@
       if (!width || Math.abs(width - now.width) < 2) return;
       if (!now.width && width < NARROW && used.size > 1) {
         const [body] = bodiesAt(block, now.time);
-        now.chosen = body ? body.place[0] : [...used].sort((a, b) => a - b)[0];
+        const [mark] = block.marks || [];
+        now.chosen = body ? body.place[0] : mark ? mark.at[0] : [...used].sort((a, b) => a - b)[0];
       }
       const first = !now.width;
       now.width = width;
