@@ -33,7 +33,7 @@ from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
-MOST_COMPARED, _MOST_PAIRS = 12, 500
+MOST_COMPARED, _MOST_PAIRS = 40, 500
 """Comparisons of two runs that a bundle has, and pairs of samples in all of them."""
 _NOT_GIVEN = (
     "Left out: the licence of this scene keeps its plan, captions, prompts and pictures from being"
