@@ -199,6 +199,33 @@ def test_numbers_are_the_reports(made: Made) -> None:
     assert sum(rights) / len(rights) == pytest.approx(found.measures["PV"].value)
 
 
+def test_a_relay_that_nobody_could_drive_says_so_at_once(made: Made) -> None:
+    run = made["collab"]
+    line = next(each for each in read_samples(run) if each["result"].get("phase_2"))
+
+    def leg(robot: str, seconds: float, waited: float = 0.0, reason: str = "") -> dict[str, Any]:
+        where = {"robot": robot, "to": "coffee_table", "region": "Living_room_2"}
+        metres = {"planned": 2.0, "way": None, "driven": 0.0, "touched": []}
+        ended = {"seconds": seconds, "waited": waited, "arrived": not reason, "reason": reason}
+        return {**where, **metres, **ended}
+
+    legs = [leg("robot_1", 0.5, reason="No way."), leg("robot_2", 9.0)]
+    legs.append(leg("robot_2", 0.0, waited=0.5, reason="what it waits for does not come"))
+    driven = {"bodies": {"robot_1": "FETCH", "robot_2": "SPOT"}, "legs": legs, "seconds": 9.5}
+    told = {**line["result"]["navloom"], "driven": {**driven, "done": False, "reason": "No way."}}
+    shown = detail_of(run, {**line, "result": {**line["result"], "navloom": told}})
+    assert shown.headline.endswith("FETCH and SPOT could not drive it.")
+    blocks = list(blocks_in(shown))
+    last = [block for block in blocks if isinstance(block, b.SceneMap)][-1].frames[-1]
+    assert (last.at, last.title) == (9.5, "robot_2: what it waits for does not come")
+    rows = next(x.table for x in blocks if isinstance(x, b.Grid) and x.title.startswith("Driven"))
+    assert rows.header[:2] == ("leg", "ended")
+    assert rows.rows[0][:2] == ("robot_1 to the coffee table in Living room 2", "No way.")
+    means = next(x.table for x in blocks if isinstance(x, b.Grid) and x.table.folded)
+    worth = next(x for x in blocks if isinstance(x, b.Facts) and x.title == "What it is worth")
+    assert {f.name for f in worth.facts} - {"type"} == {row[0] for row in means.rows}
+
+
 def detail_of(run: Path, line: dict[str, Any]) -> b.Detail:
     detail = kind_of(run).detail
     assert detail is not None

@@ -161,11 +161,15 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
     for name in names:
         legs = [leg for leg in driven.get("legs", ()) if leg["robot"] == name]
         lanes.append(Lane(name=name, style=name, spans=_driven_spans(legs, end)))
+        came = 0.0
         for leg in legs:
             if leg["arrived"]:
+                came = float(leg["seconds"])
                 frames.append((leg["seconds"], f"{name} is at the {readable(leg['to'])}", "plain"))
             elif leg["reason"]:
-                frames.append((leg["seconds"], f"{name}: {leg['reason']}", "bad"))
+                # A leg that never began has no time: it is known once the robot has waited.
+                when = max(float(leg["seconds"]), came + float(leg["waited"]))
+                frames.append((when, f"{name}: {leg['reason']}", "bad"))
     return SceneMap(
         scene=planned.scene,
         note="The ways are those planned over the navigation graph: of the bodies' own ways a line"

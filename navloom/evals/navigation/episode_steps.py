@@ -102,5 +102,5 @@ def _options(step: Step, right: str | None, of: str) -> Grid:
         )
         for option in step.options
     )
-    head = ("option", "", "where", "turn", "metres", "what lies there")
+    head = ("option", "which", "where", "turn", "metres", "what lies there")
     return Grid(table=Table(f"Options{of}", "", head, rows), private=True)

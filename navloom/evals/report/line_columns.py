@@ -57,7 +57,7 @@ def meaning_of(column: Column) -> tuple[str, str, str]:
 def meanings(rows: Iterable[tuple[str, str, str]]) -> Grid:
     """What scores mean, folded: (name, unit, what it is) each."""
     words = "What these scores mean"
-    return Grid(table=Table(words, "", ("score", "unit", "what it is"), tuple(rows), folded=words))
+    return Grid(table=Table("", "", ("score", "unit", "what it is"), tuple(rows), folded=words))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -139,14 +139,17 @@
       const room = roomOf(...place.slice(0, 3)) || "floor " + place[0];
       return (block.tracks || []).length > 1 ? track.name + ": " + room : room;
     }).join("; ");
+    const chosen = frames.some((frame) => (frame.options || []).length);
+    const held = [true, true, (block.tracks || []).length, chosen, chosen, chosen];
+    const kept = (cells) => cells.filter((_, k) => held[k]);
     const row = (frame, i) => {
       const options = frame.options || [];
       const said = (kept) => options.filter(kept).map((each) => each.number + (roomOf(...each.at) ? " (" + roomOf(...each.at) + ")" : "")).join(", ");
-      return el("tr", { "data-frame": i },
+      return el("tr", { "data-frame": i }, kept([
         el("th", { scope: "row" }, el("button", { type: "button", click: () => goTo(i) },
           block.unit === "s" ? Navloom.whenOf(block, frame.at) : String(i + 1))),
         el("td", {}, (frame.tone === "bad" ? "✕ " : "") + frame.title), el("td", {}, where(frame)),
-        el("td", {}, said(() => true)), el("td", {}, said((each) => each.chosen)), el("td", {}, said((each) => each.right)));
+        el("td", {}, said(() => true)), el("td", {}, said((each) => each.chosen)), el("td", {}, said((each) => each.right))]));
     };
     const more = el("button", { type: "button", click: () => add() });
     function add() {
@@ -161,7 +164,7 @@
       el("summary", {}, "The map in words"),
       views.map((view) => (view.rooms.length ? el("p", {}, "Rooms of floor " + view.id + ": " + view.rooms.join(", ") + ".") : null)), marks.length ? el("ul", {}, marks) : null,
       frames.length ? Navloom.wide("moments", el("table", { class: "words" }, el("thead", {}, el("tr", {},
-        [block.unit === "s" ? "when" : "step", "what", "place", "options", "chosen", "right"].map((each) => el("th", { scope: "col" }, each)))), rows), more) : null);
+        kept([block.unit === "s" ? "when" : "step", "what", "place", "options", "chosen", "right"]).map((each) => el("th", { scope: "col" }, each)))), rows), more) : null);
     return { node, at: (i) => {
       for (const each of rows.children) each.toggleAttribute("aria-current", Number(each.dataset.frame) === i);
     } };

@@ -240,7 +240,7 @@ def test_one_facet_speaks_of_behaviours(run: Path) -> None:
 def test_what_was_chosen_stands_second_among_options(run: Path) -> None:
     frame = seen_map(looked(run, "s3")).frames[3]
     table = next(block.table for block in frame.blocks if isinstance(block, Grid))
-    assert table.header[:3] == ("option", "", "where")
+    assert table.header[:3] == ("option", "which", "where")
     assert {row[1] for row in table.rows} >= {"chosen", "right way"}
 
 
