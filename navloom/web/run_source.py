@@ -78,6 +78,8 @@ class RunSource(Source):
         )
         self._errors = self._errors_index()
         self._errors_were: tuple[int, int] | None = None
+        self._scenes: list[str] = []
+        self._scenes_at: tuple[Any, ...] | None = None
         self._made: dict[str, tuple[tuple[Any, ...] | None, Sequence[Block]]] = {}
 
     def _errors_index(self) -> LineIndex:
@@ -182,8 +184,12 @@ class RunSource(Source):
 
     def scenes(self) -> Iterable[str]:
         """The scenes that its lines name."""
-        at = next(i for i, column in enumerate(self._columns) if column.name == "scene")
-        return dict.fromkeys(row.cells[at] for row in self.rows() if row.cells[at])
+        rows, now = self.rows(), (len(self._index.rows), self._errors_were)
+        if now != self._scenes_at:
+            at = next(i for i, column in enumerate(self._columns) if column.name == "scene")
+            named = dict.fromkeys(row.cells[at] for row in rows)
+            self._scenes, self._scenes_at = [each for each in named if each], now
+        return self._scenes
 
     def load(self, uri: str) -> Scene:
         """A scene by its portable name, found where the run had it."""

@@ -140,12 +140,12 @@ def test_no_key_stands_in_a_document(
 ) -> None:
     monkeypatch.setenv("CANARY_API_KEY", "heuristic-canary-0123456789")
     row = documents.sources[0].rows()[0]
-    before = row.cells[:]
-    row.cells[:] = ["heuristic-canary-0123456789" for _ in row.cells]
+    before = row.cells
+    row.cells = ["heuristic-canary-0123456789" for _ in before]
     try:
         said = [client.get(f"/doc/{path}.json").text for path in ("list", "source/0")]
     finally:
-        row.cells[:] = before
+        row.cells = before
     assert all("canary" not in each for each in said)
 
 
