@@ -48,6 +48,7 @@ _EMPTY: dict[str, Any] = {
 _NO_SAMPLING = frozenset(
     {"max_retries", "default_request_timeout", "request_timeout", "timeout", "stream", "streaming"}
 )
+_THE_PROVIDERS = frozenset({"https://api.openai.com/v1", "https://api.anthropic.com"})
 _counter = count()
 
 
@@ -58,16 +59,18 @@ def cache_key(
     bound: Mapping[str, Any],
     sampling: Mapping[str, Any],
     epoch: int = 0,
+    server: str | None = None,
 ) -> str:
     """The name of a reply: a hash of everything that it depends on.
 
     Args:
-        model: ``provider/name``. The server's address is no part of it: one that moved serves the
-            same model.
+        model: ``provider/name``.
         messages: the conversation; ids and counts of its messages do not matter.
         bound: tools, schema and whatever else was bound to the model.
         sampling: the model's own parameters; those that only say how to wait do not matter.
         epoch: which of several replies to one and the same request.
+        server: its address. Two servers may give one name to two models, to other weights or to
+            other engines; of a provider's own address the name says all.
     """
     whole = {
         "format": FORMAT,
@@ -76,6 +79,7 @@ def cache_key(
         "bound": bound,
         "sampling": {k: v for k, v in sampling.items() if k not in _NO_SAMPLING},
         "epoch": epoch,
+        **({} if server is None or server in _THE_PROVIDERS else {"server": server}),
     }
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"), default=_named)
     return sha256(text.encode(errors="backslashreplace")).hexdigest()

@@ -29,10 +29,11 @@ from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_ran
 from navloom.errors import ModelError, NavloomError
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.called import Call, asking_node
-from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
+from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure, server_of
 from navloom.models.reply import sane
 from navloom.models.secrets import redact_error, redacted, remember
-from navloom.models.spec import read_spec
+from navloom.models.spec import OUR_BOUND, read_spec
+from navloom.models.too_long import read_too_long
 from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 
 T = TypeVar("T")
@@ -192,6 +193,7 @@ class _Ask:
             bound=_bound_to(bound),
             sampling=_sampling_of(self.model),
             epoch=settings.epoch,
+            server=server_of(self.model),
         )
 
     def sent(self, bound: Any) -> dict[str, Any]:
@@ -246,6 +248,22 @@ class _Ask:
                 )
             )
 
+    async def answer(self, bound: Runnable[Any, Any], messages: list[BaseMessage]) -> Any:
+        """One answer; where our own bound of a reply does not fit, one as long as there is room."""
+        about = getattr(self.model, "metadata", None) or {}
+        ours = about.get(OUR_BOUND)
+        try:
+            # What room is left is less than our bound, and a server bounds what is not bounded.
+            return await bound.ainvoke(messages, **({"max_tokens": None} if ours == 0 else {}))
+        except Exception as error:
+            failure = read_failure(error)
+            too_long = failure and read_too_long(failure.status, failure.text)
+            if not ours or not too_long or not too_long.is_reply:
+                raise
+            if too_long.context is not None and too_long.context <= ours:
+                about[OUR_BOUND] = 0
+            return await bound.ainvoke(messages, max_tokens=None)
+
     async def reply(
         self,
         bound: Runnable[Any, Any],
@@ -264,7 +282,7 @@ class _Ask:
                 self.settings.connections or nullcontext(),
                 asyncio.timeout(self.policy.attempt_timeout),
             ):
-                reply = await bound.ainvoke([_replayable(m) for m in messages])
+                reply = await self.answer(bound, [_replayable(m) for m in messages])
             told = getattr(reply, "response_metadata", None) or {}
             ended = any(told.get(key) for key in ("finish_reason", "stop_reason", "status"))
             if getattr(self.model, "streaming", False) and not ended:

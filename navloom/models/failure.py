@@ -10,8 +10,9 @@
     other 4xx                                 no
 
 Never more than ``RetryPolicy.attempts`` calls; a server that asks for a longer wait than
-``longest_asked`` is not waited for. A server that Navloom cannot know beforehand refuses tools,
-images and long prompts with a 400 (or a 404), in words of its own that are read here.
+``longest_asked`` is not waited for. A server that Navloom cannot know beforehand refuses tools and
+images with a 400, a 404 or a 500, in words of its own that are read here before anything is tried
+again; what it finds too long is read in :mod:`navloom.models.too_long`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any, Literal
 from navloom.errors import ModelError, ModelRefusedError, NavloomError
 from navloom.models.secrets import causes, redact
 from navloom.models.spec import public_address, read_spec
+from navloom.models.too_long import read_too_long
 
 Kind = Literal["timeout", "connection", "rate", "quota", "overloaded", "server", "garbled", "final"]
 
@@ -59,15 +61,6 @@ _REFUSALS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_TOO_LONG = re.compile(
-    r"context_length_exceeded|maximum context length|context window|prompt is too long"
-    r"|(?:input|prompt)[^.]{0,40}(?:longer|exceeds?|too long)[^.]{0,60}(?:model|context|token)",
-    re.IGNORECASE,
-)
-_TOO_LONG_FIX = (
-    "the prompt does not fit the model's context: use a model with a longer one, a smaller scene,"
-    " or where there is --compact, that"
-)
 _FIXES = {
     "tools": "the server takes no tool calls for this model: use one that does; a vLLM server has"
     " to be started for them, as `navloom serve MODEL` does",
@@ -164,19 +157,6 @@ def read_refusal(status: int | None, text: str) -> str | None:
     return next(found, None)
 
 
-def read_too_long(status: int | None, text: str) -> str | None:
-    """What to do about a prompt that a server finds too long; another prompt may well fit.
-
-    Args:
-        status: the HTTP status.
-        text: the server's words.
-
-    Returns:
-        One line, or None where the refusal is of another kind.
-    """
-    return _TOO_LONG_FIX if status in (400, 413, 422) and _TOO_LONG.search(text) else None
-
-
 def model_error(
     model: Any, name: str, failure: Failure, policy: RetryPolicy, attempts: int
 ) -> ModelError:
@@ -201,13 +181,20 @@ def model_error(
     return (ModelRefusedError if refused else ModelError)(line)
 
 
-def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str:
-    seen, setting = (failure.status, failure.text), partial(_setting, model, name)
-    if fix := read_refusal(*seen) or read_too_long(*seen):
-        return fix
+def server_of(model: Any) -> str | None:
+    """The address of a model's server, without what may be secret in it; None: it has none."""
     base = getattr(getattr(model, "root_async_client", None), "base_url", None)
     found = base or getattr(model, "anthropic_api_url", None)
-    where = public_address(found).rstrip("/") if found else "its server"
+    return public_address(found).rstrip("/") if found else None
+
+
+def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str:
+    seen, setting = (failure.status, failure.text), partial(_setting, model, name)
+    if fix := read_refusal(*seen):
+        return fix
+    if too_long := read_too_long(*seen):
+        return too_long.fix
+    where = server_of(model) or "its server"
     match failure.kind, failure.status:
         case "connection", _:
             return f"no connection to the server at {where}; check {setting('URL')}"
@@ -254,7 +241,10 @@ def _setting(model: Any, name: str, what: str) -> str:
 def _of_status(status: int, error: BaseException, text: str) -> Failure:
     asked = _retry_after(getattr(getattr(error, "response", None), "headers", None))
     kind: Kind = "final"
-    if status == 429:
+    if read_refusal(status, text) is not None:
+        # llama.cpp refuses images with a 500, and would again.
+        pass
+    elif status == 429:
         kind = "quota" if getattr(error, "code", None) == "insufficient_quota" else "rate"
     elif status in (408, 409):
         kind = "timeout"

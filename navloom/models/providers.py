@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from navloom.errors import ModelError, did_you_mean
 from navloom.models.connections import http_client
 from navloom.models.secrets import remember
-from navloom.models.spec import Options, hidden_in_address, is_address
+from navloom.models.spec import OUR_BOUND, Options, hidden_in_address, is_address
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -54,7 +54,10 @@ def make_vllm(name: str, options: Options) -> BaseChatModel:
     key = options.api_key or os.environ.get("VLLM_API_KEY", "").strip() or "EMPTY"
     bounded = replace(options, max_tokens=options.max_tokens or OPEN_MODEL_TOKENS)
     # A served model may bear any name, also one that LangChain would send to OpenAI's other API.
-    return _open_ai_client("vllm", name, key, url, bounded, use_responses_api=False)
+    model = _open_ai_client("vllm", name, key, url, bounded, use_responses_api=False)
+    if options.max_tokens is None:
+        model.metadata = {**(model.metadata or {}), OUR_BOUND: OPEN_MODEL_TOKENS}
+    return model
 
 
 def make_anthropic(name: str, options: Options) -> BaseChatModel:

@@ -23,6 +23,9 @@ from navloom.errors import ModelError
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+OUR_BOUND = "navloom_our_bound"
+"""In a model's metadata: the most tokens of a reply, where they are Navloom's choice; 0 where they
+never fit its server."""
 Value = str | int | float | bool
 """What an option may be set to by text."""
 # Only a comma before `option=` ends a name, so that a file's path may have commas.

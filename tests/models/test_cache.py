@@ -18,7 +18,7 @@ from navloom.errors import LimitReachedError, ModelError
 from navloom.models.binding import bind
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.call import acall, call_settings
-from navloom.models.failure import RetryPolicy
+from navloom.models.failure import RetryPolicy, server_of
 from navloom.models.registry import get_model
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import STAMP, Budget, Limits
@@ -258,6 +258,27 @@ async def test_a_second_call_is_answered_from_disk_and_marked(spec: str, tmp_pat
     assert second.response_metadata[STAMP]["cached"] is True
     assert first.usage_metadata == second.usage_metadata
     assert "canary-key" not in "".join(p.read_text() for p in entries(ResponseCache(tmp_path)))
+
+
+@pytest.mark.parametrize("spec", ["openai/m", "anthropic/claude-haiku-4-5", "vllm/q/m"])
+async def test_another_server_under_the_same_name_is_another_model(
+    spec: str, tmp_path: Path
+) -> None:
+    with call_settings(cache=ResponseCache(tmp_path)):
+        for said in ("llama.cpp", "vLLM"):
+            with ModelServer(lambda _, said=said: said) as server:
+                url = server.url if spec.startswith("anthropic") else server.openai_url
+                for _ in range(2):
+                    model = get_model(spec, base_url=url, api_key="test")
+                    assert (await acall(model, ASK)).text == said
+                assert len(server.calls) == 1
+
+
+def test_a_providers_own_address_is_no_part_of_the_key() -> None:
+    assert key(server="https://api.openai.com/v1") == key(server=None)
+    assert key(server="http://127.0.0.1:8000/v1") != key(server=None)
+    assert server_of(get_model("openai/m", api_key="k")) == "https://api.openai.com/v1"
+    assert server_of(get_model("anthropic/m", api_key="k")) == "https://api.anthropic.com"
 
 
 async def test_failures_are_not_kept(tmp_path: Path) -> None:

@@ -94,6 +94,8 @@ def test_what_is_no_status_is_told_by_its_kind() -> None:
         ([StatusError(500)] * 9, 2),
         ([StatusError(500, text) for text in "aabb"], 2),
         ([StatusError(500, text) for text in "abcdef"], 4),
+        ([StatusError(500, "image input is not supported - hint: the mmproj")] * 9, 1),
+        ([StatusError(500, "image input is not supported", retry_after="0.1")] * 9, 1),
         ([StatusError(529)] * 9, 4),
         ([StatusError(429)] * 9, 4),
         ([StatusError(400)] * 9, 1),
