@@ -195,7 +195,7 @@ def _worth(score: AnswerScore, result: Mapping[str, Any]) -> Facts:
         Fact(
             name="barriers",
             value=", ".join(score.barriers) or NOTHING,
-            note="kinds that every way meets",
+            note="kinds that every way meets" if score.barriers else "",
         ),
         Fact(name="passages", value=str(score.hops or NOTHING), note="of the shortest route"),
         Fact(

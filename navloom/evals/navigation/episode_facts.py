@@ -133,14 +133,16 @@ def evidence(proof: Mapping[str, Any]) -> str:
 def _evident(name: str, value: Any) -> str:
     words = name.replace("_", " ")
     if name in ("visits", "counts") and isinstance(value, Mapping):
-        return f"{words} {', '.join(f'{_place(str(k))} {n}x' for k, n in value.items())}"
+        return f"{words}: {', '.join(f'{_place(str(k))} {n}x' for k, n in value.items())}"
     if isinstance(value, Mapping):
         return f"{words} ({evidence(value)})"
+    if name == "within":
+        return f"looked {value} {'hop' if value == 1 else 'hops'} ahead"
     if name in ("step", "nearest_step") and isinstance(value, int):
         value = value + 1
     if name == "steps" and isinstance(value, list):
         value = [each + 1 for each in value if isinstance(each, int)]
-    return f"{words} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+    return f"{words}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
 
 
 def _place(name: str) -> str:
