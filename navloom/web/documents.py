@@ -15,6 +15,7 @@ A path is taken apart into numbers and ids and looked up; no part of it ever nam
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ from navloom.shelf import content_key
 from navloom.web.source import CHUNK, LICENSED, LIST_COLUMNS, Source
 
 _MOST_PLANS = 12
+_HOLDS = (dict, list)
 MOST_COMPARED, _MOST_PAIRS = 40, 500
 """Comparisons of two runs that a bundle has, and pairs of samples in all of them."""
 _NOT_GIVEN = (
@@ -75,6 +77,7 @@ class Documents:
         self.kept_back: set[str] = set()
         self._details = details or {}
         self._compared: tuple[Any, ...] = ()
+        self._licences: dict[Source, tuple[Any, ...]] = {}
         self._places = sorted(self._named_places(), key=len, reverse=True) if given else []
         self._plans: OrderedDict[str, Any] = OrderedDict()
         self._scenes: dict[str, tuple[Source, str]] = {}
@@ -95,7 +98,11 @@ class Documents:
         """
         with self._lock:
             found = redacted(self._made(path))
-        return self.without_places(found) if self._places else found
+        if not self._places:
+            return found
+        said = json.dumps(found, ensure_ascii=False)
+        lies = any(json.dumps(place, ensure_ascii=False)[1:-1] in said for place in self._places)
+        return self.without_places(found) if lies else found
 
     def without_places(self, made: Any) -> Any:
         """JSON without the folders in which sources lie: what is below them is said from there."""
@@ -256,9 +263,16 @@ class Documents:
 
     def _scene_of(self, source: Source, detail: Any) -> str:
         """Whose licence what is shown may be under: a map's scene, or any that the source names."""
+        if self.licensed or not detail:
+            return ""
         for block in _maps(detail):
             return block.scene
-        return next((scene for scene in source.scenes() if scene.startswith(LICENSED)), "")
+        # Of ten thousand samples with calls each would look through the scenes of all.
+        now = source.state()
+        if self._licences.get(source, (None,))[0] != now:
+            found = (scene for scene in source.scenes() if scene.startswith(LICENSED))
+            self._licences[source] = now, next(found, "")
+        return str(self._licences[source][1])
 
     def _shown(self, source: Source, value: Any, scene: str) -> Any:
         """Blocks as JSON, scenes by their keys; without what may not be given on."""
@@ -268,21 +282,20 @@ class Documents:
         if not self.licensed and scene.startswith(LICENSED):
             self.kept_back.add(scene)
             made = _without_private(made)
-        runs = source.runs()
-        return self._keyed(made, {name: self._number(path) for name, path in runs.items()})
-
-    def _keyed(self, made: Any, runs: Mapping[str, int | None]) -> Any:
-        if isinstance(made, list):
-            return [self._keyed(each, runs) for each in made]
-        if isinstance(made, dict):
-            done = {
-                key: _led(each, runs) if key == "to" and runs else self._keyed(each, runs)
-                for key, each in made.items()
-            }
-            if made.get("block") == "SceneMap":
-                done["plan"] = self.key(made["scene"])
-            return done
+        runs = {name: self._number(path) for name, path in source.runs().items()}
+        self._keyed(made, runs)
         return made
+
+    def _keyed(self, made: Any, runs: Mapping[str, int | None]) -> None:
+        """Put plans' keys into maps, and where runs are into addresses, in place."""
+        inside = made.items() if made.__class__ is dict else enumerate(made)
+        for key, each in inside:
+            if key == "to" and runs:
+                made[key] = _led(each, runs)
+            elif each.__class__ in _HOLDS:
+                self._keyed(each, runs)
+        if made.__class__ is dict and made.get("block") == "SceneMap":
+            made["plan"] = self.key(made["scene"])
 
     def _number(self, path: Path) -> int | None:
         """Which source a run is."""

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -330,9 +331,22 @@ class Detail:
     blocks: tuple[Block, ...] = field(default=())
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _BLOCKS: tuple[type, ...] = (
     *(Prose, Facts, Grid, Bars, Scatter, Picture, SceneMap, Transcript, Columns, Variants),
 )
+
+
+@cache
+def _shape(kind: type) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
+    """Of a dataclass: its name where it is a block, its fields and their defaults."""
+    if not is_dataclass(kind):
+        return None
+    # A table without a note has one, which is empty.
+    always = issubclass(kind, Table)
+    named = ((each.name, MISSING if always else each.default) for each in fields(kind))
+    name = kind.__name__ if issubclass(kind, _BLOCKS) else ""
+    return name, tuple(each for each in named if not (always and each[0] == "record"))
 
 
 def record_of(value: Any) -> Any:
@@ -341,20 +355,23 @@ def record_of(value: Any) -> Any:
     Blocks say their class as ``block``; what is as it is by default is left out; bytes are data
     URIs of a JPEG or PNG. Keys and order are those of the classes above.
     """
-    if isinstance(value, bytes):
-        kind = "png" if value.startswith(b"\x89PNG") else "jpeg"
-        return f"data:image/{kind};base64,{base64.b64encode(value).decode()}" if value else ""
-    if is_dataclass(value) and not isinstance(value, type):
-        named: dict[str, Any] = {}
-        if isinstance(value, _BLOCKS):
-            named["block"] = type(value).__name__
-        for each in fields(value):
-            held = getattr(value, each.name)
-            if isinstance(value, Table) and each.name == "record":
-                continue
-            if held != each.default or isinstance(value, Table):
-                named[each.name] = record_of(held)
+    kind = value.__class__
+    if kind in _PLAIN:
+        return value
+    if kind is tuple or kind is list:
+        return [each if each.__class__ in _PLAIN else record_of(each) for each in value]
+    shape = _shape(kind)
+    if shape is not None:
+        block, known = shape
+        named: dict[str, Any] = {"block": block} if block else {}
+        for name, default in known:
+            held = getattr(value, name)
+            if held != default:
+                named[name] = held if held.__class__ in _PLAIN else record_of(held)
         return named
+    if isinstance(value, bytes):
+        image = "png" if value.startswith(b"\x89PNG") else "jpeg"
+        return f"data:image/{image};base64,{base64.b64encode(value).decode()}" if value else ""
     if isinstance(value, Mapping):
         return {str(key): record_of(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
