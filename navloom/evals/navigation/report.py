@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,13 @@ from navloom.evals.kinds import read_run_of
 from navloom.evals.navigation.episode_detail import detail
 from navloom.evals.navigation.failures import Analysis, tallies_of
 from navloom.evals.navigation.pictures import errors_picture
-from navloom.evals.navigation.scores import read_scores
+from navloom.evals.navigation.scores import RunScores, scores_for
 from navloom.evals.navigation.shown_episodes import Case, pick_cases, read_case, tags_of
 from navloom.evals.navigation.tables import Took, headline, request_table, run_tables, title
 from navloom.evals.navigation.walked import walked_by
 from navloom.evals.report.blocks import Detail
 from navloom.evals.report.document import Document, Table, png
-from navloom.evals.run_folder import read_errors, read_samples
+from navloom.evals.run_folder import each_sample, fold_samples, read_errors
 from navloom.evals.run_scenes import names_of
 from navloom.files import formed, write_whole
 from navloom.scenes.scene import Scene
@@ -57,6 +57,7 @@ class NavReport:
         title: what the run is.
         headline: what happened, in a sentence or two.
         tables: the request, scores, cost and errors.
+        scores: as ``summary.json`` has them.
         tagged: every episode's tags.
         shown: the episodes to look at.
     """
@@ -64,6 +65,7 @@ class NavReport:
     title: str
     headline: str
     tables: tuple[Table, ...]
+    scores: Mapping[str, Any]
     tagged: tuple[Analysis, ...]
     shown: tuple[ShownCase, ...]
 
@@ -74,33 +76,55 @@ def build_nav_report(run: Path | str) -> NavReport:
     Raises:
         RunError: the folder is no run, or is broken.
     """
-    said, lines = read_run_of(run, "navigate"), read_samples(run)
-    by_id = {line["id"]: line for line in lines}
-    errors = sum(line["id"] not in by_id for line in read_errors(run))
-    well = sum(line.get("status") == "ok" for line in lines)
+    said = read_run_of(run, "navigate")
     scenes = RunScenes(said)
-    tagged, cases = [], []
+    read = _Read(scenes, scores_for(said["request"]))
+    fold_samples(run, read.add, "a navigated episode")
+    errors = sum(line["id"] not in read.ended for line in read_errors(run))
     with formed(f"{run}: a sample", "a navigated episode"):
-        took, scores = Took(), read_scores(run).record()
-        for line in lines:
-            took.add(line)
-            tags = tags_of(line, scenes.load)
-            if tags is not None:
-                tagged.append(tags)
-                case = read_case(line, tags)
-                cases += [] if case is None else [case]
+        scores = read.scores.record()
         tables = [
             request_table(said),
-            *run_tables(said["request"], scores, took),
-            *tallies_of(tagged).tables(),
+            *run_tables(said["request"], scores, read.took),
+            *tallies_of(read.tagged).tables(),
         ]
-        return NavReport(
-            title=title(said, len(lines)),
-            headline=headline(said, len(lines), well, errors),
-            tables=tuple(tables),
-            tagged=tuple(tagged),
-            shown=tuple(_show(case, by_id, scenes) for case in pick_cases(cases, SHOWN)),
-        )
+    ended, picked = len(read.ended), pick_cases(read.cases, SHOWN)
+    names = {case.id for case in picked}
+    lines = {line["id"]: line for line in each_sample(run) if line["id"] in names}
+    return NavReport(
+        title=title(said, ended),
+        headline=headline(said, ended, sum(read.ended.values()), errors),
+        tables=tuple(tables),
+        scores=scores,
+        tagged=tuple(read.tagged),
+        shown=tuple(_show(case, lines[case.id], scenes) for case in picked),
+    )
+
+
+@dataclass
+class _Read:
+    """What is gathered of a run's lines, one after another: a large run's fit no memory."""
+
+    scenes: RunScenes
+    scores: RunScores
+    took: Took = field(default_factory=Took)
+    ended: dict[str, bool] = field(default_factory=dict)
+    tagged: list[Analysis] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Add a line of ``samples.jsonl``."""
+        self.scores.add(line)
+        self.took.add(line)
+        self.ended[line["id"]] = line.get("status") == "ok"
+        tags = tags_of(line, self.scenes.load)
+        if tags is None:
+            return
+        self.tagged.append(tags)
+        case = read_case(line, tags)
+        if case is not None:
+            # Of the walk itself nothing is needed to choose among episodes.
+            self.cases.append(replace(case, result={"episode": line["result"]["episode"]}))
 
 
 class RunScenes:
@@ -122,11 +146,11 @@ class RunScenes:
         return self._loaded[name]
 
 
-def _show(case: Case, lines: Mapping[str, Mapping[str, Any]], scenes: RunScenes) -> ShownCase:
+def _show(case: Case, line: Mapping[str, Any], scenes: RunScenes) -> ShownCase:
     try:
-        return ShownCase(case, lines[case.id], scenes.load(case.episode.scene))
+        return ShownCase(case, line, scenes.load(case.episode.scene))
     except NavloomError as error:
-        return ShownCase(case, lines[case.id], None, str(error))
+        return ShownCase(case, line, None, str(error))
 
 
 def document(report: NavReport) -> Document:

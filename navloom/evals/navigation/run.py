@@ -414,7 +414,7 @@ def report(runs: list[Path], out: Path | None) -> Shown:
     files = [file for _, written in made for file in written]
     return Shown(
         tables=[part for said, _ in made for part in document(said).screen()],
-        record={"runs": [read_scores(run).record() for run in runs]},
+        record={"runs": [said.scores for said, _ in made]},
         files=files,
         details={
             name: found
