@@ -8,6 +8,7 @@
     ├── SimulatorError      a simulator asked for what it cannot do
     ├── DataError           a dataset's file that is missing or broken
     ├── LimitReachedError   a limit of the session is reached; nothing is broken
+    ├── StoppedError        a call that failed while the session ends: the next one makes it
     ├── PromptError         a prompt that is missing, or filled with the wrong variables
     ├── RunError            a run folder that cannot be used
     │   └── UnfinishedError   a run that was stopped or has errors, where a whole one is needed
@@ -62,6 +63,12 @@ class DataError(NavloomError):
 
 class LimitReachedError(NavloomError):
     """A limit of the session is reached; nothing is broken, and more may be allowed."""
+
+    exit_code = 2
+
+
+class StoppedError(NavloomError):
+    """A call failed while the session ends; nothing is broken, the next one makes it again."""
 
     exit_code = 2
 

@@ -38,7 +38,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
-from navloom.errors import LimitReachedError, ModelRefusedError, RunError
+from navloom.errors import LimitReachedError, ModelRefusedError, RunError, StoppedError
 from navloom.evals.keep_calls import CallKeeper, keeping_calls
 from navloom.evals.made_with import package_version
 from navloom.evals.progress import Summary, Tally
@@ -53,7 +53,8 @@ from navloom.models.secrets import one_line
 from navloom.models.usage import ModelUsage, merged, total_cost, usage_in
 
 _FOLDER_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
-_NOT_ITS_OWN = (GraphDrained, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
+_DRAINED = (GraphDrained, StoppedError)
+_NOT_ITS_OWN = (*_DRAINED, LimitReachedError, RunError, ModelRefusedError, sqlite3.Error)
 """What ends a session, and not the one sample in which it came up."""
 GRACE_S = 30.0
 """How long samples under way may take to finish their step when the session ends for a fault."""
@@ -290,7 +291,7 @@ class _Engine:
         around = self.scope.of_calls()
         around = replace(around, epoch=sample.epoch or around.epoch)
         kept = self.calls and self.calls.listener(sample.id, around)
-        return replace(around, on_call=kept or around.on_call)
+        return replace(around, on_call=kept or around.on_call, stopping=lambda: self.over)
 
     async def _sample(self, sample: Sample) -> None:
         control = RunControl()
@@ -310,7 +311,7 @@ class _Engine:
                 self.folder.add_error(line)
             else:
                 self.folder.add_sample(line)
-        except GraphDrained:
+        except _DRAINED:
             return
         except LimitReachedError as error:
             self._limited(str(error))
@@ -347,7 +348,8 @@ async def run_sample(
         Its columns; ``status`` is ``ok``, ``failed``, or ``error`` where the machinery broke.
 
     Raises:
-        GraphDrained: it was drained; its checkpoint holds what is done.
+        GraphDrained: it was drained; its checkpoint holds what is done. Likewise StoppedError,
+            where a call failed while the session ends.
         LimitReachedError: a limit of the session is reached.
         ModelRefusedError: the key, the model's name or the account is refused: it would be for
             every sample that is left, at a call each.

@@ -22,7 +22,8 @@ from navloom.evals.option import CALLS, LIMITS, PICKS, Opt, check_all
 from navloom.evals.progress import Display, DisplayName, NoDisplay, Tally
 
 if TYPE_CHECKING:
-    from navloom.models.call import CallSettings, Retry
+    from navloom.models.call import CallSettings
+    from navloom.models.retries import Retry
     from navloom.models.usage import Budget, Limits
 
 RETRIES_SAID_S = 5.0

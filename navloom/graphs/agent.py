@@ -50,8 +50,6 @@ from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 from navloom.sim.walker import Leases
 
-MODEL_SECONDS = 1800.0
-"""A node that asks a model may take so long, retries included."""
 _MOST_STEPS = 1_000_000
 """LangGraph's default limit has fewer steps than a home has questions; contexts bound them."""
 _DOCUMENTED = ConfigDict(use_attribute_docstrings=True)

@@ -23,7 +23,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 from langgraph.typing import ContextT, InputT, StateT
 
-from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, Growing, Outcome, off_loop
+from navloom.graphs.agent import AgentGraph, Growing, Outcome, off_loop
 from navloom.models.answer import AnswerError, message_text
 from navloom.models.binding import bind
 from navloom.models.call import acall
@@ -155,14 +155,14 @@ def asking(
         return "ask" if is_open(state) else after
 
     builder.add_node("prompt", prompt)
-    builder.add_node("ask", ask, timeout=MODEL_SECONDS)
+    builder.add_node("ask", ask)
     builder.add_node("read", read)
     builder.add_edge(START, "prompt")
     builder.add_conditional_edges("prompt", after_prompt, ["ask", end])
     builder.add_edge("ask", "read")
     builder.add_conditional_edges("read", after_read, ["ask", after])
     if finish:
-        builder.add_node("finish", finish, timeout=MODEL_SECONDS)
+        builder.add_node("finish", finish)
         builder.add_edge("finish", END)
 
     def build_graph(

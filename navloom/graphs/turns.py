@@ -26,7 +26,7 @@ from langgraph.graph import END
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from navloom.graphs.agent import MODEL_SECONDS, AgentContext, AgentGraph, Growing, Outcome
+from navloom.graphs.agent import AgentContext, AgentGraph, Growing, Outcome
 from navloom.graphs.ask import Asked, ask_model
 from navloom.models.answer import AnswerError, message_text, read_json_object
 from navloom.models.binding import bind
@@ -147,7 +147,7 @@ def add_turns(
         check: checks its answer; accepts it, sends it back, or gives up.
         over: ends an attempt whose turns are used up.
     """
-    builder.add_node("propose", propose, timeout=MODEL_SECONDS)
+    builder.add_node("propose", propose)
     builder.add_node("consult", consult)
     builder.add_node("check", check)
     builder.add_node("out_of_turns", over)

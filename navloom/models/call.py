@@ -14,44 +14,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall
 from langchain_core.runnables import Runnable
-from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_random_exponential
 
 from navloom.errors import ModelError, NavloomError
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.called import Call, asking_node
-from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure, server_of
+from navloom.models.failure import RetryPolicy, model_error, read_failure, server_of
 from navloom.models.reply import sane
+from navloom.models.retries import Retry, with_retries
 from navloom.models.secrets import redact_error, redacted, remember
 from navloom.models.spec import OUR_BOUND, read_spec
 from navloom.models.too_long import read_too_long
 from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
-
-T = TypeVar("T")
 
 _MOST_WRAPPERS = 16
 _SAID = (
     *("content", "additional_kwargs", "response_metadata", "usage_metadata"),
     *("tool_calls", "invalid_tool_calls", "id", "name"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """One decision to try again, for a progress line: the call that failed, why, the wait (s)."""
-
-    attempt: int
-    failure: Failure
-    wait: float
 
 
 class Gate(Protocol):
@@ -80,6 +69,7 @@ class CallSettings:
         on_call: told of each call once it has ended; it must be quick, and what it raises is lost.
         lost: gets what calls that failed for good came to.
         connections: so many attempts are under way at once; None bounds them nowhere.
+        stopping: whether the session ends: what fails then is not tried again.
     """
 
     cache: ResponseCache | None = None
@@ -93,6 +83,7 @@ class CallSettings:
     on_call: Callable[[Call], None] | None = None
     lost: list[ModelUsage] | None = None
     connections: asyncio.Semaphore | None = None
+    stopping: Callable[[], bool] | None = None
 
 
 _settings: ContextVar[CallSettings] = ContextVar("navloom_call_settings")
@@ -148,6 +139,7 @@ async def acall(
             and what to do. An answer that is merely bad is returned, not raised.
         ModelRefusedError: where every further call would end the same way.
         LimitReachedError: where the session may not use more.
+        StoppedError: it failed, and the session ends before it is tried again.
     """
     settings, model = _settings.get(_PLAIN), model_of(bound)
     ask = _Ask(model, role or settings.role, policy or policy_of(model, settings), settings)
@@ -297,7 +289,13 @@ class _Ask:
                 self.settings.on_retry(self.name, retry)
 
         try:
-            reply = await with_retries(attempt, self.policy, remote=self.remote, on_retry=tell)
+            reply = await with_retries(
+                attempt,
+                self.policy,
+                remote=self.remote,
+                on_retry=tell,
+                stopping=self.settings.stopping,
+            )
         except Exception as error:
             if self.settings.lost is not None and self.attempts > 1:
                 seconds = round(time.monotonic() - self.began, 4)
@@ -375,66 +373,3 @@ def policy_of(model: Any, settings: CallSettings = _PLAIN) -> RetryPolicy:
         "attempt_timeout": settings.attempt_timeout or metadata.get("navloom_attempt_timeout"),
     }
     return replace(RetryPolicy(), **{k: v for k, v in given.items() if v is not None})
-
-
-async def with_retries(
-    call: Callable[[], Awaitable[T]],
-    policy: RetryPolicy,
-    *,
-    remote: bool = True,
-    on_retry: Callable[[Retry], None] | None = None,
-) -> T:
-    """Make a call, and make it again as the table of `navloom.models.failure` says.
-
-    Args:
-        call: makes one attempt.
-        policy: how often and how long.
-        remote: see `read_failure`.
-        on_retry: told of each retry before its wait.
-
-    Raises:
-        Exception: what the last attempt raised, as it was raised.
-    """
-    decide = _Decide(policy, remote)
-
-    def tell(state: RetryCallState) -> None:
-        if on_retry is not None and decide.failure is not None:
-            on_retry(Retry(state.attempt_number, decide.failure, state.upcoming_sleep))
-
-    retrying = AsyncRetrying(
-        stop=stop_after_attempt(max(1, policy.attempts)),
-        wait=decide.wait,
-        retry=decide,
-        before_sleep=tell,
-        reraise=True,
-    )
-    return await retrying(call)
-
-
-class _Decide:
-    """tenacity's questions, answered from the failure before: again? after how long?"""
-
-    def __init__(self, policy: RetryPolicy, remote: bool) -> None:
-        self.policy, self.remote = policy, remote
-        self.failure: Failure | None = None
-        self._backoff = wait_random_exponential(
-            multiplier=policy.first_wait, max=policy.longest_wait, min=policy.first_wait / 2
-        )
-
-    def __call__(self, state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
-        if error is None:
-            return False
-        before, self.failure = self.failure, read_failure(error, remote=self.remote)
-        now = self.failure
-        if now is None or now.kind in ("final", "quota"):
-            return False
-        if now.retry_after is not None and now.retry_after > self.policy.longest_asked:
-            return False
-        repeats = before is not None and before.mark == now.mark
-        return not (repeats and now.kind in ("server", "garbled"))
-
-    def wait(self, state: RetryCallState) -> float:
-        if self.failure is not None and self.failure.retry_after is not None:
-            return self.failure.retry_after
-        return self._backoff(state)

@@ -69,6 +69,8 @@ _FIXES = {
 }
 
 _A_DAY = 86_400.0
+_MOST_BY_FLAG_S = 600.0
+"""The most seconds that --attempt-timeout takes; behind a model's name more may stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str
         case "connection", _:
             return f"no connection to the server at {where}; check {setting('URL')}"
         case "timeout", None:
-            return f"no answer within {policy.attempt_timeout:g} s; raise the attempt timeout"
+            return _too_slow(name, policy.attempt_timeout or 0.0)
         case "quota", _:
             return "the account has no credit left; add some, or use another model"
         case "rate" | "overloaded", _ if (failure.retry_after or 0) > policy.longest_asked:
@@ -220,6 +222,17 @@ def _advice(model: Any, name: str, failure: Failure, policy: RetryPolicy) -> str
         case _, 404:
             return f"no such model at {where}; check the model's name and {setting('URL')}"
     return "the request was refused; where it is over a schema, use --no-constrain"
+
+
+def _too_slow(name: str, seconds: float) -> str:
+    if seconds < _MOST_BY_FLAG_S:
+        return f"no answer within {seconds:g} s; raise the attempt timeout"
+    bound = read_spec(name).options.get("max_tokens")
+    less = f"{bound // 2}" if isinstance(bound, int) and bound > 1 else "1024"
+    return (
+        f"no answer within {seconds:g} s; let it write less, by ,max_tokens={less} behind the"
+        f" model's name, or give it longer, by ,attempt_timeout={2 * seconds:g}"
+    )
 
 
 def _setting(model: Any, name: str, what: str) -> str:

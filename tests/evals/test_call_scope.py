@@ -22,11 +22,12 @@ from navloom.evals.navcraft.scores import score_run
 from navloom.evals.navcraft.tables import all_tables
 from navloom.evals.progress import NoDisplay, Summary
 from navloom.evals.run_folder import read_errors, read_samples
-from navloom.evals.session import CallScope, Session
+from navloom.evals.session import CallScope, Session, Stop
 from navloom.models import get_model
 from navloom.models.cache import ResponseCache
-from navloom.models.call import CallSettings, Retry
+from navloom.models.call import CallSettings
 from navloom.models.failure import Failure
+from navloom.models.retries import Retry
 from navloom.models.usage import Limits
 from navloom.testing import Delay, Drop, Garble, ModelServer, Status, brain
 from tests.testing.table import short_waits
@@ -336,6 +337,20 @@ def test_what_is_no_run_of_synth_is_one_line(tmp_path: Path, change: dict[str, A
     with pytest.raises(RunError) as error:
         SynthRequest.read(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_a_call_that_fails_while_the_session_ends_is_made_by_the_next(
+    server: Any, tmp_path: Path
+) -> None:
+    stop = Stop()
+    asking = CallSettings(on_retry=lambda *_: stop.request())
+    fault = Status(529, retry_after=200)
+    with ModelServer(brain(get_model("builtin/heuristic")), faults=[fault]) as busy:
+        one = asked(n=1, model=f"{OPENAI},base_url={busy.openai_url}")
+        cut = run_kind(one, tmp_path / "r", Session(settings=asking, stop=stop))
+        assert (cut.interrupted, cut.left, cut.error, len(busy.calls)) == (True, 1, 0, 1)
+        whole = run_kind(one, tmp_path / "r")
+    assert (whole.left, whole.error) == (0, 0)
 
 
 # --- secrets -------------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 
 from navloom.errors import ModelError
-from navloom.models.call import Retry, acall, call_settings, model_of, with_retries
-from navloom.models.failure import Failure, RetryPolicy, read_failure
+from navloom.models.call import acall, call_settings, model_of, policy_of
+from navloom.models.failure import Failure, RetryPolicy, model_error, read_failure
 from navloom.models.registry import get_model
+from navloom.models.retries import Retry, with_retries
 from navloom.models.scripted import ScriptedChatModel
 from navloom.models.usage import STAMP
 from navloom.testing import Delay, Drop, Fault, Garble, ModelServer, Status
@@ -144,6 +145,21 @@ async def test_no_answer_in_time_is_said_with_the_time(spec: str) -> None:
     said, _, retries = await _ask(spec, [Delay(1)] * 2, policy)
     assert [retry.failure.kind for retry in retries] == ["timeout"]
     assert "no answer within 0.3 s; raise the attempt timeout (timeout, 2 attempts" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("vllm/m", ",max_tokens=1024 behind the model's name, or give it longer, by"),
+        ("vllm/m,max_tokens=512", ",max_tokens=256 behind the model's name"),
+        ("vllm/m,attempt_timeout=900", "no answer within 900 s"),
+        ("vllm/m,attempt_timeout=900", ",attempt_timeout=1800 ("),
+    ],
+)
+def test_no_answer_in_the_usual_time_says_which_limit_to_change(name: str, said: str) -> None:
+    model = get_model(name, base_url="http://127.0.0.1:9/v1")
+    error = model_error(model, name, Failure("timeout", "late"), policy_of(model), 1)
+    assert said in str(error)
 
 
 async def test_a_refused_connection_names_the_address_and_the_variable(spec: str) -> None:

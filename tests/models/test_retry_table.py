@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from email.utils import formatdate
 from typing import Any
 
 import pytest
 
-from navloom.models.call import with_retries
+from navloom.errors import ModelError, StoppedError
 from navloom.models.failure import Failure, RetryPolicy, read_failure
+from navloom.models.retries import with_retries
 
 
 class Answer:
@@ -118,3 +120,33 @@ async def test_how_often_a_failure_is_tried(errors: list[Exception], calls: int)
     with pytest.raises(type(errors[0])):
         await with_retries(call, policy)
     assert made == calls
+
+
+async def test_nothing_is_tried_again_once_the_session_ends() -> None:
+    made, over = 0, False
+
+    async def call() -> None:
+        nonlocal made
+        made += 1
+        raise TimeoutError
+
+    def told(_: object) -> None:
+        nonlocal over
+        over = True
+
+    with pytest.raises(StoppedError):
+        await with_retries(call, RetryPolicy(), stopping=lambda: True)
+    assert made == 1
+    # A wait that has begun is cut short, too.
+    waits = RetryPolicy(first_wait=3600.0, longest_wait=3600.0)
+    async with asyncio.timeout(30):
+        with pytest.raises(StoppedError):
+            await with_retries(call, waits, on_retry=told, stopping=lambda: over)
+    assert made == 2
+    # What would not be tried again anyway is said as it is.
+    with pytest.raises(ModelError):
+        await with_retries(refused, RetryPolicy(), stopping=lambda: True)
+
+
+async def refused() -> None:
+    raise ModelError("no")

@@ -36,7 +36,6 @@ from typing_extensions import TypedDict
 
 from navloom.errors import UsageError
 from navloom.graphs.agent import (
-    MODEL_SECONDS,
     AgentContext,
     AgentGraph,
     Growing,
@@ -250,7 +249,7 @@ def build_graph(
     """
     builder = AgentGraph(State, Context, Input, "captions")
     builder.add_node("plan", plan)
-    builder.add_node("describe", describe, timeout=MODEL_SECONDS)
+    builder.add_node("describe", describe)
     builder.add_node("finish", finish)
     builder.add_edge(START, "plan")
     ends: dict[Hashable, str] = {"describe": "describe", "finish": "finish"}

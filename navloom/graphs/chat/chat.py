@@ -31,7 +31,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite, interrupt
 
 from navloom.errors import UsageError
-from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, off_loop
+from navloom.graphs.agent import AgentGraph, off_loop
 from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.chat import embodied
 from navloom.graphs.chat.exchange import (
@@ -407,7 +407,7 @@ def build_graph(
     builder = AgentGraph(State, Context, Input, "chat")
     builder.add_node("begin", begin)
     builder.add_node("listen", listen)
-    builder.add_node("agent", agent, timeout=MODEL_SECONDS)
+    builder.add_node("agent", agent)
     builder.add_node("tools", tools)
     builder.add_node("walk", walk)
     builder.add_node("ask", ask)

@@ -36,7 +36,7 @@ from langgraph.types import Checkpointer, Overwrite
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from navloom.graphs.agent import MODEL_SECONDS, AgentGraph, Growing, Merging, Outcome
+from navloom.graphs.agent import AgentGraph, Growing, Merging, Outcome
 from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, point, trigger_of
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
@@ -379,9 +379,9 @@ def build_graph(
         checkpointer: where its steps are kept; nowhere by default.
     """
     builder = _deciding(AgentGraph(State, Context, Input, "navigator"))
-    builder.add_node("ask", ask, timeout=MODEL_SECONDS)
+    builder.add_node("ask", ask)
     builder.add_node("move", move)
-    builder.add_node("point", point, timeout=MODEL_SECONDS)
+    builder.add_node("point", point)
     builder.add_node("finish", finish)
     builder.add_edge(START, "begin")
     builder.add_conditional_edges("observe", after_observe)
@@ -424,8 +424,8 @@ def build_decider(
 def _deciding(builder: _Builder) -> _Builder:
     builder.add_node("begin", begin)
     builder.add_node("observe", observe)
-    builder.add_node("consult", consult, timeout=MODEL_SECONDS)
-    builder.add_node("think", think, timeout=MODEL_SECONDS)
+    builder.add_node("consult", consult)
+    builder.add_node("think", think)
     builder.add_node("act", act)
     builder.add_node("reflect", reflect)
     builder.add_edge("begin", "observe")
