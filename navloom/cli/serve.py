@@ -256,6 +256,9 @@ def _healthy(url: str) -> bool:
         return False
 
 
+_SCHEMAS = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
+"""Held to a schema that leaves white space free, small models end a reply in thousands of newlines.
+vLLM knows the flag since 0.11, and takes it with a grammar engine that is named."""
 TEMPLATE_FOLDERS = (Path("/vllm-workspace/examples"), Path("examples"))
 """Where vLLM's own chat templates lie: in its container, or in a checkout of its sources."""
 
@@ -327,7 +330,9 @@ def serve_flags(
     template = _template(family, chat_template, given, notes)
     if template is not None:
         flags.append(("--chat-template", template))
-    theirs = {flag.partition("=")[0].replace("_", "-") for flag in given if flag.startswith("--")}
+    flags.append(("--structured-outputs-config", _SCHEMAS))
+    named = (re.split("[=.]", flag)[0] for flag in given if flag.startswith("--"))
+    theirs = {flag.replace("_", "-") for flag in named}
     kept = [part for flag in flags if flag[0] not in theirs for part in flag]
     return [*kept, *given], notes
 

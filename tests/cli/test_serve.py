@@ -56,6 +56,10 @@ http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 '''
 
 
+COMPACT = ("--structured-outputs-config", '{"backend": "xgrammar", "disable_any_whitespace": true}')
+"""What keeps vLLM from free white space: refused without a backend that is named."""
+
+
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder on PATH with a program ``vllm``, and what it wrote down."""
@@ -90,6 +94,7 @@ def test_print_shows_the_command_and_starts_nothing(
         *("vllm", "serve", "Qwen/Qwen3-VL-8B-Instruct", "--host", "127.0.0.1", "--port", "8000"),
         *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
         *("--limit-mm-per-prompt", '{"image": 4}'),
+        *COMPACT,
     ]
     assert err == ""
 
@@ -104,6 +109,23 @@ def test_flags_after_two_dashes_go_to_vllm_and_come_before_ours(
     assert words[-3:] == more
     assert "qwen3_coder" not in words
     assert "--enable-auto-tool-choice" in words
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        ["--structured-outputs-config", "{}"],
+        ["--structured_outputs_config={}"],
+        ["--structured-outputs-config.backend", "guidance"],
+    ],
+)
+def test_white_space_is_left_free_where_the_user_says_so(
+    theirs: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "Qwen/Qwen3-8B", "--print", "--", *theirs]) == 0
+    words = shlex.split(capsys.readouterr().out)
+    assert words[-len(theirs) :] == theirs
+    assert "disable_any_whitespace" not in " ".join(words)
 
 
 def test_an_unknown_family_is_served_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,6 +242,7 @@ def test_it_waits_says_what_to_type_next_and_ends_with_ctrl_c(
     assert words[6:] == [
         *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
         *("--reasoning-parser", "qwen3"),
+        *COMPACT,
     ]
     began = time.monotonic()
     running.send_signal(how)
