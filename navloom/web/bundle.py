@@ -77,7 +77,7 @@ def _packs(made: dict[str, bytes]) -> Iterator[str]:
     for path in made:
         inside[pack_of(path, count)].append(path)
     for paths in inside:
-        body = b",".join(json.dumps(path).encode() + b":" + made[path] for path in paths)
+        body = b",".join(json.dumps(path).encode() + b":" + made.pop(path) for path in paths)
         yield base64.b64encode(zlib.compress(b"{" + body + b"}", 9)).decode()
 
 
