@@ -54,6 +54,11 @@ def per_scene(scene: Scene, key: str, make: Callable[[], T]) -> T:
     return value
 
 
+def forget(scene: Scene, key: str) -> None:
+    """Let go of what :func:`per_scene` keeps: it is made again where it is asked for."""
+    scene.__dict__.get("_derived", {}).pop(key, None)
+
+
 @dataclass(frozen=True)
 class DistanceTable:
     """All-pairs shortest paths over G.

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from navloom.errors import NavloomError
 from navloom.models.secrets import one_line, redact
+from navloom.scenes.sparing import SPARING
 from navloom.web.documents import Documents, NotThereError
 
 STATIC = Path(__file__).parent / "static"
@@ -68,6 +69,7 @@ def make_app(
         hosts: further names, or ``name:port``, that it may be asked by.
         scheme: of the page's own origin.
     """
+    SPARING.meshes = 1
     names = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
     names |= {f"{host}:{port}" for host in hosts if ":" not in host}
     files = page_files()

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navloom.scenes.checked_files import MESH_ENDINGS
-from navloom.scenes.distances import per_scene
+from navloom.scenes.distances import forget, per_scene
 from navloom.scenes.geometry.furniture import item_parts
 from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import SHELL, item_owner, owners_by_name
@@ -27,6 +27,7 @@ from navloom.scenes.geometry.scan_files import ScanFiles, scan_of
 from navloom.scenes.geometry.solids import Floats, Ints, Owned, Part, Surface
 from navloom.scenes.geometry.structure import structure_parts
 from navloom.scenes.scene import Item, Point3, Scene
+from navloom.scenes.sparing import SPARING
 
 if TYPE_CHECKING:
     from navloom.scenes.geometry.mesh_file import MeshFile
@@ -116,12 +117,12 @@ def assembled(parts: Iterable[Owned]) -> SceneMesh:
             np.zeros(0, dtype=np.bool_),
         )
     return SceneMesh(
-        np.concatenate(vertices).astype(np.float32),
-        np.concatenate(faces).astype(np.int32),
+        np.concatenate(vertices).astype(np.float32, copy=False),
+        np.concatenate(faces).astype(np.int32, copy=False),
         np.concatenate(owners),
         tuple(surfaces),
         np.concatenate(looks),
-        np.concatenate(uv).astype(np.float32),
+        np.concatenate(uv).astype(np.float32, copy=False),
         np.concatenate(smooth),
     )
 
@@ -137,12 +138,19 @@ def is_drawn(scene: Scene) -> bool:
 
 
 def scene_mesh(scene: Scene) -> SceneMesh:
-    """The triangles of a scene as it stands; made once per scene.
+    """The triangles of a scene as it stands; made once per scene, unless memory is spared.
 
     Raises:
         SceneError: it has no geometry, or its mesh file is broken.
     """
+    if SPARING.meshes is not None and not (_meshed and _meshed[-1] is scene):
+        _meshed[:] = [*(each for each in _meshed if each is not scene), scene]
+        while len(_meshed) > SPARING.meshes:
+            forget(_meshed.pop(0), "mesh")
     return per_scene(scene, "mesh", lambda: _made(scene))
+
+
+_meshed: list[Scene] = []
 
 
 def _made(scene: Scene) -> SceneMesh:
