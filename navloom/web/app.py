@@ -13,6 +13,7 @@ import hmac
 import json
 import logging
 from collections.abc import AsyncIterator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,8 @@ def make_app(
         scheme: of the page's own origin.
     """
     SPARING.meshes = 1
+    # One thread answers, since one document is made at a time: many would each keep memory apart.
+    worker = ThreadPoolExecutor(1)
     names = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
     names |= {f"{host}:{port}" for host in hosts if ":" not in host}
     files = page_files()
@@ -83,7 +86,9 @@ def make_app(
 
     async def document(request: Request) -> Response:
         try:
-            found = await run_in_threadpool(documents.get, request.path_params["path"])
+            found = await asyncio.get_running_loop().run_in_executor(
+                worker, documents.get, request.path_params["path"]
+            )
         except NotThereError as error:
             return _said(404, str(error))
         except NavloomError as error:
