@@ -197,6 +197,30 @@ def _providers() -> Iterator[Finding]:
             yield Finding(what, "missing", f"{provider.needs} is not set", todo)
         else:
             yield Finding(what, "ok", f"{provider.needs} is set")
+        if provider.speaks and os.environ.get(f"{provider.speaks}_BASE_URL", "").strip():
+            yield _server(provider.speaks)
+
+
+def _server(prefix: str) -> Finding:
+    """What the server is that an address of the environment leads to."""
+    from navloom.models.asked_server import HOLDS, ask_server
+
+    variable, key = f"{prefix}_BASE_URL", os.environ.get(f"{prefix}_API_KEY", "").strip()
+    found, what = ask_server(os.environ[variable].strip(), key), f"  {variable}"
+    if found.fault:
+        todo = f"start the server, or mend {variable} (it ends in /v1)"
+        return Finding(what, "missing", f"no answer at {found.address}: {found.fault}", todo)
+    told = [found.kind or "a server of another kind", f"at {found.address}"]
+    told += [f"with {found.serves}"] if found.serves else []
+    told += [f"and a context of {found.context} tokens"] if found.context else []
+    holds = HOLDS.get(found.kind or "", "how far it holds a model to schemas is not known")
+    todo = {
+        "vLLM": "",
+        "llama.cpp": "for tools run the file as local/PATH.gguf, which holds both; --compact"
+        " needs none",
+    }.get(found.kind or "", "try it, as docs/models.md says")
+    state = "missing" if found.kind == "llama.cpp" else "ok"
+    return Finding(what, state, f"{' '.join(told)}: {holds}", todo)
 
 
 def _packaged(provider: Provider) -> Iterator[Finding]:

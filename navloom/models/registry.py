@@ -80,6 +80,7 @@ for _provider in (
         "navloom.models.providers:make_openai",
         models=("gpt-4o", "gpt-4o-mini"),
         needs="OPENAI_API_KEY",
+        speaks="OPENAI",
     ),
     Provider(
         "anthropic",
@@ -90,10 +91,11 @@ for _provider in (
     ),
     Provider(
         "vllm",
-        "an open model on a vLLM server at VLLM_BASE_URL",
+        "an open model on a vLLM server (no other kind) at VLLM_BASE_URL",
         "navloom.models.providers:make_vllm",
         models=("Qwen/Qwen2.5-VL-7B-Instruct",),
         needs="VLLM_BASE_URL",
+        speaks="VLLM",
     ),
     Provider(
         "local",

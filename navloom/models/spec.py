@@ -171,6 +171,8 @@ class Provider:
         package: the module without which no call can be made, if any.
         install: the command that installs it.
         beside: a model's name to the further module that it needs and the command for that.
+        speaks: what the variables begin with that name a server of chat completions and its key
+            (``X_BASE_URL``, ``X_API_KEY``), if there are any.
         fault: why nothing of this provider can be used (a broken third-party package), if so.
     """
 
@@ -185,6 +187,7 @@ class Provider:
     package: str | None = None
     install: str | None = None
     beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    speaks: str | None = None
     fault: str | None = None
 
     def lacks(self, model: str | None = None) -> str | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +87,47 @@ def test_doctor_sees_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     finding = doctor._writable(tmp_path / "nowhere")
     assert finding.state == "missing"
     assert finding.todo
+
+
+VLLM = {"id": "Qwen/Qwen3-8B", "object": "model", "owned_by": "vllm", "max_model_len": 32768}
+LLAMA = {"id": "small\x1b[31m", "owned_by": "llamacpp", "meta": {"n_ctx": 1024}}
+
+
+@pytest.mark.parametrize(
+    ("listed", "state", "said"),
+    [
+        ({"data": [VLLM]}, "ok", "with Qwen/Qwen3-8B and a context of 32768 tokens: holds tools, "),
+        ({"data": [LLAMA]}, "missing", "with small[31m and a context of 1024 tokens: holds an "),
+        ({"data": [{"id": "m", "owned_by": "acme"}]}, "ok", "a server of another kind at http://1"),
+        ([1], "ok", "a server of another kind at http://127.0.0.1"),
+        (None, "missing", "HTTP 401 to a question for its models"),
+    ],
+)
+def test_doctor_asks_a_server_what_it_is(
+    listed: Any, state: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Models(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            keyed = self.headers.get("Authorization") == f"Bearer {KEY}"
+            body = json.dumps(listed).encode()
+            self.send_response(200 if keyed and listed and self.path == "/v1/models" else 401)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Models) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("VLLM_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setenv("VLLM_API_KEY", KEY)
+        finding = found(tmp_path)["VLLM_BASE_URL"]
+        server.shutdown()
+    assert finding.state == state
+    assert said in finding.found
+    assert (finding.todo == "") == (listed == {"data": [VLLM]})
+    assert "no answer at http://127.0.0.1" in found(tmp_path)["VLLM_BASE_URL"].found
 
 
 def test_models_and_doctor_tell_of_local_models_and_serving(
