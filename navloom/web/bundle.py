@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from navloom.errors import NavloomError, RunError
 from navloom.files import make_folder, write_whole
@@ -22,6 +23,7 @@ from navloom.web.documents import MOST_COMPARED, Documents, NotGivenError
 _PACK = 400_000
 """Bytes of JSON in a pack, about: what one click inflates."""
 _MARK = ".navloom-bundle"
+_SAME = "same"
 _SAID_EVERY_S = 10.0
 _MOST_NAMED = 5
 
@@ -38,6 +40,7 @@ def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, b
     made: dict[str, bytes] = {}
     whole = sum(len(source.rows()) for source in documents.sources)
     told, samples = monotonic(), 0
+    same = _Same()
     # Plans are known when all samples are made: `paths` gives them last.
     for path in documents.paths():
         try:
@@ -49,14 +52,49 @@ def _documents(documents: Documents, note: Callable[[str], None]) -> dict[str, b
             # That two runs cannot be compared is no fault: nobody asked for it.
             if not path.startswith("compare/"):
                 note(f"{path}: {error}")
-        made[path] = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode(
-            errors="backslashreplace"
-        )
+        made[path] = _encoded(same.taken_out(found))
         samples += "/sample/" in path
         if monotonic() - told > _SAID_EVERY_S:
             told = monotonic()
             note(f"{samples:,} of {whole:,} samples are pages")
+    made[_SAME] = _encoded(same.blocks)
     return made
+
+
+def _encoded(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="backslashreplace")
+
+
+class _Same:
+    """Tables on a lid that many samples have, such as what scores mean: kept once.
+
+    From its second sample on a document says which it is, ``{"same": 0}``, and the page puts it
+    there: deflate looks back 32 kB alone, less than a sample is long.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Any] = []
+        self._numbers: dict[bytes, int | None] = {}
+
+    def taken_out(self, found: Any) -> Any:
+        """A document without what one before it had already."""
+        if not isinstance(found, dict) or not isinstance(found.get("blocks"), list):
+            return found
+        return {**found, "blocks": [self._block(each) for each in found["blocks"]]}
+
+    def _block(self, block: Any) -> Any:
+        if not block.get("table", {}).get("folded"):
+            return block
+        key = hashlib.blake2b(_encoded(block), digest_size=16).digest()
+        if key not in self._numbers:
+            self._numbers[key] = None
+            return block
+        number = self._numbers[key]
+        if number is None:
+            number = self._numbers[key] = len(self.blocks)
+            self.blocks.append(block)
+        return {"same": number}
 
 
 def _say_left_out(documents: Documents, note: Callable[[str], None]) -> None:

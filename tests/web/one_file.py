@@ -17,6 +17,12 @@ def documents_of(page: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in PACK.findall(page.read_text()):
         found.update(json.loads(zlib.decompress(base64.b64decode(text))))
+    same = found.pop("same")
+    for told in found.values():
+        if isinstance(told, dict) and "blocks" in told:
+            told["blocks"] = [
+                same[each["same"]] if "same" in each else each for each in told["blocks"]
+            ]
     return found
 
 

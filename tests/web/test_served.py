@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shlex
+import zlib
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,9 +18,11 @@ from navloom.cli.main import main
 from navloom.errors import NavloomError
 from navloom.evals.run_folder import read_run
 from navloom.web.app import CSP, make_app, page_files
+from navloom.web.bundle import write_bundle
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
 from tests.web.conftest import TOKEN
+from tests.web.one_file import PACK, documents_of
 
 HERE = "http://127.0.0.1:8765"
 
@@ -236,3 +240,15 @@ def test_no_key_that_was_typed_stands_in_a_command(
     command = read_run(out)["command"]
     assert command.startswith("navloom eval scene demo:flat")
     assert "canary-0123" not in command
+
+
+def test_a_bundle_says_once_what_all_samples_share(runs: Path, tmp_path: Path) -> None:
+    page, shown = tmp_path / "all.html", Documents(open_sources([str(runs / "heuristic")], print))
+    write_bundle(shown, page, print)
+    inside = [zlib.decompress(base64.b64decode(text)) for text in PACK.findall(page.read_text())]
+    assert sum(b"What these scores mean" in text for text in inside) > 0
+    told = sum(text.count(b"What these scores mean") for text in inside)
+    assert told < len(shown.sources[0].rows())
+    found = documents_of(page)
+    for path in shown.paths():
+        assert found[path] == json.loads(json.dumps(shown.get(path))), path

@@ -118,7 +118,14 @@ const Navloom = { blocks: {}, pages: {}, packs: new Map(), offline: false };
     const pack = await Navloom.packs.get(number);
     if (!(path in pack)) throw new Error("This bundle has no " + path + ".");
     if (pack[path] && pack[path].error) throw new Error(pack[path].error);
-    return structuredClone(pack[path]);
+    const told = structuredClone(pack[path]);
+    /* What many samples have is kept once. */
+    const again = (block) => typeof block.same === "number";
+    if (told && Array.isArray(told.blocks) && told.blocks.some(again)) {
+      const same = await fromPacks("same");
+      told.blocks = told.blocks.map((block) => (again(block) ? same[block.same] : block));
+    }
+    return told;
   }
 
   const waiting = new Map();
@@ -184,12 +191,12 @@ const Navloom = { blocks: {}, pages: {}, packs: new Map(), offline: false };
     if (place) Navloom.fill(place, Navloom.el("p", { class: tone || "plain" }, words));
   };
 
-  /** What stands where a document could not be had. */
   /** What may be broader than the page, and is then scrolled, also by keys. */
   Navloom.wide = function (label, ...inside) {
     return Navloom.el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": label }, inside);
   };
 
+  /** What stands where a document could not be had. */
   Navloom.broken = function (error) {
     return Navloom.el("p", { class: "bad", role: "alert" }, "✕ ", error.message || String(error));
   };
