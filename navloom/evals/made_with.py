@@ -44,7 +44,8 @@ def typed() -> dict[str, str]:
 
 def homes_of(said: Mapping[str, Any]) -> str | None:
     """The version of the homes that a run was made with, from its ``run.json``."""
-    found = (said.get("versions") or {}).get("homes")
+    made = said.get("versions")
+    found = made.get("homes") if isinstance(made, Mapping) else None
     return None if found is None else str(found)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from navloom.errors import RunError
 from navloom.evals.kinds import run_kind
+from navloom.evals.made_with import homes_of
 from navloom.evals.navcraft.dataset import validate_file
 from navloom.evals.navcraft.export import export_run
 from navloom.evals.navcraft.report import build_report
@@ -66,3 +67,8 @@ def test_a_scene_that_is_no_home_has_no_version() -> None:
     assert home_names.other_homes("hm3d:x", "0") is None
     assert home_names.other_homes("home:7", None) is None
     assert home_names.other_homes("home:7", str(VERSION)) is None
+
+
+@pytest.mark.parametrize("versions", [None, "x", 7, [], {}, {"homes": None}])
+def test_a_run_json_of_other_hands_says_no_version(versions: object) -> None:
+    assert homes_of({"versions": versions}) is None
