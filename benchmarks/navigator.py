@@ -22,7 +22,14 @@ from langgraph.runtime import Runtime
 from benchmarks import Claim
 from navloom.graphs.checkpoints import open_checkpoints
 from navloom.graphs.navigation import navigator
-from navloom.graphs.navigation.navigator import Context, State, after_act, after_move, after_observe
+from navloom.graphs.navigation.navigator import (
+    Context,
+    State,
+    after_act,
+    after_drive,
+    after_move,
+    after_observe,
+)
 from navloom.models.scripted import ScriptedChatModel
 
 PROMISED_MS = 5.0
@@ -56,7 +63,7 @@ def _bare_graph(checkpointer: Any) -> Any:
 
     builder = StateGraph(State, context_schema=_BareContext, input_schema=navigator.Input)
     asking = ("consult", "think", "ask", "point")
-    for name in ("begin", "observe", "act", "reflect", "move", "finish", *asking):
+    for name in ("begin", "observe", "act", "reflect", "move", "drive", "finish", *asking):
         asks = name in asking
         builder.add_node(name, replay(name), **({"timeout": 1800.0} if asks else {}))
     builder.add_edge(START, "begin")
@@ -68,6 +75,7 @@ def _bare_graph(checkpointer: Any) -> Any:
     builder.add_edge("reflect", "think")
     builder.add_edge("ask", "observe")
     builder.add_conditional_edges("move", after_move)
+    builder.add_conditional_edges("drive", after_drive)
     builder.add_edge("point", "finish")
     builder.add_edge("finish", END)
     return builder.compile(checkpointer=checkpointer).with_config(recursion_limit=10_000)

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.cli.help_page import page
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CHECKED = [*PAGES, ROOT / "CHANGELOG.md"]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KEYS = {"OPENAI_API_KEY": "k" * 24}
 
@@ -104,11 +106,43 @@ def test_python_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             exec(compile(match.group(2), str(path), "exec", dont_inherit=True), typed)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", CHECKED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text("utf-8"))
     missing = [t for t in targets if "://" not in t and not (path.parent / t).exists()]
     assert not missing
+
+
+def anchors(path: Path) -> set[str]:
+    """What its headings are called in an address, as GitHub and the site make it."""
+    found: Counter[str] = Counter()
+    for heading in re.findall(r"^#+ (.+)$", FENCED.sub("", path.read_text("utf-8")), re.MULTILINE):
+        words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        slug = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        found[slug] += 1
+        if found[slug] > 1:
+            found[f"{slug}-{found[slug] - 1}"] += 1
+    return set(found)
+
+
+@pytest.mark.parametrize("path", CHECKED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_headings(path: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*\.md|)#([^)]+)\)", path.read_text("utf-8"))
+    missing = [f"{t}#{a}" for t, a in links if a not in anchors(path.parent / t if t else path)]
+    assert not missing
+
+
+def test_every_page_is_in_the_site() -> None:
+    """In a list at the end of the first page, which has titles of its own for some."""
+    listed = re.findall(
+        r"^(?:.+ <)?([\w/-]+)>?$", (ROOT / "docs/index.md").read_text("utf-8"), re.M
+    )
+    pages = {
+        str(p.relative_to(ROOT / "docs").with_suffix(""))
+        for p in PAGES
+        if p.is_relative_to(ROOT / "docs")
+    }
+    assert pages - {"index"} <= set(listed)
 
 
 def test_help_page_is_the_help() -> None:

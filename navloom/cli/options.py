@@ -38,6 +38,24 @@ SceneUri = Annotated[
     str,
     Opt("One home: home:7, demo:flat, hm3d:DIR/ID, a scene.json.", metavar="URI", argument=True),
 ]
+Port = Annotated[
+    int, Opt("Where to listen; the next free one where it is taken.", min=0, max=65535)
+]
+Host = Annotated[
+    str, Opt("On which address; any but this machine's own needs --token and --allow-host.")
+]
+NoOpen = Annotated[bool, Opt("Do not open a browser.")]
+Token = Annotated[
+    str | None,
+    Opt(
+        "What the page must know to be answered, at least 16 letters, digits, - and _.",
+        shown="one of this user's, kept",
+        env="NAVLOOM_VIEW_TOKEN",
+    ),
+]
+AllowHost = Annotated[
+    tuple[str, ...], Opt("A name by which the server may be asked; several times.")
+]
 WithLicensed = Annotated[
     bool,
     Opt("Keep plans, captions, prompts and pictures of HM3D, MP3D and CapNav homes in the pages."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,9 @@ from navloom.cli.options import Json, RunFolder, WithLicensed, takes
 from navloom.errors import UsageError
 from navloom.evals.option import Opt
 from navloom.terminal import say, tell
+
+if TYPE_CHECKING:
+    from navloom.evals.kinds import Shown
 
 app = Commands()
 
@@ -99,7 +102,11 @@ def validate(
 def report(
     runs: Annotated[
         tuple[Path, ...],
-        Opt("Folders of runs, as --out made them.", metavar="RUN...", argument=True),
+        Opt(
+            "Folders of runs, as --out made them, or a study of people.",
+            metavar="RUN...",
+            argument=True,
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -116,27 +123,15 @@ def report(
 
     Runs of `navloom synth` stand together, beside CoNavBench's Table 4; each run of `navloom eval`
     gets a report.md of its own: scores, what went wrong. Runs of `navloom eval capnav` stand
-    together in one table. report.html has the pages of `navloom view` of all these runs, and of two
+    together in one table. A study of people has a report by itself: how far they agree, and the
+    judge beside them. report.html has the pages of `navloom view` of all these runs, and of two
     that pair their comparison, in one file that needs nothing outside it.
     """
-    from navloom.evals.kinds import kind_of
-    from navloom.files import check_place, formed, make_folder
+    from navloom.files import check_place, make_folder
 
-    made = set()
-    for run in runs:
-        kind = kind_of(run)
-        if kind.report is None:
-            raise UsageError(
-                f"{run} is a run of `navloom {kind.command}`, of which there is no report: that"
-                " command prints its tables once more"
-            )
-        made.add(kind.report)
-    if len(made) > 1:
-        raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
     if out is not None:
         check_place(out, folder=True)
-    with formed(f"a sample of {', '.join(map(str, runs))}", f"one of `navloom {kind.command}`"):
-        shown = made.pop()(list(runs), out)
+    shown = _reported(runs, out)
     folder = runs[0] if out is None else out
     make_folder(folder)
     page = write_page(runs, folder, shown=shown, licensed=with_licensed)
@@ -149,3 +144,31 @@ def report(
     show(shown)
     for path in files:
         say(f"wrote {path}")
+
+
+def _reported(runs: tuple[Path, ...], out: Path | None) -> Shown:
+    """What the runs' kind says of them, its files written."""
+    from navloom.evals.kinds import kind_of
+    from navloom.evals.people.study_folder import is_people
+    from navloom.files import formed
+
+    if study := next((run for run in runs if is_people(run)), None):
+        from navloom.evals.people.results import report_people
+
+        if len(runs) > 1:
+            raise UsageError(f"{study} is a study of people: it has a report by itself")
+        return report_people(study, study if out is None else out)
+    made = set()
+    for run in runs:
+        kind = kind_of(run)
+        if kind.report is None:
+            raise UsageError(
+                f"{run} is a run of `navloom {kind.command}`, of which there is no report: that"
+                " command prints its tables once more"
+            )
+        made.add(kind.report)
+    if len(made) > 1:
+        raise UsageError("runs of `navloom synth` and of `navloom eval` have no report in common")
+    with formed(f"a sample of {', '.join(map(str, runs))}", f"one of `navloom {kind.command}`"):
+        shown: Shown = made.pop()(list(runs), out)
+    return shown

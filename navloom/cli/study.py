@@ -14,6 +14,7 @@ from navloom.cli.help_pages import Commands
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
 from navloom.cli.options import Json, Out, takes
+from navloom.cli.people import people
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.option import Opt
@@ -21,7 +22,8 @@ from navloom.evals.request import HEURISTIC, MOST, Model, Seed, Spec
 from navloom.evals.session import Session
 from navloom.terminal import say, tell
 
-app = Commands("Answer a question about generators or navigators.")
+app = Commands("Answer a question about generators or navigators, or ask people.")
+app.command()(people)
 
 Study = Annotated[
     Path,

@@ -24,15 +24,23 @@ from typing import Any, Protocol
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall
 from langchain_core.runnables import Runnable
+from langchain_core.runnables.config import ensure_config, merge_configs
 
 from navloom.errors import ModelError, NavloomError
 from navloom.models.cache import ResponseCache, cache_key
 from navloom.models.called import Call, asking_node
-from navloom.models.failure import RetryPolicy, model_error, read_failure, server_of
+from navloom.models.failure import (
+    RetryPolicy,
+    model_error,
+    read_failure,
+    refused_ability,
+    server_of,
+)
 from navloom.models.reply import sane
 from navloom.models.retries import Retry, with_retries
 from navloom.models.secrets import redact_error, redacted, remember
 from navloom.models.spec import OUR_BOUND, read_spec
+from navloom.models.streamed import COUNTS_WHOLE_ALONE, Pieces, Words
 from navloom.models.too_long import read_too_long
 from navloom.models.usage import DEFAULT_ROLE, ModelUsage, stamped
 
@@ -67,6 +75,9 @@ class CallSettings:
         gate: passed before each call.
         on_retry: told the model's name and each retry before its wait.
         on_call: told of each call once it has ended; it must be quick, and what it raises is lost.
+        on_words: told, while a reply comes, all that is written of it so far, as the server sends
+            it, and "" where an attempt came to nothing; it must be quick, and what it raises is
+            lost. Where it is given, models that can stream do.
         lost: gets what calls that failed for good came to.
         connections: so many attempts are under way at once; None bounds them nowhere.
         stopping: whether the session ends: what fails then is not tried again.
@@ -81,6 +92,7 @@ class CallSettings:
     gate: Gate | None = None
     on_retry: Callable[[str, Retry], None] | None = None
     on_call: Callable[[Call], None] | None = None
+    on_words: Callable[[str], None] | None = None
     lost: list[ModelUsage] | None = None
     connections: asyncio.Semaphore | None = None
     stopping: Callable[[], bool] | None = None
@@ -170,7 +182,7 @@ class _Ask:
         self.model, self.role, self.policy, self.settings = model, role, policy, settings
         self.name = model_name(model)
         self.remote = not getattr(type(model), "in_process", False)
-        self.attempts = 0
+        self.attempts, self.streams = 0, True
         self.began, self.since = time.monotonic(), time.time()
 
     def key(self, bound: Any, messages: Sequence[BaseMessage]) -> str | None:
@@ -240,13 +252,18 @@ class _Ask:
                 )
             )
 
-    async def answer(self, bound: Runnable[Any, Any], messages: list[BaseMessage]) -> Any:
+    async def answer(
+        self, bound: Runnable[Any, Any], messages: list[BaseMessage], pieces: Pieces
+    ) -> Any:
         """One answer; where our own bound of a reply does not fit, one as long as there is room."""
         about = getattr(self.model, "metadata", None) or {}
         ours = about.get(OUR_BOUND)
+        told = merge_configs(ensure_config(), {"callbacks": [pieces]})
         try:
             # What room is left is less than our bound, and a server bounds what is not bounded.
-            return await bound.ainvoke(messages, **({"max_tokens": None} if ours == 0 else {}))
+            return await bound.ainvoke(
+                messages, told, **({"max_tokens": None} if ours == 0 else {})
+            )
         except Exception as error:
             failure = read_failure(error)
             too_long = failure and read_too_long(failure.status, failure.text)
@@ -254,7 +271,7 @@ class _Ask:
                 raise
             if too_long.context is not None and too_long.context <= ours:
                 about[OUR_BOUND] = 0
-            return await bound.ainvoke(messages, max_tokens=None)
+            return await bound.ainvoke(messages, told, max_tokens=None)
 
     async def reply(
         self,
@@ -268,19 +285,34 @@ class _Ask:
             if callable(reveal):
                 remember(str(reveal()))
 
+        words = self.settings.on_words
+
         async def attempt() -> Any:
             self.attempts += 1
-            async with (
-                self.settings.connections or nullcontext(),
-                asyncio.timeout(self.policy.attempt_timeout),
-            ):
-                reply = await self.answer(bound, [_replayable(m) for m in messages])
-            told = getattr(reply, "response_metadata", None) or {}
-            ended = any(told.get(key) for key in ("finish_reason", "stop_reason", "status"))
-            if getattr(self.model, "streaming", False) and not ended:
-                # Whoever closes a stream politely leaves half a reply that looks whole.
-                raise ConnectionError("the stream ended before the reply did")
-            return reply
+            about = getattr(self.model, "metadata", None) or {}
+            streams = self.streams and not about.get(COUNTS_WHOLE_ALONE)
+            pieces = Words(words) if words is not None and streams else Pieces()
+            try:
+                async with (
+                    self.settings.connections or nullcontext(),
+                    asyncio.timeout(self.policy.attempt_timeout),
+                ):
+                    reply = await self.answer(bound, [_replayable(m) for m in messages], pieces)
+                if pieces.is_cut(reply, streaming=getattr(self.model, "streaming", False)):
+                    raise ConnectionError("the stream ended before the reply did")
+            except BaseException as error:
+                # A server that cannot stream sends its reply whole, and no piece is found in it.
+                self.streams = pieces.came or not isinstance(error, ValueError)
+                if words is not None and pieces.came:
+                    with suppress(Exception):
+                        words("")
+                raise
+            if not isinstance(reply, AIMessage) or not pieces.came:
+                return reply
+            if reply.usage_metadata is None:
+                # What it costs goes before when it is seen: limits hold by what is counted.
+                about[COUNTS_WHOLE_ALONE] = True
+            return pieces.whole(reply)
 
         def tell(retry: Retry) -> None:
             if on_retry is not None:
@@ -307,6 +339,9 @@ class _Ask:
             failure = read_failure(error, remote=self.remote)
             if failure is None:
                 raise
+            if refused_ability(failure.status, failure.text) == "images":
+                # Whoever asks it next knows.
+                self.model.profile = {**(self.model.profile or {}), "image_inputs": False}
             raise model_error(self.model, self.name, failure, self.policy, self.attempts) from error
         if not isinstance(reply, AIMessage):
             raise ModelError(f"{self.name} gave a {type(reply).__name__}, not a message.")

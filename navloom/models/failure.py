@@ -64,8 +64,8 @@ _REFUSALS: dict[str, re.Pattern[str]] = {
 _FIXES = {
     "tools": "the server takes no tool calls for this model: use one that does; a vLLM server has"
     " to be started for them, as `navloom serve MODEL` does",
-    "images": "the model takes no images: use one that does; a vLLM server has to be started for"
-    " them, as `navloom serve MODEL --images N` does",
+    "images": "the model takes no images: show it none, as --views 0 does, or use one that does; a"
+    " vLLM server has to be started for them, as `navloom serve MODEL --images N` does",
 }
 
 _A_DAY = 86_400.0
@@ -153,10 +153,15 @@ def read_refusal(status: int | None, text: str) -> str | None:
     Returns:
         One line, or None where the refusal is of another kind.
     """
+    refused = refused_ability(status, text)
+    return refused and _FIXES[refused]
+
+
+def refused_ability(status: int | None, text: str) -> str | None:
+    """What a server says that the model does not take: "tools", "images"; None: another fault."""
     if status not in (400, 404, 422, 500, 501):
         return None
-    found = (_FIXES[ability] for ability, words in _REFUSALS.items() if words.search(text))
-    return next(found, None)
+    return next((each for each, words in _REFUSALS.items() if words.search(text)), None)
 
 
 def model_error(

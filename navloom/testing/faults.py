@@ -160,13 +160,16 @@ class Cut(Fault):
 
     Attributes:
         politely: a stream is closed as if that had been all of it, as some proxies do.
+        after: so many pieces are sent; None: half of them.
     """
 
     politely: bool = False
+    after: int | None = None
 
     def pieces(self, exchange: Exchange, pieces: Sequence[bytes]) -> Iterator[bytes]:  # noqa: ARG002
-        """Send the first half and hang up."""
-        yield from pieces[: max(1, len(pieces) // 2)]
+        """Send the first pieces and hang up."""
+        half = max(1, len(pieces) // 2)
+        yield from pieces[: half if self.after is None else self.after]
         if not self.politely:
             raise HungUpError
 

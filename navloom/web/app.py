@@ -1,9 +1,10 @@
-"""The server: our own page, documents as JSON, and a stream that says what has grown.
+"""The server: our own page, documents as JSON, a stream that says what has grown, and rooms.
 
 Everything but the page itself asks for a token, also on loopback, where any program of any user
 could ask: it is handed over in the address's fragment, which no log sees, kept by the page for this
 origin, and sent as a header; a cookie would go to every port. A ``Host`` that is not ours (a name
-rebound to 127.0.0.1) or a foreign ``Origin`` is refused.
+rebound to 127.0.0.1) or a foreign ``Origin`` is refused. Only rooms (`navloom.web.room`) are told
+anything, as JSON from a page of our own origin.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import asyncio
 import hmac
 import json
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from navloom.errors import NavloomError
 from navloom.models.secrets import one_line, redact
 from navloom.scenes.sparing import SPARING
 from navloom.web.documents import Documents, NotThereError
+from navloom.web.room import MOST_TOLD, Room
 
 STATIC = Path(__file__).parent / "static"
 CSP = (
@@ -59,9 +62,15 @@ def page_files() -> dict[str, bytes]:
 
 
 def make_app(
-    documents: Documents, *, token: str, port: int, hosts: Iterable[str] = (), scheme: str = "http"
+    documents: Documents,
+    *,
+    token: str,
+    port: int,
+    hosts: Iterable[str] = (),
+    scheme: str = "http",
+    rooms: Sequence[Room] = (),
 ) -> ASGIApp:
-    """The application over some documents.
+    """The application over some documents, and rooms.
 
     Args:
         documents: what it answers.
@@ -69,6 +78,7 @@ def make_app(
         port: where it listens.
         hosts: further names, or ``name:port``, that it may be asked by.
         scheme: of the page's own origin.
+        rooms: what can be told something, too.
     """
     SPARING.meshes = 1
     # One thread answers, since one document is made at a time: many would each keep memory apart.
@@ -95,27 +105,54 @@ def make_app(
             return _said(422, str(error))
         except Exception as error:
             # A page goes on with its others; what went wrong is for us to mend.
-            logging.getLogger("navloom").exception("a defect of Navloom")
-            return _said(500, f"a defect of Navloom: {one_line(error)}")
+            return _defect(request, error)
         return JSONResponse(found)
 
     async def live(request: Request) -> Response:
         return StreamingResponse(_grown(documents, request), media_type="text/event-stream")
 
-    app = Starlette(
-        routes=[
-            Route("/", page),
-            Route("/static/{name}", page),
-            Route("/doc/{path:path}.json", document),
-            Route("/live", live),
-        ],
-        exception_handlers={404: lambda *_: _said(404, "nothing is here: open the first page")},
-    )
-    return _Guard(app, token, names, {f"{scheme}://{name}" for name in names})
+    routes = [
+        Route("/", page),
+        Route("/static/{name}", page),
+        Route("/doc/{path:path}.json", document),
+        Route("/live", live),
+        *(route for room in rooms for route in room.routes()),
+    ]
+    app = Starlette(routes=routes, exception_handlers=_HANDLERS, lifespan=_while_open(rooms))
+    return _Guard(app, token, names, {f"{scheme}://{name}" for name in names}, rooms)
+
+
+def _while_open(rooms: Sequence[Room]) -> Any:
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for room in rooms:
+                await room.begin()
+                stack.push_async_callback(room.end)
+            yield
+
+    return lifespan
 
 
 def _said(status: int, words: str) -> JSONResponse:
     return JSONResponse({"error": redact(words)}, status)
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    return _said(404 if isinstance(error, NotThereError) else 422, one_line(error))
+
+
+def _defect(_: Request, error: Exception) -> Response:
+    logging.getLogger("navloom").error("a defect of Navloom", exc_info=error)
+    return _said(500, f"a defect of Navloom: {one_line(error)}")
+
+
+_HANDLERS: Any = {
+    404: lambda *_: _said(404, "nothing is here: open the first page"),
+    405: lambda *_: _said(405, "nothing here can be changed in this way"),
+    NavloomError: _refused,
+    Exception: _defect,
+}
 
 
 async def _grown(documents: Documents, request: Request) -> AsyncIterator[str]:
@@ -134,9 +171,12 @@ async def _grown(documents: Documents, request: Request) -> AsyncIterator[str]:
 class _Guard:
     """Who may ask, and what every answer says to the browser."""
 
-    def __init__(self, app: ASGIApp, token: str, hosts: set[str], origins: set[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, token: str, hosts: set[str], origins: set[str], rooms: Sequence[Room]
+    ) -> None:
         self._app, self._token = app, token.encode()
         self._hosts, self._origins = hosts, origins
+        self._rooms = {room.name: room for room in rooms}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -162,12 +202,34 @@ class _Guard:
             return 421, "this name is not the server's: start it with --allow-host NAME"
         if origin is not None and origin.casefold() not in self._origins:
             return 403, "another site's page may not ask here"
-        if request.method not in ("GET", "HEAD"):
-            return 405, "nothing here can be changed"
         path = request.url.path
+        room = self._rooms.get(path[1:].partition("/")[0])
+        if request.method not in ("GET", "HEAD"):
+            if room is None or request.method != "POST":
+                return 405, "nothing here can be changed"
+            if fault := _fault_of(request, origin):
+                return fault
         if path == "/" or path.startswith("/static/"):
             return None
-        given = request.headers.get("x-navloom-token", "").encode(errors="replace")
-        if not hmac.compare_digest(given, self._token):
-            return 401, "no token: open the address that `navloom view` printed"
-        return None
+        given = request.headers.get("x-navloom-token", "")
+        if hmac.compare_digest(given.encode(errors="replace"), self._token):
+            return None
+        if room is not None and given and room.admits(given, path):
+            return None
+        return (
+            401,
+            "no token: open the address that `navloom view` printed, or the link you were given",
+        )
+
+
+def _fault_of(request: Request, origin: str | None) -> tuple[int, str] | None:
+    """What is wrong with something that is told."""
+    if origin is None:
+        return 403, "only a page of this server may tell anything here"
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+    if kind != "application/json":
+        return 415, "expected application/json"
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or len(length) > 9 or int(length) > MOST_TOLD:
+        return 413, f"at most {MOST_TOLD // 1024} kB can be told at once"
+    return None

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -139,7 +139,7 @@ def write_bundle(
     """
     packs = list(_packs(_documents(documents, note)))
     _say_left_out(documents, note)
-    offline = f"Navloom.offline = {json.dumps({'packs': len(packs), 'first': first})};\n"
+    offline = _told_offline(packs, first)
     if target.suffix == ".html":
         page = _one_file(packs, offline)
         write_whole(target, page)
@@ -160,6 +160,23 @@ def write_bundle(
         write_whole(target / name, data)
     (target / _MARK).touch()
     return sum(map(len, files.values()))
+
+
+def one_file(documents: Mapping[str, Any], first: str, **more: Any) -> bytes:
+    """The page with some documents, by their paths, as one file.
+
+    Args:
+        documents: as JSON.
+        first: the address that it opens on.
+        more: what else the page is told of itself.
+    """
+    packs = list(_packs({path: _encoded(made) for path, made in documents.items()}))
+    return _one_file(packs, _told_offline(packs, first, **more))
+
+
+def _told_offline(packs: Sequence[str], first: str, **more: Any) -> str:
+    told = {"packs": len(packs), "first": first, **more}
+    return f"Navloom.offline = {json.dumps(told)};\n"
 
 
 _POLICY = '<meta http-equiv="Content-Security-Policy" content="{}">'

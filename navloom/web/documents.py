@@ -276,26 +276,25 @@ class Documents:
 
     def _shown(self, source: Source, value: Any, scene: str) -> Any:
         """Blocks as JSON, scenes by their keys; without what may not be given on."""
-        for block in _maps(value):
-            self._scenes[self.key(block.scene)] = source, block.scene
         made = record_of(value)
         if not self.licensed and scene.startswith(LICENSED):
             self.kept_back.add(scene)
             made = _without_private(made)
         runs = {name: self._number(path) for name, path in source.runs().items()}
-        self._keyed(made, runs)
+        self._keyed(made, runs, source)
         return made
 
-    def _keyed(self, made: Any, runs: Mapping[str, int | None]) -> None:
+    def _keyed(self, made: Any, runs: Mapping[str, int | None], source: Source) -> None:
         """Put plans' keys into maps, and where runs are into addresses, in place."""
         inside = made.items() if made.__class__ is dict else enumerate(made)
         for key, each in inside:
             if key == "to" and runs:
                 made[key] = _led(each, runs)
             elif each.__class__ in _HOLDS:
-                self._keyed(each, runs)
+                self._keyed(each, runs, source)
         if made.__class__ is dict and made.get("block") == "SceneMap":
             made["plan"] = self.key(made["scene"])
+            self._scenes[made["plan"]] = source, made["scene"]
 
     def _number(self, path: Path) -> int | None:
         """Which source a run is."""

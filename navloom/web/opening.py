@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from navloom.errors import NavloomError, UsageError
+from navloom.evals.people.study_folder import is_people
 from navloom.evals.report.kept_report import NAME
 from navloom.web.run_source import RunSource
 from navloom.web.source import Source
@@ -62,7 +63,7 @@ def _folders_in(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
     if _is_run(folder):
         yield folder
         return
-    if (folder / NAME).is_file():
+    if (folder / NAME).is_file() or is_people(folder):
         yield folder
     if depth:
         inside = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
@@ -73,6 +74,10 @@ def _folders_in(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
 
 
 def _report(folder: Path) -> Source:
+    if is_people(folder):
+        from navloom.web.people_source import PeopleSource
+
+        return PeopleSource(folder)
     from navloom.web.other_sources import ReportSource
 
     return ReportSource(folder)

@@ -56,6 +56,7 @@ def _first(sources: Sequence[Source], documents: Documents) -> str:
     if isinstance(sources[0], ReportSource):
         return "#/source/0"
     if len(sources) == 1:
-        return "#/source/0/scores"
+        tabs = [name for name, _ in sources[0].header().tabs]
+        return f"#/source/0/{next(each for each in ('scores', 'agreement', *tabs) if each in tabs)}"
     two = documents.pairs() == [(0, 1)] and documents.comparable(0, 1)
     return "#/compare/0/1" if two else ""

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from navloom.evals.call_words import call_blocks
 from navloom.evals.calls import calls_of, latencies
 from navloom.evals.kinds import Kind, kind_of
 from navloom.evals.made_with import package_version
+from navloom.evals.people.beside_run import run_blocks, sample_blocks
 from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
 from navloom.evals.report.document import Table, number, percent
 from navloom.evals.report.line_columns import Column, Line
@@ -155,7 +157,7 @@ class RunSource(Source):
                 with formed(f"a sample of {self.path}", f"one of `navloom {self.kind.command}`"):
                     blocks = made(self.path)
                 self._made[name] = now, blocks
-            return blocks
+            return [*blocks, *run_blocks(self.path)] if name == "scores" else blocks
         if name == "cost":
             with formed(f"{self.path / 'summary.json'}", "a summary"):
                 return self._cost()
@@ -171,7 +173,9 @@ class RunSource(Source):
         if line.get("status") == "error" or self.kind.detail is None:
             return _plain_detail(line)
         with formed(f"{self.path}: the sample '{name}'", f"one of `navloom {self.kind.command}`"):
-            return self.kind.detail(self.path, line)
+            detail: Detail = self.kind.detail(self.path, line)
+        people = sample_blocks(self.path, name)
+        return replace(detail, blocks=(*detail.blocks[:1], *people, *detail.blocks[1:]))
 
     def line(self, name: str) -> Line:
         """The line of a finished sample."""

@@ -49,11 +49,12 @@ RULES = {
     "tools/navigation": "giveaways guide leaks options parse_action steps triggers",
     "graphs/captions": "captioner",
     "graphs/judging": "labeller reasoning rubric",
-    "evals": "quota",
+    "evals": "agreement quota",
     "evals/report": "intervals",
     "evals/capnav": "collect official* rules scores",
     "evals/judging": "calibration_scores labelling",
     "evals/navcraft": "rules scores dataset",
+    "evals/people": "others_majority question_results rater_habits",
     "evals/navigation": "failure_[bcfw]* failures metrics oracle_scores path_metrics scores"
     " submission subset",
     "judges": "fence traversability verdict",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from navloom.cli.main import main
 from navloom.web.app import make_app
 from navloom.web.documents import Documents
 from navloom.web.opening import open_sources
+from navloom.web.room import Room
 
 TOKEN = "a-token-of-the-tests-0123456789"
 
@@ -54,12 +55,12 @@ class Served:
 
 
 @contextmanager
-def serving(documents: Documents) -> Iterator[Served]:
-    """A server over documents, until the end of the block."""
+def serving(documents: Documents, rooms: Sequence[Room] = ()) -> Iterator[Served]:
+    """A server over documents and rooms, until the end of the block."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    app = make_app(documents, token=TOKEN, port=port)
+    app = make_app(documents, token=TOKEN, port=port, rooms=rooms)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     server.config.timeout_graceful_shutdown = 1
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

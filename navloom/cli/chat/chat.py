@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from navloom.cli.help_pages import Commands
-from navloom.cli.options import SceneUri, takes
+from navloom.cli.options import AllowHost, Host, NoOpen, Port, SceneUri, Token, takes
 from navloom.errors import UsageError
 from navloom.evals.navigation.request import (
     USUAL_BACKEND,
@@ -21,7 +22,6 @@ from navloom.evals.navigation.request import (
     backend_of,
 )
 from navloom.evals.option import Opt
-from navloom.evals.progress import DisplayName
 from navloom.evals.request import HEURISTIC, Model, Seed
 from navloom.terminal import say
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from navloom.sim.protocol import Simulator
 
 app = Commands()
+ChatDisplay = Literal["web", "rich", "plain", "none"]
 PHYSICAL = ("embedded",)
 """Backends in which a body drives."""
 _INSTALL = "pip install 'navloom[tui]'"
@@ -84,18 +85,23 @@ def chat(
         float | None, Opt("US dollars that this sitting may cost.", min=0.000001, metavar="DOLLARS")
     ] = None,
     display: Annotated[
-        DisplayName | None,
+        ChatDisplay | None,
         Opt(
-            "rich: panes with a map (textual); plain: lines; none: the robot's words alone. Unless"
-            " told, rich on a terminal where textual is installed."
+            "web: in a browser; rich: panes with a map (textual); plain: lines; none: the robot's"
+            " words alone. Unless told, rich on a terminal where textual is installed."
         ),
     ] = None,
+    port: Port = 8765,
+    host: Host = "127.0.0.1",
+    no_open: NoOpen = False,
+    token: Token = None,
+    allow_host: AllowHost = (),
     seed: Seed = 0,
 ) -> None:
     """Talk a robot through a home: tell it where to go, ask what it sees, correct it, stop it."""
     import asyncio
 
-    from navloom.graphs.chat.talk import thread_file, threads_folder
+    from navloom.graphs.chat.threads import thread_file, threads_folder
     from navloom.models.call import call_settings
     from navloom.models.usage import Budget, Limits
 
@@ -105,9 +111,10 @@ def chat(
     made: dict[str, Any] = {"folder": panoramas} if panoramas is not None else {}
     if backend == "habitat":
         made = {"dataset": scene_dataset}
-    context = _context(scene, model, backend, captions, made, body)
+    make = partial(_context, scene, model, backend, captions, made, body)
     how: dict[str, Any] = {
         "thread": thread or "chat",
+        "folder": threads,
         "seed": seed,
         "pace": pace if sys.stdin.isatty() else 0.0,
     }
@@ -115,11 +122,19 @@ def chat(
     limits = Limits(token_limit=token_limit, cost_limit=cost_limit)
     limits.check_price(model)
     with call_settings(gate=Budget(limits)):
-        code = asyncio.run(_talk(context, file, shown, how, begin))
+        if shown == "web":
+            from navloom.cli.chat.browser import serve_chat
+            from navloom.web.serving import Place
+
+            place, kept = Place(host, port, token, allow_host), threads_folder(threads)
+            told: dict[str, Any] = {"start": begin, "pace": pace, "seed": seed}
+            serve_chat(make, scene, kept, place, opens=not no_open, first=thread, **told)
+            return
+        code = asyncio.run(_talk(make(), file, shown, how, begin))
     raise typer.Exit(code)
 
 
-def _display(asked: DisplayName | None) -> DisplayName:
+def _display(asked: ChatDisplay | None) -> ChatDisplay:
     """The display to use.
 
     Raises:
@@ -199,9 +214,10 @@ def _simulator(backend: str, home: Scene, captions: str | None, made: dict[str, 
 
 
 async def _talk(
-    context: Context, file: Path | None, display: DisplayName, how: dict[str, Any], start: Any
+    context: Context, file: Path | None, display: ChatDisplay, how: dict[str, Any], start: Any
 ) -> int:
-    from navloom.graphs.chat.talk import Talk, open_thread
+    from navloom.graphs.chat.talk import Talk
+    from navloom.graphs.chat.threads import open_thread
 
     async with open_thread(file) as saver:
         if display == "rich":

@@ -56,14 +56,16 @@ class ChatApp(App[int]):
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     #panes { height: 1fr; }
-    #talk { width: 2fr; border: round $primary; padding: 0 1; }
+    #said { width: 2fr; border: round $primary; padding: 0 1; }
+    #talk { height: 1fr; }
     #talk { overflow-x: hidden; overflow-y: scroll; scrollbar-size: 1 1; }
     #side { width: 3fr; border: round $primary; }
+    #writing { height: auto; max-height: 50%; color: $text-muted; display: none; }
     #map { height: 1fr; content-align: center middle; }
     #legend { height: auto; color: $text-muted; text-align: center; }
     #now { height: auto; background: $primary-background; padding: 0 1; }
     .-narrow.-tall #panes { layout: vertical; }
-    .-narrow.-tall #talk { width: 1fr; height: 2fr; }
+    .-narrow.-tall #said { width: 1fr; height: 2fr; }
     .-narrow.-tall #side { width: 1fr; height: 3fr; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-wide")]  # noqa: RUF012  textual's own type
@@ -104,7 +106,9 @@ class ChatApp(App[int]):
     def compose(self) -> ComposeResult:
         """Conversation and map side by side, and two lines below."""
         with Horizontal(id="panes"):
-            yield TalkPane(id="talk", wrap=True, min_width=1)
+            with Vertical(id="said"):
+                yield TalkPane(id="talk", wrap=True, min_width=1)
+                yield Static(id="writing")
             with Vertical(id="side"):
                 yield MapPane(id="map")
                 yield Static(_LEGEND, id="legend")
@@ -135,6 +139,15 @@ class ChatApp(App[int]):
         """Draw the robot where it is now."""
         self.draw_map()
         self._draw_now()
+
+    def writing(self, text: str) -> None:
+        """Show words under way below the lines that stand."""
+        pane = self.query_one("#writing", Static)
+        pane.update(Text.assemble((f"{_HEADS['robot']}  ", _INKS["robot"]), harmless(text)))
+        pane.display = bool(text)
+
+    def called(self, call: Mapping[str, Any]) -> None:
+        """Tool calls are not shown."""
 
     def show_map(self, trail: Sequence[Sequence[Any]]) -> None:
         """Draw the map; the walk of a replay stays until the robot moves."""

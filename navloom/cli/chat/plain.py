@@ -13,7 +13,7 @@ from typing import Any
 
 from navloom.cli.chat.map import map_lines
 from navloom.cli.chat.slashes import run_command
-from navloom.graphs.chat.talk import Talk
+from navloom.graphs.chat.talk import Listener, Talk
 from navloom.terminal import tell
 from navloom.tools.chat.places import room_name
 
@@ -24,7 +24,7 @@ INTERRUPTED = 130
 _MOST_READ = 1_000_000
 
 
-class PlainChat:
+class PlainChat(Listener):
     """Lines in, lines out.
 
     On a terminal a new line stops a walk; from a pipe lines are taken one after another.

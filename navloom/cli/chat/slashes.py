@@ -1,49 +1,36 @@
-"""What begins with a slash in the chat: the same words in every display; and saved conversations.
-
-A conversation as a file is what was said and every pose as JSON, and the walk as a picture:
-
-    {"format": "navloom.chat/1", "scene": "demo:house", "model": "builtin/heuristic",
-     "transcript": [{"who", "text", "turn", "at"}, ...], "trajectory": [[viewpoint, heading,
-     elevation], ...]}
-
-Of a body that drives ``positions`` holds x, y and z of every pose beside that, and its viewpoint is
-the one it stands on or by. ``at`` is how many poses the robot had stood in when a line was said.
-"""
+"""What begins with a slash in the chat: the same words in every display."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from itertools import repeat
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from typing import Any, Protocol
 
 from navloom.errors import NavloomError, UsageError, did_you_mean
-from navloom.files import replace_file
+from navloom.graphs.chat.saved_chat import read_chat, save_chat, save_map, write_file
 from navloom.graphs.chat.talk import Listener, Talk
+from navloom.graphs.chat.threads import Thread, delete_thread, rename_thread, threads_of
 from navloom.models.secrets import redact
-from navloom.scenes.checked_files import read_json
-from navloom.scenes.scene import Scene
 
 HELP = """\
 Say where to go: go to the kitchen · take me to the sofa · turn left · go upstairs · come back
 Ask: what do you see? · where are you? · is there a fridge near?      Correct: no, the other one
 While it walks, any new line (or Ctrl-C) stops it at the next place.
-/undo             back to before your last instruction
+/undo [N]         back to before your last instruction, or your last N
 /map [FILE.png]   show the map, or save it as a picture
 /look [FILE.png]  save what the robot sees: left, front, right and back, its ways on numbered
 /save [FILE]      keep the conversation (JSON) and the walk (PNG)
                   a ! replaces files that are there: /save! /map! /look!
 /replay [FILE]    go through this conversation, or a saved one, once more
 /model [NAME]     which model thinks, or let another one: /model openai/gpt-4o-mini
+/threads          the conversations that are kept; /rename NAME NEW, /delete NAME
 /help             this page
 /quit             leave; with --thread NAME you can come back"""
 _MOST_PAUSE = 1.0
+_MOST_LAST = 60
 
 
 class View(Listener, Protocol):
@@ -112,8 +99,13 @@ def _place(typed: str) -> Path:
     return path
 
 
-async def _undo(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
-    undone = await talk.undo()
+async def _undo(rest: str, talk: Talk, view: View) -> None:
+    starts = talk.instructions
+    if rest and not (rest.isascii() and rest.isdigit() and 1 <= int(rest[:9]) <= len(starts)):
+        raise UsageError(
+            f"/undo {rest[:40]}: expected how many instructions to take back, of {len(starts)}."
+        )
+    undone = await talk.undo(starts[-int(rest)] if rest else None)
     if undone is None:
         view.said("note", "There is nothing to undo.")
         return
@@ -145,7 +137,7 @@ async def _look(rest: str, talk: Talk, view: View, *, replace: bool = False) -> 
     _must_be_free([path], f"/look! {rest}", replace=replace)
     viewpoint, heading = talk.trail[-1][:2]
     off = talk.state["pose"]["position"] if talk.state["pose"].get("beside") else None
-    _write(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading, at=off))
+    write_file(path, await asyncio.to_thread(panorama_at, talk.scene, viewpoint, heading, at=off))
     view.said("note", f"What the robot sees is in {path}.")
 
 
@@ -197,6 +189,36 @@ async def _replay(rest: str, talk: Talk, view: View) -> None:
     view.said("note", "End of the replay.")
 
 
+async def _threads(rest: str, talk: Talk, view: View) -> None:  # noqa: ARG001
+    found, notes = await threads_of(talk.folder)
+    width = max((len(each.name) for each in found), default=0)
+    listed = [f"{each.name:{width}}  {_about(each, talk)}" for each in found]
+    view.said("note", "\n".join(listed) or f"No conversation is kept in {talk.folder}.")
+    for note in notes:
+        view.said("error", note)
+
+
+def _about(thread: Thread, talk: Talk) -> str:
+    """A kept conversation in a line, its last words at the end."""
+    when = thread.when[:16].replace("T", " ")
+    held = (", this one" if thread.name == talk.thread else ", open elsewhere") * thread.held
+    said = f": {thread.last[:_MOST_LAST]}" if thread.last else ""
+    return f"{thread.scene}, {when} UTC, {thread.lines} lines{held}{said}"
+
+
+async def _rename(rest: str, talk: Talk, view: View) -> None:
+    names = rest.split()
+    if len(names) != 2:
+        raise UsageError("/rename: expected two names, such as /rename monday evening.")
+    await asyncio.to_thread(rename_thread, talk.folder, *names)
+    view.said("note", f"'{names[0]}' is called '{names[1]}' now.")
+
+
+async def _delete(rest: str, talk: Talk, view: View) -> None:
+    await asyncio.to_thread(delete_thread, talk.folder, rest)
+    view.said("note", f"'{rest}' is deleted.")
+
+
 async def _model(rest: str, talk: Talk, view: View) -> None:
     if rest:
         talk.use_model(rest)
@@ -213,117 +235,7 @@ _COMMANDS: dict[str, Callable[[str, Talk, View], Awaitable[None]]] = {
     "save!": partial(_save, replace=True),
     "replay": _replay,
     "model": _model,
+    "threads": _threads,
+    "rename": _rename,
+    "delete": _delete,
 }
-
-
-FORMAT: Literal["navloom.chat/1"] = "navloom.chat/1"
-_MOST_BYTES = 20_000_000
-Angle = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    who: Literal["person", "robot", "note"]
-    text: str = Field(max_length=10_000)
-    turn: int = Field(ge=0)
-    at: int = Field(ge=0)
-
-
-class Saved(BaseModel):
-    """A file that `save_chat` wrote."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    format: Literal["navloom.chat/1"]
-    scene: str = Field(max_length=300)
-    model: str = Field(max_length=300)
-    transcript: list[_Line] = Field(max_length=100_000)
-    trajectory: list[tuple[str, Angle, Angle]] = Field(min_length=1, max_length=1_000_000)
-    positions: list[tuple[Angle, Angle, Angle]] = Field(default=[], max_length=1_000_000)
-
-    @property
-    def trail(self) -> list[list[Any]]:
-        """Every pose as the conversation had it."""
-        at = self.positions if len(self.positions) == len(self.trajectory) else repeat(())
-        return [[*pose, *where] for pose, where in zip(self.trajectory, at, strict=False)]
-
-
-def save_chat(
-    path: Path,
-    scene: Scene,
-    transcript: Sequence[Mapping[str, Any]],
-    trajectory: Sequence[Sequence[Any]],
-    model: str,
-) -> None:
-    """Write a conversation as JSON, in place of what is there.
-
-    Args:
-        path: the file.
-        scene: the home.
-        transcript: the lines.
-        trajectory: the poses.
-        model: who answered.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    saved = {
-        "format": FORMAT,
-        "scene": scene.uri,
-        "model": model,
-        "transcript": list(transcript),
-        "trajectory": [list(pose[:3]) for pose in trajectory],
-        **({"positions": [list(pose[3:]) for pose in trajectory]} if trajectory[0][3:] else {}),
-    }
-    _write(path, json.dumps(saved, ensure_ascii=False, indent=1).encode())
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, data)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{str(path)[:200]} cannot be written: {reason}.") from error
-
-
-def save_map(path: Path, scene: Scene, trajectory: Sequence[Sequence[Any]]) -> None:
-    """Draw the home from above with the whole walk, as a PNG file, in place of what is there.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    from io import BytesIO
-
-    from navloom.scenes.plan import draw_plan
-    from navloom.scenes.plan_lines import Mark, Route
-
-    places = [(scene.viewpoint_by_id[pose[0]], pose[3:]) for pose in trajectory]
-    points = tuple(
-        (scene.floor_of(p), at[0] if at else p.position[0], at[2] if at else p.position[2])
-        for p, at in places
-    )
-    marks = [Mark("start", *points[0]), Mark("stop", *points[-1], label="now")]
-    walked = [Route(points, "robot_1")] if len(set(points)) > 1 else []
-    figure = draw_plan(scene, routes=walked, marks=marks, title=f"{scene.uri}: the walk so far")
-    drawn = BytesIO()
-    figure.savefig(drawn, format="png")
-    _write(path, drawn.getvalue())
-
-
-def read_chat(path: Path, scene: Scene) -> Saved:
-    """Read a saved conversation of this home.
-
-    Raises:
-        SceneError: it cannot be read, or is none that /save wrote.
-        UsageError: it is of another home.
-    """
-    saved = read_json(path, TypeAdapter(Saved), most=_MOST_BYTES)
-    if saved.scene != scene.uri:
-        raise UsageError(f"{path} is a conversation in {saved.scene}, and this is {scene.uri}.")
-    for viewpoint, *_ in saved.trajectory:
-        if viewpoint not in scene.viewpoint_by_id:
-            hint = did_you_mean(viewpoint[:80], scene.viewpoint_by_id)
-            raise UsageError(f"{path}: {scene.uri} has no viewpoint '{viewpoint[:80]}'.{hint}")
-    return saved

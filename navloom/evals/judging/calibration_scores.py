@@ -16,36 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from navloom.evals.report.document import percent
-from navloom.evals.report.intervals import Floats, percentiles, resampled, wilson
+from navloom.evals.agreement import DRAWS, Estimate, estimated, kappa
+from navloom.evals.report.intervals import Floats, resampled, wilson
 
-_RESAMPLES = 1_000
 LEAST_SCENES = 5
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its 95 % interval; None where there is nothing to estimate from."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Both ends, where there are any."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
-
-    def __str__(self) -> str:
-        """Of a share."""
-        return percent(self.value, self.interval)
-
-    @property
-    def coefficient(self) -> str:
-        """Of a number that is no share, such as kappa."""
-        if self.value is None or self.interval is None:
-            return "–" if self.value is None else f"{self.value:.3f}"
-        return f"{self.value:.3f} [{self.low:.2f}, {self.high:.2f}]"
 
 
 @dataclass(frozen=True)
@@ -131,18 +105,11 @@ def agreement(
         column = len(grades) if said is None else grades.index(said)
         row = scenes.index(scene) if by_scene else number
         tables[row, grades.index(true), column] += 1
-    draws = resampled(tables, _RESAMPLES, seed)
+    draws = resampled(tables, DRAWS, seed)
     whole = tables.sum(axis=0, keepdims=True)
 
     def estimate(of: Any) -> Estimate:
-        value = of(whole)[0]
-        if not np.isfinite(value):
-            return Estimate(None)
-        spread = of(draws)
-        spread = spread[np.isfinite(spread)]
-        if len(scenes) < 2 or len(spread) < _RESAMPLES // 2:
-            return Estimate(float(value))
-        return Estimate(float(value), *percentiles(spread))
+        return estimated(of(whole)[0], of(draws), len(scenes))
 
     return Agreement(
         items=len(pairs),
@@ -152,16 +119,6 @@ def agreement(
         kappa=estimate(lambda t: kappa(t[:, :, :-1])),
         partial_error=sum(abs(a - b) for a, b in shares) / len(shares) if shares else None,
     )
-
-
-def kappa(tables: Floats) -> Floats:
-    """Cohen's kappa of each table (n, k, k) of counts; NaN where chance alone agrees wholly."""
-    total = tables.sum(axis=(1, 2))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        agreed = np.trace(tables, axis1=1, axis2=2) / total
-        chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1) / total**2
-        result: Floats = np.where(chance < 1, (agreed - chance) / (1 - chance), np.nan)
-    return result
 
 
 def _right(tables: Floats) -> Floats:

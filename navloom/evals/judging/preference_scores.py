@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from navloom.evals.judging.calibration_scores import LEAST_SCENES, Agreement, Estimate, agreement
+from navloom.evals.agreement import Estimate
+from navloom.evals.judging.calibration_scores import LEAST_SCENES, Agreement, agreement
 from navloom.evals.report.document import Table
 from navloom.evals.report.intervals import wilson
 from navloom.evals.run_folder import read_samples

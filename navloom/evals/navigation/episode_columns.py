@@ -48,6 +48,7 @@ def columns(run: Mapping[str, Any]) -> tuple[Column, ...]:
         ),
         Column(name="kind", of=_kind, form="text", facet=True, shown=False,
                help="Of instruction, where they are made: fine, goal or object."),
+        *_RATER[: asked.get("agent") == "human"],
         count_column("steps", shown=True),
         *map(metric_column, first),
         Column(name="behaviours", of=_behaviours, form="tags", facet=True,
@@ -72,6 +73,12 @@ def columns(run: Mapping[str, Any]) -> tuple[Column, ...]:
 
 _QUIET = (None, "auto", "embedded", "graph", "habitat", "panorama")
 """Backends that report contacts only where there are physics."""
+
+
+_RATER = (
+    Column(name="rater", of=lambda line: line.get("rater"), form="text", facet=True,
+           help="Who walked, by pseudonym."),
+)  # fmt: skip
 
 
 def _kind(line: Line) -> Cell:

@@ -13,6 +13,7 @@ from navloom.evals.navigation.episode_facts import score_facts, score_meanings, 
 from navloom.evals.navigation.episode_map import (
     FAULT,
     Stands,
+    driven_of,
     goal_marks,
     parted_words,
     truth_of,
@@ -121,8 +122,9 @@ def episode_map(looked: Looked) -> SceneMap:
     frames = (*_frames(looked), _ended(looked))
     if scene is None:
         return SceneMap(title="Walk", note=note, scene=case.episode.scene, frames=frames)
-    truth = truth_of(case, walk, scene)
-    routes = (*([truth] if truth else []), MapRoute(name="walk", style="walk", points=stands.line))
+    beside = (truth_of(case, walk, scene), driven_of(case, scene))
+    walked = MapRoute(name="walk", style="walk", points=stands.line)
+    routes = (*(each for each in beside if each is not None), walked)
     return SceneMap(
         title="Walk",
         scene=case.episode.scene,

@@ -14,9 +14,11 @@ from navloom.evals.navigation.shown_episodes import Case
 from navloom.evals.report.blocks import MapMark, MapRoute, Spot, Timed
 from navloom.evals.report.maps import spot_of, spots_of
 from navloom.scenes.scene import Point3, Scene
-from navloom.tools.navigation.steps import Walk
+from navloom.tools.navigation.steps import Walk, points_of
 
 MOST_BUMPS = 200
+_EVERY = 5
+"""Of poses every 50 ms one in so many is drawn."""
 FAULT = "first deviation"
 _ALIKE = 1e-6
 
@@ -124,6 +126,16 @@ def truth_of(case: Case, walk: Walk, scene: Scene) -> MapRoute | None:
     """The right way, dashed; None where there is none of two points."""
     points = spots_of(scene, reference_of(walk, case.episode, scene))
     return MapRoute(name="ground truth", style="true", points=points) if len(points) > 1 else None
+
+
+def driven_of(case: Case, scene: Scene) -> MapRoute | None:
+    """Where the body of a person went who drove, thin; None where nobody drove."""
+    told = case.result.get("poses")
+    rows = told[::_EVERY] if isinstance(told, list) else []
+    stands = [["", 0.0, 0.0, *each[1:4]] for each in rows if isinstance(each, list)]
+    spots = [spot_of(scene, point) for point in points_of(stands) if point is not None]
+    line = tuple(spot for spot, _ in groupby(spots))
+    return MapRoute(name="driven", style="other", points=line) if len(line) > 1 else None
 
 
 def goal_marks(case: Case, scene: Scene) -> Iterator[MapMark]:

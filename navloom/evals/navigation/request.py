@@ -240,6 +240,8 @@ class EvalRequest(Request):
     max_revisions: Annotated[
         int, Opt("How often an action is revised, with --reflect.", min=0, max=100, panel=FINER)
     ] = 1
+    motion: Literal["hops", "continuous"] = "hops"
+    """How a person walks: hops, or driving while keys are held, which needs ``physics`` slide."""
     dialogue: Annotated[bool, Opt("Let the agent ask an oracle.", panel=ORACLE)] = False
     max_questions: Annotated[
         int, Opt("Questions an episode at most.", min=0, max=1000, panel=FINER)
@@ -294,6 +296,11 @@ class EvalRequest(Request):
         from navloom.graphs.navigation.context import check_prompts
 
         check_prompts(self)
+        if self.motion == "continuous" and (self.agent, self.physics) != ("human", "slide"):
+            raise UsageError(
+                "motion continuous is a person's who slides along what is in the way: give agent"
+                " human and physics slide"
+            )
 
     @property
     def settings(self) -> AgentSettings:
@@ -373,6 +380,7 @@ class EvalRequest(Request):
             "physics": self.physics != "off",
             "collision_threshold": self.physics != "off",
             "waypoints": self.waypoints != "slim",
+            "motion": self.motion != "hops",
         }
         return [name for name, matters in used.items() if not matters]
 

@@ -36,6 +36,7 @@ from navloom.evals.tasks.episode import Episode, TaskData
 from navloom.files import make_folder
 from navloom.graphs.navigation import navigator
 from navloom.graphs.navigation.context import Context
+from navloom.graphs.navigation.person import Person
 from navloom.models.eyes import sees
 from navloom.models.registry import model_of
 from navloom.scenes.bodies import DEFAULT_BODY
@@ -141,8 +142,15 @@ class EvalJob(Job):
             things=self.plan.things.get(sample.scene),
             media=None if self.plan.media is None else FolderMedia(self.plan.media),
             embodiment=request.embodiment if request.embodied else DEFAULT_BODY,
+            person=self.person(sample),
+            motion=request.motion,
             **own,
         )
+
+    def person(self, sample: Sample) -> Person | None:
+        """Who walks in the place of the model; nobody."""
+        del sample
+        return None
 
     def record(self, sample: Sample, state: Mapping[str, Any]) -> dict[str, Any]:
         """How the episode ended, what it scores, and what went wrong."""

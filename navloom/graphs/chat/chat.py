@@ -30,10 +30,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Overwrite, interrupt
 
-from navloom.errors import UsageError
+from navloom.errors import ModelRefusedError, UsageError
 from navloom.graphs.agent import AgentGraph, off_loop
 from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.chat import embodied
+from navloom.graphs.chat.choosing import choices_of
 from navloom.graphs.chat.exchange import (
     answer_call,
     cleaned,
@@ -52,7 +53,9 @@ from navloom.graphs.chat.exchange import (
 )
 from navloom.graphs.chat.state import Context, Input, State
 from navloom.graphs.chat.undo import mark_of, undone
-from navloom.models.binding import bind
+from navloom.models.binding import bind, cannot
+from navloom.models.call import model_name
+from navloom.models.registry import model_of
 from navloom.models.reply import left_out
 from navloom.scenes.bodies import DEFAULT_BODY
 from navloom.scenes.uri import scene_of
@@ -64,6 +67,7 @@ from navloom.tools.chat.ways import way_round
 
 MOST_BARRED = 6
 """Edges that a body may find barred on one walk before it gives up."""
+_BLIND = "takes no images: it is told in words what there is."
 _LOST = "I could not work that out. Please say it in another way."
 
 
@@ -87,19 +91,23 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         return undone(state)
     calls, walking = open_calls(state["messages"]), state.get("walk")
     update: dict[str, Any] = {"walk": None, "question": None, "halt": False, "over": False}
-    update["stopped"] = bool(walking)
-    last = state["messages"][-1:]
+    update |= {"stopped": bool(walking), "back": False}
+    last, said = state["messages"][-1:], ""
     if calls:
         where = room_name(walker.scene, now_of(state, walker).room)
-        stopped = f"I have stopped in the {where}." if walking else "I leave that."
-        update["messages"] = [*closed(calls, walking, where), AIMessage(stopped)]
+        said = f"I have stopped in the {where}." if walking else "I leave that."
+        update["messages"] = [*closed(calls, walking, where), AIMessage(said)]
         if walking:
             update["goal"] = goal_of(walking, calls, state)
-        if walking and state.get("halt"):
-            update["transcript"] = [said_by("robot", stopped, state)]
     elif last and isinstance(last[0], HumanMessage):
         # The model never answered, for its call broke: speakers have to take turns.
-        update["messages"] = [AIMessage("I had no answer to that.")]
+        said = "I had no answer to that."
+        update["messages"] = [AIMessage(said)]
+    if said and state.get("back"):
+        told = f"I was cut off. {said}" + (' Say "keep going" and I go on.' if walking else "")
+        update["transcript"] = [said_by("robot", told, state)]
+    elif said and walking and state.get("halt"):
+        update["transcript"] = [said_by("robot", said, state)]
     return {**update, "said": None if state.get("halt") else state.get("said")}
 
 
@@ -163,14 +171,23 @@ def listen(state: State) -> dict[str, Any]:
 
 
 async def agent(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ask the model what to do or to say."""
-    reply, paid = await ask_model(_prepared, state, runtime)
-    return {"messages": [reply], "thought": state["thought"] + 1, **paid}
+    """Ask the model what to do or to say; one that refuses pictures is told in words alone."""
+    model, blind = model_of(runtime.context.model), []
+    knew = cannot(model, "images")
+    try:
+        reply, paid = await ask_model(_prepared, state, runtime)
+    except ModelRefusedError:
+        if knew or not cannot(model, "images"):
+            raise
+        blind = [said_by("note", f"{model_name(model)} {_BLIND}", state)]
+        reply, paid = await ask_model(_prepared, state, runtime)
+    return {"messages": [reply], "thought": state["thought"] + 1, "transcript": blind, **paid}
 
 
 def _prepared(state: State, runtime: Runtime[Context]) -> Asked:
     walker = walker_of(runtime)
-    pictures = embodied.pictures(state, walker)
+    blind = cannot(model_of(runtime.context.model), "images")
+    pictures = () if blind else embodied.pictures(state, walker)
     talk = kept_messages(state["messages"])
     asked = [*opening(now_of(state, walker), pictures), *talk]
     spoken = next((each for each in reversed(talk) if isinstance(each, AIMessage)), None)
@@ -199,7 +216,8 @@ def tools(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if "question" in todo:
         text = todo["question"]
         asked = [said_by("robot", text, state)]
-        return {"question": {"call": call, "text": text}, "transcript": asked}
+        question = {"call": call, "text": text, "choices": choices_of(text, state["messages"])}
+        return {"question": question, "transcript": asked}
     if "turn" in todo:
         moved = embodied.turned(state, walker, todo["turn"])
         if touched := bumps(contact_records(moved.contacts), walker.scene):
@@ -347,7 +365,10 @@ def ask(state: State) -> dict[str, Any]:
     """Wait for the person's answer to a question."""
     question = state["question"]
     assert question is not None  # noqa: S101  only a question leads here
-    words = interrupt({"kind": "question", "question": question["text"]})
+    told = {"kind": "question", "question": question["text"]}
+    if choices := question.get("choices"):
+        told["choices"] = choices
+    words = interrupt(told)
     fault = fault_of(words)
     if fault:
         return {"transcript": [said_by("note", fault, state)]}

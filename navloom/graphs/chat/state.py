@@ -33,8 +33,12 @@ class Input(TypedDict, total=False):
     """What the person says; without it the graph waits for words."""
     halt: bool
     """Stop a walk that is under way, and listen."""
+    back: bool
+    """Come back after the process that was at work is gone: say what was cut off, and listen."""
     undo: bool
     """Go back to before the last instruction, and listen."""
+    undo_to: int | None
+    """With ``undo``: to before the instruction that this line of the transcript belongs to."""
     start: str
     """The viewpoint a new conversation starts on; by default one by the entrance."""
     heading: Annotated[float, Field(allow_inf_nan=False)]
@@ -76,7 +80,8 @@ class State(Input, Outcome, total=False):
     stopped: bool
     """Whether a walk was under way when this run of the graph began."""
     question: dict[str, Any] | None
-    """The question the person is to answer, and the call it answers."""
+    """The question the person is to answer, the call it answers, and ``choices``, answers that it
+    may have, in words; none where any words may be one."""
     turn: int
     """How often the person has spoken."""
     thought: int

@@ -3,19 +3,16 @@
 A display is told of everything through `Listener` and never looks into the graph. Only one thing is
 under way at a time: new words stop a walk at the next viewpoint, and break off a model's thinking.
 
-A conversation is kept in a SQLite file (`navloom.graphs.checkpoints`); one that was touched is
-said and kept aside. Without a file it is kept in memory and ends with the process.
+A conversation is kept in a file (:mod:`navloom.graphs.chat.threads`), or in memory until the
+process ends.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import sqlite3
-import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,28 +20,25 @@ from typing import Any, Protocol
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import RunControl
-from langgraph.types import Command
+from langgraph.types import Command, Overwrite
 
 from navloom.errors import NavloomError, UsageError
 from navloom.graphs.chat.chat import build_graph
 from navloom.graphs.chat.state import Context
-from navloom.graphs.checkpoints import Plain, is_damage, open_saver, set_aside, what_is_wrong
-from navloom.models.call import current_settings, model_name
+from navloom.graphs.chat.threads import BrokenThreadError, threads_folder
+from navloom.graphs.chat.tool_calls import calls_of
+from navloom.graphs.chat.undo import instructions
+from navloom.graphs.chat.writing import Writing
+from navloom.models.call import call_settings, current_settings, model_name
 from navloom.models.registry import get_model
 from navloom.models.secrets import redact
 from navloom.models.usage import Budget
 from navloom.scenes.scene import Scene
 from navloom.sim.protocol import Simulator
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-class BrokenThreadError(UsageError):
-    """What was kept of a conversation cannot be gone on with."""
-
 
 class Listener(Protocol):
-    """Who shows a conversation."""
+    """Who shows a conversation; what a display does not show, it leaves as it is here."""
 
     def said(self, who: str, text: str) -> None:
         """A line: of the ``person``, the ``robot``, or a ``note`` or ``error`` of the program."""
@@ -53,6 +47,22 @@ class Listener(Protocol):
     def moved(self, pose: Mapping[str, Any]) -> None:
         """The robot stands somewhere else, or looks elsewhere."""
         ...
+
+    def writing(self, text: str) -> None:  # noqa: ARG002
+        """All that the model has written so far of the reply under way.
+
+        Empty: forget it. It is tried again, was no line for the person, or comes whole by `said`.
+        """
+        return
+
+    def called(self, call: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """A tool call that the model made, and once more when it is answered.
+
+        Args:
+            call: ``id`` (of this conversation's calls), ``turn``, ``name``, ``args`` (an object, or
+                the text of one that cannot be read) and ``answer``: None until it is there.
+        """
+        return
 
 
 class Talk:
@@ -63,6 +73,7 @@ class Talk:
         checkpointer: where the conversation is kept.
         listener: who is told.
         thread: its name.
+        folder: where others are kept; None: the user's own.
         pace: seconds that a hop is shown before the next.
         seed: of a new conversation.
     """
@@ -74,6 +85,7 @@ class Talk:
         listener: Listener,
         *,
         thread: str = "chat",
+        folder: Path | None = None,
         pace: float = 0.0,
         seed: int = 0,
     ) -> None:
@@ -81,6 +93,7 @@ class Talk:
         self.context = replace(context, before_hop=self._pause)
         self.listener = listener
         self.thread, self.pace, self.seed = thread, pace, seed
+        self.folder = threads_folder(folder)
         self.state: dict[str, Any] = {}
         self.walking = self.busy = False
         self._config: Any = {"configurable": {"thread_id": thread}}
@@ -88,6 +101,7 @@ class Talk:
         self._run: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._heard = 0
+        self._writing = Writing(lambda text: self.listener.writing(text))
 
     @property
     def scene(self) -> Scene:
@@ -111,6 +125,11 @@ class Talk:
     def transcript(self) -> list[dict[str, Any]]:
         """Every line so far."""
         return list(self.state.get("transcript", []))
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """Every tool call so far, as `Listener.called` is told of each."""
+        return calls_of(self.state.get("messages", []))
 
     @property
     def tokens(self) -> int:
@@ -151,7 +170,7 @@ class Talk:
             await self._is_new()
         waits = bool(before.interrupts) and self.scene.uri == before.values.get("home")
         if not waits:
-            given = {} if known else {"seed": self.seed, **start}
+            given = {"back": bool(before.next)} if known else {"seed": self.seed, **start}
             await self.graph.ainvoke(given, self._config, context=self.context, durability="sync")
         await self._refresh()
         if not self.trail:
@@ -179,6 +198,11 @@ class Talk:
         """The question that waits for an answer, if one does."""
         waiting = self.state.get("question")
         return str(waiting["text"]) if waiting else None
+
+    @property
+    def choices(self) -> list[str]:
+        """What may be answered to the question that waits, each to be said by `hear`."""
+        return [str(each) for each in (self.state.get("question") or {}).get("choices", [])]
 
     async def hear(self, words: str | None) -> None:
         """Take the person's words, stopping what is under way; None: stop, and say nothing else.
@@ -209,7 +233,8 @@ class Talk:
         if self._heard > number:
             # The person has spoken again meanwhile.
             self._control.request_drain("the person spoke")
-        self._run = asyncio.create_task(self._stream(given, self._control))
+        with call_settings(on_words=self._writing.take):
+            self._run = asyncio.create_task(self._stream(given, self._control))
         try:
             await self._run
         except (GraphDrained, asyncio.CancelledError):
@@ -221,6 +246,7 @@ class Talk:
             self.listener.said("error", f"{self.model} gave no answer in time.")
         finally:
             self.busy = self.walking = False
+            self._writing.forget()
             self._control = self._run = None
             await self._refresh()
 
@@ -256,23 +282,51 @@ class Talk:
         if node != "begin" and ("pose" in change or "walk" in change):
             self.listener.moved(self.state["pose"])
         self.state["paid"] = [*self.state.get("paid", ()), *change.get("paid", ())]
+        self._take_messages(change.get("messages", ()))
         for line in change.get("transcript", ()):
             self.state["transcript"] = [*self.transcript, line]
+            self._writing.forget()
             self.listener.said(line["who"], line["text"])
 
-    async def undo(self) -> str | None:
-        """Go back to before the last instruction (:mod:`navloom.graphs.chat.undo`).
+    def _take_messages(self, more: Any) -> None:
+        """Tell of the calls that the model made, and of those that were answered."""
+        if not more or isinstance(more, Overwrite):
+            return
+        before = self.calls
+        self.state["messages"] = [*self.state.get("messages", ()), *more]
+        after = self.calls
+        if len(after) > len(before):
+            self._writing.forget()
+        for number, call in enumerate(after):
+            if number >= len(before) or call != before[number]:
+                self.listener.called(call)
+
+    @property
+    def instructions(self) -> list[int]:
+        """The line of the transcript that each instruction begins with, in their order."""
+        return instructions(self.state)
+
+    async def undo(self, to: int | None = None) -> str | None:
+        """Go back to before an instruction (:mod:`navloom.graphs.chat.undo`).
+
+        Args:
+            to: a line of the transcript, from 0, that belongs to it; None: the last one.
 
         Returns:
             That instruction, or None where there is none.
+
+        Raises:
+            UsageError: there is no such line.
         """
         self.break_off()
         async with self._lock:
             await self._refresh()
-            if not self.state.get("marks"):
-                return None
             before = self.transcript
-            undo = {"undo": True}
+            if to is not None and not 0 <= to < len(before):
+                raise UsageError(f"There is no line {to} to go back to, of {len(before)}.")
+            if not [line for line in self.instructions if to is None or line <= to]:
+                return None
+            undo = {"undo": True, "undo_to": to}
             await self.graph.ainvoke(undo, self._config, context=self.context, durability="sync")
             await self._refresh()
             gone = before[len(self.transcript) :]
@@ -303,72 +357,3 @@ class Talk:
 
 def _is_rule(model: str) -> bool:
     return model.startswith("builtin/")
-
-
-def threads_folder(given: Path | None = None) -> Path:
-    """Where threads are kept: ``given``, else the user's folder for data of programs."""
-    if given is not None:
-        return given.expanduser()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "navloom" / "threads"
-    base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "navloom" / "threads"
-
-
-def thread_file(name: str, folder: Path) -> Path:
-    """The file of a thread.
-
-    Raises:
-        UsageError: a name that is no plain file name.
-    """
-    if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"--thread {name[:80]!r}: expected a plain name of letters, digits, '.', '_' and '-',"
-            " at most 64 of them, such as 'tuesday'."
-        )
-    return folder / f"{name}.sqlite"
-
-
-@asynccontextmanager
-async def open_thread(path: Path | None) -> AsyncIterator[Any]:
-    """A checkpointer for one conversation, as long as the block lasts.
-
-    Args:
-        path: its file, made where it is not there; None keeps it in memory.
-
-    Raises:
-        UsageError: the file is broken, in use by another chat, or cannot be written.
-        RunError: it is broken and cannot be put aside.
-    """
-    if path is None:
-        from langgraph.checkpoint.memory import InMemorySaver
-
-        yield InMemorySaver(serde=Plain())
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path.parent}: {error.strerror}: choose another --threads.") from error
-    try:
-        if wrong := what_is_wrong(path):
-            raise BrokenThreadError(f"{path} is broken: {wrong}.")
-        # Kept to this process until the end: two chats in one thread would mix their words.
-        async with open_saver(path, alone=True) as saver:
-            yield saver
-    except BrokenThreadError as error:
-        raise _kept_aside(path, str(error)) from error
-    except sqlite3.Error as error:
-        if is_damage(error):
-            raise _kept_aside(path, f"{path} is broken: {error}.") from error
-        said = f"{path} cannot be used: {error}. Choose another --threads folder."
-        if "locked" in str(error):
-            said = f"{path} is in use: leave the other chat, or give another --thread."
-        raise UsageError(said) from error
-
-
-def _kept_aside(path: Path, said: str) -> UsageError:
-    """Say what is wrong with a thread whose file was touched, and where that is from now on."""
-    return UsageError(
-        f"{said} It is kept as {set_aside(path)}, and nothing was begun in its place: the same"
-        " command once more begins a new conversation."
-    )

@@ -33,15 +33,38 @@ def mark_of(state: Mapping[str, Any], *, cuts_in: bool) -> dict[str, Any]:
     return {**sizes, **{name: state.get(name) for name in _KEPT}, "cuts_in": cuts_in}
 
 
-def undone(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The update that goes back to before the last instruction; what was paid stays paid."""
-    update: dict[str, Any] = {"undo": False, "halt": False, "said": None, "over": False}
+def instructions(state: Mapping[str, Any]) -> list[int]:
+    """The line of the transcript that each instruction begins with, in their order."""
+    return [int(state["marks"][first]["transcript"]) for first in _firsts(state)]
+
+
+def _firsts(state: Mapping[str, Any]) -> list[int]:
+    """The mark that each instruction begins with."""
     marks = state.get("marks") or []
-    if not marks:
+    return [
+        number
+        for number, mark in enumerate(marks)
+        if not number or not mark.get("cuts_in") or _moved(state["messages"], marks, number)
+    ]
+
+
+def undone(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The update that goes back to before an instruction; what was paid stays paid.
+
+    It is the one that the line ``undo_to`` of the transcript belongs to, else the last one. Before
+    the first there is nothing to undo.
+    """
+    update: dict[str, Any] = {
+        **{"undo": False, "undo_to": None, "halt": False},
+        **{"said": None, "over": False},
+    }
+    marks, line = state.get("marks") or [], state.get("undo_to")
+    firsts = _firsts(state)
+    if line is not None:
+        firsts = [each for each in firsts if marks[each]["transcript"] <= line]
+    if not firsts:
         return update
-    first = len(marks) - 1
-    while first and marks[first].get("cuts_in") and not _moved(state["messages"], marks, first):
-        first -= 1
+    first = firsts[-1]
     mark = marks[first]
     # One of an older version has the poses of its trajectory alone.
     stood = state["trajectory"][mark["trajectory"] - 1]

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from navloom.errors import UsageError, did_you_mean
 from navloom.graphs.agent import AgentContext, FromPython, ModelLike, SceneLike, SimulatorLike
+from navloom.graphs.navigation.person import Person
 from navloom.models.eyes import sees
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.hints import viewpoint_hint
@@ -64,7 +65,7 @@ AGENTS: dict[str, AgentSettings] = {
             oracle="bound",
             description="is told the shortest path at every step: the upper bound",
         ),
-        AgentSettings("human", model="builtin/human", description="a person at the terminal"),
+        AgentSettings("human", model="builtin/human", description="a person, here or in a browser"),
     )
 }
 
@@ -116,6 +117,10 @@ class Context(AgentContext):
     """Where pictures are kept; None keeps none."""
     embodiment: Embodiment = DEFAULT_BODY
     """Whose body it is."""
+    person: Annotated[Person | None, FromPython()] = None
+    """Who walks in the place of the model."""
+    motion: Literal["hops", "continuous"] = "hops"
+    """How a person moves: from viewpoint to viewpoint, or driving while keys are held."""
 
     memory: Literal["history", "map"] = "history"
     """How it remembers (NavGPT, MapGPT)."""
@@ -169,6 +174,8 @@ class Context(AgentContext):
     def __post_init__(self) -> None:
         AgentContext.__post_init__(self)
         check_prompts(self)
+        if self.motion == "continuous" and self.person is None:
+            raise UsageError("motion continuous is a person's: give person, or leave it out")
 
     @cached_property
     def shown_views(self) -> int:

@@ -14,6 +14,9 @@
 (D.8); ``move`` carries it out. A reply that names no action is never taken for one: when the
 re-prompts are used up, the episode ends as ``unparsed``, where the agent stands.
 
+Where a person walks (:mod:`navloom.graphs.navigation.person`), ``think`` asks that person, and with
+continuous motion ``drive`` stands in the place of think, act and move.
+
 ``build_decider`` compiles the half that decides, observe to act, for whoever moves a body by
 himself: a call returns when an action is chosen (``draft["action"]``: a move, a stop or a
 question), or the walk has ended.
@@ -26,7 +29,7 @@ model.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, NotRequired, TypeVar
 
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.graph import END, START
@@ -40,8 +43,17 @@ from navloom.graphs.agent import AgentGraph, Growing, Merging, Outcome
 from navloom.graphs.ask import Asked, ask_model
 from navloom.graphs.navigation.consult import ask, bound, consult, pictures_of, point, trigger_of
 from navloom.graphs.navigation.context import MOST_INSTRUCTION, Context, read_input
+from navloom.graphs.navigation.driven_walk import drive, set_out
+from navloom.graphs.navigation.person import chosen
 from navloom.graphs.navigation.replies import move_tools, read_reply, told_back, with_reply
 from navloom.graphs.navigation.text import PROMPTS, facing, get_memory, perceived, render
+from navloom.graphs.navigation.what_next import (
+    after_act,
+    after_drive,
+    after_move,
+    after_observe,
+    at_first,
+)
 from navloom.models.binding import bind
 from navloom.models.messages import opening, with_pictures
 from navloom.prompts.load import load_prompt
@@ -128,6 +140,12 @@ class State(Input, Outcome, total=False):
     """How the walk ended."""
     pointed: dict[str, Any] | None
     """What it took for the thing that is meant, where it was asked."""
+    poses: Growing[list[float]]
+    """Of a person who drives, every 50 ms: [seconds, x, y, z, heading]."""
+    leg: dict[str, Any]
+    """Of a step that is driven: where it leads by now, its last stand, and what was touched."""
+    seconds: float
+    """That a person took, pauses left out."""
 
 
 def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -139,6 +157,7 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     pose = walker.pose_record(walker.start(asked, given["seed"]).pose)
     grown = ("history", "paid", "steps", "contacts", "dialogue", "guidance")
     fresh = ("plan", "trigger", "ending", "pointed", "reason", "message")
+    person = {"poses": Overwrite([]), "seconds": 0.0} if runtime.context.person else {}
     return {
         **given,
         "pose": pose,
@@ -147,12 +166,15 @@ def begin(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "seen": Overwrite({}),
         **{name: Overwrite([]) for name in grown},
         **dict.fromkeys(fresh),
+        **person,
     }
 
 
 def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look, remember, list the options; end where there are none."""
     context, walker, seen = runtime.context, walker_of(runtime), state.get("seen", {})
+    if context.motion == "continuous":
+        return set_out(state, walker, context.max_steps)
     if steps_done(state["steps"], context.ask_cost) >= context.max_steps:
         # The last of them went into a question.
         return {"ending": "max_steps"}
@@ -183,7 +205,9 @@ def observe(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 async def think(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ask the model."""
+    """Ask the model, or the person in its place."""
+    if runtime.context.person is not None:
+        return await chosen(state, runtime)
     talk: list[AnyMessage] = []
     reply, paid = await ask_model(_prepared, state, runtime, talk)
     return {"messages": [*talk[len(state["messages"]) :], reply], **paid}
@@ -230,6 +254,8 @@ def _can_ask(state: State, context: Context) -> bool:
 def act(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Read one action out of the reply; say what is wrong with it while there are re-prompts."""
     context, draft, conversation = runtime.context, _draft(state), state["messages"]
+    if state["ending"]:
+        return {}
     reply = conversation[-1]
     assert isinstance(reply, AIMessage)  # noqa: S101  only think leads here
     found: ParsedAction | ActionError
@@ -323,6 +349,9 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context = runtime.context
     record = load_prompt(PROMPTS[context.prompts]).record
     result = result_of(state, record, context.ask_cost)
+    if context.person is not None:
+        result |= {"motion": context.motion, "person_seconds": state.get("seconds") or 0.0}
+        result |= {"poses": state["poses"]} if context.motion == "continuous" else {}
     if context.things is not None:
         result["pointed"] = state["pointed"] or {"object": None, "offered": {}, "faults": []}
     if ending == "stop":
@@ -331,43 +360,6 @@ def finish(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if ending == "unparsed":
         message = f"{message}: {state['draft']['faults'][-1]}"
     return {"status": "failed", "result": result, "reason": ending, "message": message}
-
-
-def at_first(state: State) -> Literal["begin", "observe"]:
-    """A walk begins where it has no pose."""
-    return "observe" if state.get("pose") else "begin"
-
-
-def after_observe(state: State) -> Literal["think", "consult", "finish"]:
-    """To the model, by way of the oracle where it is to speak."""
-    if state["ending"]:
-        return "finish"
-    return "consult" if state["trigger"] else "think"
-
-
-def after_act(
-    state: State, runtime: Runtime[Context]
-) -> Literal["think", "reflect", "consult", "ask", "move", "finish"]:
-    """Ask again, think again, hear or ask somebody, or go."""
-    context, draft = runtime.context, state["draft"]
-    if state["ending"]:
-        return "finish"
-    if draft["action"]["kind"] == "none":
-        return "think"
-    revise = context.reflect and draft["decision"] == "revise"
-    if revise and draft["revised"] < context.max_revisions:
-        return "reflect"
-    if draft["action"]["kind"] == "stop" and state["trigger"]:
-        return "consult"
-    return "ask" if draft["action"]["kind"] == "ask" else "move"
-
-
-def after_move(state: State, runtime: Runtime[Context]) -> Literal["observe", "point", "finish"]:
-    """Look around again, unless the walk has ended: then say which thing is meant, if asked."""
-    if not state["ending"]:
-        return "observe"
-    asked = runtime.context.things is not None and state["ending"] != "collision"
-    return "point" if asked else "finish"
 
 
 def build_graph(
@@ -382,12 +374,14 @@ def build_graph(
     builder.add_node("ask", ask)
     builder.add_node("move", move)
     builder.add_node("point", point)
+    builder.add_node("drive", drive)
     builder.add_node("finish", finish)
     builder.add_edge(START, "begin")
     builder.add_conditional_edges("observe", after_observe)
     builder.add_conditional_edges("act", after_act)
     builder.add_edge("ask", "observe")
     builder.add_conditional_edges("move", after_move)
+    builder.add_conditional_edges("drive", after_drive)
     builder.add_edge("point", "finish")
     builder.add_edge("finish", END)
     return builder.compile(checkpointer)  # type: ignore[no-any-return]

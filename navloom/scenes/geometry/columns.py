@@ -149,8 +149,12 @@ def surfaces_of(mesh: SceneMesh, grid: Grid) -> Surfaces:
 
 
 def _slopes(mesh: SceneMesh, face: NDArray[np.int32]) -> NDArray[np.float32]:
-    corners = mesh.vertices[mesh.faces[face]].astype(np.float64)
+    # Few triangles are met by most columns: each is looked at once.
+    used = np.flatnonzero(np.bincount(face, minlength=len(mesh.faces)))
+    corners = mesh.vertices[mesh.faces[used]].astype(np.float64)
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normal, axis=1)
-    up = np.abs(normal[:, 1]) / np.where(length > 0, length, 1.0)
-    return up.astype(np.float32)
+    up = np.zeros(len(mesh.faces), dtype=np.float32)
+    up[used] = np.abs(normal[:, 1]) / np.where(length > 0, length, 1.0)
+    slopes: NDArray[np.float32] = up[face]
+    return slopes

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from navloom.scenes.bodies import Embodiment, builtin_bodies, canonical
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.agreement import Compared, compared
 from navloom.scenes.traverse.by_rule import faults, from_geometry
 from navloom.scenes.traverse.driven import drive_edge
+from navloom.scenes.traverse.rule_and_drive import Compared, compared
 from navloom.scenes.traverse.traverse_table import Cell, Pair, Traversability
 
 

@@ -168,19 +168,8 @@ class Plane:
 
     def box(self, shape: Shape, step: tuple[int, int]) -> Bools:
         """(wide, deep) where a box with some heading is free."""
-        return self._clear_of(box_sums(self._lines, shape, step, self.frame))
-
-    def turned(self, shape: Shape, step: tuple[int, int], next_: tuple[int, int]) -> Bools:
-        """(wide, deep) where nothing is in the way of a box's corners from a heading to the next.
-
-        Corners swing over corners of things that are clear of the box before and after.
-        """
-        angle, turned = math.atan2(step[1], step[0]), math.atan2(next_[1], next_[0])
-        return self._clear_of(corner_sums(self._lines, shape, angle, turned, self.frame))
-
-    def _clear_of(self, sums: Stretches) -> Bools:
         taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
-        _mark(taken, *sums, self.frame)
+        _mark(taken, *box_sums(self._lines, shape, step, self.frame), self.frame)
         return _clear(taken)
 
 

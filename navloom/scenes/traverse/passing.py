@@ -9,7 +9,7 @@ room. Who can open doors pushes the leaves of other doors aside: only that of it
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -37,13 +37,11 @@ from navloom.scenes.traverse.rule_floor import (
     too_low,
     way_of,
 )
-from navloom.scenes.traverse.turning_room import FEW, TURNS, Fits, ahead, fits, straight
+from navloom.scenes.traverse.turning_room import EVERY, FEW, TURNS, Fits, ahead, fits, straight
 
 Cause = Literal["narrow", "turning room", "furniture", "stairs", "head room"]
 _NEAR = 2.0
 """Metres from the middle of a doorway within which bodies come to it."""
-_SPARE = 0.005
-"""Metres that a body needs to spare, in all, where it turns in a narrow place."""
 _TRIED = 5
 """Things near a doorway that are thought away, one by one, to find what stands in it."""
 
@@ -157,16 +155,21 @@ class _Plan:
             near = straight(floor, shape, self.axis + lean, self.window)
             if self._joined(near, wide, bare, but):
                 return True
-        return not self.body.turning_radius and any(
-            self._joined(near, shape, bare, but) or self._joined(near, wide, bare, but)
-            for near in ahead(floor, shape.grown(_SPARE), self.axis, self.window)
-        )
+        if self.body.turning_radius:
+            return False
+        for near in ahead(floor, shape, self.axis, self.window):
+            if self._joined(near, shape, bare, but) or self._joined(near, wide, bare, but):
+                return True
+        # Where no way is found the rooms are looked at as closely as the doorway.
+        return self._joined(near, shape, bare, but, EVERY)
 
-    def _joined(self, near: Fits, shape: Shape, bare: bool, but: Collection[str]) -> bool:
+    def _joined(
+        self, near: Fits, shape: Shape, bare: bool, but: Collection[str], turns: Sequence[int] = FEW
+    ) -> bool:
         """Whether places near the doorway join where a shape gets about on both sides."""
         parts: set[int] = set(near.part.tolist())
         for region in self.ends:
-            parts &= near.meets(self.core(region, shape, bare, but)) if parts else parts
+            parts &= near.meets(self.core(region, shape, bare, but, turns)) if parts else parts
         return bool(parts)
 
     @property
@@ -181,11 +184,18 @@ class _Plan:
         middle = np.mean([self.way.a, self.way.b], axis=0)
         return Point(*middle).buffer(_NEAR, cap_style="square")
 
-    def core(self, region: str, shape: Shape, bare: bool, but: Collection[str]) -> Fits:
+    def core(
+        self,
+        region: str,
+        shape: Shape,
+        bare: bool,
+        but: Collection[str],
+        turns: Sequence[int] = FEW,
+    ) -> Fits:
         """The parts of a region that a shape gets about in."""
 
         def found() -> Fits:
-            return fits(self._free(region, bare, but), shape, axis, turns=FEW).main()
+            return fits(self._free(region, bare, but), shape, axis, turns=turns).main()
 
         # The headings of a doorway are those of one at right angles to it, in another order.
         axis = self.axis % (math.pi / 2)
@@ -194,7 +204,7 @@ class _Plan:
         if but:
             return found().turned(quarters)
         key = f"{shape}:{self._heights}:{bare}:{0.0 if shape.long is None else round(axis, 3)}"
-        key = f"rule:core:{region}:{key}"
+        key = f"rule:core:{region}:{len(turns)}:{key}"
         return per_scene(
             self.scene,
             f"{key}:{quarters % 2}",

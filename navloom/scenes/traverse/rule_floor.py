@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import Polygon
+from shapely import MultiPoint, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.bodies import Embodiment
@@ -25,15 +25,16 @@ from navloom.scenes.geometry.finishes import Finishes
 from navloom.scenes.geometry.furniture import item_parts
 from navloom.scenes.geometry.hung import pose_of
 from navloom.scenes.geometry.owners import door_owner, owner_name
-from navloom.scenes.geometry.solids import Surface, floats, turn
+from navloom.scenes.geometry.solids import Part, Surface
 from navloom.scenes.geometry.wall_holes import Way, footprint
 from navloom.scenes.scene import Box, Item, Link, Scene, Stairs
 from navloom.scenes.traverse.box_places import hulls_of
 
 LEAST_CLIMB = 0.05
 """Metres: a rug is gone over by everybody."""
-_STOP = 0.012
-"""Metres: the strips on both sides of a doorway that a closed leaf lies against."""
+_STOP = (0.012, 0.045, 0.075)
+"""Metres that the strips are wide which a closed leaf lies against, on both sides of a doorway, and
+from where to where in from the face of the wall they are."""
 _CASING = (0.07, 0.018)
 _BOARD = (0.08, 0.012)
 """Metres that casings are wide and stand out of the wall, that skirting boards are high and do."""
@@ -46,6 +47,9 @@ _ROUGH = 0.006
 _RAIL = 0.06
 """Metres of a tread that its handrail takes."""
 _SEAM = 0.01
+_FLAT, _SIMPLER, _THIN = 0.002, 0.004, 1e-9
+"""Metres that what is flat is taken to be thick on either side, that outlines are made simpler by,
+and that count for nothing."""
 _KEPT = 0.002
 """Metres that a body keeps from the head of a doorway."""
 _LEAP = 0.3
@@ -66,6 +70,7 @@ class Obstacle:
         high: where it ends.
         opener: whether it is there for bodies that open doors alone, or for others alone; None:
             for all.
+        edges: (m, 2, 3) of what does not stand upright, (x, metres above the floor, z).
     """
 
     what: str
@@ -73,11 +78,27 @@ class Obstacle:
     low: float
     high: float
     opener: bool | None = None
+    edges: Floats | None = None
 
     @cached_property
     def area(self) -> Polygon:
         """What it takes of the floor."""
         return Polygon(self.points)
+
+    def taken(self, body: Embodiment) -> BaseGeometry:
+        """What it takes of the floor from a body: a leg that leans, at the heights of the body."""
+        low, high = climb(body), body.height
+        if self.edges is None or (low <= self.low and self.high <= high):
+            return self.area
+        start, along = self.edges[:, 0], self.edges[:, 1] - self.edges[:, 0]
+        rise = np.where(along[:, 1] == 0, _THIN, along[:, 1])
+        shares = np.clip((np.array([[low], [high]]) - start[:, 1]) / rise, 0, 1)
+        ends = start + shares[..., None] * along
+        held = (ends[..., 1] > low - _THIN) & (ends[..., 1] < high + _THIN)
+        area: BaseGeometry = MultiPoint(ends[held][:, [0, 2]]).convex_hull
+        if not area.area:
+            area = area.buffer(_FLAT, cap_style="square")
+        return area.simplify(_SIMPLER).intersection(self.area)
 
     def meets(self, body: Embodiment) -> bool:
         """Whether a body that passes there touches it: it neither steps over nor goes under it."""
@@ -106,7 +127,7 @@ def taken(
 
     def found() -> BaseGeometry:
         met = [
-            each.area
+            each.taken(body)
             for each in obstacles_in(scene, region)
             if not each.opener
             and each.meets(body)
@@ -138,7 +159,7 @@ def own_leaf(
     own = owner_name(scene, way.owner)
     return shapely.union_all(
         [
-            each.area
+            each.taken(body)
             for each in obstacles_in(scene, region)
             if each.opener and each.what == own and own not in but and each.meets(body)
         ]
@@ -188,7 +209,7 @@ def _obstacles(scene: Scene, region: str) -> Iterator[Obstacle]:
             fixed = way.kind == "way out" or still == "locked"
             for opener, state in [(None, still)] if fixed else [(True, "open"), (False, still)]:
                 leaf = leaf_parts(replace(way, state=state), Surface())
-                yield from _of_parts(what, [part.vertices for part in leaf], way.low, opener)
+                yield from _of_parts(what, [*leaf], way.low, opener)
                 for points in _casings(way):
                     yield Obstacle(what, points, 0.0, way.head - way.low, opener)
 
@@ -208,24 +229,37 @@ def _of_item(scene: Scene, item: Item, floor: float) -> Iterator[Obstacle]:
     """An item part by part: a table is a top on legs, and one may go between them."""
     x, z, yaw = pose_of(scene, item)
     foot = item.position[1] - (item.size[1] / 2 if item.size else 0.0)
-    at = [turn(part.vertices, yaw) + floats([x, foot, z]) for part in item_parts(item)]
+    at = [part.turned(yaw).moved(x, foot, z) for part in item_parts(item)]
     yield from _of_parts(item.id, at, floor)
 
 
 def _of_parts(
-    what: str, parts: Sequence[NDArray[np.float32]], floor: float, opener: bool | None = None
+    what: str, parts: Sequence[Part], floor: float, opener: bool | None = None
 ) -> Iterator[Obstacle]:
     """The convex outline of each part, and from where to where it reaches."""
     if not parts:
         return
-    at = np.concatenate(parts).astype(np.float64)
-    number = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    at = np.concatenate([part.vertices for part in parts]).astype(np.float64)
+    at[:, 1] -= floor
+    number = np.repeat(np.arange(len(parts)), [len(part.vertices) for part in parts])
+    first = np.flatnonzero(np.diff(number, prepend=-1))
+    low, high = (extreme.reduceat(at[:, 1], first) for extreme in (np.minimum, np.maximum))
     hulls = hulls_of(at[:, [0, 2]], number)
+    upright = np.ones(len(parts), dtype=np.bool_)
+    for end in (low, high):
+        # Twice, for what ends in a point.
+        there = np.repeat(np.flatnonzero(np.abs(at[:, 1] - end[number]) < _FLAT), 2)
+        ends = hulls_of(at[there][:, [0, 2]], number[there])
+        upright &= shapely.area(ends) > shapely.area(hulls) - _FLAT**2
     flat = shapely.get_dimensions(hulls) < 2
-    hulls[flat] = shapely.buffer(hulls[flat], 0.002, cap_style="square")
-    for hull, part in zip(shapely.simplify(hulls, 0.004), parts, strict=True):
-        low, high = float(part[:, 1].min()) - floor, float(part[:, 1].max()) - floor
-        yield Obstacle(what, shapely.get_coordinates(hull)[:-1], low, high, opener)
+    hulls[flat] = shapely.buffer(hulls[flat], _FLAT, cap_style="square")
+    for k, hull in enumerate(shapely.simplify(hulls, _SIMPLER)):
+        points = shapely.get_coordinates(hull)[:-1]
+        edges = None
+        if not upright[k]:
+            faces = parts[k].faces
+            edges = at[first[k] + np.concatenate([faces[:, :2], faces[:, 1:], faces[:, [2, 0]]])]
+        yield Obstacle(what, points, float(low[k]), float(high[k]), opener, edges)
 
 
 def _ways(scene: Scene) -> dict[str, list[Way]]:
@@ -252,7 +286,7 @@ def outline(scene: Scene, region: str) -> Polygon:
     return Polygon(scene.region_by_id[region].outline)
 
 
-def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> Polygon:
+def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> BaseGeometry:
     """The floor of a doorway, from the outline of one region to that of the other.
 
     Args:
@@ -262,15 +296,26 @@ def strip(way: Way, *areas: BaseGeometry, beyond: float = 0.0) -> Polygon:
     """
     a, b = np.array(way.a), np.array(way.b)
     along = way.along
-    if way.leaf == "hinged":
-        a, b = a + along * _STOP, b - along * _STOP
     middle = shapely.Point(*((a + b) / 2))
     far = max(way.thick / 2, *(middle.distance(area) for area in areas), 0.0) + _BOARD[1]
     across = np.array([-along[1], along[0]]) * (far + _SEAM + beyond)
-    return Polygon([a + across, b + across, b - across, a - across])
+    floor = Polygon([a + across, b + across, b - across, a - across])
+    return floor.difference(shapely.union_all([*_stops(way)]))
 
 
-def stubs(scene: Scene, region: str, but: Way | None) -> list[Polygon]:
+def _stops(way: Way) -> Iterator[Polygon]:
+    """What a closed leaf lies against; a body at a slant gets past with a corner beside it."""
+    if way.leaf != "hinged" or not way.swing:
+        return
+    wide, *deep = _STOP
+    across = np.array([-way.along[1], way.along[0]])
+    side = 1.0 if (np.mean(way.swing, axis=0) - np.array(way.a)) @ across >= 0 else -1.0
+    near, far = (across * side * (way.thick / 2 - each) for each in deep)
+    for jamb, out in ((np.array(way.a), way.along), (np.array(way.b), -way.along)):
+        yield Polygon([jamb + near, jamb + far, jamb + far + out * wide, jamb + near + out * wide])
+
+
+def stubs(scene: Scene, region: str, but: Way | None) -> list[BaseGeometry]:
     """The other doorways of a region, as far as a body may stick out through them."""
     return [
         strip(way, beyond=_STUB)

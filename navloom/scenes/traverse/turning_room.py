@@ -38,15 +38,21 @@ TURNS = tuple(math.radians(turn + more) for more in (0, 90) for turn in _QUARTER
 closer where a body goes straight through a doorway, and must lean past the handle of its leaf."""
 EVERY = tuple(range(len(TURNS)))
 FEW = (*range(0, 15, 2), *range(17, 32, 2))
-"""Enough of them to get about in a room, as numbers in ``TURNS``."""
+"""Enough of them to get about in most rooms, as numbers in ``TURNS``."""
 _WIDER = (range(-2, 3), range(-2, len(TURNS) // 2 + 1), range(len(TURNS)))
 """Headings that are looked at one after another: straight on, a quarter to one side, all."""
+_WIDEST = math.radians(6)
+"""Between two headings, at most."""
 _MAIN = 0.25
 """The share of the largest part of a floor that another has to have to count as being there."""
 _APART = 0.02
 """Metres between the lines that a body goes along at one heading."""
+_NECK = 2e-4
+"""Metres that a neck is wide which has a line of its own."""
 _SHORT = 0.02
 """Metres of such a line that count."""
+_ARC = 32
+"""Edges of a quarter of a circle: they lie a tenth of a millimetre off for half a metre."""
 _NONE: Patches = np.zeros(0, dtype=object)
 
 
@@ -129,7 +135,7 @@ def fits(
         turns: which of the headings to look at, in order.
     """
     if shape.long is None:
-        free: BaseGeometry = floor.buffer(-(shape.wide + KEPT) / 2, quad_segs=6)
+        free: BaseGeometry = floor.buffer(-(shape.wide + KEPT) / 2, quad_segs=_ARC)
         if window is not None:
             free = shapely.intersection(free, window)
         parts = parts_of(free)
@@ -190,7 +196,9 @@ def ahead(floor: BaseGeometry, shape: Shape, axis: float, window: Polygon | None
         The same for ever more headings about the first, all of them at last; what hangs together
         by some does by more.
     """
-    ground = BoxGround(floor, shape, window)
+    # Between two headings its corners come out farther than at either.
+    more = 2 * shape.outer * (1 - math.cos(_WIDEST / 2))
+    ground = BoxGround(floor, shape.grown(more), window)
     known: dict[int, tuple[Patches, Patches, Patches]] = {}
     for some in _WIDER:
         turns = [k % len(TURNS) for k in some]
@@ -262,13 +270,18 @@ def _lines(patches: Patches, angle: float) -> tuple[Patches, Ints]:
         low, high = float(off.min()), float(off.max())
         count = max(3, math.ceil((high - low) / _APART))
         rows = low + (high - low) * (np.arange(count) + 0.5) / count
+        # Between corners, too, where no line is: else narrow necks would have none.
+        met = np.unique(off[:, 0])
+        missed = np.searchsorted(rows, met[1:]) == np.searchsorted(rows, met[:-1])
+        missed &= np.diff(met) > _NECK
+        rows = np.concatenate([rows, (met[1:] + met[:-1])[missed] / 2])
         # Every line comes in over one edge and goes out over another.
         over = (off[:, :1] <= rows) != (off[:, 1:] <= rows)
         edge, row = np.nonzero(over)
         share = (rows[row] - off[edge, 0]) / (off[edge, 1] - off[edge, 0])
-        met = far[edge, 0] + share * (far[edge, 1] - far[edge, 0])
-        order = np.lexsort((met, row))
-        at = rows[row[order], None] * aside + met[order, None] * along
+        reach = far[edge, 0] + share * (far[edge, 1] - far[edge, 0])
+        order = np.lexsort((reach, row))
+        at = rows[row[order], None] * aside + reach[order, None] * along
         out.append(at.reshape(-1, 2, 2))
     of = np.repeat(np.arange(len(patches)), [len(lines) for lines in out[1:]])
     return np.asarray(shapely.linestrings(np.concatenate(out))), of

@@ -128,6 +128,8 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
     said = clean(head)
     if not said:
         return []
+    if said[-1].isdigit() and (numbered := _numbered(scene).get("".join(head))):
+        return [numbered]
     fits: dict[int, list[Item]] = {0: [], 1: [], 2: []}
     for item, name in item_names(scene):
         if name == said:
@@ -137,6 +139,13 @@ def _things(scene: Scene, head: tuple[str, ...]) -> list[Item]:
         elif set(said) <= set(name):
             fits[2].append(item)
     return [*fits[0], *fits[1]] or fits[2]
+
+
+def _numbered(scene: Scene) -> Mapping[str, Item]:
+    """Items by their ids as plain words run together: ``shoe2``."""
+    return per_scene(
+        scene, "chat_numbered", lambda: {"".join(words_of(item.id)): item for item in scene.items}
+    )
 
 
 def _called(scene: Scene, head: tuple[str, ...]) -> list[Item]:

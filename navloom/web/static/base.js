@@ -101,16 +101,31 @@ const Navloom = { blocks: {}, pages: {}, packs: new Map(), offline: false };
   };
 
   async function fromServer(path) {
+    return answered(Navloom.ask("doc/" + encoded(path) + ".json"));
+  }
+
+  async function answered(asked) {
     let answer;
     try {
-      answer = await Navloom.ask("doc/" + encoded(path) + ".json");
+      answer = await asked;
     } catch {
-      throw new Error("The server does not answer: is `navloom view` still running?");
+      throw new Error("The server does not answer: is it still running?");
     }
     const told = await answer.json().catch(() => null);
-    if (!answer.ok) throw new Error((told && told.error) || "The server said " + answer.status);
+    if (!answer.ok) throw Object.assign(new Error((told && told.error) || "The server said " + answer.status), { status: answer.status });
     return told;
   }
+
+  /** What a room answers to a path, such as "chat/threads". */
+  Navloom.room = function (path) {
+    return answered(Navloom.ask(encoded(path)));
+  };
+
+  /** Tell a room something; what it answers. */
+  Navloom.post = function (path, body) {
+    const headers = { "X-Navloom-Token": Navloom.token(), "Content-Type": "application/json" };
+    return answered(Navloom.ask(encoded(path), { method: "POST", headers, body: JSON.stringify(body) }));
+  };
 
   async function fromPacks(path) {
     const number = hashed(path) % Navloom.offline.packs;
@@ -167,23 +182,36 @@ const Navloom = { blocks: {}, pages: {}, packs: new Map(), offline: false };
     return hash;
   }
 
-  /* The token: handed over in the address's fragment, kept for this origin, sent as a header. */
+  /* The token: handed over in the address's fragment, kept for this origin, sent as a header. A
+     rater's is kept for the tab alone, since several may rate on one machine. */
 
-  const KEY = "navloom-token";
-  let token = "";
+  const [KEY, RATER] = ["navloom-token", "navloom-rater"];
+  let [token, rater] = ["", ""];
+
+  /** What a storage holds, and keeps from now on where something is given. */
+  Navloom.kept = function (storage, key, given) {
+    try {
+      const held = window[storage + "Storage"];
+      if (given === null) held.removeItem(key);
+      else if (given !== undefined) held.setItem(key, given);
+      return held.getItem(key) || "";
+    } catch {
+      return given || "";
+    }
+  };
 
   Navloom.token = function () {
-    if (token) return token;
-    const handed = /^#token=([A-Za-z0-9_-]{8,200})(?:&to=(.*))?$/.exec(location.hash);
-    try {
-      if (handed) localStorage.setItem(KEY, handed[1]);
-      token = localStorage.getItem(KEY) || "";
-    } catch {
-      token = handed ? handed[1] : "";
-    }
-    if (handed) history.replaceState(null, "", "#" + (handed[2] || "/"));
+    const handed = /^#(token|rater)=([A-Za-z0-9_-]{8,200})(?:&to=(.*))?$/.exec(location.hash);
+    if (token && !handed) return token;
+    const rated = handed && handed[1] === "rater";
+    if (handed) history.replaceState(null, "", "#" + (rated ? "/people" : handed[3] || "/"));
+    rater = Navloom.kept("session", RATER, rated ? handed[2] : handed ? null : undefined);
+    token = rater || Navloom.kept("local", KEY, handed ? handed[2] : undefined);
     return token;
   };
+
+  /** Whether this tab is a rater's, who is shown the rater's form alone. */
+  Navloom.rating = () => Boolean(Navloom.offline.people || rater);
 
   /** A line that is read out, too. */
   Navloom.tell = function (words, tone) {

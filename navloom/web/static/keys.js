@@ -14,13 +14,13 @@
     ["+ - 0", "map: nearer, farther, whole"],
     ["?", "this list"],
   ];
-  let bound = {};
+  let [bound, listed] = [{}, WORDS];
 
   function help() {
     const close = () => box.close();
     const box = el("dialog", { "aria-labelledby": "keys-title", close: () => box.remove() },
       el("h2", { id: "keys-title" }, "Keys"),
-      el("table", {}, el("tbody", {}, WORDS.map(([keys, words]) => el("tr", {},
+      el("table", {}, el("tbody", {}, listed.map(([keys, words]) => el("tr", {},
         el("td", {}, keys.split(" ").map((key) => [el("kbd", {}, key), " "])), el("td", {}, words))))),
       el("p", {}, el("button", { type: "button", click: close }, "close")));
     document.body.append(box);
@@ -32,8 +32,8 @@
     const field = event.target.closest && event.target.closest("input, textarea, select");
     if (field) {
       if (event.key === "Escape") field.blur();
-      if (field.type !== "checkbox" && field.type !== "range") return;
-      if (field.type === "range" && event.key.startsWith("Arrow")) return;
+      if (!["checkbox", "range", "radio"].includes(field.type)) return;
+      if (field.type !== "checkbox" && event.key.startsWith("Arrow")) return;
     }
     const pressed = event.target.closest && event.target.closest("button, a, summary");
     if (pressed && (event.key === "Enter" || event.key === " ")) return;
@@ -45,8 +45,8 @@
 
   Navloom.keys = {
     help,
-    page: (keys) => {
-      bound = keys;
+    page: (keys, words) => {
+      [bound, listed] = [keys, words || WORDS];
     },
   };
 })();

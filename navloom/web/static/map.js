@@ -233,7 +233,10 @@
       fit();
     }
     const choices = [[null, used.size && used.size < views.length ? "where it goes" : "all floors"], ...views.map((view) => [view.id, "floor " + view.id])];
-    if (used.size && used.size < views.length) choices.splice(1, 0, ["all", "all floors"]);
+    if (used.size && used.size < views.length) {
+      choices.splice(1, 0, ["all", "all floors"]);
+      now.chosen = context.floors || null;
+    }
     const tabs = views.length < 2 ? [] : choices.map(([floor, words]) => el("button", { type: "button", "data-floor": String(floor), click: () => choose(floor) }, words));
     const layers = LAYERS.filter(([name]) => name === "names" || floors.some((floor) => floor.nodes.some((node) => node[1]["data-layer"] === name)));
     const faint = (drawing && drawing.faint) || [];

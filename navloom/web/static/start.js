@@ -21,6 +21,8 @@
     return { main, crumbs };
   }
 
+  /* Which pages an address may name; others are parts of these. */
+  const PAGES = new Set(["source", "compare", "chat", "people"]);
   let place = null;
   let turn = 0;
   let before = "";
@@ -33,7 +35,8 @@
     before = parts.join("/");
     Navloom.keys.page({});
     Navloom.grown = null;
-    const page = { source: Navloom.pages.source, compare: Navloom.pages.compare }[parts[0]] || Navloom.pages.list;
+    const name = Navloom.rating() ? "people" : parts[0];
+    const page = (PAGES.has(name) && Navloom.pages[name]) || Navloom.pages.list;
     let made;
     const slow = setTimeout(() => Navloom.tell("loading …"), 400);
     try {
@@ -48,7 +51,7 @@
       address ? el("a", { href: address }, words) : el("span", { "aria-current": "page" }, words))));
     const heading = el("h1", { tabindex: -1 }, made.title);
     fill(place.main, heading, made.lead ? el("p", { class: "lead" }, made.lead) : null, made.nodes);
-    Navloom.keys.page(made.keys || {});
+    Navloom.keys.page(made.keys || {}, made.keyWords);
     Navloom.grown = made.grown || null;
     fill(document.getElementById("told"));
     if (!same) window.scrollTo(0, 0);
@@ -61,7 +64,7 @@
   let stream = null;
 
   async function follow() {
-    if (Navloom.offline || document.hidden || stream) return;
+    if (Navloom.offline || Navloom.rating() || document.hidden || stream) return;
     stream = new AbortController();
     try {
       const answer = await Navloom.ask("live", { signal: stream.signal });

@@ -80,6 +80,18 @@ def test_undo_goes_back_by_instructions(spoken: Spoken) -> None:
     ]
 
 
+def test_undo_goes_back_by_so_many(spoken: Spoken) -> None:
+    walks = ["go to the kitchen", "go to the study", "turn left"]
+    out = spoken(*walks, "/undo 2", "where are you?", "/undo 0", "/undo x", "/undo 3", "/undo 2")
+    assert "Undone: go to the study" in out
+    assert "robot: I am in the kitchen. From here" in "\n".join(out)
+    wrong = "expected how many instructions to take back, of 2."
+    assert [line for line in out if line.startswith("! ")] == [
+        f"! /undo {given}: {wrong}" for given in ("0", "x", "3")
+    ]
+    assert out[-1] == "Undone: go to the kitchen"
+
+
 def test_save_replay_and_map(spoken: Spoken, tmp_path: Path) -> None:
     out = spoken("go to the kitchen", "/save walk", "/map plan", "/save walk", "/map")
     saved = json.loads((tmp_path / "walk.json").read_text())
@@ -160,6 +172,34 @@ def test_coming_back_by_thread(spoken: Spoken, tmp_path: Path) -> None:
     ]
     assert out[4].startswith("robot: I am in the kitchen.")
     assert out[-1] == "robot: I am in the study now."
+
+
+def test_threads_are_listed_renamed_and_deleted(spoken: Spoken, tmp_path: Path) -> None:
+    assert spoken("/threads", options="--threads kept")[1] == "No conversation is kept in kept."
+    for name in ("monday", "friday"):
+        spoken("go to the kitchen", options=f"--thread {name} --threads kept")
+    (tmp_path / "kept/torn.sqlite").write_text("no database" * 99)
+    typed = ["/rename monday evening", "/delete friday", "/delete now", "/rename x", "/delete ../x"]
+    out = spoken("/threads", *typed, "/threads", options="--thread now --threads kept")
+    listed = [line for line in out if " demo:house, 20" in line]
+    assert [line.partition(" ")[0] for line in listed] == [
+        *("now", "friday", "monday"),
+        *("now", "evening"),
+    ]
+    assert "0 lines, this one" in listed[0]
+    assert listed[1].endswith(" UTC, 2 lines: I am in the kitchen now.")
+    assert "'monday' is called 'evening' now." in out
+    assert "'friday' is deleted." in out
+    wrong = [line for line in out if line.startswith("! ")]
+    assert [line[:40] for line in wrong if "torn" not in line] == [
+        "! The conversation 'now' is open in a ch",
+        "! /rename: expected two names, such as /",
+        "! --thread '../x': expected a plain name",
+    ]
+    assert sum("! torn.sqlite cannot be read" in line for line in wrong) == 2
+    assert (
+        spoken(options="--thread evening --threads kept")[-1] == "robot: I am in the kitchen now."
+    )
 
 
 def test_a_question_waits_for_another_process(spoken: Spoken) -> None:

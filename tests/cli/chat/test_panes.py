@@ -17,7 +17,8 @@ from textual.widgets import Input, RichLog, Static
 
 from navloom.cli.chat.panes import ChatApp, MapPane
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Talk, open_thread
+from navloom.graphs.chat.talk import Talk
+from navloom.graphs.chat.threads import open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
 
@@ -60,6 +61,23 @@ def drawn(app: ChatApp) -> str:
 
 def now(app: ChatApp) -> str:
     return str(app.query_one("#now", Static).render())
+
+
+async def test_words_under_way_stand_below_and_go_when_the_line_is_there() -> None:
+    async with panes() as (app, pilot):
+        pane = app.query_one("#writing", Static)
+        await pilot.pause()
+        before = app.query_one(MapPane).size
+        assert not pane.display
+        for text in ("I am", "I am in the\x1b[2J [red]hall[/red]"):
+            app.writing(text)
+            await pilot.pause()
+            assert pane.display
+        assert str(pane.render()) == "robot  I am in the\ufffd[2J [red]hall[/red]"
+        assert app.query_one(MapPane).size == before
+        app.writing("")
+        await pilot.pause()
+        assert not pane.display
 
 
 async def test_a_conversation_with_a_map() -> None:

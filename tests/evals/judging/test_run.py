@@ -7,12 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from navloom.errors import DataError, RunError
 from navloom.evals.judging.calibration import measured
-from navloom.evals.judging.calibration_scores import agreement, flips, kappa
+from navloom.evals.judging.calibration_scores import agreement, flips
 from navloom.evals.judging.calibration_tables import picture, reasoning_tables, write_calibration
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.judging.rows import read_answers, sample_name
@@ -113,11 +112,6 @@ def test_a_judge_that_answers_prose_is_counted_unscored(tmp_path: Path) -> None:
         scripted.unregister("prosaic-judge")
     assert (summary.failed, summary.error) == (2, 0)
     assert totals(tmp_path / "r").unscored == 2
-
-
-def test_kappa_is_cohens() -> None:
-    # Fleiss, Statistical Methods, or any textbook: 20, 5, 10, 15 has po 0.7, pe 0.5, kappa 0.4.
-    assert kappa(np.array([[[20.0, 5.0], [10.0, 15.0]]]))[0] == pytest.approx(0.4)
 
 
 def test_agreement_counts_the_unscored_apart() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from navloom.cli.chat.slashes import run_command
-from navloom.graphs.chat.talk import Talk
+from navloom.graphs.chat.talk import Listener, Talk
 from navloom.scenes.scene import Scene
 from tests.graphs.chat.dialogue_file import Turn
 
@@ -19,7 +19,7 @@ SAME = 0.35
 
 
 @dataclass
-class View:
+class View(Listener):
     """A display that keeps what it is shown."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Talk, open_thread
+from navloom.graphs.chat.talk import Talk
+from navloom.graphs.chat.threads import open_thread
 from navloom.models.registry import get_model
 from navloom.sim.registry import get_simulator
 from tests.graphs.chat.dialogue_file import Dialogue, Expect, read_dialogues

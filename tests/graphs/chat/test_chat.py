@@ -19,7 +19,7 @@ from navloom.errors import UsageError
 from navloom.graphs.chat import chat
 from navloom.graphs.chat.chat import build_graph
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import open_thread
+from navloom.graphs.chat.threads import open_thread
 from navloom.models import get_model
 from navloom.models.scripted import Call, ScriptedChatModel
 from navloom.scenes.uri import load_scene

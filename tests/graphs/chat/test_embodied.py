@@ -8,11 +8,13 @@ import pytest
 
 from navloom.graphs.chat.embodied import looked
 from navloom.graphs.chat.measured import measured
+from navloom.models import get_model
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment
 from navloom.scenes.uri import load_scene
 from navloom.sim.bodied import BodySimulator
 from navloom.sim.registry import get_simulator
 from navloom.sim.walker import Walker
+from navloom.testing import ModelServer, Status, brain
 from tests.graphs.chat.chat_home import Chat
 
 
@@ -73,3 +75,16 @@ def test_a_thread_stays_in_its_body() -> None:
 )
 def test_metres_are_made_plain(said: str, plain: str) -> None:
     assert measured(said) == plain
+
+
+def test_who_takes_no_pictures_is_told_in_words_and_shown_none_again() -> None:
+    refusal = Status(500, text="image input is not supported - hint: provide the mmproj")
+    with ModelServer(brain(get_model("builtin/heuristic")), faults=[refusal]) as server:
+        talk = chat(model=get_model("vllm/any", base_url=server.openai_url))
+        assert talk.say("where are you?")
+        assert talk.say("what do you see?")
+    notes = [line["text"] for line in talk.state["transcript"] if line["who"] == "note"]
+    assert notes == ["vllm/any takes no images: it is told in words what there is."]
+    shown = ["image_url" in str(call.body) for call in server.calls]
+    assert shown == [True, *[False] * (len(shown) - 1)]
+    assert len(shown) > 2

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from navloom.errors import UsageError
 from navloom.graphs.chat.state import Context
-from navloom.graphs.chat.talk import Talk, open_thread
+from navloom.graphs.chat.talk import Listener, Talk
+from navloom.graphs.chat.threads import open_thread
 from navloom.sim.graph import GraphSimulator
 from tests.graphs.chat.chat_home import home
 
@@ -28,7 +30,7 @@ class Speaker:
         left, cut = [hops], []
         before = self.talk.listener
 
-        class Watch:
+        class Watch(Listener):
             def said(self, who: str, text: str) -> None:
                 before.said(who, text)
 
@@ -56,7 +58,7 @@ class Speaker:
         return [line["text"] for line in self.talk.transcript]
 
 
-class Silent:
+class Silent(Listener):
     def said(self, who: str, text: str) -> None: ...
 
     def moved(self, pose: Mapping[str, Any]) -> None: ...
@@ -185,3 +187,39 @@ async def test_what_was_talked_of_goes_too(tmp_path: Path) -> None:
         await person.talk.undo()
         await person.talk.undo()
     await is_as_at_first(tmp_path / "t")
+
+
+LINES = ["go to the kitchen", "go to the bedroom 3", "keep going", "turn left", "go upstairs"]
+
+
+async def test_any_line_leads_back_to_before_its_instruction(tmp_path: Path) -> None:
+    async with at_home(tmp_path / "t") as person:
+        stood = []
+        for words in LINES:
+            stood.append((person.at, person.talk.trail, person.lines))
+            walk = words == "go to the bedroom 3"
+            # A walk that was stopped has its words with it.
+            await person.say(words, hops=2 * walk, then="where are you?" if walk else None)
+        whole = (person.at, person.talk.trail, person.lines)
+        assert person.talk.instructions == [len(lines) for _, _, lines in stood]
+    data = (tmp_path / "t").read_bytes()
+    belongs = [
+        max(i for i, (_, _, lines) in enumerate(stood) if len(lines) <= line)
+        for line in range(len(whole[2]))
+    ]
+    assert belongs == sorted(belongs)
+    assert belongs.count(1) == 3
+    for line, number in enumerate(belongs):
+        (tmp_path / "t").write_bytes(data)
+        async with at_home(tmp_path / "t") as person:
+            assert (person.at, person.talk.trail, person.lines) == whole
+            paid = len(person.talk.state["paid"])
+            assert await person.talk.undo(line) == LINES[number]
+            assert (person.at, person.talk.trail, person.lines) == stood[number]
+            assert len(person.talk.state["paid"]) == paid
+        async with at_home(tmp_path / "t") as person:
+            assert (person.at, person.talk.trail, person.lines) == stood[number]
+            with pytest.raises(UsageError, match="There is no line 99 to go back to"):
+                await person.talk.undo(99)
+            # The undo before was of its own line alone.
+            assert await person.talk.undo() == (LINES[number - 1] if number else None)

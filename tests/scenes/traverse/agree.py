@@ -21,9 +21,9 @@ from typing import Any
 
 from navloom.scenes import load_scene
 from navloom.scenes.scene import Scene
-from navloom.scenes.traverse.agreement import Compared, Row, compare, rows
 from navloom.scenes.traverse.by_rule import BARRIERS
 from navloom.scenes.traverse.driven import Driven
+from navloom.scenes.traverse.rule_and_drive import Compared, Row, compare, rows
 from navloom.scenes.uri import list_scenes
 from tests.scenes.traverse.agree_pictures import drawn
 

@@ -14,12 +14,12 @@ import shapely.affinity
 from navloom.scenes.bodies import get_body
 from navloom.scenes.scene import Scene
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.agreement import compared, rows
 from navloom.scenes.traverse.box_places import Shape as PlanShape
 from navloom.scenes.traverse.by_rule import faults, from_geometry
 from navloom.scenes.traverse.driven import Driven, drive_edge, drive_edges
-from navloom.scenes.traverse.lattice import Frame, Plane
+from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums
 from navloom.scenes.traverse.rails import Grain, Rails
+from navloom.scenes.traverse.rule_and_drive import compared, rows
 from navloom.scenes.traverse.turning_room import FEW, fits
 from navloom.scenes.uri import load_scene
 
@@ -169,10 +169,18 @@ def test_corners_of_a_box_do_not_swing_over_corners_of_things() -> None:
     # A thin wall that ends just inside the circle of its corners, half way between two headings.
     at = 0.7 * np.array([math.cos(math.radians(70)), math.sin(math.radians(70))])
     post = np.array([[*at, *(2 * at)]])
-    plane = Plane(Frame((0.0, 0.0), (1.0, 0.0), 1, 1), post)
-    steps = [(1, 0), (6, 1), (1, 1)]
-    assert [bool(plane.box(box, step)[0, 0]) for step in steps] == [True, True, True]
-    assert [bool(plane.turned(box, *pair)[0, 0]) for pair in pairwise(steps)] == [True, False]
+    frame = Frame((0.0, 0.0), (1.0, 0.0), 1, 1)
+    angles = [0.0, math.atan2(1, 6), math.pi / 4]
+    fits = [
+        free(box_sums(post, box, (math.cos(angle), math.sin(angle)), frame)) for angle in angles
+    ]
+    turns = [free(corner_sums(post, box, *pair, frame)) for pair in pairwise(angles)]
+    assert (fits, turns) == ([True, True, True], [True, False])
+
+
+def free(taken: Stretches) -> bool:
+    """Whether the first place of a grid is in none of some stretches."""
+    return not any(row == 0 and low <= 0 <= high for row, low, high in zip(*taken, strict=True))
 
 
 def test_a_box_does_not_slide_aside() -> None:

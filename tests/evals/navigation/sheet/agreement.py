@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from navloom.evals.judging.calibration_scores import kappa
+from navloom.evals.agreement import kappa
 from navloom.evals.navigation.failure_cause import CAUSES
 from navloom.evals.navigation.failures import analyse
 from navloom.evals.report.document import Table

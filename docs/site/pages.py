@@ -1,0 +1,136 @@
+"""The documents as a site: ``python docs/site/pages.py OUT``, which is what ``make docs`` runs.
+
+The pages of ``docs`` are read as they are, on GitHub too. Around them are laid README, CONTRIBUTING
+and CHANGELOG, a page of public names for each room, and the pages that the commands of
+``real-runs.md`` write. A module is public where its package's ``__all__`` says so, or a page
+names it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from sphinx.cmd.build import build_main
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent
+ROOT = DOCS.parent
+BESIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+ROOMS = {each.parent.name for each in (ROOT / "navloom").glob("*/__init__.py")} - {"cli"}
+_NAMED = re.compile(r"\bnavloom(?:[./]\w+)*")
+_IMPORTED = re.compile(r"^from (navloom[\w.]*) import (.+)$", re.MULTILINE)
+_TO_CODE = re.compile(r"\]\((?:\.\./)+(navloom/[\w/]+?)(?:/__init__)?\.py\)")
+_COMMANDS = re.compile(r"^```sh\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+_BUNDLE = re.compile(r"--bundle (\S+)")
+
+
+def lay_out(into: Path) -> None:
+    """Write every source of the site below a folder."""
+    shutil.copytree(DOCS, into, ignore=shutil.ignore_patterns(HERE.name))
+    for name in BESIDE:
+        shutil.copyfile(ROOT / name, into / name)
+    changes = into / "CHANGELOG.md"  # it has every word, and would be found before what explains it
+    changes.write_text("---\nnosearch: true\n---\n\n" + changes.read_text("utf-8"), "utf-8")
+    texts = []
+    for page in sorted(into.rglob("*.md")):
+        text = page.read_text("utf-8")
+        texts.append(text)
+        page.write_text(for_site(text), "utf-8")
+    shown = sorted(_public("\n".join(texts)))
+    (into / "api").mkdir()
+    for room in ROOMS:
+        start = f"navloom.{room}"
+        page = names_page(start, [m for m in shown if f"{m}.".startswith(f"{start}.")])
+        (into / "api" / f"{room}.rst").write_text(page, "utf-8")
+    whole = names_page("navloom", ["navloom"])
+    (into / "api" / "navloom.rst").write_text(whole, "utf-8")
+
+
+def for_site(text: str) -> str:
+    """A page whose links to code and to what lies beside ``docs`` lead to where the site has it."""
+    text = text.replace("](docs/", "](").replace("](../README.md", "](README.md")
+    text = _TO_CODE.sub(lambda code: f"](#{code[1].replace('/', '.')})", text)
+    return _COMMANDS.sub(_with_link, text)
+
+
+def _with_link(block: re.Match[str]) -> str:
+    bundles = _BUNDLE.findall(block[1])
+    shown = [where for where in bundles if where.startswith("runs/shown/")]
+    link = '<a class="shown" href="{}/index.html">Click through it</a>'
+    links = [link.format(where.removeprefix("runs/")) for where in shown]
+    return "\n\n".join([block[0], *links]) + "\n"
+
+
+def _public(text: str) -> Iterator[str]:
+    """Modules that ``__all__`` makes public or a text names; rooms themselves in any case."""
+    named = {word.replace("/", ".") for word in _NAMED.findall(text)}
+    for start, names in _IMPORTED.findall(text):
+        named.update(f"{start}.{each.split()[0]}" for each in names.split(","))
+    for file in (ROOT / "navloom").rglob("*.py"):
+        module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        listed = file.stem == "__init__" and "\n__all__ = " in file.read_text("utf-8")
+        inner = any(name.startswith(f"{module}.") for name in named) and file.stem != "__init__"
+        if listed or inner or module in named or module.removeprefix("navloom.") in ROOMS:
+            yield module
+
+
+def names_page(title: str, modules: list[str]) -> str:
+    """The names of modules, as reStructuredText; a package without ``__all__`` shows its words."""
+    loaded = {module: import_module(module) for module in modules}
+    packages = {module: each for module, each in loaded.items() if hasattr(each, "__path__")}
+    given_on = {name for each in packages.values() for name in getattr(each, "__all__", ())}
+    parts = [title, "=" * len(title), ""]
+    for module in modules:
+        if module != title:
+            parts += [module, "-" * len(module), ""]
+        parts += [f".. automodule:: {module}"]
+        if module not in packages:
+            parts += [f"   :exclude-members: {', '.join(sorted(given_on))}"]
+        elif hasattr(packages[module], "__all__"):
+            parts += ["   :imported-members:"]
+        else:
+            parts += ["   :no-members:"]
+        parts += [""]
+    return "\n".join(parts)
+
+
+def run_commands(page: Path, folder: Path) -> None:
+    """Run the commands of a page as a reader would, in a folder, without anybody's data."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NAVLOOM_")}
+    environment["PYTHONPATH"] = str(ROOT)
+    for block in _COMMANDS.finditer(page.read_text("utf-8")):
+        for line in block[1].splitlines():
+            print(line, flush=True)
+            command = [sys.executable, "-m", *line.split()]
+            done = subprocess.run(  # noqa: S603
+                command, cwd=folder, env=environment, capture_output=True
+            )
+            if done.returncode:
+                raise SystemExit(f"{page.name}: {line}\n{done.stderr.decode(errors='replace')}")
+
+
+def main(out: Path) -> int:
+    """Write the site; the exit status is Sphinx's."""
+    shutil.rmtree(out, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as made:
+        work = Path(made)
+        lay_out(work / "pages")
+        quiet = ["-q", "-W", "--keep-going", "-c", str(HERE), "-d", str(work / "trees")]
+        status = build_main([*quiet, "-b", "html", str(work / "pages"), str(out)])
+        if status == 0:
+            run_commands(DOCS / "real-runs.md", work)
+            shutil.copytree(work / "runs" / "shown", out / "shown")
+            print(f"open {out / 'index.html'}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))

@@ -1,0 +1,330 @@
+"""Instructions to be rated, their writers to be guessed, episodes to be walked.
+
+They come from a run of navigation or of NavCraft, from a file of lines (``{"scene",
+"instruction", "path", "author", "maker"}``, or tasks as ``navloom export`` writes them), or are
+made anew of homes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from navloom.errors import NavloomError, UsageError
+from navloom.evals.navcraft.dataset import MOST_BYTES as MOST_TASK
+from navloom.evals.navcraft.export import export_lines
+from navloom.evals.navigation.walked import walked_by
+from navloom.evals.people.form import Form
+from navloom.evals.people.shown_parts import (
+    examples_block,
+    passed_block,
+    places_of,
+    records,
+    told_block,
+    view_blocks,
+    way_block,
+)
+from navloom.evals.people.study_folder import Item
+from navloom.evals.people.walks import can_be_walked
+from navloom.evals.report.blocks import Block
+from navloom.evals.run_folder import read_run, read_samples
+from navloom.evals.run_scenes import run_scene
+from navloom.evals.tasks.episode import Episode
+from navloom.evals.tasks.registry import load_task
+from navloom.files import open_file
+from navloom.scenes.checked_files import first_problem
+from navloom.scenes.distances import metre_table
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import SceneNames
+
+BY_PEOPLE = frozenset(("r2r", "r4r", "reverie", "dialogue"))
+"""Datasets whose instructions people wrote."""
+_EXAMPLES = 3
+Maker = Literal["person", "model"]
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A text that leads through a scene.
+
+    Attributes:
+        of: what it is called where it comes from.
+        scene: its scene.
+        text: the words.
+        path: viewpoints of the way that it is about.
+        author: who wrote it.
+        maker: whether that is a person or a model.
+        episode: as a navigator would be given it; None where it is none.
+    """
+
+    of: str
+    scene: Scene
+    text: str
+    path: tuple[str, ...]
+    author: str
+    maker: Maker
+    episode: Episode | None = None
+
+
+class _Line(BaseModel):
+    """A line of anybody's file of instructions."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Annotated[str, Field(max_length=200)] = ""
+    scene: Annotated[str, Field(min_length=1, max_length=200)]
+    instruction: Annotated[str, Field(min_length=1, max_length=20_000)]
+    path: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=2_000)] = ()
+    author: Annotated[str, Field(max_length=200)] = ""
+    maker: Maker = "model"
+
+
+def read_instructions(source: str, *, seed: int, most: int, note: Note) -> list[Instruction]:
+    """The instructions of a source.
+
+    Args:
+        source: a run's folder, a file of lines, or homes such as ``home:0-9``.
+        seed: of those that are made of homes.
+        most: that are made of homes.
+        note: told of what is left out.
+
+    Raises:
+        UsageError: it holds none; NavloomError: it cannot be read.
+    """
+    path = Path(source)
+    if path.is_dir():
+        found = list(_of_run(path, note))
+    elif source.endswith(".jsonl"):
+        found = list(_of_file(path, note))
+    else:
+        made = load_task("scene", spec=source, seed=seed, n=most, kind="mixed")
+        for line in made.notes:
+            note(line)
+        names = SceneNames(source)
+        found = [_of_episode(each, names.load(each.scene), "rules") for each in made.episodes]
+    if not found:
+        raise UsageError(
+            f"{source}: no instruction is in it: name a run of `navloom eval` or `navloom synth`,"
+            " a .jsonl file of lines with scene, instruction and path, or homes"
+        )
+    return found
+
+
+def _of_episode(episode: Episode, scene: Scene, author: str) -> Instruction:
+    maker: Maker = "person" if episode.task in BY_PEOPLE else "model"
+    return Instruction(episode.id, scene, episode.instruction, episode.path, author, maker, episode)
+
+
+def _of_run(run: Path, note: Note) -> Iterator[Instruction]:
+    said = read_run(run)
+    kind, model = said.get("kind"), str((said.get("request") or {}).get("model") or run.name)
+    if kind in ("single", "collab"):
+        for line in export_lines(run):
+            yield from _of_task(line, lambda name: run_scene(run, name), model, note)
+        return
+    if kind != "navigate":
+        raise UsageError(
+            f"{run} is a run of '{str(kind)[:40]}', which holds no instructions: name one of"
+            " `navloom eval` or `navloom synth`"
+        )
+    walked = walked_by(said["request"])
+    for sample in read_samples(run):
+        result = sample.get("result")
+        try:
+            episode = Episode.model_validate(
+                result.get("episode") if isinstance(result, dict) else None
+            )
+            scene = walked(run_scene(run, episode.scene))
+        except ValidationError as error:
+            note(f"{sample['id']} is left out: {first_problem(error)}")
+        except NavloomError as error:
+            note(f"{sample['id']} is left out: {error}")
+        else:
+            author = "people" if episode.task in BY_PEOPLE else "rules"
+            yield _of_episode(episode, scene, author)
+
+
+def _of_file(path: Path, note: Note) -> Iterator[Instruction]:
+    names = SceneNames(None)
+    for number, line in lines_of(path, note):
+        if "phase_1" in line:
+            model = str((line.get("navloom") or {}).get("model") or path.stem)
+            yield from _of_task(line, names.load, model, note)
+            continue
+        try:
+            read = _Line.model_validate(line)
+            scene = names.load(read.scene)
+        except ValidationError as error:
+            note(f"{path} line {number} is left out: {first_problem(error)}")
+        except NavloomError as error:
+            note(f"{path} line {number} is left out: {error}")
+        else:
+            name, author = read.id or str(number), read.author or path.stem
+            yield Instruction(name, scene, read.instruction, read.path, author, read.maker)
+
+
+def lines_of(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines, each with its number; of others it is said so.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        with open_file(path) as file:
+            for number, raw in enumerate(iter(lambda: file.readline(MOST_TASK + 1), b""), 1):
+                line = None
+                if len(raw) <= MOST_TASK:
+                    try:
+                        line = json.loads(raw) if raw.strip() else {}
+                    except (ValueError, RecursionError):
+                        line = None
+                if not isinstance(line, dict):
+                    note(f"{path} line {number} is left out: it is no JSON object")
+                elif line:
+                    yield number, line
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _of_task(
+    line: Mapping[str, Any], load: Callable[[str], Scene], model: str, note: Note
+) -> Iterator[Instruction]:
+    """What a NavCraft task tells robot_1, over its own way."""
+    from navloom.evals.navcraft.relay_map import placed_task
+    from navloom.tools.navcraft.schedule import schedule_solo
+
+    name = str((line.get("navloom") or {}).get("id") or "a task")
+    try:
+        scene = load(str(line["scene"]))
+        task = placed_task(scene, line)
+        path = tuple(stop.node for stop in schedule_solo(task))
+        text = str(line["phase_1"]["Task instruction"])
+    except (NavloomError, ValidationError, KeyError, TypeError) as error:
+        note(f"{name} is left out: {str(error).partition(chr(10))[0][:200]}")
+    else:
+        yield Instruction(name, scene, text, path, model, "model")
+
+
+def _blocks(form: Form, one: Instruction, examples: Block | None = None) -> list[Block]:
+    made: dict[str, Callable[[], list[Block]]] = {
+        "instruction": lambda: [told_block(one.text)],
+        "path": lambda: [way_block(one.scene, one.path)],
+        "rooms": lambda: [passed_block(one.scene, one.path)] if one.path else [],
+        "views": lambda: view_blocks(one.scene, one.path),
+        "examples": lambda: [examples] if examples else [],
+    }
+    return [block for part in form.shows for block in made[part]()]
+
+
+def instruction_items(form: Form, said: Sequence[Instruction]) -> Iterator[Item]:
+    """Instructions as items."""
+    for number, one in enumerate(said):
+        yield Item(
+            id=f"i{number:04}",
+            scene=one.scene.uri,
+            blocks=records(_blocks(form, one)),
+            places=places_of(one.scene, form),
+            tags=_tags(one),
+        )
+
+
+def _tags(one: Instruction) -> dict[str, str]:
+    kind = "" if one.episode is None else str(one.episode.columns.get("kind") or "")
+    tags = {"of": one.of, "home": one.scene.uri, "author": one.author, "maker": one.maker}
+    return {**tags, "kind": kind} if kind else tags
+
+
+def author_items(form: Form, said: Sequence[Instruction], seed: int) -> Iterator[Item]:
+    """Instructions of two writers, to be told apart; who is writer 1 is drawn by lot.
+
+    Raises:
+        UsageError: there are not two writers, or one has nothing beyond the examples.
+    """
+    by: dict[str, list[Instruction]] = defaultdict(list)
+    for one in said:
+        by[one.author].append(one)
+    if len(by) != 2:
+        found = ", ".join(sorted(by)[:6]) or "nobody"
+        raise UsageError(
+            f"who wrote it is asked of two writers, and here are {len(by)} ({found}): name two"
+            " sources, or a file whose lines name two authors"
+        )
+    lots = random.Random(seed)
+    authors = sorted(by)
+    lots.shuffle(authors)
+    shown = {}
+    for author in authors:
+        lots.shuffle(by[author])
+        if len(by[author]) <= _EXAMPLES:
+            raise UsageError(
+                f"{author} wrote {len(by[author])} texts: expected over {_EXAMPLES}, since"
+                " as many are shown as examples"
+            )
+        shown[author] = by[author][:_EXAMPLES]
+    names = {author: f"writer_{n}" for n, author in enumerate(authors, 1)}
+    told = [
+        (f"Writer {n}", [one.text for one in shown[author]]) for n, author in enumerate(authors, 1)
+    ]
+    examples = examples_block(told)
+    asked = [one for author in authors for one in by[author][_EXAMPLES:]]
+    lots.shuffle(asked)
+    for number, one in enumerate(asked):
+        truth: dict[str, Any] = {"writer": names[one.author], "maker": one.maker}
+        yield Item(
+            id=f"i{number:04}",
+            scene=one.scene.uri,
+            blocks=records(_blocks(form, one, examples)),
+            places=places_of(one.scene, form),
+            references={"truth": truth},
+            tags=_tags(one),
+        )
+
+
+def walk_items(form: Form, said: Sequence[Instruction], note: Note) -> Iterator[Item]:
+    """Episodes as items: what is to be walked stays on the server, the words alone are shown."""
+    number = 0
+    for one in said:
+        episode = one.episode or _episode(one)
+        if episode is None:
+            note(f"{one.of} is left out: it has no way to be walked")
+            continue
+        if not can_be_walked(one.scene, episode, form.motion):
+            note(f"{one.of} is left out: a person's body does not get from its start to its goal")
+            continue
+        yield Item(
+            id=f"i{number:04}",
+            page="walk",
+            scene=one.scene.uri,
+            blocks=records(_blocks(form, one)),
+            tags=_tags(one),
+            task={"episode": episode.model_dump(mode="json")},
+        )
+        number += 1
+
+
+def _episode(one: Instruction) -> Episode | None:
+    known = one.scene.viewpoint_by_id
+    if len(one.path) < 2 or any(name not in known for name in one.path):
+        return None
+    metres = metre_table(one.scene, "3d").distance(one.path[0], one.path[-1])
+    try:
+        return Episode(
+            id=one.of,
+            task="scene",
+            scene=one.scene.uri,
+            start=one.path[0],
+            instruction=one.text,
+            goals=(one.path[-1],),
+            path=one.path,
+            columns={"path_metres": round(metres, 4)},
+        )
+    except ValidationError:
+        return None

@@ -1,0 +1,288 @@
+"""A people's study as a folder: who is asked what, and what was said.
+
+    people.json     the study: its form, its raters by pseudonym, what they are asked in which order
+    items.jsonl     the items: what is shown, and what is known of them, which no rater is shown
+    links.json      the raters' tokens, readable by the owner alone
+    ratings.jsonl   what was said: the last line of a rater and an item counts
+
+No address, no name and no time of day is kept of a rater.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+
+from navloom.errors import RunError, UsageError
+from navloom.evals.made_with import typed, versions
+from navloom.evals.people.form import Answer, Form, Known
+from navloom.files import open_file, write_whole
+from navloom.line_file import Form as LineForm
+from navloom.line_file import encode_line, read_lines
+from navloom.scenes.checked_files import first_problem
+
+FORMAT: Literal["navloom.people/1"] = "navloom.people/1"
+PEOPLE, ITEMS, LINKS, RATINGS = "people.json", "items.jsonl", "links.json", "ratings.jsonl"
+STATUSES = ("consented", "answered", "skipped", "withdrawn")
+MOST_ITEMS, MOST_RATERS = 5_000, 500
+_MOST_BYTES = 16_000_000
+_Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+_Short = Annotated[str, Field(max_length=400)]
+
+
+class Item(Known):
+    """One thing that raters are asked about."""
+
+    id: _Id
+    """Says nothing of what is known of it."""
+    page: Annotated[str, Field(pattern=r"^[a-z]{1,20}$")] = "read"
+    """Which part of the page shows it: ``read`` shows blocks and asks the form's questions."""
+    scene: _Short = ""
+    """The scene's URI; empty where there is none."""
+    blocks: Annotated[tuple[dict[str, Any], ...], Field(max_length=60)] = ()
+    """What is shown, as `navloom.evals.report.blocks.record_of` has it."""
+    places: dict[_Short, tuple[_Short, ...]] = Field(default_factory=dict)
+    """Rooms that a question of a place may be answered with, each with the things in it."""
+    references: dict[_Short, dict[_Short, Answer]] = Field(default_factory=dict)
+    """What is known, by who says it (``generator``, ``optimum``, ``truth``, ``judge:NAME``) and by
+    question. No rater is shown any of it."""
+    tags: dict[_Short, _Short] = Field(default_factory=dict)
+    """Whatever results are counted by; no rater is shown it."""
+    task: dict[str, Any] = Field(default_factory=dict)
+    """What the page's own part needs on the server, such as an episode; no rater is shown it."""
+
+
+class Rating(Known):
+    """What a rater said of an item; of no item (``item`` empty) whether they take part."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
+    """Made where it was said: said twice it is one."""
+    rater: _Id
+    item: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,79})?$")] = ""
+    status: Literal["consented", "answered", "skipped", "withdrawn"]
+    answers: dict[_Short, Answer] = Field(default_factory=dict, max_length=40)
+    seconds: Annotated[float, Field(ge=0, le=604_800, allow_inf_nan=False)] = 0.0
+    """For how long the item was seen, over all visits; pauses are none of it."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Rating:
+        if self.answers and self.status != "answered":
+            raise ValueError(f"what is {self.status} has no answers")
+        if (self.status == "consented") if self.item else (self.status not in _OF_NO_ITEM):
+            raise ValueError(f"'{self.status}' is not said of {'an item' if self.item else 'all'}")
+        return self
+
+
+_OF_NO_ITEM = ("consented", "withdrawn")
+
+
+class Rater(Known):
+    """One of those who are asked, by a pseudonym."""
+
+    name: _Id
+    items: Annotated[tuple[_Id, ...], Field(max_length=MOST_ITEMS)]
+    """Ids in the order in which they are asked."""
+
+
+class PeopleFile(Known):
+    """``people.json``."""
+
+    format: Literal["navloom.people/1"] = FORMAT
+    study: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    """Which study: answers of another are refused."""
+    form: Form
+    seed: Annotated[int, Field(ge=0)]
+    raters: Annotated[tuple[Rater, ...], Field(min_length=1, max_length=MOST_RATERS)]
+    request: dict[str, Any] = Field(default_factory=dict)
+    """What the command was asked for."""
+    made_with: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class People:
+    """A study as it is now.
+
+    Attributes:
+        path: its folder.
+        file: what ``people.json`` says.
+        items: by id, in the order of ``items.jsonl``.
+        ratings: every line, in the order in which they were written.
+    """
+
+    path: Path
+    file: PeopleFile
+    items: Mapping[str, Item]
+    ratings: Sequence[Rating]
+
+    @property
+    def form(self) -> Form:
+        """What is shown and asked."""
+        return self.file.form
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """All pseudonyms."""
+        return tuple(each.name for each in self.file.raters)
+
+    @cached_property
+    def withdrawn(self) -> frozenset[str]:
+        """Raters who took back all that they said."""
+        last = {each.rater: each.status for each in self.ratings if not each.item}
+        return frozenset(name for name, status in last.items() if status == "withdrawn")
+
+    def last(self, rater: str) -> dict[str, Rating]:
+        """What a rater said last, by item; the item ``""`` is whether they take part."""
+        return {each.item: each for each in self.ratings if each.rater == rater}
+
+    def counted(self) -> dict[str, dict[str, Rating]]:
+        """What counts, by rater and item: the last line of both, where it is ``answered``.
+
+        Raters who withdrew have none.
+        """
+        found: dict[str, dict[str, Rating]] = {name: {} for name in self.raters}
+        for each in self.ratings:
+            found[each.rater][each.item] = each
+        return {
+            name: {
+                item: each
+                for item, each in said.items()
+                if each.status == "answered" and name not in self.withdrawn
+            }
+            for name, said in found.items()
+        }
+
+
+_PEOPLE, _LINKS = TypeAdapter(PeopleFile), TypeAdapter(dict[_Id, str])
+
+
+def is_people(folder: Path) -> bool:
+    """Whether a folder is a people's study."""
+    return (folder / PEOPLE).is_file()
+
+
+def read_people(folder: Path) -> People:
+    """A study as it is now; safe while it is served.
+
+    Raises:
+        RunError: it is none, or a file of it has not its form.
+    """
+    file: PeopleFile = _read(folder / PEOPLE, _PEOPLE)
+    items: dict[str, Item] = {}
+    for line in read_lines(folder / ITEMS):
+        item = _formed(folder / ITEMS, Item, line)
+        items[item.id] = item
+        if len(items) > MOST_ITEMS:
+            raise RunError(f"{folder / ITEMS}: over {MOST_ITEMS:,} items")
+    for rater in file.raters:
+        if strange := [name for name in rater.items if name not in items]:
+            raise RunError(f"{folder / ITEMS}: there is no item '{strange[0]}' of {rater.name}")
+    return People(folder, file, items, tuple(_ratings(folder, file)))
+
+
+def _ratings(folder: Path, file: PeopleFile) -> list[Rating]:
+    known = {each.name: set(each.items) for each in file.raters}
+    found = []
+    for line in read_lines(folder / RATINGS, ratings_form(file)):
+        each = _formed(folder / RATINGS, Rating, line)
+        if each.rater not in known or (each.item and each.item not in known[each.rater]):
+            raise RunError(f"{folder / RATINGS}: {each.rater} is not asked about '{each.item}'")
+        found.append(each)
+    return found
+
+
+def ratings_form(file: PeopleFile) -> LineForm:
+    """What the lines of a study's ratings keep to."""
+    return LineForm(key=bytes.fromhex(file.study), statuses=STATUSES)
+
+
+def read_links(folder: Path) -> dict[str, str]:
+    """The token of each rater.
+
+    Raises:
+        RunError: the file is missing or broken.
+    """
+    found: dict[str, str] = _read(folder / LINKS, _LINKS)
+    return found
+
+
+def make_people(
+    folder: Path,
+    form: Form,
+    items: Sequence[Item],
+    raters: Sequence[Rater],
+    *,
+    seed: int,
+    request: Mapping[str, Any],
+) -> People:
+    """Write a new study into a folder that is there, ``people.json`` last.
+
+    Raises:
+        RunError: it cannot be written; UsageError: there are too many items or raters.
+    """
+    if not 0 < len(items) <= MOST_ITEMS or not 0 < len(raters) <= MOST_RATERS:
+        raise UsageError(
+            f"{len(items):,} items and {len(raters):,} raters: expected 1 to {MOST_ITEMS:,} and"
+            f" 1 to {MOST_RATERS:,}"
+        )
+    file = PeopleFile(
+        study=secrets.token_hex(8),
+        form=form,
+        seed=seed,
+        raters=tuple(raters),
+        request=dict(request),
+        made_with={**versions(), **typed()},
+    )
+    lines = (encode_line(each.model_dump(mode="json", exclude_defaults=True)) for each in items)
+    write_whole(folder / ITEMS, b"".join(lines))
+    tokens = {each.name: secrets.token_urlsafe(18) for each in raters}
+    _write_secret(folder / LINKS, json.dumps(tokens, indent=1).encode() + b"\n")
+    told = file.model_dump(mode="json", exclude_defaults=True) | {"format": FORMAT}
+    data = json.dumps(told, ensure_ascii=False, indent=1)
+    write_whole(folder / PEOPLE, data.encode(errors="backslashreplace") + b"\n")
+    return read_people(folder)
+
+
+def _write_secret(path: Path, data: bytes) -> None:
+    """A file that its owner alone can read, from its first moment on."""
+    try:
+        path.unlink(missing_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise RunError(f"cannot write to {path}: {error.strerror}") from error
+
+
+def _read(path: Path, adapter: TypeAdapter[Any]) -> Any:
+    try:
+        with open_file(path) as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > _MOST_BYTES:
+        raise RunError(f"{path}: over {_MOST_BYTES:,} bytes: it is none of a people's study")
+    try:
+        return adapter.validate_json(data)
+    except ValidationError as error:
+        raise _broken(path, error) from error
+
+
+def _formed(path: Path, model: type[Any], line: Mapping[str, Any]) -> Any:
+    try:
+        return model.model_validate(line)
+    except ValidationError as error:
+        raise _broken(path, error) from error
+
+
+def _broken(path: Path, error: ValidationError) -> RunError:
+    return RunError(
+        f"{path}: {first_problem(error)}: it was changed by other hands or made by another version"
+    )

@@ -1,0 +1,353 @@
+"""Conversations that are kept: one SQLite file each, in a folder of the user's.
+
+A chat keeps its file to itself as long as it lasts. What is listed is read from a copy, so that no
+chat that runs is locked out, and none of its files is touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import NavloomError, UsageError
+from navloom.graphs.chat.chat import build_graph
+from navloom.graphs.checkpoints import Plain, is_damage, open_saver, set_aside, what_is_wrong
+from navloom.models.secrets import redact
+from navloom.tools.forms import paragraph
+
+MOST_LISTED = 200
+"""Threads that are listed: those that were changed last."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_ENDING = ".sqlite"
+_BESIDE = ("", "-wal", "-shm")
+_MOST_LAST = 200
+_TRIES = 3
+_listed: dict[Path, tuple[list[tuple[int, int]], Thread]] = {}
+"""What was read of threads, with the stamps of their files then."""
+_held: dict[Path, Any] = {}
+"""The savers of the threads that this process has open. Their files must not be read past SQLite:
+closing a file that one process opened twice gives up its lock."""
+
+
+class BrokenThreadError(UsageError):
+    """What was kept of a conversation cannot be gone on with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """A conversation that is kept.
+
+    Attributes:
+        name: as ``--thread`` takes it.
+        scene: the home's portable name.
+        body: the body's name.
+        model: who answered last; None where nobody has.
+        when: of the last step, as ISO 8601 in UTC.
+        lines: how many the transcript has.
+        last: the last of them, at most 200 characters; empty where there is none.
+        held: whether some process, this one too, has it open.
+    """
+
+    name: str
+    scene: str
+    body: str
+    model: str | None
+    when: str
+    lines: int
+    last: str
+    held: bool
+
+
+def threads_folder(given: Path | None = None) -> Path:
+    """Where threads are kept: ``given``, else the user's folder for data of programs."""
+    if given is not None:
+        return given.expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "navloom" / "threads"
+    base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "navloom" / "threads"
+
+
+def thread_file(name: str, folder: Path) -> Path:
+    """The file of a thread.
+
+    Raises:
+        UsageError: a name that is no plain file name.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"--thread {name[:80]!r}: expected a plain name of letters, digits, '.', '_' and '-',"
+            " at most 64 of them, such as 'tuesday'."
+        )
+    return folder / f"{name}{_ENDING}"
+
+
+@asynccontextmanager
+async def open_thread(path: Path | None) -> AsyncIterator[Any]:
+    """A checkpointer for one conversation, as long as the block lasts.
+
+    Args:
+        path: its file, made where it is not there; None keeps it in memory.
+
+    Raises:
+        UsageError: the file is broken, in use by another chat, or cannot be written.
+        RunError: it is broken and cannot be put aside.
+    """
+    if path is None:
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        yield InMemorySaver(serde=Plain())
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path.parent}: {error.strerror}: choose another --threads.") from error
+    try:
+        if wrong := what_is_wrong(path):
+            raise BrokenThreadError(f"{path} is broken: {wrong}.")
+        # Kept to this process until the end: two chats in one thread would mix their words.
+        async with open_saver(path, alone=True) as saver:
+            _held[path.resolve()] = saver
+            try:
+                yield saver
+            finally:
+                del _held[path.resolve()]
+    except BrokenThreadError as error:
+        raise _kept_aside(path, str(error)) from error
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise _kept_aside(path, f"{path} is broken: {error}.") from error
+        said = f"{path} cannot be used: {error}. Choose another --threads folder."
+        if "locked" in str(error):
+            said = f"{path} is in use: leave the other chat, or give another --thread."
+        raise UsageError(said) from error
+
+
+def _kept_aside(path: Path, said: str) -> UsageError:
+    """Say what is wrong with a thread whose file was touched, and where that is from now on."""
+    return UsageError(
+        f"{said} It is kept as {set_aside(path)}, and nothing was begun in its place: the same"
+        " command once more begins a new conversation."
+    )
+
+
+async def threads_of(folder: Path) -> tuple[list[Thread], list[str]]:
+    """The conversations that are kept in a folder, the latest first.
+
+    Args:
+        folder: where; one that is not there has none.
+
+    Returns:
+        Them, and a line for each that cannot be read.
+
+    Raises:
+        UsageError: the folder cannot be read.
+    """
+    try:
+        files = [
+            (path.stat().st_mtime, path)
+            for path in folder.glob(f"*{_ENDING}")
+            if _NAME.fullmatch(path.stem) and path.is_file()
+        ]
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror}: choose another --threads.") from error
+    listed = [path for _, path in sorted(files, reverse=True)]
+    found, notes = list[Thread](), list[str]()
+    for path in listed[:MOST_LISTED]:
+        try:
+            thread = await _read(path)
+            found += [thread] if thread else []
+        except FileNotFoundError:
+            # It was deleted meanwhile.
+            continue
+        except Exception as error:
+            # Anything may stand in a file; what reads it raises whatever it stumbles over.
+            why = str(error) if isinstance(error, NavloomError) else repr(error)
+            notes.append(f"{path.name} cannot be read: {paragraph(why, 160)}")
+    if len(listed) > MOST_LISTED:
+        notes.append(f"{len(listed) - MOST_LISTED} older conversations are not listed.")
+    return sorted(found, key=lambda each: each.when, reverse=True), notes
+
+
+async def _read(path: Path) -> Thread | None:
+    """What is told of a thread; None where it has not quite begun."""
+    mine = _held.get(path.resolve())
+    if mine is not None:
+        return await _told(path.stem, mine, held=True)
+    held, stamps = await asyncio.to_thread(_is_held, path), _stamps(path)
+    before = _listed.get(path.resolve())
+    if before is not None and before[0] == stamps:
+        return replace(before[1], held=held)
+    for tries in reversed(range(_TRIES)):
+        with tempfile.TemporaryDirectory(prefix="navloom-") as folder:
+            copy = Path(folder) / "copy.sqlite"
+            try:
+                await asyncio.to_thread(_copied, path, copy)
+                async with open_saver(copy) as saver:
+                    told = await _told(path.stem, saver, held=held)
+            except Exception:
+                # Of one that is written to a copy may be torn.
+                if not held or not tries:
+                    raise
+                continue
+        if told is not None:
+            while len(_listed) >= MOST_LISTED:
+                del _listed[next(iter(_listed))]
+            _listed[path.resolve()] = stamps, told
+        return told
+    return None
+
+
+def _copied(path: Path, copy: Path) -> None:
+    """Copy a thread's file and what is logged beside it.
+
+    What is logged bears checks, so that a part of it is as good as all of it was a moment ago; the
+    file itself changes only now and then.
+
+    Raises:
+        BrokenThreadError: it changed meanwhile, or what was copied is broken.
+    """
+    before = _stamps(path)[0]
+    shutil.copyfile(path, copy)
+    with suppress(FileNotFoundError):
+        shutil.copyfile(f"{path}-wal", f"{copy}-wal")
+    if _stamps(path)[0] != before:
+        raise BrokenThreadError("it is being written")
+    if wrong := what_is_wrong(copy):
+        raise BrokenThreadError(wrong)
+
+
+def _stamps(path: Path) -> list[tuple[int, int]]:
+    """When a thread's file, and what is logged beside it, changed last, and their sizes."""
+    there = [each for each in (path, Path(f"{path}-wal")) if each.exists()]
+    return [(each.stat().st_mtime_ns, each.stat().st_size) for each in there]
+
+
+async def _told(name: str, saver: Any, *, held: bool) -> Thread | None:
+    config: Any = {"configurable": {"thread_id": name}}
+    kept = await build_graph(saver).aget_state(config)
+    if not kept.values.get("home"):
+        others = [each async for each in saver.alist(None, limit=1)] if not kept.created_at else []
+        if others:
+            raise BrokenThreadError("it holds no conversation of this name")
+        return None
+    said = [line["text"] for line in kept.values.get("transcript", [])]
+    paid = kept.values.get("paid", [])
+    return Thread(
+        name=name,
+        scene=str(kept.values["home"])[:300],
+        body=str(kept.values.get("body", ""))[:100],
+        model=redact(str(paid[-1]["model"]))[:300] if paid else None,
+        when=str(kept.created_at)[:40],
+        lines=len(said),
+        last=paragraph(redact(said[-1]), _MOST_LAST) if said else "",
+        held=held,
+    )
+
+
+def _is_held(path: Path) -> bool:
+    """Whether another process has it open: it lets nobody read."""
+    try:
+        # Where SQLite may not write it leaves files of its own beside it.
+        uri = f"{path.resolve().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(uri, timeout=0, uri=True)) as file:
+            file.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except sqlite3.Error as error:
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+    return False
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[sqlite3.Connection]:
+    """A thread's file, kept from everyone else as long as the block lasts.
+
+    Raises:
+        UsageError: there is none of this name, or some process has it open.
+        BrokenThreadError: its bytes are wrong.
+    """
+    name = path.name.removesuffix(_ENDING)
+    if not path.is_file():
+        raise UsageError(f"There is no conversation '{name}' in {path.parent}.")
+    try:
+        with closing(sqlite3.connect(path, timeout=0.2, isolation_level=None)) as file:
+            file.execute("PRAGMA locking_mode=EXCLUSIVE")
+            file.execute("BEGIN EXCLUSIVE")
+            yield file
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise BrokenThreadError(f"{path} is broken: {paragraph(str(error), 160)}.") from error
+        said = f"{path} cannot be used: {paragraph(str(error), 160)}."
+        if "locked" in str(error):
+            said = f"The conversation '{name}' is open in a chat: leave that first."
+        raise UsageError(said) from error
+
+
+def rename_thread(folder: Path, old: str, new: str) -> None:
+    """Give a conversation another name: its file's, and the one within.
+
+    Args:
+        folder: where it is kept.
+        old: its name.
+        new: its name from now on.
+
+    Raises:
+        UsageError: a name that is none or is taken, or the conversation is open in some process.
+    """
+    path, to = thread_file(old, folder), thread_file(new, folder)
+    taken = f"There is a conversation '{new}' already: choose another name."
+    if to.exists():
+        raise UsageError(taken)
+    half = to.with_name(f".{to.name}.{os.getpid()}")
+    try:
+        with _alone(path) as file:
+            file.execute("COMMIT")
+            with closing(sqlite3.connect(half, isolation_level=None)) as copy:
+                file.backup(copy)
+                for table in ("checkpoints", "writes"):
+                    copy.execute(
+                        f"UPDATE {table} SET thread_id = ? WHERE thread_id = ?",  # noqa: S608
+                        (new, old),
+                    )
+            # Never in place of another's, and whole at every instant: a kill leaves both.
+            os.link(half, to)
+            path.unlink()
+        for ending in _BESIDE:
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+    except FileExistsError as error:
+        raise UsageError(
+            f"There is a conversation '{new}' already: choose another name."
+        ) from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be renamed: {error.strerror}.") from error
+    finally:
+        for ending in _BESIDE:
+            Path(f"{half}{ending}").unlink(missing_ok=True)
+
+
+def delete_thread(folder: Path, name: str) -> None:
+    """Delete a conversation, and what SQLite keeps beside its file.
+
+    Raises:
+        UsageError: there is none, some process has it open, or it cannot be deleted.
+    """
+    path = thread_file(name, folder)
+    try:
+        try:
+            with _alone(path):
+                path.unlink()
+        except BrokenThreadError:
+            path.unlink()
+        for ending in _BESIDE:
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be deleted: {error.strerror}.") from error

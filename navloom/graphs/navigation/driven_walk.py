@@ -1,0 +1,226 @@
+"""A person drives: a pose every 50 ms (VLNVerse D), told as hops are told.
+
+So that pages and scores read such a walk as an agent's, the body is *at* a viewpoint: the nearest
+that it sees, which changes where another is nearer by ``NEARER_M``. A step is the way from one to
+the next, or the stop; where it passed others unseen, it is one step of several hops. The trajectory
+has one stand a viewpoint, where the body came nearest to it, one more every ``STAND_M`` of a long
+step, and the end: as many as hops have, since nDTW is worth less the more points there are. A thing
+touched again and again within a step is one contact.
+
+A step of the graph is ``BURST`` poses at most: so much is driven again, at most, after a kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from langgraph.runtime import Runtime
+
+from navloom.graphs.agent import off_loop
+from navloom.graphs.navigation.person import Standing, Wish
+from navloom.scenes.distances import heading_to, metre_table, turn_between
+from navloom.scenes.geometry import scene_mesh
+from navloom.scenes.scene import Point3, Scene, distance_3d
+from navloom.sim.bodied import BodySimulator
+from navloom.sim.graph import floor_of
+from navloom.sim.protocol import Contact, Observation, Velocity
+from navloom.sim.sight import EYE_M
+from navloom.sim.walker import Walker, walker_of
+from navloom.tools.navigation.bumps import bumped_into
+from navloom.tools.navigation.options import NO_DESCRIPTION, Option, direction_of, options_of
+from navloom.tools.navigation.parse_action import ParsedAction
+from navloom.tools.navigation.steps import Step
+
+TICK_S = 0.05
+"""Seconds between two poses."""
+BURST = 10
+STAND_M = 4.0
+NEARER_M = 0.3
+_FAR_M = 6.0
+"""So far from where it is a viewpoint is looked for at most."""
+_MOST_LOOKS = 4
+
+
+def set_out(state: Mapping[str, Any], walker: Walker, max_steps: int) -> dict[str, Any]:
+    """The draft of a step: what lies around the viewpoint that it begins at."""
+    if len(state["steps"]) >= max_steps:
+        return {"ending": "max_steps"}
+    at = (state.get("leg") or {}).get("to") or state["pose"]["viewpoint"]
+    heading, poses = state["pose"]["heading"], state.get("poses") or []
+    simulator = walker.simulator
+    assert isinstance(simulator, BodySimulator)  # noqa: S101  the request sees to it
+    around = simulator.seen_from(at)
+    around = replace(around, pose=replace(around.pose, heading=heading))
+    options = options_of(around, heading)
+    step = Step(step=len(state["steps"]) + 1, viewpoint=at, heading=heading, options=options)
+    since = max(0, len(poses) - 1)
+    update: dict[str, Any] = {
+        "draft": step.record(),
+        "leg": {"to": at, "since": since, "stood": since, "metres": 0.0, "touched": {}},
+    }
+    if not poses:
+        x, y, z = state["pose"].get("position") or floor_of(walker.scene.viewpoint_by_id[at])
+        update["poses"] = [[0.0, x, y, z, heading]]
+    return update
+
+
+async def drive(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
+    """Drive as the keys say: some poses, or until it is at another viewpoint or ends."""
+    person = runtime.context.person
+    burst = await off_loop(_Burst, state, await off_loop(walker_of, runtime))
+    while not burst.over:
+        wish = await person.wish(burst.standing)
+        await off_loop(burst.tick, wish)
+    return await off_loop(burst.update)
+
+
+class _Burst:
+    """A few poses of one step, as they are driven."""
+
+    def __init__(self, state: Mapping[str, Any], walker: Walker) -> None:
+        self._walker, self._step = walker, Step(**state["draft"])
+        self._poses = list(state["poses"])
+        # A body is put back by its poses, since stands are fewer.
+        self._now: dict[str, Any] = {**state, "trajectory": self._poses}
+        self._seen = walker.look(self._now)
+        self._leg = {**state["leg"], "touched": dict(state["leg"]["touched"])}
+        self._steps, self._seconds = len(state["steps"]), state.get("seconds") or 0.0
+        self._begun, self._stands, self._said = len(self._poses), list[list[Any]](), ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the graph goes on."""
+        full = len(self._poses) - self._begun >= BURST
+        return bool(self._said) or self._moved or full
+
+    @property
+    def _moved(self) -> bool:
+        return bool(self._leg["to"] != self._step.viewpoint)
+
+    @property
+    def standing(self) -> Standing:
+        """What the person is told."""
+        met = bumped_into(self._seen.contacts, self._walker.scene)
+        return Standing(self._seen.pose, (), self._steps, self._seconds, met)
+
+    def tick(self, wish: Wish) -> None:
+        """Drive for 50 ms."""
+        self._seconds = wish.seconds
+        if wish.said:
+            self._said = wish.said
+            return
+        before, after = self._seen.pose, self._go(wish)
+        here = after.pose.position
+        self._poses.append([round(wish.seconds, 3), *here, after.pose.heading])
+        self._leg["metres"] += distance_3d(before.position, here)
+        for contact in after.contacts:
+            self._touch(contact)
+        self._leg["to"] = nearest_seen(self._walker.scene, here, str(self._step.viewpoint))
+        if self._leg["metres"] >= STAND_M and not self._moved:
+            self._stand(str(self._step.viewpoint), len(self._poses) - 1)
+
+    def _go(self, wish: Wish) -> Observation:
+        body = self._walker.embodiment
+        forward = body.speed * max(-1.0, min(1.0, wish.forward))
+        turn = body.turn_speed * max(-1.0, min(1.0, wish.turn))
+        if body.turning_radius:
+            most = abs(forward) / body.turning_radius
+            turn = max(-most, min(most, turn))
+        self._seen = self._walker.step(self._now, Velocity(forward, turn, TICK_S))
+        self._now = {**self._now, "pose": self._walker.pose_record(self._seen.pose)}
+        return self._seen
+
+    def _touch(self, contact: Contact) -> None:
+        touched = self._leg["touched"]
+        before = touched.get(contact.what)
+        metres = contact.displacement + (before["displacement"] if before else 0.0)
+        point = before["point"] if before else [float(value) for value in contact.point]
+        told = {"step": self._step.step, "what": contact.what}
+        touched[contact.what] = {**told, "displacement": metres, "point": point}
+
+    def _stand(self, at: str, number: int) -> None:
+        """Put a pose into the trajectory, as a stand of a viewpoint."""
+        _, x, y, z, heading = self._poses[number]
+        self._stands.append([at, heading, 0.0, x, y, z])
+        self._leg |= {"metres": 0.0, "stood": number}
+
+    def _nearest_stand(self, viewpoint: str) -> None:
+        """Put the pose that came nearest to a viewpoint into the trajectory, after the last one."""
+        place = floor_of(self._walker.scene.viewpoint_by_id[viewpoint])
+        left = np.array([pose[1:4] for pose in self._poses[self._leg["stood"] :]])
+        off = np.linalg.norm(left - np.array(place), axis=1)
+        self._stand(viewpoint, self._leg["stood"] + int(off.argmin()))
+
+    def update(self) -> dict[str, Any]:
+        """What the state becomes."""
+        ended = self._ended() if self._moved or self._said else {}
+        return {
+            "pose": self._now["pose"],
+            **self._walker.saved(),
+            "poses": self._poses[self._begun :],
+            "trajectory": self._stands,
+            "seconds": self._seconds,
+            "leg": self._leg,
+            **ended,
+        }
+
+    def _ended(self) -> dict[str, Any]:
+        scene, step = self._walker.scene, self._step
+        touched = list(self._leg["touched"].values())
+        met = [Contact(c["what"], c["displacement"], tuple(c["point"])) for c in touched]
+        step = step.but(bumped=bumped_into(met, scene) or None)
+        if self._moved:
+            way = metre_table(scene, "3d").path(str(step.viewpoint), self._leg["to"]) or []
+            for viewpoint in way[0 if step.step > 1 else 1 : -1]:
+                self._nearest_stand(viewpoint)
+            step = _moved_to(step, way, scene)
+        elif self._poses[-1][1:4] != self._poses[self._leg["stood"]][1:4]:
+            self._stand(str(step.viewpoint), len(self._poses) - 1)
+        if self._said == "stop":
+            if not self._moved:
+                step = step.but(action=ParsedAction("stop"))
+            self._walker.stop(self._now)
+        ending = {"stop": "stop", "time": "max_steps"}.get(self._said)
+        return {"steps": [step.record()], "contacts": touched, "ending": ending}
+
+
+def _moved_to(step: Step, way: Sequence[str], scene: Scene) -> Step:
+    """The step with its move; several hops are an option of their own."""
+    found = next((o.id for o in step.options if o.viewpoint == way[-1]), None)
+    if found is None or len(way) > 2:
+        here, there = (scene.viewpoint_by_id[name].position for name in (way[0], way[-1]))
+        turn = turn_between(step.heading or 0.0, heading_to(here, there))
+        found, metres = len(step.options) + 1, distance_3d(here, there)
+        told = (found, way[-1], direction_of(turn), NO_DESCRIPTION, turn, metres)
+        step = step.but(options=[*step.options, Option(*told, hops=len(way) - 1)])
+    return step.but(action=ParsedAction("move", found, way[-1]))
+
+
+def nearest_seen(scene: Scene, here: Point3, own: str) -> str:
+    """The viewpoint that a body is at: its own, or the nearest that it sees from where it is.
+
+    Args:
+        scene: with geometry.
+        here: the floor under the body.
+        own: the viewpoint that it was at; another must be nearer by ``NEARER_M``.
+    """
+    places = scene.viewpoint_by_id
+    least = distance_3d(floor_of(places[own]), here) - NEARER_M
+    table = metre_table(scene, "3d")
+    near = [
+        (metres, name)
+        for name, place in places.items()
+        if (metres := distance_3d(floor_of(place), here)) < min(least, _FAR_M)
+    ]
+    eye = np.array([here[0], here[1] + EYE_M, here[2]], np.float32)
+    for _, name in sorted(near)[:_MOST_LOOKS]:
+        x, y, z = floor_of(places[name])
+        way = np.array([[x, y + EYE_M, z]], np.float32) - eye
+        if not np.isfinite(table.distance(own, name)):
+            continue
+        if not scene_mesh(scene).caster.blocked(eye, way, np.ones(1, np.float32))[0]:
+            return name
+    return own

@@ -1,0 +1,65 @@
+"""A rater's form as one HTML file: it needs no server, keeps answers in the browser, saves a file.
+
+The file has no token. What it saves is read by ``navloom study people ... --answers FILE``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from navloom.errors import UsageError
+from navloom.evals.people.study_folder import People, Rater
+from navloom.files import write_whole
+from navloom.web.bundle import one_file
+from navloom.web.documents import Documents
+from navloom.web.people_source import PeopleSource, form_record, plan_keys, shown_record
+from navloom.web.source import LICENSED
+
+
+def write_forms(people: People, *, licensed: bool = False) -> Iterator[Path]:
+    """Write ``form-NAME.html`` of each rater into the study's folder.
+
+    Args:
+        people: the study.
+        licensed: whether plans may be given on that a scene's licence keeps.
+
+    Yields:
+        Each file as it is written.
+
+    Raises:
+        UsageError: the form is no page to read, or a licence keeps its plans.
+    """
+    if strange := next((each for each in people.items.values() if each.page != "read"), None):
+        raise UsageError(
+            f"--one-file: items of the form '{people.form.name}' ({strange.page}) need the server:"
+            f" give out the links of `navloom view {people.path}`"
+        )
+    kept = {each.scene for each in people.items.values() if each.scene.startswith(LICENSED)}
+    if kept and not licensed:
+        raise UsageError(
+            f"--one-file: the licence of {sorted(kept)[0]} keeps its plan from being given on;"
+            " whoever may have it is given the files with --with-licensed"
+        )
+    documents = Documents([PeopleSource(people.path)])
+    plans: dict[str, Any] = {}
+    for rater in people.file.raters:
+        path = people.path / f"form-{rater.name}.html"
+        write_whole(path, one_file(_pages(people, rater, documents, plans), "", people=True))
+        yield path
+
+
+def _pages(
+    people: People, rater: Rater, documents: Documents, plans: dict[str, Any]
+) -> dict[str, Any]:
+    """All documents of a rater's form."""
+    made: dict[str, Any] = {"people/me": {**form_record(people, rater.name), "ids": rater.items}}
+    for place, name in enumerate(rater.items):
+        made[f"people/item/{place}"] = shown_record(people.items[name])
+    for key in plan_keys(people, rater):
+        path = f"plan/{key}"
+        if path not in plans:
+            plans[path] = documents.get(path)
+        made[path] = plans[path]
+    return made

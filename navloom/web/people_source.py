@@ -1,0 +1,216 @@
+"""A people's study as its owner looks at it: who has said how much, and what was said."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.people.answer_tables import rater_table
+from navloom.evals.people.beside_run import results_of
+from navloom.evals.people.question_results import asked
+from navloom.evals.people.rater_habits import habits
+from navloom.evals.people.results import RESULTS
+from navloom.evals.people.study_folder import (
+    PEOPLE,
+    RATINGS,
+    Item,
+    People,
+    Rater,
+    Rating,
+    read_people,
+)
+from navloom.evals.report.blocks import Block, Detail, Fact, Facts, Grid, Prose
+from navloom.evals.report.document import NOTHING, Table
+from navloom.evals.report.line_columns import Column, Line
+from navloom.line_file import Place
+from navloom.web.documents import Documents
+from navloom.web.index import Row, cells_of
+from navloom.web.source import Header, Source, size_and_time
+
+_NOWHERE = Place(0, 0, 0)
+_RESULTS = (
+    ("agreement", "Agreement"),
+    ("judge", "Judge beside people"),
+    ("differ", "Where people differ"),
+)
+
+
+def _cell(name: str) -> Any:
+    return lambda line: line.get(name)
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column(name="id", of=_cell("id"), form="text"),
+    Column(name="home", of=_cell("home"), form="text", facet=True),
+    Column(name="of", of=_cell("of"), form="text", help="What it is called in its source."),
+    Column(name="author", of=_cell("author"), form="text", facet=True),
+    Column(name="answers", of=_cell("answers"), form="count", help="Raters whose answer counts."),
+    Column(name="skipped", of=_cell("skipped"), form="count"),
+    Column(name="seconds", of=_cell("seconds"), form="seconds", help="Mean of its raters."),
+)
+
+
+def shown_blocks(item: Item) -> list[dict[str, Any]]:
+    """An item's blocks as a page draws them, plans by their keys."""
+    return [
+        {**block, "plan": Documents.key(str(block.get("scene")))}
+        if block.get("block") == "SceneMap"
+        else block
+        for block in item.blocks
+    ]
+
+
+def form_record(people: People, rater: str) -> dict[str, Any]:
+    """The form as a rater's page is given it."""
+    kept = {"title", "consent", "thanks", "questions"}
+    told = people.form.model_dump(mode="json", include=kept)
+    return {"study": people.file.study, "rater": rater, **told}
+
+
+def shown_record(item: Item) -> dict[str, Any]:
+    """An item as a rater is shown it: nothing of what is known of it."""
+    return {
+        "id": item.id,
+        "page": item.page,
+        "blocks": shown_blocks(item),
+        "places": {region: list(things) for region, things in item.places.items()},
+    }
+
+
+def plan_keys(people: People, rater: Rater) -> dict[str, str]:
+    """The scenes of a rater's items, by their plans' keys."""
+    scenes = (people.items[name].scene for name in rater.items)
+    return {Documents.key(scene): scene for scene in scenes if scene}
+
+
+class PeopleSource(Source):
+    """A study of people.
+
+    Raises:
+        RunError: its folder is broken.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._was: tuple[Any, ...] | None = None
+        self.people = self._now()
+
+    def _now(self) -> People:
+        """As the folder is now."""
+        if self.state() != self._was:
+            self._was, self.people = self.state(), read_people(self.path)
+        return self.people
+
+    def state(self) -> tuple[Any, ...]:
+        """The sizes and times of its files."""
+        return *size_and_time(self.path / PEOPLE), *size_and_time(self.path / RATINGS)
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Of an item."""
+        return COLUMNS
+
+    def rows(self) -> Sequence[Row]:
+        """The items, each with how much was said of it."""
+        people = self._now()
+        said: defaultdict[str, list[Rating]] = defaultdict(list)
+        for each in people.counted().values():
+            for name, rating in each.items():
+                said[name].append(rating)
+        last = {(each.rater, each.item): each.status for each in people.ratings}
+        skipped = Counter(item for (_, item), status in last.items() if status == "skipped")
+        return [
+            Row(name, cells_of(COLUMNS, _line(item, said[name], skipped[name])), _NOWHERE)
+            for name, item in people.items.items()
+        ]
+
+    def header(self) -> Header:
+        """Its title, and how far it is."""
+        people = self._now()
+        whole = sum(len(each.items) for each in people.file.raters)
+        said = sum(map(len, people.counted().values()))
+        name = self.path.resolve().name
+        cells = {
+            "name": name,
+            "kind": "people",
+            "task": people.form.title,
+            "state": "done" if said == whole else f"{said} of {whole} answered",
+            "samples": len(people.items),
+        }
+        tabs = (("progress", "Progress"), *(_RESULTS if people.form.questions else ()))
+        return Header(name=name, kind="people", cells=cells, tabs=tabs, things="items")
+
+    def tab(self, name: str) -> Sequence[Block]:
+        """How far each rater is, or what came out."""
+        if name == "progress":
+            return progress_blocks(self._now())
+        return RESULTS[name](results_of(self.path))
+
+    def detail(self, name: str) -> Detail:
+        """An item: what raters are shown, what is known of it, what each said."""
+        people = self._now()
+        item = people.items[name]
+        shown = Prose(text="What raters are shown stands below, as they see it.")
+        blocks: list[Any] = [_known(item), _said(people, item), shown, *shown_blocks(item)]
+        return Detail(title=name, headline=item.tags.get("of", ""), blocks=tuple(blocks))
+
+    def scenes(self) -> Iterable[str]:
+        """Those of its items."""
+        return dict.fromkeys(each.scene for each in self._now().items.values() if each.scene)
+
+
+def _line(item: Item, said: Sequence[Rating], skipped: int) -> Line:
+    seconds = sum(each.seconds for each in said) / len(said) if said else None
+    return {
+        "id": item.id,
+        **item.tags,
+        "answers": len(said),
+        "skipped": skipped,
+        "seconds": seconds,
+    }
+
+
+def progress_blocks(people: People) -> list[Block]:
+    """How far each rater is, and how they go about it."""
+    links = Fact(name="links", value="give out the links", to="#/people/links")
+    form = people.form
+    facts = (
+        Fact(name="form", value=form.name, note=form.title),
+        Fact(name="items", value=str(len(people.items))),
+        Fact(name="raters an item", value=str(min(form.overlap, len(people.raters)))),
+        links,
+    )
+    return [Facts(facts=facts), Grid(table=rater_table(habits(people, asked(people)[0])))]
+
+
+def _known(item: Item) -> Facts:
+    """What no rater is shown."""
+    found = [Fact(name=name, value=value) for name, value in item.tags.items()]
+    for who, answers in item.references.items():
+        said = "; ".join(f"{name}: {_words(answer)}" for name, answer in answers.items())
+        found.append(Fact(name=who, value=said))
+    return Facts(title="What is known of it, and shown to no rater", facts=tuple(found))
+
+
+def _said(people: People, item: Item) -> Block:
+    names = [each.name for each in people.form.questions]
+    rows = [
+        (
+            rater,
+            *(_words(said[item.id].answers.get(name)) for name in names),
+            f"{said[item.id].seconds:.0f}",
+        )
+        for rater, said in people.counted().items()
+        if item.id in said
+    ]
+    if not rows:
+        return Prose(title="What was said", text="Nobody has answered it yet.")
+    return Grid(table=Table("What was said", "", ("rater", *names, "seconds"), tuple(rows)))
+
+
+def _words(answer: Any) -> str:
+    if isinstance(answer, dict):
+        return ", ".join(map(str, answer.values()))
+    return NOTHING if answer is None else str(answer)

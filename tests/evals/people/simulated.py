@@ -1,0 +1,106 @@
+"""Simulated raters and judges: each is right with a chance of its own, and else wrong at random."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from navloom.evals.agreement import Answers
+from navloom.evals.people.assignment import assign
+from navloom.evals.people.form import Answer, Form, Question
+from navloom.evals.people.others_majority import Others
+from navloom.evals.people.study_folder import (
+    RATINGS,
+    Item,
+    People,
+    Rating,
+    make_people,
+    ratings_form,
+    read_people,
+)
+from navloom.line_file import LineFile
+
+VERDICT = Question.model_validate(
+    {
+        "name": "verdict",
+        "kind": "choice",
+        "text": "Is it right?",
+        "options": [{"name": name, "text": name} for name in ("yes", "no", "na")],
+    }
+)
+CLARITY = Question.model_validate(
+    {"name": "clarity", "kind": "scale", "text": "Is it clear?", "ends": ["no", "yes"]}
+)
+_OPTIONS = [option.name for option in VERDICT.options]
+
+
+def said_of(truth: int, right: float, lots: np.random.Generator) -> str:
+    """One of the options: the true one with a chance, else another."""
+    other = (truth + 1 + lots.integers(0, 2)) % 3
+    return _OPTIONS[truth if lots.random() < right else other]
+
+
+def simulated(
+    seed: int, judge: float, *, people: float = 0.8, items: int = 150
+) -> tuple[Answers, dict[str, str]]:
+    """Three of six people an item, all equally good, and a judge."""
+    lots = np.random.default_rng(seed)
+    said: dict[tuple[str, str], str] = {}
+    its: dict[str, str] = {}
+    for n in range(items):
+        truth = int(lots.integers(0, 3))
+        for rater in lots.choice(6, 3, replace=False):
+            said[f"rater-{rater}", f"i{n:04}"] = said_of(truth, people, lots)
+        its[f"i{n:04}"] = said_of(truth, judge, lots)
+    return Answers(said), its
+
+
+def make_study(
+    folder: Path,
+    questions: tuple[Question, ...],
+    items: list[Item],
+    raters: int = 4,
+    source: str = "",
+) -> People:
+    """A study that nobody has answered."""
+    folder.mkdir(parents=True)
+    placed = any(each.kind == "place" for each in questions)
+    about = (
+        {"items": "relays", "shows": ["plan"]} if placed else {"items": "grades", "shows": ["item"]}
+    )
+    told = {"name": "mine", "title": "Is it right?", "consent": "yes", **about}
+    form = Form.model_validate({**told, "questions": questions})
+    dealt, _ = assign(items, [f"rater-{n}" for n in range(raters)], form, 5)
+    return make_people(folder, form, items, dealt, seed=5, request={"sources": [source]})
+
+
+def say(
+    people: People,
+    lines: list[tuple[str, str, Mapping[str, Answer] | str]],
+    seconds: Mapping[str, float] | None = None,
+) -> People:
+    """Write what raters say: their answers, or another status; no item is all items."""
+    begin = len(people.ratings)
+    with LineFile(people.path / RATINGS, form=ratings_form(people.file)) as file:
+        for n, (rater, item, said) in enumerate(lines, begin):
+            status = said if isinstance(said, str) else "answered"
+            line = Rating.model_validate(
+                {"id": f"{n:08}", "rater": rater, "item": item, "status": status,
+                 "answers": {} if isinstance(said, str) else said,
+                 "seconds": (seconds or {}).get(rater, 12.0) if item else 0.0}
+            )  # fmt: skip
+            file.append(line.model_dump(mode="json"))
+    return read_people(people.path)
+
+
+if __name__ == "__main__":  # the table of docs/people.md; minutes
+    for many in (100, 200, 400):
+        for right in (0.65, 0.8, 0.95):
+            told = Counter(
+                Others(answers).beside("judge", its).verdict
+                for answers, its in (simulated(seed, right, items=many) for seed in range(200))
+            )
+            print(many, right, dict(told), flush=True)

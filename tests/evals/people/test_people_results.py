@@ -1,0 +1,192 @@
+"""What comes of a people's study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from navloom.errors import RunError
+from navloom.evals.agreement import Answers, agreed
+from navloom.evals.people.form import Option, Question
+from navloom.evals.people.question_results import asked
+from navloom.evals.people.results import (
+    RESULTS,
+    agreement_blocks,
+    judge_blocks,
+    people_results,
+    report_people,
+)
+from navloom.evals.people.study_folder import LINKS, Item, People, read_links
+from navloom.evals.report.blocks import SceneMap, record_of
+from navloom.evals.report.kept_report import read_report
+from navloom.web.documents import Documents
+from navloom.web.opening import open_sources
+from tests.evals.people.simulated import CLARITY, VERDICT, make_study, said_of, say
+
+
+def simulated_study(folder: Path, n: int = 40) -> People:
+    """Four raters: one slow, one hasty, one who always says yes, and one who withdraws."""
+    lots = np.random.default_rng(7)
+    truth = [int(lots.integers(0, 3)) for _ in range(n)]
+    items = [
+        Item(
+            id=f"i{k:04}",
+            tags={"author": ("people", "a model")[k % 2]},
+            references={
+                "truth": {"verdict": ("yes", "no", "na")[truth[k]]},
+                "judge:builtin/heuristic": {"verdict": said_of(truth[k], 0.95, lots), "clarity": 4},
+            },
+        )
+        for k in range(n)
+    ]
+    people = make_study(folder, (VERDICT, CLARITY), items, raters=6)
+    lines = []
+    for number, rater in enumerate(people.file.raters):
+        lines.append((rater.name, "", "consented"))
+        for item in rater.items:
+            k = int(item[1:])
+            verdict = "yes" if number == 1 else said_of(truth[k], 0.8, lots)
+            clarity = int(np.clip(2 + 2 * (k % 2) + lots.integers(-1, 2), 1, 5))
+            lines.append((rater.name, item, {"verdict": verdict, "clarity": clarity}))
+    lines.append(("rater-3", "", "withdrawn"))
+    lines.append(("rater-4", people.file.raters[4].items[0], "skipped"))
+    return say(people, lines, {"rater-2": 1.5})
+
+
+def test_a_study_says_how_far_people_agree_and_with_whom(tmp_path: Path) -> None:
+    people = simulated_study(tmp_path / "study")
+    found = people_results(people.path)
+    verdict, clarity = found.questions
+    assert verdict.agreed.level == "nominal"
+    assert clarity.agreed.level == "ordinal"
+    assert "rater-3" not in verdict.persons
+    assert verdict.majorities + verdict.ties == verdict.agreed.paired
+    # Who says yes throughout is no help.
+    honest = Answers(
+        {who: said for who, said in found.asked[0].said.items() if who[0] != "rater-1"}
+    )
+    assert verdict.agreed.alpha.value < agreed(honest).alpha.value
+    # Truth and the judge are each beside all people and beside each.
+    whole = {one.judge: one for one in verdict.beside if not one.person}
+    assert set(whole) == {"truth", "judge:builtin/heuristic"}
+    assert whole["truth"].difference.value > 0
+    assert len(verdict.beside) == 2 * (1 + 5)
+    people_mean, model_mean = (
+        clarity.means["author", who][0].value for who in ("people", "a model")
+    )
+    assert model_mean - people_mean == pytest.approx(2, abs=0.4)
+    assert {one.apart for one in verdict.apart} == {1.0, 2 / 3}
+    assert all(0 < one.apart <= 1 for one in clarity.apart)
+    record = found.record()
+    assert record["withdrawn"] == 1
+    assert record["skipped"] == 1
+    assert record["left"] == 0
+
+
+def test_who_clicks_through_is_said(tmp_path: Path) -> None:
+    found = people_results(simulated_study(tmp_path / "study"))
+    said = {each.name: each.warning for each in found.raters}
+    assert said["rater-1"] == "one answer throughout: verdict"
+    assert "too fast" in said["rater-2"]
+    assert said["rater-0"] == said["rater-4"] == ""
+
+
+def test_all_the_same_is_no_habit_where_all_say_it(tmp_path: Path) -> None:
+    items = [Item(id=f"i{n}") for n in range(12)]
+    people = make_study(tmp_path / "study", (VERDICT,), items)
+    lines = [(r.name, i, {"verdict": "yes"}) for r in people.file.raters for i in r.items]
+    found = people_results(say(people, lines))
+    assert [each.warning for each in found.raters] == [""] * 4
+    assert found.questions[0].agreed.alpha.value is None
+    words = str(record_of(agreement_blocks(found)))
+    assert "all answers are the same" in words
+
+
+def test_guessing_is_told_from_knowing_by_the_exact_binomial(tmp_path: Path) -> None:
+    writers = tuple(Option(name=f"writer_{n}", text="w") for n in (1, 2))
+    question = Question(name="writer", kind="choice", text="Who?", options=writers)
+    items = [Item(id=f"i{n:02}", references={"truth": {"writer": "writer_1"}}) for n in range(10)]
+    people = make_study(tmp_path / "study", (question,), items, raters=1)
+    (rater,) = people.file.raters
+    lines = [
+        (rater.name, item, {"writer": f"writer_{1 + (n == 9)}"})
+        for n, item in enumerate(rater.items)
+    ]
+    (result,) = people_results(say(people, lines)).questions
+    every, most, one = result.chance
+    assert every.right.hits == most.right.hits == one.right.hits == 9
+    # Nine of ten or rarer, both sides: 2 (10 + 1) / 2^10.
+    assert every.p == most.p == one.p == pytest.approx(22 / 1024)
+    assert (one.who, one.guess) == (rater.name, 0.5)
+
+
+def test_a_place_is_its_room_and_with_a_thing_both(tmp_path: Path) -> None:
+    question = Question(name="transfer", kind="place", text="Where?", asset=True)
+    places = {"Kitchen_1": ("table_1",), "Hall_1": ("shelf_1",)}
+    known = {"generator": {"transfer": {"region": "Hall_1", "asset": "shelf_1"}}}
+    items = [Item(id=f"i{n}", places=places, references=known) for n in range(3)]
+    people = make_study(tmp_path / "study", (question,), items, raters=2)
+    there = {"transfer": {"region": "Hall_1", "asset": "shelf_1"}}
+    strange = {"transfer": {"region": "Nowhere"}}
+    lines = [(r.name, i, there) for r in people.file.raters for i in r.items[:2]]
+    lines.append((people.raters[0], people.file.raters[0].items[2], strange))
+    people = say(people, lines)
+    questions, left_out = asked(people)
+    assert left_out == 1
+    assert [each.name for each in questions] == ["transfer", "transfer with asset"]
+    found = people_results(people)
+    assert found.strange == 1
+    assert found.questions[0].judges["generator"].mean.value == 1
+    assert set(found.questions[1].counts) == {"Hall_1: shelf_1"}
+
+
+@pytest.mark.parametrize("raters", [1, 2])
+def test_a_study_that_nobody_has_answered_is_shown(tmp_path: Path, raters: int) -> None:
+    people = make_study(tmp_path / "study", (VERDICT, CLARITY), [Item(id="i1")], raters)
+    found = people_results(people)
+    for blocks in RESULTS.values():
+        assert record_of(blocks(found))
+    assert {each.state for each in found.raters} == {"not begun"}
+    one = people_results(say(people, [("rater-0", "i1", {"verdict": "yes", "clarity": 3})]))
+    assert "no item has two answers" in str(record_of(agreement_blocks(one)))
+    assert "no judge" in str(record_of(judge_blocks(one)))
+    assert one.raters[0].state == "done"
+
+
+def test_a_report_is_kept_and_has_no_link_in_it(tmp_path: Path) -> None:
+    people = simulated_study(tmp_path / "study")
+    shown = report_people(people.path, tmp_path / "out")
+    assert [path.name for path in shown.files] == ["report.md", "report.json"]
+    kept = read_report(tmp_path / "out")
+    assert kept.title == "Is it right?"
+    tokens = read_links(people.path).values()
+    assert (people.path / LINKS).exists()
+    for path in shown.files:
+        assert not any(token in path.read_text() for token in tokens)
+    assert "Krippendorff" in shown.files[0].read_text()
+
+
+def test_what_is_no_study_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"people\.json"):
+        people_results(tmp_path)
+
+
+def test_a_study_as_a_bundle_has_the_plans_of_its_items(tmp_path: Path) -> None:
+    shown = record_of(SceneMap(scene="home:4"))
+    items = [Item(id=f"i{n}", scene="home:4", blocks=(shown,)) for n in range(2)]
+    people = make_study(tmp_path / "study", (VERDICT,), items)
+    documents = Documents(open_sources([str(people.path)], print), given=True)
+    made = {path: documents.get(path) for path in documents.paths()}
+    (plan,) = {block["plan"] for block in made["source/0/sample/i0"]["blocks"] if "plan" in block}
+    assert f"plan/{plan}" in made
+    assert not any(token in str(made) for token in read_links(people.path).values())
+
+
+def test_a_form_without_a_question_is_shown_by_its_counts(tmp_path: Path) -> None:
+    walked = make_study(tmp_path / "study", (), [Item(id="i1"), Item(id="i2")], 1)
+    people = say(walked, [("rater-0", "i1", {})])
+    found = people_results(people.path)
+    assert "nothing that is counted" in str(record_of(agreement_blocks(found)))
+    assert report_people(people.path, tmp_path / "out").record["left"] == 1
