@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -37,19 +38,27 @@ class Hops:
     """Counts the hops of a walk, and holds the robot before the one after so many."""
 
     def __init__(self, talk: Talk) -> None:
-        self.talk, self.left, self.at = talk, 0, ""
+        self.talk, self.left, self.at, self._due = talk, 0, "", False
         self.held = threading.Event()
+        talk.context = replace(talk.context, before_hop=self._before_hop)
 
     def begin(self, hops: int) -> None:
-        self.left, self.at = hops, self.talk.trail[-1][0]
+        self.left, self.at, self._due = hops, self.talk.trail[-1][0], False
         self.held.clear()
 
     def moved(self, pose: Mapping[str, Any]) -> None:
         hopped, self.at = pose["viewpoint"] != self.at, pose["viewpoint"]
         self.left -= hopped
         if hopped and self.left == 0 and self.talk.goal is not None:
-            self.talk.pace = LONG
+            self._due = True
+
+    async def _before_hop(self) -> None:
+        # Whoever speaks waits until it is held: words then always come in this very pause.
+        if self._due:
+            self._due, self.talk.pace = False, LONG
             self.held.set()
+            await self.talk._pause()
+            self.talk.pace = 0.0
 
 
 def turns_of(dialogue: Dialogue) -> Turns:
@@ -94,7 +103,6 @@ async def at_the_terminal(dialogue: Dialogue) -> Any:
             while not under_way.done() and not hops.held.is_set():
                 await asyncio.sleep(0)
             if hops.held.is_set():
-                talk.pace = 0.0
                 await talk.hear(cut.say if cut and not cut.say.startswith("/") else None)
             await under_way
             if cut and cut.say == "/undo":
@@ -126,7 +134,6 @@ def in_the_room(chat: Chatting, dialogue: Dialogue, say: Callable[[str], None]) 
         until(lambda n=before: len(talk.transcript) != n or not sitting.busy)
         until(lambda: hops.held.is_set() or not sitting.busy)
         if hops.held.is_set():
-            talk.pace = 0.0
             plain = cut and (cut.say == "/undo" or not cut.say.startswith("/"))
             say(cut.say if cut and plain else "Esc")
             until(lambda: not sitting.busy)
