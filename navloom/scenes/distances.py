@@ -11,7 +11,7 @@ above.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -150,6 +150,21 @@ def metre_table(scene: Scene, metric: Metric = "2d") -> DistanceTable:
         return DistanceTable(*_all_pairs(scene.navigation_graph(), lambda data: data[weight]))
 
     return per_scene(scene, f"metre_table_{metric}", make)
+
+
+def metre_table_without(scene: Scene, closed: Iterable[tuple[str, str]]) -> DistanceTable:
+    """The all-pairs table over G under ``"2d"`` without some of its edges, made anew.
+
+    Args:
+        scene: the scene.
+        closed: the two viewpoints of each edge that nobody takes, either way round.
+
+    Returns:
+        A table whose rows are those of :func:`metre_table`.
+    """
+    graph = scene.navigation_graph()
+    graph.remove_edges_from(closed)
+    return DistanceTable(*_all_pairs(graph, lambda data: data["metres_2d"]))
 
 
 def _all_pairs(

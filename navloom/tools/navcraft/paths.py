@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from navloom.errors import did_you_mean
 from navloom.scenes.distances import DistanceTable, hop_table, metre_table, per_scene
-from navloom.scenes.scene import Item, Point3, Region, Scene, Viewpoint, distance_2d
+from navloom.scenes.scene import Item, Link, Point3, Region, Scene, Viewpoint, distance_2d
 
 Ways = dict[tuple[str, str], tuple[str, ...]]
 """The transitions from region to region; () to itself, missing where there is no way."""
@@ -178,6 +178,8 @@ def _find_ways(scene: Scene) -> Ways:
 
 ITEM_NODE = "item "
 """Goes before an item's id in the name of its node, to keep it apart from a viewpoint's."""
+POINT_NODE = "point "
+"""Goes before a point's coordinates and region in the name of its node."""
 MOST_TIES = 256
 """Choices among viewpoints that tie that are looked at."""
 _TIE, _MOST_TYING = 1e-9, 4
@@ -189,7 +191,8 @@ class Anchor:
     """A place on G+.
 
     Attributes:
-        node: its name on a route: a viewpoint id, or an item id.
+        node: its name on a route: a viewpoint id, or an item's or a point's after ``ITEM_NODE`` or
+            ``POINT_NODE``.
         viewpoint: row of its viewpoint in the metre table.
         spur: metres on the ground plane from the place to that viewpoint.
     """
@@ -265,9 +268,52 @@ def metric_graph(scene: Scene) -> MetricGraph:
     return per_scene(scene, "g_plus", make)
 
 
+def anchor_at(scene: Scene, point: Point3, region: str) -> Anchor | None:
+    """Any point of a region as a place on G+, joined to its nearest viewpoint as items are.
+
+    Args:
+        scene: the scene.
+        point: (x, y, z) in metres.
+        region: the id of the region it lies in.
+
+    Returns:
+        Its anchor; None where neither the region nor its floor has a viewpoint.
+    """
+    viewpoints = scene.viewpoints_by_region[region] or _on_floor(scene, region)
+    if not viewpoints:
+        return None
+    viewpoint, spur = _nearest(point, viewpoints)[0]
+    x, y, z = point
+    # repr keeps every bit, so that the node alone says where the point is.
+    node = f"{POINT_NODE}{x!r} {y!r} {z!r} {region}"
+    return Anchor(node, metre_table(scene, "2d").index[viewpoint.id], spur)
+
+
 def whereabouts(scene: Scene, node: str) -> Viewpoint | Item:
-    """What a node of G+ is."""
+    """What a node of G+ is; of a point (:func:`anchor_at`) a viewpoint that stands there."""
+    if node.startswith(POINT_NODE) and node not in scene.viewpoint_by_id:
+        x, y, z, region = node.removeprefix(POINT_NODE).split(" ", 3)
+        return Viewpoint(id=node, position=(float(x), float(y), float(z)), region=region)
     return scene.viewpoint_by_id.get(node) or scene.item_by_id[node.removeprefix(ITEM_NODE)]
+
+
+def link_crossed(scene: Scene, here: Viewpoint, there: Viewpoint) -> int | None:
+    """The link that an edge of G crosses: of those between its regions, the one nearest its middle.
+
+    Returns:
+        Its index in ``scene.links``; None where the edge stays in a region, or no link joins its
+        two.
+    """
+    regions = {here.region, there.region}
+    x, _, z = ((one + other) / 2 for one, other in zip(here.position, there.position, strict=True))
+
+    def off(numbered: tuple[int, Link]) -> tuple[float, int]:
+        number, link = numbered
+        metres = 0.0 if link.point is None else distance_2d((x, 0.0, z), link.point)
+        return metres, number
+
+    links = [(i, link) for i, link in enumerate(scene.links) if {link.a, link.b} == regions]
+    return min(links, key=off)[0] if links else None
 
 
 def spot_of(scene: Scene, node: str) -> tuple[int, float, float]:

@@ -19,8 +19,14 @@ from itertools import pairwise, product
 from typing import Any, Literal
 
 from navloom.errors import UsageError
-from navloom.scenes.scene import Link, Point3, Scene, distance_2d
-from navloom.tools.navcraft.paths import Anchor, metric_graph, unknown_region, whereabouts
+from navloom.scenes.scene import Point3, Scene, distance_2d
+from navloom.tools.navcraft.paths import (
+    Anchor,
+    link_crossed,
+    metric_graph,
+    unknown_region,
+    whereabouts,
+)
 from navloom.tools.navcraft.relay import COLLAB_TYPES, RobotName, find_transfer, roles_of
 from navloom.tools.navcraft.task import RelayTask, Transfer, no_such_item
 
@@ -54,6 +60,23 @@ class Speeds:
 
 EVEN = Speeds()
 """Both at 1 m/s, so that seconds are metres."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One robot carries one object from one place to another.
+
+    Attributes:
+        robot: its name.
+        object: the id of what it carries.
+        origin: where it takes it.
+        to: where it puts it down; a handoff where another leg of the object starts there.
+    """
+
+    robot: str
+    object: str
+    origin: Anchor
+    to: Anchor
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,25 +311,12 @@ def _places(scene: Scene, here: Stop, there: Stop) -> list[Place]:
         return [("handoff", a, b, "")]
     places: list[Place] = [("edge", a, b, "")]
     if here.region and there.region and here.region != there.region:
-        door = _doorway(scene, here, there)
+        ends = scene.viewpoint_by_id[here.node], scene.viewpoint_by_id[there.node]
+        door = link_crossed(scene, *ends)
         if door is not None:
             near, far = sorted((here.region, there.region))
             places.append(("doorway", near, far, str(door)))
     return places
-
-
-def _doorway(scene: Scene, here: Stop, there: Stop) -> int | None:
-    """The link an edge crosses: of those between its regions, the one nearest its middle."""
-    regions = {here.region, there.region}
-    x, _, z = ((one + other) / 2 for one, other in zip(here.position, there.position, strict=True))
-
-    def off(numbered: tuple[int, Link]) -> tuple[float, int]:
-        number, link = numbered
-        metres = 0.0 if link.point is None else distance_2d((x, 0.0, z), link.point)
-        return metres, number
-
-    links = [(i, link) for i, link in enumerate(scene.links) if {link.a, link.b} == regions]
-    return min(links, key=off)[0] if links else None
 
 
 def _covered(spells: list[Spell]) -> float:

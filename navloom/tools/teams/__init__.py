@@ -1,0 +1,1 @@
+"""Teams on paper: robots with bodies that carry several things over several handoffs."""

@@ -1,0 +1,312 @@
+"""A team's plan: robots with bodies, and the legs over which they carry things (CoNavBench 3.1.3).
+
+Alone is one leg, Type-A1 and Type-A2 are two, a chain over K handoffs is K + 1. A place is an
+anchor on G+ or any point of a region, so that a plan can be made anew on the way. A robot does its
+legs in the order they stand in; of one object the legs make one way from where it lies to where it
+ends, and each waits for the leg that brings the object.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from navloom.errors import UsageError, did_you_mean
+from navloom.scenes.bodies import Embodiment, get_body
+from navloom.scenes.scene import Point3, Scene
+from navloom.sim.protocol import Pose
+from navloom.tools.forms import listed, quoted
+from navloom.tools.moving.surroundings import region_of
+from navloom.tools.navcraft.paths import (
+    Anchor,
+    MetricGraph,
+    anchor_at,
+    metric_graph,
+    unknown_region,
+)
+from navloom.tools.navcraft.relay import RelayChoice, roles_of
+from navloom.tools.navcraft.schedule import EVEN, Leg, Speeds
+from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.teams.passable import passable_graph
+
+MOST_ROBOTS = 12
+MOST_LEGS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """Who carries.
+
+    Attributes:
+        name: ``robot_1``, ...; no two robots of a plan share it.
+        start: where it stands at second 0.
+        body: what it can pass; None, the papers' robots, passes everywhere.
+        speed: metres a second.
+
+    Raises:
+        UsageError: the speed is not above 0.
+    """
+
+    name: str
+    start: Anchor
+    body: Embodiment | None = None
+    speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.speed) and self.speed > 0):
+            raise UsageError(
+                f"{self.name}'s speed must be above 0 metres a second, not {self.speed}."
+            )
+
+    def graph(self, scene: Scene) -> MetricGraph:
+        """G+ as its body may walk it."""
+        return passable_graph(scene, self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamErrand:
+    """One thing to be brought from where it lies to where it belongs.
+
+    Attributes:
+        object: the id of the thing.
+        origin: where it lies.
+        end: where it goes.
+    """
+
+    object: str
+    origin: Anchor
+    end: Anchor
+
+
+@dataclass(frozen=True)
+class TeamPlan:
+    """Who carries what from where to where; whether bodies get there is not asked here.
+
+    Attributes:
+        robots: the team; one that has no leg stays where it is.
+        legs: in an order in which each robot does its own.
+
+    Raises:
+        UsageError: no robot or over ``MOST_ROBOTS``, no leg or over ``MOST_LEGS``, two robots of
+            one name, a leg of an unknown robot, legs of an object that make no single way, or
+            robots that wait for each other.
+    """
+
+    robots: tuple[Robot, ...]
+    legs: tuple[Leg, ...]
+
+    def __post_init__(self) -> None:
+        check_team(self.robots)
+        if not 1 <= len(self.legs) <= MOST_LEGS:
+            raise UsageError(f"A plan has 1 to {MOST_LEGS} legs, not {len(self.legs)}.")
+        names = [robot.name for robot in self.robots]
+        for number, leg in enumerate(self.legs, 1):
+            if leg.robot not in names:
+                raise UsageError(
+                    f"Leg {number} is of {quoted(leg.robot)}, who is not in the team: "
+                    f"{listed(names)}.{did_you_mean(leg.robot, names)}"
+                )
+            if leg.origin.node == leg.to.node:
+                raise UsageError(f"Leg {number} takes {quoted(leg.object)} nowhere.")
+        for thing, legs in self._legs_by_object.items():
+            _check_way(thing, legs)
+        _ = self.order
+
+    @cached_property
+    def robot_by_name(self) -> dict[str, Robot]:
+        """The robots by name."""
+        return {robot.name: robot for robot in self.robots}
+
+    @cached_property
+    def ways(self) -> dict[str, tuple[Leg, ...]]:
+        """Each object's legs in the order it is carried over them; objects as they first occur."""
+        return {thing: tuple(_in_order(legs)) for thing, legs in self._legs_by_object.items()}
+
+    @cached_property
+    def errands(self) -> tuple[TeamErrand, ...]:
+        """What the plan comes to, an errand an object."""
+        return tuple(
+            TeamErrand(thing, way[0].origin, way[-1].to) for thing, way in self.ways.items()
+        )
+
+    @cached_property
+    def handoffs(self) -> tuple[tuple[Leg, Leg], ...]:
+        """Each leg whose ``to`` is another's ``origin``, with that other."""
+        return tuple(pair for way in self.ways.values() for pair in pairwise(way))
+
+    @cached_property
+    def order(self) -> tuple[Leg, ...]:
+        """The legs so that each stands after those it waits for: its robot's and its object's."""
+        brings = {after: before for before, after in self.handoffs}
+        done: list[Leg] = []
+        left = list(self.legs)
+        while left:
+            busy = set[str]()
+            for leg in left:
+                if leg.robot not in busy and brings.get(leg) not in left:
+                    break
+                busy.add(leg.robot)
+            else:
+                raise UsageError(_waiting_in_a_circle(left, brings))
+            done.append(leg)
+            left.remove(leg)
+        return tuple(done)
+
+    @property
+    def _legs_by_object(self) -> dict[str, list[Leg]]:
+        found = defaultdict[str, list[Leg]](list)
+        for leg in self.legs:
+            found[leg.object].append(leg)
+        return dict(found)
+
+
+def check_team(robots: Sequence[Robot]) -> None:
+    """Refuse what is no team.
+
+    Raises:
+        UsageError: no robot, over ``MOST_ROBOTS``, or two of one name.
+    """
+    if not 1 <= len(robots) <= MOST_ROBOTS:
+        raise UsageError(f"A team has 1 to {MOST_ROBOTS} robots, not {len(robots)}.")
+    names = [robot.name for robot in robots]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"Two robots are called {quoted(twice[0])}: give each a name of its own.")
+
+
+def make_robot(
+    scene: Scene, name: str, start: Anchor | Point3 | str, body: Embodiment | str | None = None
+) -> Robot:
+    """A robot by names.
+
+    Args:
+        scene: where it is.
+        name: what it is called.
+        start: a region, an anchor, or a point (x, y, z) in metres.
+        body: its body or that body's name, at whose speed it goes; None passes everywhere at 1 m/s.
+
+    Raises:
+        UsageError: an unknown region, one without viewpoints, or a body that does not drive.
+        SceneError: an unknown body.
+    """
+    known = get_body(body) if isinstance(body, str) else body
+    if known is not None and known.speed <= 0:
+        raise UsageError(f"{name} cannot be a {known.name}: that body does not drive by itself.")
+    return Robot(name, place_on(scene, start), known, 1.0 if known is None else known.speed)
+
+
+def place_on(scene: Scene, place: Anchor | Point3 | str) -> Anchor:
+    """A place of a plan: a region's start, an item by its id, a point, or an anchor as it is.
+
+    Raises:
+        UsageError: there is no such region or item, or it cannot be joined to G+.
+    """
+    if isinstance(place, Anchor):
+        return place
+    graph = metric_graph(scene)
+    if isinstance(place, str):
+        found = graph.starts.get(place) or graph.items.get(place)
+        if found is not None:
+            return found
+        if place in scene.region_by_id:
+            raise UsageError(f"No robot can start in {place}: it has no viewpoint.")
+        if place in scene.item_by_id:
+            raise UsageError(f"{quoted(place)} is no place for a robot: it has no viewpoint near.")
+        raise UsageError(unknown_region(scene, place, argument="place"))
+    region = region_of(scene, Pose(place))
+    found = None if region is None else anchor_at(scene, place, region)
+    if found is None:
+        raise UsageError(f"The point {place} is in no region that has a viewpoint.")
+    return found
+
+
+def relay_plan(
+    task: RelayTask,
+    choice: RelayChoice | None,
+    *,
+    speeds: Speeds = EVEN,
+    bodies: Sequence[Embodiment | None] = (None, None),
+) -> TeamPlan:
+    """A relay of two, or robot_1 alone, as a plan.
+
+    Args:
+        task: the single-robot task.
+        choice: the relay; None is robot_1 alone, beside nobody.
+        speeds: how fast the robots go.
+        bodies: robot_1's and robot_2's.
+
+    Raises:
+        UsageError: a name is not there, or has no place on G+.
+    """
+    thing = task.object_item.id
+    start, origin, end = task.start_anchor, task.object_anchor, task.end_anchor
+    if start is None or origin is None or end is None:
+        raise UsageError("This task cannot be walked: a start, the object or the end has no place.")
+    one = Robot("robot_1", start, bodies[0], speeds.robot_1)
+    if choice is None:
+        return TeamPlan((one,), (Leg("robot_1", thing, origin, end),))
+    helper = task.helpers.get(choice.robot_2_start_region)
+    transfer = task.transfers.get((choice.transfer_region, choice.transfer_asset))
+    if helper is None or helper.anchor is None or transfer is None or transfer.anchor is None:
+        raise UsageError(f"{', '.join(choice)} is no relay of this task: a name has no place.")
+    two = Robot("robot_2", helper.anchor, bodies[1], speeds.robot_2)
+    fetcher, deliverer = roles_of(choice.collab_type)
+    legs = Leg(fetcher, thing, origin, transfer.anchor), Leg(deliverer, thing, transfer.anchor, end)
+    return TeamPlan((one, two), legs)
+
+
+def relay_choice(plan: TeamPlan, task: RelayTask) -> RelayChoice | None:
+    """The relay that a plan is; None where the papers' keys cannot say it.
+
+    They say two robots without bodies, one errand, one handoff at an asset, starts in regions.
+    """
+    if len(plan.robots) != 2 or len(plan.legs) != 2 or len(plan.handoffs) != 1:
+        return None
+    if any(robot.body is not None for robot in plan.robots):
+        return None
+    first, _ = plan.handoffs[0]
+    kind = {"robot_2": "Type-A1", "robot_1": "Type-A2"}.get(first.robot)
+    start = plan.robot_by_name.get("robot_2")
+    helpers = [h.region for h in task.helpers.values() if start and h.anchor == start.start]
+    places = [key for key, x in task.transfers.items() if x.anchor == first.to]
+    if kind is None or not helpers or not places:
+        return None
+    choice = RelayChoice(helpers[0], *places[0], kind)
+    return choice if set(relay_plan(task, choice).legs) == set(plan.legs) else None
+
+
+def _in_order(legs: Sequence[Leg]) -> Iterable[Leg]:
+    after = {leg.origin.node: leg for leg in legs}
+    ends = {leg.to.node for leg in legs}
+    leg = next((each for each in legs if each.origin.node not in ends), None)
+    while leg is not None:
+        yield leg
+        leg = after.get(leg.to.node)
+
+
+def _check_way(thing: str, legs: Sequence[Leg]) -> None:
+    origins, ends = ([getattr(leg, end).node for leg in legs] for end in ("origin", "to"))
+    for nodes, what in ((origins, "taken from"), (ends, "brought to")):
+        twice = [node for node in nodes if nodes.count(node) > 1]
+        if twice:
+            raise UsageError(f"{quoted(thing)} is {what} {quoted(twice[0])} twice.")
+    if not set(origins) - set(ends):
+        raise UsageError(
+            f"{quoted(thing)} goes in a circle: each of its legs waits for another, so none begins."
+        )
+    walked = list(_in_order(legs))
+    if len(walked) < len(legs):
+        lost = next(leg for leg in legs if leg not in walked)
+        raise UsageError(f"{quoted(thing)} is never brought to {quoted(lost.origin.node)}.")
+
+
+def _waiting_in_a_circle(left: Sequence[Leg], brings: dict[Leg, Leg]) -> str:
+    waits = [(leg, brings[leg]) for leg in left if brings.get(leg) in left]
+    said = " and ".join(
+        f"{leg.robot} for the {quoted(leg.object)} from {before.robot}" for leg, before in waits[:2]
+    )
+    return f"The plan waits for itself: {said}. Give a robot's legs in an order that can be done."
