@@ -124,6 +124,10 @@ class SynthRequest(Request):
         bool, Opt("With --verify-sim, a relay that could not be driven counts as failed.")
     ] = False
     constrain: Constrain = True
+    tools: Annotated[
+        Literal["check", "none"],
+        Opt("What the model may call to check an answer; without tools the same rules hold."),
+    ] = "check"
     compact: Compact = False
     """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
     choices: Annotated[
@@ -159,6 +163,8 @@ class SynthRequest(Request):
                 raise UsageError(
                     f"{name}={said!r} goes with compact=True (--compact): whole answers have none"
                 )
+        if self.compact and self.tools == "none":
+            raise UsageError("--tools none goes without --compact, which offers no tools anyway")
         if self.faster and self.types == "a2":
             raise UsageError(
                 "--faster leaves no relay of --types a2: the object is carried no shorter way over"
@@ -230,7 +236,8 @@ class SynthRequest(Request):
         from navloom.scenes.bodies import body_of
 
         names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
-        names = [f"{name}_choices" for name in names] if self.compact else names
+        ending = "_choices" if self.compact else "_untooled" if self.tools == "none" else ""
+        names = [f"{name}{ending}" for name in names]
         # A profile's file may change between two sessions; those of the package do not.
         own = {name for name in self.profile if name not in (*profile_names(), _NO_PROFILE)}
         given = {name: load_profile(name) for name in sorted(own)}
@@ -241,6 +248,8 @@ class SynthRequest(Request):
         else:
             # A run that drives nothing is what it was before relays could be driven.
             asked = {name: value for name, value in asked.items() if name not in VERIFYING}
+        if self.tools == "check":
+            del asked["tools"]  # a run with tools is what it was before they could be left out
         return {
             **asked,
             "profile": [

@@ -29,7 +29,7 @@ from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.uri import scene_of
 from navloom.tools.navcraft.wish import Asked, drawn
 
-_HELP = ("constrain", "compact", "precise_repairs", *COMPACT_ONLY)
+_HELP = ("constrain", "tools", "compact", "precise_repairs", *COMPACT_ONLY)
 
 
 @dataclass(kw_only=True)

@@ -26,7 +26,7 @@ from navloom.errors import ModelError
 from navloom.models.builtin import Request, ToolResult
 from navloom.scenes.lexicon import word_table
 from navloom.tools.navcraft.errand import Errand, errand_answer, fetched_to
-from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayChoice, relay_answer
+from navloom.tools.navcraft.relay import COLLAB_TYPES, RelayAnswer, RelayChoice, relay_answer
 from navloom.tools.navcraft.worth import can_hold, carry_grade, plausibility
 
 _CHECK_PATHS = "check_two_path_and_adjacency"
@@ -86,6 +86,16 @@ class Home:
         """All region ids, in the prompt's order."""
         return list(self.links)
 
+    def way(self, start: str, end: str) -> list[str]:
+        """The transitions of a way of fewest links; none where there is no way."""
+        left = self.hops(end)
+        here, found = start, list[str]()
+        while here != end and here in left:
+            there = next(each for each in self.links[here] if left[each] == left[here] - 1)
+            found.append(f"{here} -> {there}")
+            here = there
+        return found
+
     def hops(self, start: str) -> dict[str, int]:
         """Links from a region to every region one can reach from it."""
         reached, queue = {start: 0}, deque([start])
@@ -137,6 +147,10 @@ def _single(request: Request, propose: Any) -> AIMessage:
     if proposal is None:
         return AIMessage("No errand in this home meets the rules.")
     obj, asset, triple = proposal
+    if _CHECK_PATHS not in request.tools:
+        start, target, end = triple
+        path = [*home.way(start, target), *home.way(target, end)]
+        return request.answer(errand_answer(Errand(start, target, obj, end, asset), path))
     return _call(
         rng,
         f"Object: {obj}. End asset: {asset}.",
@@ -261,10 +275,20 @@ def _collab(request: Request, propose: Any) -> AIMessage:
         return AIMessage(json.dumps(relay_answer(errand, RelayChoice(**calls[-1].args))))
     rng = _rng(request)
     tried = {tuple(c.args.get(key) for key in RelayChoice._fields) for c in calls}
+    tried |= {tuple(each) for each in _told_before(request)}
     relay = propose(request, home, errand, rng, tried)
     if relay is None:
         return AIMessage('{"phase_2": null}')
+    if _CHECK_RELAY not in request.tools:
+        return request.answer(relay_answer(errand, relay))
     return _call(rng, "Let me check this relay.", _CHECK_RELAY, relay._asdict())
+
+
+def _told_before(request: Request) -> list[RelayChoice]:
+    """The relays that were answered before, without a tool, and turned down."""
+    spoken = [m for m in request.messages if isinstance(m, AIMessage) and not m.tool_calls]
+    said = (json.loads(str(message.content)) for message in spoken)
+    return [RelayAnswer.model_validate(each["phase_2"]).choice for each in said]
 
 
 def _near_relay(

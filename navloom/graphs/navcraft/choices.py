@@ -56,6 +56,9 @@ class ChoiceSettings(TurnLimits):
     """Hop threshold of 3.1.2: a leg has at least ``max(2, tau)`` hops."""
     constrain: bool = True
     """Hold the model to the answer's schema, where its backend can."""
+    tools: Literal["check", "none"] = "check"
+    """What a whole answer may be checked with before it is given: the tools, or nothing. Without
+    them the answer is held to the same rules, and what they would have said is told back."""
     hold_names: bool = True
     """With ``constrain`` and ``compact``: the schema lists the names that exist."""
     compact: bool = False
@@ -82,6 +85,13 @@ class ChoiceSettings(TurnLimits):
     def schema_holds(self) -> bool:
         """Whether the model can be held to those names, so that the prompt need not list them."""
         return self.lists_names and takes_schema(self.model)
+
+
+def prompt_suffix(compact: bool, tools: str) -> str:
+    """How the name of the prompt ends that asks for small choices, or for answers without tools."""
+    if compact:
+        return "_choices"
+    return "_untooled" if tools == "none" else ""
 
 
 class Thing(NamedTuple):

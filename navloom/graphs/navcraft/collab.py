@@ -34,9 +34,9 @@ from navloom.errors import UsageError
 from navloom.graphs.agent import AgentGraph
 from navloom.graphs.calling import as_node
 from navloom.graphs.navcraft import single as navcraft_single
-from navloom.graphs.navcraft.choices import Choices
+from navloom.graphs.navcraft.choices import Choices, prompt_suffix
 from navloom.graphs.navcraft.relay_choices import Offer, chosen_relay, relay_question
-from navloom.graphs.navcraft.single import relay_tools
+from navloom.graphs.navcraft.single import compared_relay, relay_tools
 from navloom.graphs.turns import (
     Call,
     Conversation,
@@ -54,10 +54,11 @@ from navloom.scenes.prompt import scene_json
 from navloom.scenes.scene import prompt_name
 from navloom.scenes.uri import scene_of
 from navloom.sim.registry import get_simulator
-from navloom.tools.forms import listed
+from navloom.tools.forms import Violation, listed, read_form
 from navloom.tools.navcraft.errand import Errand, read_errand
 from navloom.tools.navcraft.optimum import Relays, all_relays, relay_record
 from navloom.tools.navcraft.relay import (
+    UNNAMED,
     RelayAnswer,
     RelayChoice,
     RobotName,
@@ -74,6 +75,7 @@ NOT_WORTH_IT = "not worth it"
 NOT_DRIVEN = "not_driven"
 RELAY = "relay"
 TASKS_KEPT = 16
+_NO_SHORTER = "It does not shorten robot_1's way."
 
 
 class Input(TypedDict):
@@ -205,7 +207,7 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
     scene, constrain, strict = scene_of(context.scene), context.constrain, context.strict_helper
     if context.compact:
         return relay_question(state, _offer(state, context), _errand(state, context))
-    rendered = load_prompt("navcraft_collab").render(
+    rendered = load_prompt(prompt_name_of(context)).render(
         scene_graph=scene_json(scene),
         phase_1=json.dumps({"phase_1": state["phase_1"]}),
         seed=state["seed"],
@@ -222,6 +224,8 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
 
 def tools(state: State, context: Context) -> Sequence[BaseTool]:
     """What the model may call."""
+    if context.tools == "none":
+        return ()
     # To describe a tool costs more than to call it a hundred times.
     kept = per_scene(
         scene_of(context.scene), "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools)
@@ -244,7 +248,7 @@ def _advice(call: Call, before: list[Call], context: Context) -> str:
         left = [region.id for region in scene_of(context.scene).regions if region.id not in tried]
         return f"{key} tried: {listed(sorted(tried))}; left: {listed(left)}."
 
-    why = (call.result or {}).get("error", "It does not shorten robot_1's way.")
+    why = (call.result or {}).get("error", _NO_SHORTER)
     return (
         f"This call failed before and fails again. {why} "
         f"{part('robot_2_start_region')} {part('transfer_region')}"
@@ -271,6 +275,10 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
         if confirmed is None:
             return update
         answer = relay_answer(errand, confirmed)
+    elif context.tools == "none":
+        confirmed, refused = _held(answer, state, context)
+        if refused:
+            return sent_back(state, refused, context)
     plan, wrong = read_relay(answer, scene_of(context.scene), errand, confirmed)
     if plan is not None and confirmed is not None and not wrong:
         result = _result(plan, confirmed, state, context)
@@ -285,6 +293,28 @@ def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, A
             "result": result,
         }
     return sent_back(state, wrong, context)
+
+
+def _held(
+    answer: dict[str, Any], state: State, context: Context
+) -> tuple[RelayChoice | None, list[Violation]]:
+    """The relay that an answer without tools means, and what the tool would have said of it."""
+    plan, wrong = read_form(answer, "phase_2", RelayAnswer)
+    if plan is None:
+        return None, wrong
+    if plan.choice.transfer_asset == UNNAMED:
+        said = (
+            '"Subtask instruction" of the robot that fetches must read: Take the [object] from'
+            " [target region] to the [transfer asset] in [transfer region]."
+        )
+        return None, [Violation("wrong_instruction", said)]
+    wish = Wish(**state["asked"])
+    found = compared_relay(
+        _task(state, context), plan.choice, strict=context.strict_helper, wish=wish
+    )
+    if found["efficient"]:
+        return plan.choice, []
+    return None, [Violation("not_efficient", found.get("error", _NO_SHORTER))]
 
 
 def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any]:
@@ -303,7 +333,7 @@ def _driven(relay: RelayChoice, state: State, context: Context) -> dict[str, Any
 
 def prompt_name_of(context: Context) -> str:
     """Which prompt a context asks for a relay with."""
-    return "navcraft_collab_choices" if context.compact else "navcraft_collab"
+    return f"navcraft_collab{prompt_suffix(context.compact, context.tools)}"
 
 
 def _result(

@@ -28,7 +28,7 @@ from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
 from navloom.graphs.agent import AgentGraph, FromPython, Growing
-from navloom.graphs.navcraft.choices import Choices, ChoiceSettings
+from navloom.graphs.navcraft.choices import Choices, ChoiceSettings, prompt_suffix
 from navloom.graphs.navcraft.errand_choices import chosen_errand, errand_question
 from navloom.graphs.turns import (
     Call,
@@ -89,7 +89,7 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
     profile = load_profile(profile) if isinstance(profile, str) else profile
     if context.compact:
         return errand_question(state, context, profile)
-    rendered = load_prompt("navcraft_single").render(
+    rendered = load_prompt(prompt_name_of(context)).render(
         scene_graph=scene_json(scene),
         profile=json.dumps(profile and profile.model_dump(by_alias=True)),
         seed=state["seed"],
@@ -104,6 +104,8 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
 
 def tools(_: State, context: Context) -> Sequence[BaseTool]:
     """What the model may call."""
+    if context.tools == "none":
+        return ()
     scene, tau, constrain = scene_of(context.scene), context.tau, context.constrain
     return per_scene(
         scene,
@@ -211,7 +213,7 @@ def errand_record(task: RelayTask, tau: int) -> dict[str, Any]:
 
 def prompt_name_of(context: Context) -> str:
     """Which prompt a context asks with."""
-    return "navcraft_single_choices" if context.compact else "navcraft_single"
+    return f"navcraft_single{prompt_suffix(context.compact, context.tools)}"
 
 
 def _legs(task: ErrandAnswer, target: str) -> list[int]:
@@ -308,20 +310,9 @@ def relay_tools(
     regions = [region.id for region in task.scene.regions] if constrain else None
     names = [name for region, name in task.transfers] if constrain else []
 
-    def compared(**asked: str) -> dict[str, Any]:
-        found = check_collab_path_efficient(task, **asked, strict=strict)
-        if wish is None or not found["efficient"]:
-            return found
-        why = wish.why_not(task, RelayChoice(**asked), found["r1_rate"], found["g_rate"])
-        if why is None:
-            return found
-        relays = all_relays(task, strict=strict)
-        said = f"{why} {advice(relays, wish, RelayChoice(**asked))}"
-        return {**found, "efficient": False, "error": said}
-
     return [
         StructuredTool.from_function(
-            compared,
+            lambda **asked: compared_relay(task, RelayChoice(**asked), strict=strict, wish=wish),
             name="check_collab_path_efficient",
             description=_RELAY,
             args_schema=_arguments(
@@ -338,6 +329,20 @@ def relay_tools(
             ),
         )
     ]
+
+
+def compared_relay(
+    task: RelayTask, relay: RelayChoice, *, strict: bool = False, wish: Wish | None = None
+) -> dict[str, Any]:
+    """What ``check_collab_path_efficient`` says of a relay, and of what was asked of it."""
+    found = check_collab_path_efficient(task, *relay, strict=strict)
+    if wish is None or not found["efficient"]:
+        return found
+    why = wish.why_not(task, relay, found["r1_rate"], found["g_rate"])
+    if why is None:
+        return found
+    said = f"{why} {advice(all_relays(task, strict=strict), wish, relay)}"
+    return {**found, "efficient": False, "error": said}
 
 
 def _arguments(name: str, **fields: tuple[Any, Any]) -> type[BaseModel]:
