@@ -139,7 +139,9 @@ class PeopleSource(Source):
             "state": "done" if said == whole else f"{said} of {whole} answered",
             "samples": len(people.items),
         }
-        tabs = (("progress", "Progress"), *(_RESULTS if people.form.questions else ()))
+        walks = (("walks", "Walks"),) if people.form.items == "walks" else ()
+        asks = _RESULTS if people.form.questions else ()
+        tabs = (("progress", "Progress"), *walks, *asks)
         return Header(name=name, kind="people", cells=cells, tabs=tabs, things="items")
 
     def tab(self, name: str) -> Sequence[Block]:

@@ -24,7 +24,8 @@ from starlette.routing import Route
 
 from navloom.errors import NavloomError, StoppedError, UsageError
 from navloom.evals.navigation.run import EvalPlan
-from navloom.evals.people.walks import WALKS, Walks, walk_plan
+from navloom.evals.people.study_folder import WALKS
+from navloom.evals.people.walks import Walks, walk_plan
 from navloom.evals.session import Sample
 from navloom.models.secrets import one_line
 from navloom.scenes.bodies import DEFAULT_BODY, Embodiment

@@ -121,6 +121,10 @@ def test_a_raters_page_by_hand(opened: Any, runs: Path, judged: Path, tmp_path: 
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         keys.press("]")
         assert "An answer is missing: Where" in page.inner_text("#told")
+        lacking = page.locator(".asked .lacking").evaluate_all(
+            "all => all.map((each) => each.dataset.question)"
+        )
+        assert lacking == ["transfer", "type"]
         able = (
             page.locator(".place select")
             .first.locator("option")
@@ -142,7 +146,11 @@ def test_a_raters_page_by_hand(opened: Any, runs: Path, judged: Path, tmp_path: 
                 assert page.locator("svg.plan .picked").count() == 0
         named = page.locator(".place select").first.input_value()
         assert page.locator("svg.plan .picked").first.get_attribute("data-id") == named
-        page.locator(".place select").nth(1).select_option(index=1)
+        thing = page.locator(".place select").nth(1)
+        thing.select_option(index=1)
+        assert page.locator(".asked .lacking").count() == 1
+        marked = page.locator("svg.plan .picked-thing title").all_text_contents()
+        assert {each.lower() for each in marked} == {thing.input_value().replace("_", " ")}
         page.evaluate("document.activeElement.blur()")
         keys.press("1")
         page.reload()  # what is half said stands there still

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from navloom.evals.people.study_folder import People, read_links, read_people
-from navloom.evals.people.walks import WALKS, begin_walks
+from navloom.evals.people.study_folder import WALKS, People, read_links, read_people
+from navloom.evals.people.walks import begin_walks
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.graphs.checkpoints import open_saver

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from navloom.evals.people.study_folder import People, read_links
-from navloom.evals.people.walks import WALKS
+from navloom.evals.people.study_folder import WALKS, People, read_links
 from navloom.evals.run_folder import read_samples
 from navloom.evals.tasks.episode import Episode
 from navloom.scenes.distances import metre_table

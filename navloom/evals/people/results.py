@@ -23,6 +23,7 @@ from navloom.evals.people.answer_tables import (
 from navloom.evals.people.question_results import Asked, QuestionResult, asked, result_of
 from navloom.evals.people.rater_habits import Habits, habits
 from navloom.evals.people.study_folder import People, read_people
+from navloom.evals.people.walk_scores import walk_table
 from navloom.evals.report.blocks import Bars, Block, Fact, Facts, Grid, Prose, Segment, to_sample
 from navloom.evals.report.document import Document
 from navloom.evals.report.kept_report import KeptReport, keep_report
@@ -55,7 +56,9 @@ class PeopleResults:
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
+        walked = walk_table(self.people)
         return {
+            **({"walks": walked.record} if walked else {}),
             "form": self.people.form.name,
             "items": len(self.people.items),
             "answered": self.answered,
@@ -88,6 +91,14 @@ def people_results(people: People | Path) -> PeopleResults:
 def _left(found: PeopleResults) -> int:
     taking_part = [each for each in found.raters if not each.withdrawn]
     return sum(each.asked - each.answered - each.skipped for each in taking_part)
+
+
+def walk_blocks(found: PeopleResults) -> list[Block]:
+    """What walks score, beside blind picks."""
+    table = walk_table(found.people)
+    if table is None:
+        return [Prose(text="Nobody has walked to an end yet.", tone="quiet")]
+    return [Grid(table=table)]
 
 
 def agreement_blocks(found: PeopleResults) -> list[Block]:
@@ -128,6 +139,7 @@ def apart_blocks(found: PeopleResults) -> list[Block]:
 
 
 RESULTS: Mapping[str, Callable[[PeopleResults], list[Block]]] = {
+    "walks": walk_blocks,
     "agreement": agreement_blocks,
     "judge": judge_blocks,
     "differ": apart_blocks,
@@ -141,6 +153,8 @@ def document_of(found: PeopleResults) -> Document:
     tables = [agreement_table(held), *beside_tables(held), *chance_tables(held)]
     tables += [*mean_tables(held), apart_table(held), rater_table(found.raters)]
     tables += cohen_tables(held)
+    if walked := walk_table(found.people):
+        tables.insert(0, walked)
     facts = [f"{each.name} {each.value}" for each in _counts(found).facts]
     return Document(title=found.people.form.title, headline=", ".join(facts), tables=tuple(tables))
 
@@ -184,7 +198,8 @@ def report_people(folder: Path, out: Path) -> Shown:
     document = document_of(found)
     apart = Grid(table=apart_table(found.questions))
     raters = Grid(table=rater_table(found.raters))
-    blocks = (*agreement_blocks(found), *judge_blocks(found), apart, raters)
+    walks = walk_blocks(found) if found.people.form.items == "walks" else []
+    blocks = (*walks, *agreement_blocks(found), *judge_blocks(found), apart, raters)
     said = KeptReport(title=found.people.form.title, blocks=tuple(blocks))
     files = (document.write(out), keep_report(out, said))
     return Shown(tables=document.screen(), record=found.record(), files=files)

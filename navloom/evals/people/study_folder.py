@@ -31,6 +31,8 @@ from navloom.scenes.checked_files import first_problem
 
 FORMAT: Literal["navloom.people/1"] = "navloom.people/1"
 PEOPLE, ITEMS, LINKS, RATINGS = "people.json", "items.jsonl", "links.json", "ratings.jsonl"
+WALKS, BY_LOT = "walks", "by-lot"
+"""Runs within a study of walks: what people walked, and blind picks over the same episodes."""
 STATUSES = ("consented", "answered", "skipped", "withdrawn")
 MOST_ITEMS, MOST_RATERS = 5_000, 500
 _MOST_BYTES = 16_000_000

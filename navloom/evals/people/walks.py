@@ -22,10 +22,10 @@ from typing import Any, Literal
 from langgraph.runtime import RunControl
 
 from navloom.errors import RunError, UsageError
-from navloom.evals.engine import run_sample
+from navloom.evals.engine import run_batch, run_sample
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.run import EvalJob, EvalPlan, finish
-from navloom.evals.people.study_folder import People
+from navloom.evals.people.study_folder import BY_LOT, WALKS, People
 from navloom.evals.progress import Summary
 from navloom.evals.run_folder import RunFolder, line_form, read_run
 from navloom.evals.session import Sample, sample_seed
@@ -46,8 +46,6 @@ from navloom.sim.bodied import SETTLE_M
 from navloom.sim.embedded.lookout import can_look
 from navloom.sim.graph import floor_of
 
-WALKS = "walks"
-"""The run, within the study."""
 PRACTICE = "demo:flat"
 """Where the keys are tried first."""
 Motion = Literal["hops", "continuous"]
@@ -179,6 +177,37 @@ def begin_walks(people: People) -> Path:
         await walks.close()
 
     asyncio.run(made())
+    return path
+
+
+def draw_lots(people: People) -> Path:
+    """Walk a new study's episodes blindly, so that no success rate of people stands alone.
+
+    It is a run of agent ``random``: a draw among the ways on at each hop, with as many steps as
+    the agent had whose episodes they are.
+
+    Returns:
+        Its folder.
+
+    Raises:
+        RunError: the folder cannot be used.
+    """
+    walked, path = walk_plan(people), people.path / BY_LOT
+    source = str(people.file.request.get("sources", [""])[0])
+    request = replace(_request(source, people.file.seed, "hops"), agent="random")
+    samples = [replace(each, columns={}) for each in walked.samples]
+    touches = request.physics != "off"
+    plan = replace(walked, request=request, samples=samples, touches=touches)
+
+    async def drawn() -> None:
+        asked, where = {**request.record(), **plan.record}, request.where()
+        with RunFolder(
+            path, kind=request.KIND, request=asked, seed=request.seed, where=where
+        ) as folder:
+            summary = await run_batch(folder, samples, EvalJob(plan))
+            folder.write_summary(replace(summary, found=finish(plan, path)).record())
+
+    asyncio.run(drawn())
     return path
 
 

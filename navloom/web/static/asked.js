@@ -70,18 +70,24 @@
       press: () => false,
       focus: () => (room.value && question.asset ? thing : room).focus(),
       room: () => room.value,
-      choose: (name) => name in places && (choose(name), true),
+      thing: () => thing.value,
+      things: (name) => places[name] || [],
+      choose: (name, asset) => name in places && (choose(name, asset), true),
     };
   };
 
   /**
    * The questions of a form about an item.
-   * Gives node, answers(), missing() (the first question without its answer), press(digit) and
+   * Gives node, answers(), missing() (the first question without its answer; all are marked), press(digit) and
    * picks(where), which lets a click on a plan in a node name a room.
    */
   Navloom.asked = function (questions, item, said, told) {
     let ready = false;
-    const changed = () => ready && told();
+    const changed = () => {
+      if (!ready) return;
+      for (const field of fields) if (!lacks(field)) field.node.classList.remove("lacking");
+      told();
+    };
     const fields = questions.map((question) => {
       const made = kinds[question.kind](question, said[question.name], changed, item);
       const node = el("fieldset", { "data-question": question.name },
@@ -96,7 +102,11 @@
     return {
       node: el("div", { class: "asked" }, fields.map((field) => field.node)),
       answers: () => Object.fromEntries(fields.filter((field) => !lacks(field)).map((field) => [field.question.name, field.value()])),
-      missing: () => fields.find((field) => !field.question.optional && lacks(field)),
+      missing: () => {
+        const found = fields.filter((field) => !field.question.optional && lacks(field));
+        for (const field of found) field.node.classList.add("lacking");
+        return found[0];
+      },
       press: (digit) => {
         const field = here();
         if (!field) return;
@@ -113,11 +123,20 @@
     };
   };
 
-  /** A click on a room of a plan names it; the room that is named is drawn so. */
+  /** A click on a room or a thing of a plan names it; what is named is drawn so. */
   function picked(where, field) {
-    const rooms = () => [...where.querySelectorAll('svg.plan g[data-layer="rooms"] [data-id]')];
+    const layer = (name) => [...where.querySelectorAll(`svg.plan g[data-layer="${name}"] [data-id]`)];
+    const named = (node) => readable((node.querySelector("title") || {}).textContent || "").toLowerCase();
+    const called = (node, asset) => asset && named(node) === readable(asset).toLowerCase();
+    function within(node, rooms) {
+      const box = node.getBBox();
+      const middle = new DOMPoint(box.x + box.width / 2, box.y + box.height / 2);
+      return rooms.some((room) => room.ownerSVGElement === node.ownerSVGElement && room.isPointInFill(middle));
+    }
     function mark() {
-      for (const room of rooms()) room.classList.toggle("picked", room.dataset.id === field.room());
+      const chosen = layer("rooms").filter((room) => room.dataset.id === field.room());
+      for (const room of layer("rooms")) room.classList.toggle("picked", chosen.includes(room));
+      for (const node of layer("things")) node.classList.toggle("picked-thing", called(node, field.thing()) && within(node, chosen));
     }
     let down = null;
     where.addEventListener("pointerdown", (event) => {
@@ -125,10 +144,11 @@
     });
     where.addEventListener("click", (event) => {
       if (!event.target.closest("svg.plan") || (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) > 6)) return;
-      const hit = document.elementsFromPoint(event.clientX, event.clientY)
-        .find((each) => each.closest('g[data-layer="rooms"]') && each.dataset.id);
+      const under = document.elementsFromPoint(event.clientX, event.clientY).map((each) => each.closest("[data-id]")).filter(Boolean);
+      const hit = under.find((each) => each.closest('g[data-layer="rooms"]'));
       if (!hit) return;
-      if (field.choose(hit.dataset.id)) mark();
+      const thing = under.find((each) => each.closest('g[data-layer="things"]'));
+      if (field.choose(hit.dataset.id, thing && field.things(hit.dataset.id).find((asset) => called(thing, asset)))) mark();
       else Navloom.tell("Nothing can be put down in " + readable(hit.dataset.id) + ": choose another room.");
     });
     where.classList.add("picks");

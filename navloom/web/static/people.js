@@ -240,6 +240,7 @@
       if (!lacks) return status("answered", asked.answers());
       Navloom.tell("✕ An answer is missing: " + lacks.question.text, "bad");
       lacks.focus();
+      lacks.node.scrollIntoView({ block: "nearest" });
     }
     const leaving = (where) => {
       draft();

@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 
 from navloom.errors import RunError, StoppedError
+from navloom.evals.kinds import run_kind
+from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.navigation.rescore import score_run
-from navloom.evals.people.study_folder import People
-from navloom.evals.people.walks import WALKS, Walks, walk_plan
+from navloom.evals.people.results import people_results
+from navloom.evals.people.study_folder import WALKS, People
+from navloom.evals.people.walk_scores import walk_table
+from navloom.evals.people.walks import Walks, draw_lots, walk_plan
 from navloom.evals.run_folder import read_run, read_samples
 from navloom.graphs.navigation.driven_walk import BURST, TICK_S
 from navloom.graphs.navigation.person import Standing, Wish
@@ -105,3 +109,29 @@ def test_whoever_withdraws_leaves_no_walk_and_others_stay(tmp_path: Path) -> Non
     left = read_samples(people.path / WALKS)
     assert left == [line for line in lines if line["rater"] == "r2"]
     assert left
+
+
+def test_scores_of_walks_stand_beside_blind_picks_and_the_agent(tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    asked = EvalRequest(
+        task="scene", options={"spec": "home:0-2", "n": 3, "kind": "fine"}, agent="shortest-path"
+    )
+    run_kind(asked, agent)
+    people = study(tmp_path / "a", "hops", raters=("r1", "r2"), source=str(agent))
+    lot = draw_lots(people)
+    assert walk_table(people) is None
+    _walk(people)
+    table = walk_table(people)
+    assert table is not None
+    rows = {row[0]: row for row in table.rows}
+    assert list(rows) == ["people", "r1", "r2", "blind picks", "agent shortest-path (agent)"]
+    n, success = table.header.index("walks"), table.header.index("SR")
+    assert [row[n] for row in rows.values()] == ["3", "2", "1", "3", "3"]
+    assert rows["people"][success].startswith("100")
+    picks = read_samples(lot)
+    walked = read_samples(people.path / WALKS)
+    assert {line["id"] for line in picks} == {line["id"] for line in walked}
+    mean = sum(line["result"]["scores"]["SR"] for line in picks) / 3
+    assert table.record["blind picks"]["metrics"]["SR"]["mean"] == pytest.approx(mean)
+    assert mean < 1
+    assert people_results(people).record()["walks"] == table.record

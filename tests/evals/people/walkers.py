@@ -23,7 +23,12 @@ from navloom.sim.registry import get_simulator
 
 
 def study(
-    out: Path, motion: Motion, spec: str = "home:0-2", n: int = 3, raters: Sequence[str] = ("r1",)
+    out: Path,
+    motion: Motion,
+    spec: str = "home:0-2",
+    n: int = 3,
+    raters: Sequence[str] = ("r1",),
+    source: str = "",
 ) -> People:
     """A study of episodes to be walked, homes that are met again allowed."""
     made = load_task("scene", spec=spec, n=n, kind="fine")
@@ -40,7 +45,7 @@ def study(
     form = read_form("walk").model_copy(update={"new_homes": False, "motion": motion})
     dealt, _ = assign(items, raters, form, 0)
     out.mkdir(parents=True)
-    return make_people(out, form, items, dealt, seed=0, request={"sources": [spec]})
+    return make_people(out, form, items, dealt, seed=0, request={"sources": [source or spec]})
 
 
 class Hopper:
