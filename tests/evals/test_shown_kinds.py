@@ -38,7 +38,7 @@ from navloom.evals.run_scenes import run_scene
 from navloom.scenes.plan_shapes import readable
 from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.relay import RelayAnswer
-from navloom.tools.navcraft.schedule import schedule_relay
+from navloom.tools.navcraft.relay_schedule import schedule_relay
 from tests.evals.every_kind import Made, make_every_kind
 
 

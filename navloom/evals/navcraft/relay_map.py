@@ -27,7 +27,8 @@ from navloom.scenes.scene import Scene
 from navloom.tools.navcraft.errand import Errand, ErrandAnswer
 from navloom.tools.navcraft.paths import Anchor, spot_of
 from navloom.tools.navcraft.relay import RelayChoice, RobotName, find_transfer, roles_of
-from navloom.tools.navcraft.schedule import Schedule, Stop, schedule_relay, schedule_solo
+from navloom.tools.navcraft.relay_schedule import Schedule, schedule_relay, schedule_solo
+from navloom.tools.navcraft.schedule import Stop
 from navloom.tools.navcraft.task import RelayTask
 
 _NOTE = "Seconds are metres over the navigation graph: both robots walk at 1 m/s."

@@ -199,7 +199,7 @@ def _of_task(
 ) -> Iterator[Instruction]:
     """What a NavCraft task tells robot_1, over its own way."""
     from navloom.evals.navcraft.relay_map import placed_task
-    from navloom.tools.navcraft.schedule import schedule_solo
+    from navloom.tools.navcraft.relay_schedule import schedule_solo
 
     name = str((line.get("navloom") or {}).get("id") or "a task")
     try:

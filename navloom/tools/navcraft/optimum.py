@@ -27,7 +27,8 @@ from navloom.tools.navcraft.relay import (
     relay_legs,
     roles_of,
 )
-from navloom.tools.navcraft.schedule import EVEN, Speeds, schedule_relay
+from navloom.tools.navcraft.relay_schedule import schedule_relay
+from navloom.tools.navcraft.schedule import EVEN, Speeds
 from navloom.tools.navcraft.task import Helper, RelayTask, Transfer
 
 Measure = Literal["alpha", "g_rate", "makespan"]

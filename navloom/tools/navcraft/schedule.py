@@ -1,4 +1,9 @@
-"""When a relay happens: travel times, makespan, who waits where, and where two robots meet.
+"""When a plan happens: travel times, makespan, who waits where, and where two robots meet.
+
+A plan is legs. Of one object T_0 = 0; over its k-th leg a robot r takes it up at P_k = max(T_(k-1),
+when r is there) and puts it down at T_k = P_k + d_r(x_(k-1), x_k) / v_r; the last T of all is the
+makespan. A robot of several legs starts each where and when the one before ended.
+A relay is the case of two (:mod:`navloom.tools.navcraft.relay_schedule`).
 
 Robots walk the shortest way over G+ at a constant speed (1 m/s unless told otherwise) from their
 start viewpoints, both setting out at second 0. The receiver waits at the transfer asset when it is
@@ -14,21 +19,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from typing import Any, Literal
+from typing import Literal
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Point3, Scene, distance_2d
-from navloom.tools.navcraft.paths import (
-    Anchor,
-    link_crossed,
-    metric_graph,
-    unknown_region,
-    whereabouts,
-)
-from navloom.tools.navcraft.relay import COLLAB_TYPES, RobotName, find_transfer, roles_of
-from navloom.tools.navcraft.task import RelayTask, Transfer, no_such_item
+from navloom.tools.forms import quoted
+from navloom.tools.navcraft.paths import Anchor, MetricGraph, link_crossed, whereabouts
+from navloom.tools.navcraft.relay import RobotName
 
 PlaceKind = Literal["edge", "doorway", "handoff"]
 Place = tuple[PlaceKind, str, str, str]
@@ -60,6 +60,21 @@ class Speeds:
 
 EVEN = Speeds()
 """Both at 1 m/s, so that seconds are metres."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A robot as far as time goes.
+
+    Attributes:
+        start: where it stands at second 0.
+        graph: G+ as it may walk it.
+        speed: metres a second.
+    """
+
+    start: Anchor
+    graph: MetricGraph
+    speed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +114,52 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
-    """A robot waiting for the object at the transfer asset."""
+class TimedLeg:
+    """A leg in time.
 
-    robot: RobotName
-    region: str
-    asset: str
-    seconds: float
+    Attributes:
+        leg: which.
+        sets_out: second its robot leaves for the object: when its leg before ended.
+        arrives: second the robot is where the object is, or will be.
+        takes: second it takes it up, not before it lies there.
+        ends: second it puts it down.
+        brought: second the object lay there.
+    """
+
+    leg: Leg
+    sets_out: float
+    arrives: float
+    takes: float
+    ends: float
+    brought: float
+
+    @property
+    def waits(self) -> float:
+        """Seconds the robot waits for the object."""
+        return max(0.0, self.brought - self.arrives)
+
+    @property
+    def rests(self) -> float:
+        """Seconds the object waits for the robot."""
+        return max(0.0, self.arrives - self.brought)
+
+
+@dataclass(frozen=True)
+class Timetable:
+    """Legs in time.
+
+    Attributes:
+        legs: each in time, in the order they were given.
+        routes: each robot's stops, in order; one stop where it does nothing.
+    """
+
+    legs: tuple[TimedLeg, ...]
+    routes: dict[str, tuple[Stop, ...]]
+
+    @property
+    def makespan_s(self) -> float:
+        """Seconds until the last object lies where it belongs."""
+        return max((leg.ends for leg in self.legs), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,34 +177,6 @@ class Overlap:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """A relay in time.
-
-    Attributes:
-        makespan_s: seconds until the object lies on the end asset.
-        wait: who waits, where and how long; None where nobody does.
-        object_rests_s: seconds the object lies on the transfer asset before it is taken on.
-        routes: each robot's stops, in order.
-        overlaps: where the robots are together, by edge, doorway and handoff.
-        overlap_s: seconds they are together anywhere (a doorway's edge is not counted twice).
-    """
-
-    makespan_s: float
-    wait: Wait | None
-    object_rests_s: float
-    routes: dict[RobotName, tuple[Stop, ...]]
-    overlaps: tuple[Overlap, ...]
-    overlap_s: float
-
-    @property
-    def waits(self) -> dict[str, Any]:
-        """``{"robot": name or None, "seconds": float}``, as tasks record it."""
-        if self.wait is None:
-            return {"robot": None, "seconds": 0.0}
-        return {"robot": self.wait.robot, "seconds": self.wait.seconds}
-
-
 def travel_time(metres: float, speed: float = 1.0) -> float:
     """Seconds to walk that far.
 
@@ -160,66 +186,33 @@ def travel_time(metres: float, speed: float = 1.0) -> float:
     return metres / Speeds(speed).robot_1
 
 
-def schedule_solo(task: RelayTask, *, speed: float = 1.0) -> tuple[Stop, ...]:
-    """Robot_1's timed route when it does the whole task alone.
-
-    Raises:
-        UsageError: the object or the end asset cannot be reached.
-    """
-    places = _reachable(task, [task.start_anchor, task.object_anchor, task.end_anchor])
-    return tuple(_route(task.scene, places, Speeds(speed).robot_1))
-
-
-def schedule_relay(
-    task: RelayTask,
-    robot_2_start_region: str,
-    transfer_region: str,
-    transfer_asset: str,
-    collab_type: str,
-    *,
-    speeds: Speeds = EVEN,
-) -> Schedule:
-    """A relay in time; guards are not asked after, only that it can be walked.
+def schedule_legs(scene: Scene, carriers: Mapping[str, Carrier], legs: Sequence[Leg]) -> Timetable:
+    """Legs in time.
 
     Args:
-        task: the single-robot task the relay replaces.
-        robot_2_start_region: where the helper starts.
-        transfer_region: where the object is handed over.
-        transfer_asset: what it is put on.
-        collab_type: ``"Type-A1"`` or ``"Type-A2"``.
-        speeds: how fast each robot walks.
-
-    Returns:
-        The schedule; with both at 1 m/s, ``makespan_s`` is the listing's parallel cost in metres.
+        scene: the scene.
+        carriers: the robots by name.
+        legs: none before one that it waits for; each robot does its own in this order.
 
     Raises:
-        UsageError: a name is not there, or a place cannot be reached.
+        UsageError: a robot cannot get to a place of its legs.
     """
-    helper, transfer = _relay_places(task, robot_2_start_region, transfer_region, transfer_asset)
-    if collab_type not in COLLAB_TYPES:
-        raise UsageError(f"collab_type {collab_type!r} is not known: use 'Type-A1' or 'Type-A2'.")
-    fetcher, receiver = roles_of(collab_type)
-    starts = {"robot_1": task.start_anchor, "robot_2": helper}
-    fetch = _route(
-        task.scene,
-        _reachable(task, [starts[fetcher], task.object_anchor, transfer.anchor]),
-        speeds.of(fetcher),
-    )
-    come = _reachable(task, [starts[receiver], transfer.anchor, task.end_anchor])
-    brought = fetch[-1].arrive
-    deliver = _route(task.scene, come, speeds.of(receiver), ready=brought)
-    arrived = next(stop for stop in deliver if stop.node == come[1].node).arrive
-    waited = max(0.0, brought - arrived)
-    routes: dict[RobotName, tuple[Stop, ...]] = {fetcher: tuple(fetch), receiver: tuple(deliver)}
-    met, together = overlaps(task.scene, routes["robot_1"], routes["robot_2"])
-    return Schedule(
-        makespan_s=deliver[-1].leave,
-        wait=Wait(receiver, transfer.region, transfer.name, waited) if waited > 0 else None,
-        object_rests_s=max(0.0, arrived - brought),
-        routes=dict(sorted(routes.items())),
-        overlaps=met,
-        overlap_s=together,
-    )
+    routes = {name: [_standing(scene, carrier.start)] for name, carrier in carriers.items()}
+    at = {name: carrier.start for name, carrier in carriers.items()}
+    lies: dict[tuple[str, str], float] = {}
+    timed = []
+    for leg in legs:
+        carrier, stops = carriers[leg.robot], routes[leg.robot]
+        sets_out = stops[-1].leave
+        _walk(scene, carrier, stops, at[leg.robot], leg.origin, leg)
+        arrives, brought = stops[-1].leave, lies.get((leg.object, leg.origin.node), 0.0)
+        takes = max(arrives, brought)
+        stops[-1] = replace(stops[-1], leave=takes)
+        _walk(scene, carrier, stops, leg.origin, leg.to, leg)
+        ends = lies[leg.object, leg.to.node] = stops[-1].leave
+        at[leg.robot] = leg.to
+        timed.append(TimedLeg(leg, sets_out, arrives, takes, ends, brought))
+    return Timetable(tuple(timed), {name: tuple(stops) for name, stops in routes.items()})
 
 
 def overlaps(
@@ -251,47 +244,25 @@ def overlaps(
     return tuple(met), _covered(together)
 
 
-def _relay_places(
-    task: RelayTask, start: str, region: str, asset: str
-) -> tuple[Anchor | None, Transfer]:
-    if start not in task.helpers:
-        raise UsageError(unknown_region(task.scene, start, argument="robot_2_start_region"))
-    if region not in task.helpers:
-        raise UsageError(unknown_region(task.scene, region, argument="transfer_region"))
-    transfer = find_transfer(task, region, asset)
-    if transfer is None:
-        raise UsageError(no_such_item(task.scene, region, asset, "asset"))
-    return task.helpers[start].anchor, transfer
+def _standing(scene: Scene, anchor: Anchor) -> Stop:
+    place = whereabouts(scene, anchor.node)
+    return Stop(anchor.node, place.position, place.region, 0.0, 0.0)
 
 
-def _reachable(task: RelayTask, places: list[Anchor | None]) -> list[Anchor]:
-    known = [place for place in places if place is not None]
-    if len(known) < len(places) or any(
-        math.isinf(task.graph.distance(a, b)) for a, b in pairwise(known)
-    ):
+def _walk(
+    scene: Scene, carrier: Carrier, stops: list[Stop], a: Anchor, b: Anchor, leg: Leg
+) -> None:
+    """Walk on from the last stop, which is at ``a``."""
+    nodes = carrier.graph.walk(a, b)
+    if nodes is None:
         raise UsageError(
-            "This task cannot be walked: a robot's start, the object, the transfer asset or the "
-            "end asset cannot be reached over the navigation graph. Check it with "
-            "check_collab_path_efficient first."
+            f"{leg.robot} cannot get from {quoted(a.node)} to {quoted(b.node)}, which it would "
+            f"have to for {quoted(leg.object)}."
         )
-    return known
-
-
-def _route(scene: Scene, places: list[Anchor], speed: float, *, ready: float = 0.0) -> list[Stop]:
-    """Walk from place to place; at the second place, wait for ``ready``."""
-    graph = metric_graph(scene)
-    now = 0.0
-    first = whereabouts(scene, places[0].node)
-    stops = [Stop(places[0].node, first.position, first.region, now, now)]
-    for leg, (a, b) in enumerate(pairwise(places)):
-        nodes = graph.walk(a, b) or []
-        for node in nodes[1:]:
-            place = whereabouts(scene, node)
-            now += distance_2d(stops[-1].position, place.position) / speed
-            leave = max(now, ready) if leg == 0 and node == b.node else now
-            stops.append(Stop(node, place.position, place.region, now, leave))
-            now = leave
-    return stops
+    for node in nodes[1:]:
+        place = whereabouts(scene, node)
+        now = stops[-1].leave + distance_2d(stops[-1].position, place.position) / carrier.speed
+        stops.append(Stop(node, place.position, place.region, now, now))
 
 
 def _spells(scene: Scene, route: tuple[Stop, ...]) -> dict[Place, list[Spell]]:

@@ -29,7 +29,7 @@ from navloom.tools.navcraft.paths import (
     unknown_region,
 )
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
-from navloom.tools.navcraft.schedule import EVEN, Leg, Speeds
+from navloom.tools.navcraft.schedule import EVEN, Carrier, Leg, Speeds, Timetable, schedule_legs
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.teams.passable import passable_graph
 
@@ -155,6 +155,18 @@ class TeamPlan:
             done.append(leg)
             left.remove(leg)
         return tuple(done)
+
+    def schedule(self, scene: Scene) -> Timetable:
+        """The plan in time; its legs stand in ``order``.
+
+        Raises:
+            UsageError: a body cannot get to a place of its legs.
+        """
+        carriers = {
+            robot.name: Carrier(robot.start, robot.graph(scene), robot.speed)
+            for robot in self.robots
+        }
+        return schedule_legs(scene, carriers, self.order)
 
     @property
     def _legs_by_object(self) -> dict[str, list[Leg]]:

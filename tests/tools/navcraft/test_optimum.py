@@ -13,7 +13,8 @@ from navloom.tools.navcraft.errand import admissible_triples, count_admissible_t
 from navloom.tools.navcraft.optimum import Measure, Relays, all_relays, recommend
 from navloom.tools.navcraft.paths import check_two_path_and_adjacency
 from navloom.tools.navcraft.relay import COLLAB_TYPES, check_collab_path_efficient, guard_violations
-from navloom.tools.navcraft.schedule import Speeds, schedule_relay
+from navloom.tools.navcraft.relay_schedule import schedule_relay
+from navloom.tools.navcraft.schedule import Speeds
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes

@@ -14,7 +14,7 @@ from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.paths import check_path_and_adjacency
 from navloom.tools.navcraft.relay import check_collab_path_efficient
-from navloom.tools.navcraft.schedule import schedule_relay
+from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_optimum import bounded_by_one_robot
 from tests.tools.navcraft.worlds import near

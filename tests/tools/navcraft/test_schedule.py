@@ -22,16 +22,8 @@ from navloom.errors import UsageError
 from navloom.scenes.scene import Edge, Link, Scene, Viewpoint
 from navloom.tools.navcraft.optimum import Relays, all_relays
 from navloom.tools.navcraft.relay import check_collab_path_efficient
-from navloom.tools.navcraft.schedule import (
-    Overlap,
-    Speeds,
-    Stop,
-    Wait,
-    overlaps,
-    schedule_relay,
-    schedule_solo,
-    travel_time,
-)
+from navloom.tools.navcraft.relay_schedule import Wait, schedule_relay, schedule_solo
+from navloom.tools.navcraft.schedule import Overlap, Speeds, Stop, overlaps, travel_time
 from navloom.tools.navcraft.task import RelayTask
 from tests.tools.navcraft.test_relay import RELAY, cut_off, row_task
 from tests.tools.navcraft.worlds import item, near, row_house, scenes

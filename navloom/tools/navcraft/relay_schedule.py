@@ -1,0 +1,153 @@
+"""When a relay happens, or robot_1 alone: who waits where, and where the two are together.
+
+The case of two of :mod:`navloom.tools.navcraft.schedule`, on a task's own names (CoNavBench 3.1.3,
+A.9).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from navloom.errors import UsageError
+from navloom.tools.navcraft.paths import Anchor, metric_graph, unknown_region
+from navloom.tools.navcraft.relay import COLLAB_TYPES, RobotName, find_transfer, roles_of
+from navloom.tools.navcraft.schedule import (
+    EVEN,
+    Carrier,
+    Leg,
+    Overlap,
+    Speeds,
+    Stop,
+    overlaps,
+    schedule_legs,
+)
+from navloom.tools.navcraft.task import RelayTask, Transfer, no_such_item
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A robot waiting for the object at the transfer asset."""
+
+    robot: RobotName
+    region: str
+    asset: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A relay in time.
+
+    Attributes:
+        makespan_s: seconds until the object lies on the end asset.
+        wait: who waits, where and how long; None where nobody does.
+        object_rests_s: seconds the object lies on the transfer asset before it is taken on.
+        routes: each robot's stops, in order.
+        overlaps: where the robots are together, by edge, doorway and handoff.
+        overlap_s: seconds they are together anywhere (a doorway's edge is not counted twice).
+    """
+
+    makespan_s: float
+    wait: Wait | None
+    object_rests_s: float
+    routes: dict[RobotName, tuple[Stop, ...]]
+    overlaps: tuple[Overlap, ...]
+    overlap_s: float
+
+    @property
+    def waits(self) -> dict[str, Any]:
+        """``{"robot": name or None, "seconds": float}``, as tasks record it."""
+        if self.wait is None:
+            return {"robot": None, "seconds": 0.0}
+        return {"robot": self.wait.robot, "seconds": self.wait.seconds}
+
+
+def schedule_solo(task: RelayTask, *, speed: float = 1.0) -> tuple[Stop, ...]:
+    """Robot_1's timed route when it does the whole task alone.
+
+    Raises:
+        UsageError: the object or the end asset cannot be reached.
+    """
+    start, *way = _reachable(task, [task.start_anchor, task.object_anchor, task.end_anchor])
+    alone = {"robot_1": Carrier(start, metric_graph(task.scene), Speeds(speed).robot_1)}
+    leg = Leg("robot_1", task.object_item.id, *way)
+    return schedule_legs(task.scene, alone, [leg]).routes["robot_1"]
+
+
+def schedule_relay(
+    task: RelayTask,
+    robot_2_start_region: str,
+    transfer_region: str,
+    transfer_asset: str,
+    collab_type: str,
+    *,
+    speeds: Speeds = EVEN,
+) -> Schedule:
+    """A relay in time; guards are not asked after, only that it can be walked.
+
+    Args:
+        task: the single-robot task the relay replaces.
+        robot_2_start_region: where the helper starts.
+        transfer_region: where the object is handed over.
+        transfer_asset: what it is put on.
+        collab_type: ``"Type-A1"`` or ``"Type-A2"``.
+        speeds: how fast each robot walks.
+
+    Returns:
+        The schedule; with both at 1 m/s, ``makespan_s`` is the listing's parallel cost in metres.
+
+    Raises:
+        UsageError: a name is not there, or a place cannot be reached.
+    """
+    helper, transfer = _relay_places(task, robot_2_start_region, transfer_region, transfer_asset)
+    if collab_type not in COLLAB_TYPES:
+        raise UsageError(f"collab_type {collab_type!r} is not known: use 'Type-A1' or 'Type-A2'.")
+    fetcher, receiver = roles_of(collab_type)
+    starts: dict[RobotName, Anchor | None] = {"robot_1": task.start_anchor, "robot_2": helper}
+    _, origin, handoff = _reachable(task, [starts[fetcher], task.object_anchor, transfer.anchor])
+    _, _, end = _reachable(task, [starts[receiver], transfer.anchor, task.end_anchor])
+    thing, graph = task.object_item.id, metric_graph(task.scene)
+    made = schedule_legs(
+        task.scene,
+        {name: Carrier(at, graph, speeds.of(name)) for name, at in starts.items() if at},
+        [Leg(fetcher, thing, origin, handoff), Leg(receiver, thing, handoff, end)],
+    )
+    routes, come = made.routes, made.legs[1]
+    met, together = overlaps(task.scene, routes["robot_1"], routes["robot_2"])
+    return Schedule(
+        makespan_s=made.makespan_s,
+        wait=Wait(receiver, transfer.region, transfer.name, come.waits) if come.waits else None,
+        object_rests_s=come.rests,
+        routes={"robot_1": routes["robot_1"], "robot_2": routes["robot_2"]},
+        overlaps=met,
+        overlap_s=together,
+    )
+
+
+def _relay_places(
+    task: RelayTask, start: str, region: str, asset: str
+) -> tuple[Anchor | None, Transfer]:
+    if start not in task.helpers:
+        raise UsageError(unknown_region(task.scene, start, argument="robot_2_start_region"))
+    if region not in task.helpers:
+        raise UsageError(unknown_region(task.scene, region, argument="transfer_region"))
+    transfer = find_transfer(task, region, asset)
+    if transfer is None:
+        raise UsageError(no_such_item(task.scene, region, asset, "asset"))
+    return task.helpers[start].anchor, transfer
+
+
+def _reachable(task: RelayTask, places: list[Anchor | None]) -> list[Anchor]:
+    known = [place for place in places if place is not None]
+    if len(known) < len(places) or any(
+        math.isinf(task.graph.distance(a, b)) for a, b in pairwise(known)
+    ):
+        raise UsageError(
+            "This task cannot be walked: a robot's start, the object, the transfer asset or the "
+            "end asset cannot be reached over the navigation graph. Check it with "
+            "check_collab_path_efficient first."
+        )
+    return known
