@@ -11,11 +11,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
 
 def test_the_examples_run() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     names: dict[str, Any] = {}
     exec("\n".join(blocks), names)
     assert names["relays"].best("alpha").alpha < 1
     assert names["schedule"].makespan_s > 0
+    assert names["around"].stops[-1].arrive >= names["second"].stops[-1].arrive
     assert len(names["tools"]) == 3
     assert len(names["agent_tools"]) == 6
     answer = names["check_collab_path_efficient"](

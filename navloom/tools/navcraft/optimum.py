@@ -34,7 +34,7 @@ from navloom.tools.navcraft.task import Helper, RelayTask, Transfer
 Measure = Literal["alpha", "g_rate", "makespan"]
 """``alpha`` is robot_1's share of its solo route, ``makespan`` is in seconds."""
 Choice = Literal["transfer_asset", "helper_start", "collab_type"]
-_MEASURES: tuple[Measure, Measure, Measure] = ("alpha", "g_rate", "makespan")
+MEASURES: tuple[Measure, Measure, Measure] = ("alpha", "g_rate", "makespan")
 _DIGITS = 9
 """Values closer than this many decimals tie, so the last bit of a sum decides nothing."""
 
@@ -133,7 +133,7 @@ class Relays:
     def ranking(self, by: Measure) -> NDArray[np.intp]:
         """(n,) rows, best first. Ties: the other two measures, then scene order, then A1."""
         column = {"alpha": self.alpha, "g_rate": self.g_rate, "makespan": self.makespan}
-        others = [measure for measure in _MEASURES if measure != by]
+        others = [measure for measure in MEASURES if measure != by]
         keys = [np.round(column[measure], _DIGITS) for measure in (by, *others)]
         return np.lexsort(keys[::-1])
 
@@ -247,7 +247,12 @@ class Recommendation:
 
 
 def recommend(
-    relays: Relays, what: Choice, *, by: Measure = "g_rate", k: int = 3
+    relays: Relays,
+    what: Choice,
+    *,
+    by: Measure = "g_rate",
+    k: int = 3,
+    kept: NDArray[np.bool_] | None = None,
 ) -> list[Recommendation]:
     """The best transfer assets, helper starts or types, each with the best relay it allows.
 
@@ -256,6 +261,7 @@ def recommend(
         what: what to choose.
         by: the measure to choose by.
         k: how many to give at most.
+        kept: (n,) the relays to choose from; None: all.
 
     Returns:
         Different choices, best first; empty where no relay keeps the guards.
@@ -266,6 +272,8 @@ def recommend(
         "collab_type": relays.type_index,
     }[what]
     ranking = relays.ranking(by)
+    if kept is not None:
+        ranking = ranking[kept[ranking]]
     firsts = np.sort(np.unique(keys[ranking], return_index=True)[1])[:k]
     found = [relays.relay(int(ranking[first])) for first in firsts]
     return [
