@@ -16,7 +16,8 @@ from navloom.scenes.bodies import FETCH, Embodiment
 from navloom.scenes.scene import Link, Scene
 from navloom.scenes.uri import iter_scenes, load_scene
 from navloom.tools.navcraft.paths import link_crossed
-from navloom.tools.navcraft.schedule import Stop, schedule_relay
+from navloom.tools.navcraft.relay_schedule import schedule_relay
+from navloom.tools.navcraft.schedule import Stop
 from navloom.tools.teams.interference import Meeting, interference
 from navloom.tools.teams.library import place_named
 from navloom.tools.teams.revise_route import revise_route

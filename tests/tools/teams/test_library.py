@@ -15,7 +15,8 @@ from navloom.scenes.uri import load_scene
 from navloom.tools.navcraft.errand import admissible_triples
 from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.relay import RelayChoice, roles_of
-from navloom.tools.navcraft.schedule import Speeds, schedule_relay
+from navloom.tools.navcraft.relay_schedule import schedule_relay
+from navloom.tools.navcraft.schedule import Speeds
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.teams.library import place_named, reach, recommend, rendezvous, travel_time
 from navloom.tools.teams.team import Robot, make_robot
