@@ -27,6 +27,7 @@ from navloom.tools.teams.team_optimum import (
     TeamTable,
     alone_metres,
     as_plan,
+    places_of,
     solve,
     team_table,
     why_none,
@@ -93,7 +94,7 @@ def best_starts(
     check_team(robots)
     if len(starts) < len(robots) - 1:
         raise UsageError(f"{len(robots) - 1} robots cannot start in {len(starts)} places.")
-    table = team_table(scene, robots, [errand.origin, errand.end, *places])
+    table = team_table(scene, robots, places_of(errand, places))
     freed = [robot.graph(scene).distances([*starts], [*table.places]) for robot in robots[1:]]
     found = _search(table, freed, by, exact=len(robots) <= MOST_EXACT_STARTS)
     if found is None:

@@ -22,6 +22,7 @@ from navloom.sim.protocol import Pose
 from navloom.tools.forms import listed, quoted
 from navloom.tools.moving.surroundings import region_of
 from navloom.tools.navcraft.paths import (
+    ITEM_NODE,
     Anchor,
     MetricGraph,
     anchor_at,
@@ -34,6 +35,7 @@ from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.teams.passable import passable_graph
 
 MOST_ROBOTS = 12
+MOST_ERRANDS = 12
 MOST_LEGS = 100
 
 
@@ -114,6 +116,7 @@ class TeamPlan:
                 raise UsageError(f"Leg {number} takes {quoted(leg.object)} nowhere.")
         for thing, legs in self._legs_by_object.items():
             _check_way(thing, legs)
+        check_errands(self.errands, [leg.to for leg in self.legs])
         _ = self.order
 
     @cached_property
@@ -188,6 +191,29 @@ def check_team(robots: Sequence[Robot]) -> None:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise UsageError(f"Two robots are called {quoted(twice[0])}: give each a name of its own.")
+
+
+def check_errands(errands: Sequence[TeamErrand], places: Sequence[Anchor] = ()) -> None:
+    """Refuse errands that cannot be done beside each other.
+
+    Args:
+        errands: what is to be brought where.
+        places: where else things are put down.
+
+    Raises:
+        UsageError: none or over ``MOST_ERRANDS``, two of one object, or an object on which another
+            is put.
+    """
+    if not 1 <= len(errands) <= MOST_ERRANDS:
+        raise UsageError(f"A team has 1 to {MOST_ERRANDS} errands, not {len(errands)}.")
+    things = [each.object for each in errands]
+    for thing in things:
+        if things.count(thing) > 1:
+            raise UsageError(f"Two errands are about {quoted(thing)}: give each its own object.")
+        if any(each.node == f"{ITEM_NODE}{thing}" for each in places) or any(
+            each.end.node == f"{ITEM_NODE}{thing}" for each in errands
+        ):
+            raise UsageError(f"{quoted(thing)} is carried away, so nothing can be put on it.")
 
 
 def make_robot(

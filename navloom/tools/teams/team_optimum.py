@@ -139,6 +139,11 @@ def handoff_places(scene: Scene, errand: TeamErrand) -> tuple[Anchor, ...]:
     )
 
 
+def places_of(errand: TeamErrand, places: Sequence[Anchor]) -> list[Anchor]:
+    """An errand's origin, its end, and the other places, each once."""
+    return list({each.node: each for each in (errand.origin, errand.end, *places)}.values())
+
+
 def best_plan(
     scene: Scene,
     robots: Sequence[Robot],
@@ -163,7 +168,7 @@ def best_plan(
             cap that one keeps.
     """
     check_team(robots)
-    table = team_table(scene, robots, [errand.origin, errand.end, *places])
+    table = team_table(scene, robots, places_of(errand, places))
     found = solve(table, by, cap)
     if found is None:
         raise UsageError(why_none(table, errand, cap))

@@ -62,8 +62,9 @@ def random_robots(dice: random.Random, scene: Scene, many: int) -> tuple[Robot, 
 def random_plan(dice: random.Random, scene: Scene) -> TeamPlan:
     """One to five robots that carry one to four things over up to three handoffs each."""
     robots = random_robots(dice, scene, dice.randint(1, 5))
-    places = list(metric_graph(scene).items.values())
     objects = dice.sample([i.id for i in scene.items if i.kind == "object"], dice.randint(1, 4))
+    anchors = metric_graph(scene).items
+    places = [anchor for thing, anchor in anchors.items() if thing not in objects]
     ways = []
     for thing in objects:
         stops = [place_on(scene, thing), *dice.sample(places, dice.randint(1, 4))]
