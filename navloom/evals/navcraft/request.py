@@ -125,8 +125,12 @@ class SynthRequest(Request):
     ] = False
     constrain: Constrain = True
     tools: Annotated[
-        Literal["check", "none"],
-        Opt("What the model may call to check an answer; without tools the same rules hold."),
+        Literal["check", "library", "none"],
+        Opt(
+            "What the model may call to check an answer; without tools the same rules hold. With"
+            " the library, for relays, it may also ask what is best, who gets where and when, who"
+            " waits, and who is in whose way."
+        ),
     ] = "check"
     compact: Compact = False
     """Ask for small choices, not whole answers; see :mod:`navloom.graphs.navcraft.choices`."""
@@ -165,6 +169,10 @@ class SynthRequest(Request):
                 )
         if self.compact and self.tools == "none":
             raise UsageError("--tools none goes without --compact, which offers no tools anyway")
+        if self.tools == "library" and (self.compact or self.kind != "collab"):
+            raise UsageError(
+                "--tools library goes with collab and without --compact, which offers no tools"
+            )
         if self.faster and self.types == "a2":
             raise UsageError(
                 "--faster leaves no relay of --types a2: the object is carried no shorter way over"
@@ -238,6 +246,7 @@ class SynthRequest(Request):
         names = ["navcraft_single"] + (["navcraft_collab"] if self.kind == "collab" else [])
         ending = "_choices" if self.compact else "_untooled" if self.tools == "none" else ""
         names = [f"{name}{ending}" for name in names]
+        names += ["navcraft_collab_library"] if self.tools == "library" else []
         # A profile's file may change between two sessions; those of the package do not.
         own = {name for name in self.profile if name not in (*profile_names(), _NO_PROFILE)}
         given = {name: load_profile(name) for name in sorted(own)}

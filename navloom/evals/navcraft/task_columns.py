@@ -149,24 +149,32 @@ def columns(run: Mapping[str, Any]) -> list[Column]:
 
 def pairing() -> Pairing:
     """Two runs over the same homes, attempt by attempt."""
-    names = ("alpha", "gain_alpha", "g_rate", "gain_g", "regret_alpha", "regret_g")
+    rates = ("alpha", "gain_alpha", "g_rate", "gain_g")
+    regrets = ("regret_alpha", "regret_asked", "regret_g")
+    effort = ("tool_calls", "model_calls", "tokens")
 
     def scores(line: Line) -> dict[str, float | None]:
-        rest = rest_of(line)
+        rest, paid = rest_of(line), line.get("usage") or {}
         task, plan = result_of(line).get("phase_1"), result_of(line).get("phase_2")
         return {
             "task": float(bool(task)),
             "relay": float(bool(plan) and line.get("status") == "ok"),
             "repairs": float(repairs_of(rest)) if rest else None,
-            **{name: rest.get(name) for name in names},
+            **{name: rest.get(name) for name in (*rates, *regrets)},
             "plausible": (rest.get("worth") or {}).get("plausible"),
+            "tool_calls": rest.get("tool_calls"),
+            "model_calls": paid.get("calls"),
+            "tokens": sum(paid.get(f"{side}_tokens", 0) for side in ("input", "output"))
+            if paid
+            else None,
         }
 
     return Pairing(
         identity=lambda line: [line["scene"], line["attempt"], line.get("seed")],
         scores=scores,
         what="an attempt",
-        less=frozenset({"repairs", "alpha", "g_rate", "regret_alpha", "regret_g"}),
+        less=frozenset({"repairs", "alpha", "g_rate", *regrets, *effort}),
+        effort=frozenset(effort),
         counted=frozenset({"task", "relay"}),
         cluster=lambda line: line["scene"],
         cluster_name="home",

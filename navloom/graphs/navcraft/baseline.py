@@ -31,6 +31,7 @@ from navloom.tools.navcraft.worth import can_hold, carry_grade, plausibility
 
 _CHECK_PATHS = "check_two_path_and_adjacency"
 _CHECK_RELAY = "check_collab_path_efficient"
+_RECOMMEND = "recommend"
 _REGIONS = ("start_region", "target_region", "end_region")
 _PLAN = re.compile(r"Object: (\S+)\. End asset: (\S+)\.")
 _SHARP = 6
@@ -251,7 +252,12 @@ def _blind_draw(
 
 
 def heuristic_collab(request: Request) -> AIMessage:
-    """Baseline for ``phase_2``: ranks relays by hops read from the links, asks the best first."""
+    """Baseline for ``phase_2``: ranks relays by hops read from the links, asks the best first.
+
+    Where there is a tool that recommends relays it is asked before, and what it says is taken.
+    """
+    if _RECOMMEND in request.tools and not request.tool_results(_RECOMMEND):
+        return _call(_rng(request), "What is recommended?", _RECOMMEND, {"k": 3})
     return _collab(request, _near_relay)
 
 
@@ -297,6 +303,11 @@ def _near_relay(
     wanted, barred = (each.findall(request.first_human) for each in (_ASKED_TYPE, _NOT_FROM))
     if (advised := _recommended(request, rng)) and advised not in tried:
         return advised
+    for call in _answered(request, _RECOMMEND):
+        for each in call.result.get("recommended", ()):
+            relay = RelayChoice(*(each[key] for key in RelayChoice._fields))
+            if relay not in tried:
+                return relay
     hurry = _SOONER.search(request.first_human)
     start, target, end = errand.start, errand.target, errand.end
     hops = {region: home.hops(region) for region in home.regions}

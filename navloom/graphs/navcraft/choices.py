@@ -56,9 +56,10 @@ class ChoiceSettings(TurnLimits):
     """Hop threshold of 3.1.2: a leg has at least ``max(2, tau)`` hops."""
     constrain: bool = True
     """Hold the model to the answer's schema, where its backend can."""
-    tools: Literal["check", "none"] = "check"
-    """What a whole answer may be checked with before it is given: the tools, or nothing. Without
-    them the answer is held to the same rules, and what they would have said is told back."""
+    tools: Literal["check", "library", "none"] = "check"
+    """What a whole answer may be checked with before it is given: the tools, for relays the
+    efficiency library as well (:mod:`navloom.tools.teams.library`), or nothing. Without tools the
+    answer is held to the same rules, and what they would have said is told back."""
     hold_names: bool = True
     """With ``constrain`` and ``compact``: the schema lists the names that exist."""
     compact: bool = False

@@ -35,6 +35,12 @@ from navloom.graphs.agent import AgentGraph
 from navloom.graphs.calling import as_node
 from navloom.graphs.navcraft import single as navcraft_single
 from navloom.graphs.navcraft.choices import Choices, prompt_suffix
+from navloom.graphs.navcraft.library_turns import (
+    LIBRARY,
+    asked_library,
+    library_record,
+    with_library,
+)
 from navloom.graphs.navcraft.relay_choices import Offer, chosen_relay, relay_question
 from navloom.graphs.navcraft.single import compared_relay, relay_tools
 from navloom.graphs.turns import (
@@ -219,7 +225,7 @@ def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
         f"phase_2_schema_{constrain}",
         lambda: relay_answer_schema(scene, constrain=constrain),
     )
-    return rendered, schema
+    return with_library(rendered) if context.tools == "library" else rendered, schema
 
 
 def tools(state: State, context: Context) -> Sequence[BaseTool]:
@@ -230,15 +236,18 @@ def tools(state: State, context: Context) -> Sequence[BaseTool]:
     kept = per_scene(
         scene_of(context.scene), "relay_tools", lambda: lru_cache(TASKS_KEPT)(relay_tools)
     )
-    return kept(
-        _task(state, context),
-        strict=context.strict_helper,
-        constrain=context.constrain,
-        wish=Wish(**state["asked"]),
-    )
+    task, wish = _task(state, context), Wish(**state["asked"])
+    given = {"strict": context.strict_helper, "constrain": context.constrain, "wish": wish}
+    made = kept(task, **given)
+    if context.tools == "library":
+        bodies = [body_of(each) for each in (context.robot_1, context.robot_2)]
+        return [*made, *asked_library(task, bodies if context.verify_sim else (), **given)]
+    return made
 
 
 def _failed(call: Call) -> bool:
+    if call.result is not None and call.name in LIBRARY:
+        return "error" in call.result
     return call.result is None or not call.result.get("efficient")
 
 
@@ -249,6 +258,8 @@ def _advice(call: Call, before: list[Call], context: Context) -> str:
         return f"{key} tried: {listed(sorted(tried))}; left: {listed(left)}."
 
     why = (call.result or {}).get("error", _NO_SHORTER)
+    if call.name in LIBRARY:
+        return f"This call failed before and fails again. {why}"
     return (
         f"This call failed before and fails again. {why} "
         f"{part('robot_2_start_region')} {part('transfer_region')}"
@@ -257,7 +268,8 @@ def _advice(call: Call, before: list[Call], context: Context) -> str:
 
 def confirmed_relay(messages: list[AnyMessage]) -> RelayChoice | None:
     """The relay that the tool found efficient last."""
-    good = [call for call in calls_made(messages) if not _failed(call)]
+    made = (call for call in calls_made(messages) if call.name not in LIBRARY)
+    good = [call for call in made if not _failed(call)]
     if not good:
         return None
     choice = RelayChoice(**{key: str(good[-1].args[key]) for key in RelayChoice._fields})
@@ -349,6 +361,7 @@ def _result(
         "turns": before.get("turns", 0) + turns(spoken),
         "tool_calls": before.get("tool_calls", 0) + len(calls_made(spoken)),
         "prompt_collab": load_prompt(prompt_name_of(context)).record,
+        **(library_record(spoken) if context.tools == "library" else {}),
     }
     return {
         "phase_1": state["phase_1"],

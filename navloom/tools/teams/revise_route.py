@@ -1,9 +1,8 @@
 """A way made anew while others move: A* in time windows on G+ (after CoNavBench 3.1 and A.9).
 
 Links may be closed and viewpoints, edges or doorways reserved for spells of time; a robot may wait
-wherever it stands as long as that place is free. The search is safe-interval path planning
-(Phillips and Likhachev 2011): a state is a place and one of the spells in which it is free, and of
-two arrivals in one spell only the sooner counts, so the arrival found is the earliest there is.
+wherever it stands as long as that place is free. The arrival found is the earliest there is
+(:mod:`navloom.tools.teams.time_windows`).
 
 Times are seconds, lengths metres on the ground plane. Whoever reserves a thing from second a to b
 has it to itself between them: another may leave at a, and come at b. Reservations of one thing that
@@ -12,7 +11,6 @@ touch are one. A robot that has arrived is no longer looked at, as everywhere in
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,15 +32,13 @@ from navloom.tools.navcraft.paths import (
 from navloom.tools.navcraft.schedule import Spell, Stop
 from navloom.tools.teams.passable import closed_links, edges_over_links, first_closed
 from navloom.tools.teams.team import Robot
+from navloom.tools.teams.time_windows import Edge, WindowSearch, free_at, merged
 
 BETWEEN = " <-> "
 """Stands between the two ends of a link or an edge where one is written."""
 IN = " in "
 """Stands between a thing and its region where one is named: ``desk in Study_4``."""
 MOST_CLOSED, MOST_RESERVED = 500, 5_000
-_FREE: tuple[Spell, ...] = ((-math.inf, math.inf),)
-Edge = tuple[int, int]
-"""Rows of an edge's two ends in the metre table, the lower first."""
 
 
 class Reservation(NamedTuple):
@@ -145,9 +141,9 @@ def revise_route(
     _check_times(closed, reserved, depart_s)
     things = _Things(scene, robot.graph(scene), start, goal)
     shut, taken = things.of_all(closed), things.spells(reserved)
-    search = _Search(things.neighbours(robot), things.left_to(goal), robot.speed)
+    search = WindowSearch(things.neighbours(robot), things.left_to(goal), robot.speed)
     ends = things.row(start), things.row(goal)
-    if not _free_at(taken.get(ends[0], ()), depart_s):
+    if not free_at(taken.get(ends[0], ()), depart_s):
         until = next(b for a, b in taken[ends[0]] if a < depart_s < b)
         raise UsageError(
             f"{robot.name} stands in {place_name(scene, start)}, which is reserved until second"
@@ -228,7 +224,7 @@ class _Things:
                 known[where] = self.of(where)
             for thing in known[where]:
                 taken.setdefault(thing, []).append((begin, end))
-        return {thing: _merged(spells) for thing, spells in taken.items()}
+        return {thing: merged(spells) for thing, spells in taken.items()}
 
     def of_all(self, names: Iterable[str]) -> set[int | Edge]:
         """Every thing that some names mean."""
@@ -279,101 +275,6 @@ class _Things:
         if node.startswith(POINT_NODE) or node.removeprefix(ITEM_NODE) in self.scene.item_by_id:
             return -1
         return None
-
-
-class _Search:
-    """The search itself, over rows."""
-
-    def __init__(
-        self, neighbours: list[list[tuple[int, float]]], left: list[float], speed: float
-    ) -> None:
-        self.neighbours, self.left, self.speed = neighbours, left, speed
-
-    def run(
-        self,
-        start: int,
-        goal: int,
-        depart: float,
-        shut: set[int | Edge],
-        taken: Mapping[int | Edge, tuple[Spell, ...]],
-    ) -> list[tuple[int, float, float]] | None:
-        """Rows with the seconds of coming and going; None where there is no way."""
-        speed, left, neighbours = self.speed, self.left, self.neighbours
-        if start in shut or goal in shut or math.isinf(left[start]):
-            return None
-        free = {row: _gaps(spells) for row, spells in taken.items() if isinstance(row, int)}
-        first = next(k for k, (a, b) in enumerate(free.get(start, _FREE)) if a <= depart <= b)
-        # Of equal arrivals the shorter walk: the heap compares metres after seconds.
-        queue = [(depart + left[start] / speed, 0.0, depart, start, first, depart, (-1, -1))]
-        came: dict[tuple[int, int], tuple[float, float, tuple[int, int]]] = {}
-        while queue:
-            _, metres, now, here, spell, left_at, before = heapq.heappop(queue)
-            state = here, spell
-            if state in came:
-                continue
-            came[state] = now, left_at, before
-            if here == goal:
-                return _traced(came, state)
-            until = free.get(here, _FREE)[spell][1]
-            for there, length in neighbours[here]:
-                edge = (here, there) if here < there else (there, here)
-                if math.isinf(left[there]) or there in shut or edge in shut:
-                    continue
-                lasts = length / speed
-                for k, (opens, closes) in enumerate(free.get(there, _FREE)):
-                    if (there, k) in came:
-                        continue
-                    go = opens - lasts if opens - lasts > now else now
-                    if edge in taken:
-                        go = _clear(taken[edge], go, lasts)
-                    if go > until or go + lasts > closes or go == math.inf:
-                        continue
-                    arrive = max(go + lasts, opens)
-                    rank = arrive + left[there] / speed, metres + length
-                    heapq.heappush(queue, (*rank, arrive, there, k, go, state))
-        return None
-
-
-def _traced(
-    came: Mapping[tuple[int, int], tuple[float, float, tuple[int, int]]], state: tuple[int, int]
-) -> list[tuple[int, float, float]]:
-    """The states on the way, first to last: a row, when it comes there and when it goes on."""
-    back: list[tuple[int, float, float]] = []
-    goes = came[state][0]
-    while state in came:
-        arrive, left_at, before = came[state]
-        back.append((state[0], arrive, goes))
-        state, goes = before, left_at
-    return back[::-1]
-
-
-def _clear(taken: Sequence[Spell], go: float, lasts: float) -> float:
-    """The first second from ``go`` on at which an edge is free for so long."""
-    for begin, end in taken:
-        if begin < go + lasts and go < end:
-            go = end
-    return go
-
-
-def _gaps(taken: Sequence[Spell]) -> tuple[Spell, ...]:
-    """The spells in which a thing is free, bounds included."""
-    ends = [-math.inf, *(end for _, end in taken)]
-    gaps = zip(ends, [*(begin for begin, _ in taken), math.inf], strict=True)
-    return tuple(gap for gap in gaps if gap[0] < math.inf)
-
-
-def _merged(spells: list[Spell]) -> tuple[Spell, ...]:
-    merged: list[Spell] = []
-    for begin, end in sorted(spells):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(merged[-1][1], end)
-        else:
-            merged.append((begin, end))
-    return tuple(merged)
-
-
-def _free_at(taken: Sequence[Spell], second: float) -> bool:
-    return not any(begin < second < end for begin, end in taken)
 
 
 def _edges_for(scene: Scene, robot: Robot | None) -> list[list[tuple[int, float]]]:
@@ -427,7 +328,7 @@ def _route(
     scene: Scene,
     robot: Robot,
     things: _Things,
-    search: _Search,
+    search: WindowSearch,
     found: Sequence[tuple[int, float, float]],
 ) -> RevisedRoute:
     stops = []
