@@ -184,6 +184,12 @@ class _Things:
         anchors = (each for each in (start, goal) if each.node not in self.index)
         self.spurs = {each.node: each for each in anchors}
         self.rows = {node: len(self.nodes) + i for i, node in enumerate(self.spurs)}
+        self.edges = per_scene(scene, "edge_rows", self._edges)
+        self.known: dict[str, set[int | Edge]] = per_scene(scene, "route_names", dict)
+
+    def _edges(self) -> set[Edge]:
+        rows = ((self.index[edge.a], self.index[edge.b]) for edge in self.scene.edges)
+        return {(min(ends), max(ends)) for ends in rows}
 
     def row(self, anchor: Anchor) -> int:
         """Its node's row."""
@@ -217,12 +223,9 @@ class _Things:
 
     def spells(self, reserved: Iterable[Reservation]) -> dict[int | Edge, tuple[Spell, ...]]:
         """When each thing is taken, in order; what touches is one spell."""
-        known: dict[str, set[int | Edge]] = {}
         taken: dict[int | Edge, list[Spell]] = {}
         for where, begin, end in reserved:
-            if where not in known:
-                known[where] = self.of(where)
-            for thing in known[where]:
+            for thing in self.of(where):
                 taken.setdefault(thing, []).append((begin, end))
         return {thing: merged(spells) for thing, spells in taken.items()}
 
@@ -236,7 +239,16 @@ class _Things:
         Raises:
             UsageError: it means nothing in this scene.
         """
-        scene, known = self.scene, (*self.scene.viewpoint_by_id, *self.scene.region_by_id)
+        found = self.known.get(name)
+        if found is None:
+            found = self._meant(name)
+            # What is neither an item's nor a point's means the same on every way.
+            if all(row < len(self.nodes) for thing in found for row in _rows(thing)) and found:
+                self.known[name] = found
+        return found
+
+    def _meant(self, name: str) -> set[int | Edge]:
+        scene = self.scene
         a, between, b = name.partition(BETWEEN)
         ends = [self._row_of(each) for each in ((a, b) if between else (a,))]
         if None not in ends:
@@ -245,26 +257,22 @@ class _Things:
                 return set()
             if not between:
                 return {rows[0]}
-            if not self._joined(rows):
+            edge = min(rows), max(rows)
+            if edge not in self.edges and edge[1] < len(self.nodes):
                 raise UsageError(f"{quoted(name)} is no edge: {a[:80]} is not joined to {b[:80]}.")
-            return {(min(rows), max(rows))}
+            return {edge}
         if a in scene.region_by_id and b in scene.region_by_id:
             links = {i for i, link in enumerate(scene.links) if {link.a, link.b} == {a, b}}
             if not links:
                 near = sorted({x for k in scene.links if a in (k.a, k.b) for x in (k.a, k.b)} - {a})
                 raise UsageError(f"No link joins {a} and {b}; {a} is joined to: {listed(near)}.")
             return set(_edges_of(scene, self.index, links))
+        known = (*scene.viewpoint_by_id, *scene.region_by_id)
         wrong = next((each for each in (a, b) if each and each not in known), name)
         raise UsageError(
             f"{quoted(name)} is no viewpoint, edge or link here: write a viewpoint's id, or two"
             f" regions or viewpoints as 'A{BETWEEN}B'.{did_you_mean(wrong[:80], known)}"
         )
-
-    def _joined(self, rows: Sequence[int]) -> bool:
-        a, b = sorted(rows)
-        if b >= len(self.nodes):
-            return True
-        return any(there == b for there, _ in _edges_for(self.scene, None)[a])
 
     def _row_of(self, node: str) -> int | None:
         """A node's row; -1 for one that is off this way, None where it is no node."""
@@ -277,9 +285,13 @@ class _Things:
         return None
 
 
-def _edges_for(scene: Scene, robot: Robot | None) -> list[list[tuple[int, float]]]:
+def _rows(thing: int | Edge) -> Edge:
+    return (thing, thing) if isinstance(thing, int) else thing
+
+
+def _edges_for(scene: Scene, robot: Robot) -> list[list[tuple[int, float]]]:
     """By row of the metre table: the rows one edge away that a body may walk to, and the metres."""
-    shut = closed_links(scene, robot.body) if robot and robot.body else {}
+    shut = closed_links(scene, robot.body) if robot.body else {}
 
     def make() -> list[list[tuple[int, float]]]:
         at = scene.viewpoint_by_id
