@@ -15,7 +15,7 @@ _MOST_NAME = 80
 _KINDS = {"llamacpp": "llama.cpp", "vllm": "vLLM"}
 """What stands in ``owned_by`` of the models that a server lists."""
 HOLDS = {
-    "vLLM": "holds tools, their choice and answers to their schemas",
+    "vLLM": "holds tools, their choice and answers to their schemas, by most tool-call parsers",
     "llama.cpp": "holds an answer to its schema, but lets a model write prose where a tool is"
     " required",
 }

@@ -166,9 +166,9 @@ def _vllm(
         return model.bind(  # type: ignore[no-any-return]
             extra_body={**(model.extra_body or {}), "response_format": _response_format(schema)}
         )
-    # With a response format beside tools, versions of vLLM hold either the whole reply to the
-    # format, so that no tool is ever called (vllm-project/vllm#39929), or, once a tool is strict or
-    # required, the calls alone, and the format is dropped (#32006, #48157). As one more tool, with
+    # With a response format beside tools, vLLM holds either the whole reply to the format, so that
+    # no tool is ever called (vllm-project/vllm#39929), or, once one is required (before 0.32 or
+    # strict), the calls alone, and the format is dropped (#32006, #48157). As one more tool, with
     # a call required, the answer and the tools are all enforced and the model still chooses.
     name = f"{ANSWER_TOOL}{schema_title(schema)}"[:64]
     answer = {

@@ -5,6 +5,7 @@ The SDKs are imported inside the functions, since they take seconds. Their own r
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -18,6 +19,8 @@ from navloom.models.spec import OUR_BOUND, Options, hidden_in_address, is_addres
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import InvalidToolCall
+    from langchain_core.outputs import ChatResult
 
 OPEN_MODEL_TOKENS = 4096
 """The most tokens of a reply, unless told: a small open model may never come to an end by itself,
@@ -87,11 +90,9 @@ def make_anthropic(name: str, options: Options) -> BaseChatModel:
 def _open_ai_client(
     provider: str, name: str, key: str, url: str | None, options: Options, **more: Any
 ) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI
-
     return _built(
         f"{provider}/{name}",
-        ChatOpenAI,
+        _openai_class(),
         {**more, **(options.extra or {})},
         model=name,
         api_key=key,
@@ -121,8 +122,9 @@ def _built(spec: str, kind: Any, further: Mapping[str, Any] | None, **own: Any) 
             )
         if option not in field_of:
             hint = did_you_mean(option, [*_OPTIONS, *field_of])
+            client = kind.__base__.__name__
             raise ModelError(
-                f"{spec} takes no option '{option}'.{hint} {kind.__name__} of LangChain has the"
+                f"{spec} takes no option '{option}'.{hint} {client} of LangChain has the"
                 " list; fields of a server's own go into extra={'extra_body': {...}}, from Python."
             )
     try:
@@ -150,6 +152,55 @@ def _address(variable: str, options: Options) -> str | None:
     for hidden in hidden_in_address(url) if url is not None else ():
         remember(hidden, variable)
     return url
+
+
+@cache
+def _openai_class() -> Any:
+    from langchain_openai import ChatOpenAI
+    from pydantic import ValidationError
+
+    class OpenAI(ChatOpenAI):
+        """LangChain's client, which alone fails at a call of a tool with ``"text"`` as arguments.
+
+        vLLM (0.32) lets a model write any JSON there, unless the tool is strict.
+        """
+
+        def _create_chat_result(self, response: Any, generation_info: Any = None) -> ChatResult:
+            try:
+                return super()._create_chat_result(response, generation_info)
+            except ValidationError:
+                is_plain = isinstance(response, dict)
+                told = response if is_plain else response.model_dump(warnings=False)
+                bad = _taken_out(told["choices"][0]["message"])
+                if not bad:
+                    raise
+                result = super()._create_chat_result(told, generation_info)
+            message: Any = result.generations[0].message
+            message.invalid_tool_calls = [*message.invalid_tool_calls, *bad]
+            return result
+
+    return OpenAI
+
+
+def _taken_out(message: dict[str, Any]) -> list[InvalidToolCall]:
+    """Take the calls out of a reply on the wire whose arguments are JSON, but no object."""
+    from langchain_core.messages.tool import invalid_tool_call
+
+    good, bad = [], []
+    for call in message.get("tool_calls") or ():
+        text = call["function"]["arguments"]
+        try:
+            args = json.loads(text)
+            is_bad = bool(args) and not isinstance(args, dict)
+        except (ValueError, RecursionError):
+            is_bad = False
+        if is_bad:
+            name = call["function"]["name"]
+            bad.append(invalid_tool_call(name=name, args=text, id=call["id"], error=None))
+        else:
+            good.append(call)
+    message["tool_calls"] = good
+    return bad
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _PROMPT = re.compile(
     r"context_length_exceeded|maximum context length|context window|prompt is too long"
-    r"|exceeds the available context size"
+    r"|exceeds the available context size|max_tokens must be at least 1, got 0\b"
     r"|(?:input|prompt)[^.]{0,40}(?:longer|exceeds?|too long)[^.]{0,60}(?:model|context|token)",
     re.IGNORECASE,
 )
@@ -32,7 +32,10 @@ _READ = re.compile(
     r"|too long: (\d+) tokens|\(length (\d+)\)",
     re.IGNORECASE,
 )
-_OWN = re.compile(r"max_model_len|available context size|output tokens|input tokens", re.IGNORECASE)
+_OWN = re.compile(
+    r"max_model_len|available context size|output tokens|input tokens|must be at least 1, got 0",
+    re.IGNORECASE,
+)
 """Words of vLLM and llama.cpp, whose servers people start themselves."""
 
 

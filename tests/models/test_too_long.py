@@ -19,6 +19,17 @@ TOTAL = (
     " and your prompt contains {} input tokens, for a total of {} tokens. Please reduce the length"
     " of the input prompt or the number of requested output tokens."
 )
+# What its CPU build of 0.32 said, word by word.
+NO_ROOM = (
+    "This model's maximum context length is 4096 tokens. However, your prompt contains at least"
+    " 4097 input tokens, which exceeds this limit even without any output tokens. Please reduce"
+    " the length of the input prompt. (parameter=input_tokens, value=4097)"
+)
+FULL = "max_tokens must be at least 1, got 0. (parameter=max_tokens, value=0)"
+BOUND_32 = (
+    "max_completion_tokens=5000 cannot be greater than max_model_len=4096. Please request fewer"
+    " output tokens. (parameter=max_completion_tokens, value=5000)"
+)
 OLD = (
     "'max_tokens' or 'max_completion_tokens' is too large: 64. This model's maximum context length"
     " is 8192 tokens and your request has 8150 input tokens (64 > 8192 - 8150)."
@@ -35,6 +46,10 @@ OLD = (
         (TOTAL.format(64, "at least 8129", "at least 8193"), TooLong(8192, None, 64, own=True)),
         (TOTAL.format(0, "9000", "9000"), TooLong(8192, 9000, None, own=True)),
         (OLD, TooLong(8192, 8150, 64, own=True)),
+        (NO_ROOM, TooLong(4096, None, None, own=True)),
+        (FULL, TooLong(None, None, None, own=True)),
+        ("max_tokens must be at least 1, got -3.", None),
+        (BOUND_32, TooLong(4096, None, 5000, own=True)),
         ("prompt is too long: 210000 tokens > 99 maximum", TooLong(99, 210000, None, own=False)),
         ("Invalid schema for function 'check'", None),
     ],
@@ -50,6 +65,9 @@ def test_what_is_too_long_is_read_with_its_numbers(text: str, found: TooLong | N
         (LLAMA, "longer one (it takes 1024 tokens, the prompt has 3031), a smaller scene"),
         (LLAMA, "or start the server with a longer one (llama.cpp: -c, vLLM: --max-model-len)"),
         (BOUND, "a reply of 4096 tokens does not fit beside the prompt in the model's context of"),
+        (NO_ROOM, "longer one (it takes 4096 tokens), a smaller scene, or where there is --"),
+        (FULL, "the prompt does not fit the model's context: use a model with a longer one, a sm"),
+        (FULL, "or start the server with a longer one (llama.cpp: -c, vLLM: --max-model-len)"),
         (BOUND, "put ,max_tokens=1024 behind the model's name, or start the server"),
         (OLD, "of 8192 tokens: put ,max_tokens=42 behind the model's name"),
         (OLD.replace("8150", "8200"), "the prompt does not fit the model's context"),
