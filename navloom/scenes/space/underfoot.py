@@ -211,22 +211,29 @@ class _Places:
         inside = (i >= 0) & (i < self.grid.wide) & (j >= 0) & (j < self.grid.deep)
         return np.where(inside, i * self.grid.deep + j, -1)
 
-    def near(self, cell: Ints, of: Bools, reach: float) -> Ints:
-        """(n,) the place of some that is in a cell and nearest to each in height; -1 for none."""
+    def among(self, of: Bools) -> tuple[Floats, Ints]:
+        """Some places as :meth:`near` looks for them: their keys in order, and which they are."""
         those = np.flatnonzero(of)
-        if not len(those):
-            return np.full(len(cell), -1)
         keys = self._keys(self.cell[those], self.height[those])
         order = np.argsort(keys, kind="stable")
-        keys, those = keys[order], those[order]
+        return keys[order], those[order]
+
+    def near(self, cell: Ints, among: tuple[Floats, Ints]) -> tuple[Ints, Floats]:
+        """(n,) the place of some in a cell that is nearest to each in height, and how far that is.
+
+        It is -1 where there is none.
+        """
+        keys, those = among
+        best, off = np.full(len(cell), -1), np.full(len(cell), np.inf)
+        if not len(those):
+            return best, off
         at = np.searchsorted(keys, self._keys(cell, self.height))
-        best, off = np.full(len(cell), -1), np.full(len(cell), reach + EPS)
         for shift in (-1, 0):
-            k = np.clip(at + shift, 0, len(keys) - 1)
-            away = np.abs(self.height[those[k]] - self.height)
-            nearer = (self.cell[those[k]] == cell) & (away <= off)
-            best, off = np.where(nearer, those[k], best), np.where(nearer, away, off)
-        return best
+            k = those[np.clip(at + shift, 0, len(keys) - 1)]
+            away = np.abs(self.height[k] - self.height)
+            nearer = (self.cell[k] == cell) & (away <= off)
+            best, off = np.where(nearer, k, best), np.where(nearer, away, off)
+        return best, off
 
     def broad(self) -> Bools:
         """Which places are of a patch that one can stand on, two cells wide somewhere.
@@ -235,8 +242,9 @@ class _Places:
         doorway at the edge of a sunk room: that one has floor on both of its sides.
         """
         count = len(self.cell)
-        everywhere = np.ones(count, dtype=np.bool_)
-        ahead, aside = (self.near(self.beside(side), everywhere, _FLAT) for side in _SIDES[:2])
+        everywhere = self.among(np.ones(count, dtype=np.bool_))
+        found = (self.near(self.beside(side), everywhere) for side in _SIDES[:2])
+        ahead, aside = (np.where(off <= _FLAT + EPS, best, -1) for best, off in found)
         pairs = [np.stack([np.flatnonzero(o >= 0), o[o >= 0]]) for o in (ahead, aside)]
         rows, columns = np.concatenate(pairs, axis=1)
         joined = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (count, count))
@@ -244,26 +252,29 @@ class _Places:
         square = (ahead >= 0) & (aside >= 0) & (aside[ahead] >= 0) & (ahead[aside] >= 0)
         large = np.bincount(label) * self.grid.cell**2 >= _PATCH
         wide = large & (np.bincount(label, square) > 0)
-        floor = wide[label]
-        floors = [self.near(self.beside(side), floor, _RISE) >= 0 for side in _SIDES]
+        floor = self.among(wide[label])
+        floors = [self.near(self.beside(side), floor)[1] <= _RISE + EPS for side in _SIDES]
         between = (floors[0] & floors[2]) | (floors[1] & floors[3])
         broad: Bools = (wide | (large & (np.bincount(label, between) > 0)))[label]
         return broad
 
     def edges(self, of: Bools, step: float, stair: float, mesh: SceneMesh) -> Floats:
         """(n, 5) where one would fall, or come off the grid."""
-        everywhere = np.ones(len(self.cell), dtype=np.bool_)
+        everywhere, treads = (
+            self.among(np.ones(len(self.cell), dtype=np.bool_)),
+            self.among(self.tread),
+        )
         found = []
         half = self.grid.cell / 2
         for side in _SIDES:
             beside = self.beside(side)
-            joined = self.near(beside, everywhere, step) >= 0
+            other, off = self.near(beside, everywhere)
+            joined = off <= step + EPS
             if stair > step:
-                joined |= self.near(beside, self.tread, stair) >= 0
-                joined |= self.tread & (self.near(beside, everywhere, stair) >= 0)
+                joined |= self.near(beside, treads)[1] <= stair + EPS
+                joined |= self.tread & (off <= stair + EPS)
             # Where it goes up there is a riser, or this is the ground in a wall.
-            other = self.near(beside, everywhere, _RISE)
-            joined |= (other >= 0) & (self.height[other] > self.height)
+            joined |= (off <= _RISE + EPS) & (self.height[other] > self.height)
             here = np.flatnonzero(of & ~joined)
             if not len(here):
                 continue

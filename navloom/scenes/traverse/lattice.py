@@ -259,16 +259,28 @@ def _sums(
     half = np.where(half[..., :1] < 0, -half, half)
     over, up = np.maximum(half[..., 0], _THIN), half[..., 1]
     rises, most = up / over, 2 * over
-    which, row = _rows(middles[:, 0], over.sum(axis=0), frame, only)
-    spent = row * frame.cell - (middles[:, 0] - over.sum(axis=0))[which]
+    wide = over.sum(axis=0)
+    which, row = _rows(middles[:, 0], wide, frame, only)
+    spent = row * frame.cell - (middles[:, 0] - wide)[which]
     base = middles[:, 1] - up.sum(axis=0)
     low, high = np.full(len(row), -np.inf), np.full(len(row), np.inf)
-    for rise in rises:
+    for rise, across in zip(rises, over, strict=True):
+        same = len(rise) > 0 and bool((rise == rise[0]).all())
+        if same and bool((across == _THIN).all()) and _clear_of_ends(spent, wide[which], rise, up):
+            continue
         steeper = (rises - rise) * most
-        along = rise[which] * spent
+        along = (rise[0] if same else rise[which]) * spent
         np.minimum(high, along + (base + np.maximum(steeper, 0).sum(axis=0))[which], out=high)
         np.maximum(low, along + (base + np.minimum(steeper, 0).sum(axis=0))[which], out=low)
     return row, low, high
+
+
+def _clear_of_ends(spent: Floats, wide: Floats, rise: Floats, up: Floats) -> bool:
+    """Whether a segment across the rows bounds nothing there: all rows are off its lines' ends."""
+    if not len(spent):
+        return True
+    off = min(float(spent.min()), float((2 * wide - spent).min()))
+    return bool(off * abs(float(rise[0])) > 8 * float(np.abs(up).sum(axis=0).max()) + 1)
 
 
 def _mark(taken: Ints, row: Ints, low: Floats, high: Floats, frame: Frame) -> None:
