@@ -29,6 +29,8 @@ from navloom.prompts.navcraft.profiles import Profile, load_profile
 from navloom.scenes.uri import scene_of
 from navloom.tools.navcraft.wish import Asked, drawn
 
+LIBRARY_TOKENS = 2_000
+"""Tokens of an answer of the efficiency library, at most."""
 _HELP = ("constrain", "tools", "compact", "precise_repairs", *COMPACT_ONLY)
 
 
@@ -159,7 +161,8 @@ def calls(made: SynthPlan) -> Calls:
     request, turns = made.request, made.request.max_turns
     lifts, collab = request.source is not None, request.kind == "collab"
     talks = 2 if collab and not lifts else 1
-    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS) * talks
+    told = LIBRARY_TOKENS if request.tools == "library" else RESULT_TOKENS
+    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + told) * talks
     return Calls(
         most=turns,
         beside=turns * (talks - 1),

@@ -43,7 +43,7 @@ LIBRARY = ("recommend", "reach", "travel_time", "rendezvous", "interference", "r
 ROBOTS: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
 Bodies = tuple[Embodiment | None, Embodiment | None]
 BODIES = (*body_names(), VLNVERSE.name, FETCH.name, SPOT.name)
-_MOST_MEETINGS = 20
+_MOST_MEETINGS, _MOST_HANDOFFS, _DIGITS = 8, 5, 3
 
 _RECOMMEND = """Name the best handoffs for this errand that are as asked, each with the best relay.
 
@@ -106,6 +106,8 @@ class RelayLibrary:
 
     def recommend(self, k: int = 3) -> dict[str, Any]:
         """The k best handoffs that are as asked."""
+        if not 1 <= k <= _MOST_HANDOFFS:
+            raise UsageError(f"k must be 1 to {_MOST_HANDOFFS}, not {k}.")
         relays = all_relays(self.task, strict=self.strict)
         return library.recommend(relays, kept=self.wish.kept_by(relays), k=k)
 
@@ -249,7 +251,7 @@ def library_tools(
         ),
         "depart_s": (Annotated[float, Field(description="Second of setting out.")], 0.0),
     }
-    k = Annotated[int, Field(description="How many, at most 10.")]
+    k = Annotated[int, Field(description=f"How many, at most {_MOST_HANDOFFS}.")]
     return [
         _tool("recommend", _RECOMMEND, kept.recommend, k=(k, 3)),
         _tool("reach", _REACH, kept.reach, body=body, place=place),
@@ -267,7 +269,8 @@ def _tool(
 ) -> BaseTool:
     def answered(**asked: Any) -> dict[str, Any]:
         try:
-            return function(**asked)
+            answer: dict[str, Any] = _short(function(**asked))
+            return answer
         except NavloomError as error:
             return {"error": " ".join(str(error).split())}
 
@@ -279,6 +282,15 @@ def _tool(
         args_schema=schema,
         handle_validation_error=_misread,
     )
+
+
+def _short(value: Any) -> Any:
+    """An answer whose numbers a model can read: millimetres and milliseconds will do."""
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, dict):
+        return {key: _short(each) for key, each in value.items()}
+    return [_short(each) for each in value] if isinstance(value, list) else value
 
 
 def _misread(error: Any) -> str:

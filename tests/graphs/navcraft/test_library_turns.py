@@ -10,6 +10,7 @@ from langchain_core.messages import ToolMessage
 
 from navloom.errors import UsageError
 from navloom.evals.navcraft.request import SynthRequest
+from navloom.evals.navcraft.task_columns import pairing
 from navloom.graphs.navcraft import collab as navcraft_collab
 from navloom.models.scripted import ScriptedChatModel
 from navloom.tools.teams.library_tools import LIBRARY
@@ -49,7 +50,7 @@ def test_a_model_asks_each_tool_and_the_relay_is_still_confirmed() -> None:
     answers = [json.loads(m.text) for m in end["messages"] if isinstance(m, ToolMessage)]
     assert [each for each in answers if "error" in each] == []
     best, reached, walked, met, _, route, checked = answers
-    assert best["recommended"][0]["alpha"] == pytest.approx(record["best_alpha"])
+    assert best["recommended"][0]["alpha"] == round(record["best_alpha"], 3)
     assert (reached["reached"], walked["metres"]) == (6, 10.0)
     # robot_2 is at the table after 10 s, the cup after 16 s: it may stay with its guest for 6.
     assert met["latest_departure_s"] == {"robot_1": 0.0, "robot_2": pytest.approx(6)}
@@ -119,3 +120,18 @@ def test_a_request_with_the_tool_alone_is_what_it_was() -> None:
     for wrong in ({"kind": "single"}, {"kind": "collab", "compact": True}):
         with pytest.raises(UsageError, match="--tools library goes with collab"):
             SynthRequest(spec="demo:", tools="library", **wrong)
+
+
+def test_two_arms_are_compared_by_regret_calls_and_tokens() -> None:
+    pairs = pairing()
+    line = {
+        "status": "ok",
+        "usage": {"calls": 5, "input_tokens": 700, "output_tokens": 30},
+        "result": {**phase_1(), **phase_2(), "navloom": {"tool_calls": 3, "regret_asked": 0.1}},
+    }
+    scores = pairs.scores(line)
+    shown = {name: scores[name] for name in ("regret_asked", "tool_calls", "model_calls", "tokens")}
+    assert shown == {"regret_asked": 0.1, "tool_calls": 3, "model_calls": 5, "tokens": 730}
+    assert shown.keys() <= pairs.less
+    assert pairs.effort == {"tool_calls", "model_calls", "tokens"}
+    assert pairs.scores({"status": "failed"})["tokens"] is None

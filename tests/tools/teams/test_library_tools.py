@@ -9,14 +9,18 @@ from typing import Any
 import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from navloom.evals.navcraft.run import LIBRARY_TOKENS
 from navloom.scenes.bodies import FETCH, SPOT
 from navloom.scenes.scene import Link
+from navloom.scenes.uri import load_scene
+from navloom.tools.navcraft.optimum import all_relays
 from navloom.tools.navcraft.relay_schedule import schedule_relay
 from navloom.tools.navcraft.task import RelayTask
 from navloom.tools.navcraft.wish import Wish
 from navloom.tools.teams.library_tools import BODIES, LIBRARY, library_tools
 from tests.tools.navcraft.test_relay import row_task
 from tests.tools.navcraft.worlds import ROW, row_house
+from tests.tools.teams.test_library import tasks
 
 RELAY = {
     "robot_2_start_region": "Attic_6",
@@ -73,7 +77,7 @@ def test_what_they_say_is_the_schedules() -> None:
 
 
 def test_recommended_is_what_is_asked_for() -> None:
-    free = ask("recommend", {"k": 10})["recommended"]
+    free = ask("recommend", {"k": 5})["recommended"]
     assert free
     wish = Wish(type="Type-A2")
     assert {r["collab_type"] for r in ask("recommend", {}, wish=wish)["recommended"]} <= {"Type-A2"}
@@ -88,7 +92,7 @@ def test_bodies_bar_and_hurry() -> None:
     home = home.replace(links=links)
     task = row_task(scene=home)
     both = {"task": task, "bodies": (FETCH, SPOT)}
-    assert ask("travel_time", WALK, **both)["seconds"] == pytest.approx(20 / SPOT.speed)
+    assert ask("travel_time", WALK, **both)["seconds"] == round(20 / SPOT.speed, 3)
     barred = ask("travel_time", {**WALK, "robot": "robot_1"}, **both)["error"]
     assert "a FETCH cannot pass Living_room_3 <-> Study_4 (cannot go up or down stairs)" in barred
     for name in ("robot_1", "FETCH"):
@@ -109,7 +113,8 @@ def test_bodies_bar_and_hurry() -> None:
         ("rendezvous", {**RELAY, "transfer_asset": "sofa"}, "has no asset 'sofa'"),
         ("interference", {**RELAY, "collab_type": "A3"}, "use Type-A1 or Type-A2"),
         ("interference", {**RELAY, "robot_2_start_region": "x"}, "robot_2_start_region 'x'"),
-        ("recommend", {"k": 99}, "k must be 1 to 10, not 99"),
+        ("recommend", {"k": 6}, "k must be 1 to 5, not 6"),
+        ("recommend", {"k": 0}, "k must be 1 to 5, not 0"),
         ("recommend", {"k": "many"}, "k: Input should be a valid integer"),
         ("revise_route", {**WALK, "closed": ["Hall_2 <-> Attic_6"]}, "No link joins Hall_2 and"),
         ("revise_route", {**WALK, "depart_s": math.nan}, "depart_s must be a second from 0 on"),
@@ -125,3 +130,24 @@ def test_a_mistake_is_one_line_to_act_on(name: str, args: dict[str, Any], said: 
     assert set(answer) == {"error"}
     assert said in answer["error"]
     assert "\n" not in answer["error"]
+
+
+@pytest.mark.parametrize("uri", ["demo:house", "home:3"])
+def test_answers_are_as_short_as_a_dry_run_reckons(uri: str) -> None:
+    for task in tasks(load_scene(uri), 3):
+        relays = all_relays(task)
+        relay = relays.relay(len(relays) // 2)
+        asked = {name: getattr(relay, name) for name in RELAY}
+        walk = {"robot": "robot_1", "start": task.start_region, "goal": relay.transfer_region}
+        for name, args in (
+            ("recommend", {"k": 5}),
+            ("reach", {"body": "FETCH", "place": task.start_region}),
+            ("travel_time", walk),
+            ("rendezvous", asked),
+            ("interference", asked),
+            ("revise_route", walk),
+        ):
+            answer = ask(name, args, task)
+            assert "error" not in answer, answer
+            # Numbers and names take a token every two characters or more.
+            assert len(json.dumps(answer)) / 2 < LIBRARY_TOKENS
