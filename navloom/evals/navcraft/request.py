@@ -127,9 +127,9 @@ class SynthRequest(Request):
     tools: Annotated[
         Literal["check", "library", "none"],
         Opt(
-            "What the model may call to check an answer; without tools the same rules hold. With"
-            " the library, for relays, it may also ask what is best, who gets where and when, who"
-            " waits, and who is in whose way."
+            "Tools to check whole answers with, or none. The same rules hold either way. With"
+            " the library, for relays, the model may also ask what is best, who gets where and"
+            " when, who waits, and who is in whose way."
         ),
     ] = "check"
     compact: Compact = False
