@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -254,6 +254,28 @@ def show_dry_run(request: Request, session: Session, *, as_json: bool = False) -
         say(f"  cost: unknown, no price is known for {dry.model}")
     else:
         say(f"  cost: ${dry.cost_usd[0]:.4g} to ${dry.cost_usd[1]:.4g}")
+
+
+def show_dry_runs(
+    requests: Mapping[str, Request], session: Session, *, as_json: bool = False
+) -> None:
+    """Print what each run of a study would do, under its arm's name.
+
+    Args:
+        requests: what each arm asks for.
+        session: how to go through the runs.
+        as_json: print everything on stdout as JSON, by arm.
+    """
+    from dataclasses import asdict
+
+    from navloom.evals.dry import dry_run
+
+    if as_json:
+        print_json({name: asdict(dry_run(each, session)) for name, each in requests.items()})
+        return
+    for name, request in requests.items():
+        say(f"== {name}")
+        show_dry_run(request, session)
 
 
 def counted(count: int, things: str) -> str:

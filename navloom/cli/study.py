@@ -9,16 +9,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from navloom.cli.common import print_json, write_page
+from navloom.cli.common import print_json, show_dry_runs, write_page
 from navloom.cli.help_pages import Commands
 from navloom.cli.navigation.eval import ARMS as ORACLE_ARMS
 from navloom.cli.navigation.eval import LEVELS, LONG_STEPS, Episodes, Kind, check_flags, print_study
-from navloom.cli.options import Json, Out, takes
+from navloom.cli.options import How, Json, Out, takes
 from navloom.cli.people import people
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.option import Opt
-from navloom.evals.request import HEURISTIC, MOST, Model, Seed, Spec
+from navloom.evals.request import HEURISTIC, MOST, MaxReasks, MaxTurns, Model, Seed, Spec
 from navloom.evals.session import Session
 from navloom.terminal import say, tell
 
@@ -162,6 +162,56 @@ def ablation(
         session=session,
     )
     tell(table.markdown())
+    say(f"wrote {write_page([out], out)}")
+
+
+@app.command()
+@takes("limit", "sample_id", "retry", "go_back")
+def direct(
+    spec: Spec,
+    out: Study,
+    model: Model,
+    session: Session,
+    how: How,
+    n_each: Annotated[
+        int | None, Opt("Attempts of each arm.", min=1, max=MOST, shown="one a home")
+    ] = None,
+    homes: Annotated[
+        int | None, Opt("How many homes, the first of SPEC.", min=1, max=MOST, shown="all")
+    ] = None,
+    arm: Arms = None,
+    max_turns: MaxTurns = 12,
+    max_reasks: MaxReasks = 3,
+    seed: Seed = 0,
+) -> None:
+    """Errand and relay in one answer, or in two stages? Five arms (CoNavBench A.13).
+
+    Two stages with tools and without, the paper's prompts V1 and V2, and V2 with tools; beside each
+    what builtin/random reaches: read, valid, idleness, coordination. The same command on the same
+    folder goes on.
+    """
+    from navloom.evals.navcraft.direct_study import DirectStudy, study_direct
+    from navloom.scenes.uri import list_scenes
+
+    asked = DirectStudy(
+        spec=spec,
+        model=model,
+        n=n_each or min(homes or MOST, len(list_scenes(spec))),
+        homes=homes,
+        seed=seed,
+        max_turns=max_turns,
+        max_reasks=max_reasks,
+        arms=arm or (),
+    )
+    if how.dry_run:
+        show_dry_runs(asked.requests(), session, as_json=how.as_json)
+        return
+    tables = study_direct(asked, out, session)
+    if how.as_json:
+        print_json(tables[0].record)
+    else:
+        for table in tables:
+            tell(f"{table.markdown()}\n")
     say(f"wrote {write_page([out], out)}")
 
 

@@ -38,6 +38,7 @@ GROUP = "navloom.kinds"
 KINDS = {
     "single": "navloom.evals.our_kinds:SINGLE",
     "collab": "navloom.evals.our_kinds:COLLAB",
+    "direct": "navloom.evals.our_kinds:DIRECT",
     "navigate": "navloom.evals.our_kinds:NAVIGATE",
     "capnav": "navloom.evals.our_kinds:CAPNAV",
     "capnav_tasks": "navloom.evals.our_kinds:CAPNAV_TASKS",

@@ -12,6 +12,7 @@ from navloom.evals.capnav.request import CapnavRequest, CapnavSynthRequest
 from navloom.evals.captions.request import CaptionRequest
 from navloom.evals.judging.request import JudgeRequest
 from navloom.evals.kinds import Kind, later
+from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.report.document import first_score
@@ -34,6 +35,23 @@ SINGLE = Kind(
 )
 COLLAB = replace(
     SINGLE, name="collab", command="synth collab", finish=later("navloom.evals.navcraft.run:finish")
+)
+DIRECT = Kind(
+    name=DirectRequest.KIND,
+    command="synth direct",
+    request=DirectRequest,
+    plan=later("navloom.evals.navcraft.direct_run:plan"),
+    job=later("navloom.evals.navcraft.direct_run:DirectJob"),
+    dry=later("navloom.evals.navcraft.direct_run:calls"),
+    finish=later("navloom.evals.navcraft.direct_run:finish"),
+    ended=later("navloom.evals.navcraft.direct_run:ended"),
+    report=later("navloom.evals.navcraft.direct_run:report"),
+    first=lambda said: first_score("valid", said["direct"]["valid"], "share"),
+    things=("attempts", "homes"),
+    columns=later("navloom.evals.navcraft.shown_direct:columns"),
+    detail=later("navloom.evals.navcraft.shown_direct:detail"),
+    tables=later("navloom.evals.navcraft.shown_direct:tables"),
+    pairing=later("navloom.evals.navcraft.shown_direct:pairing"),
 )
 NAVIGATE = Kind(
     name=EvalRequest.KIND,

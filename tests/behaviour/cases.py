@@ -328,6 +328,7 @@ CASES: dict[str, str] = {
             --arm full --arm 'whole scene' --arm 'no adjacency' --arm 'whole answer'
         study ablation demo: --model builtin/heuristic --n-each 2 --n-full 3 --out all
     """,
+    "study-direct": "study direct demo: --model builtin/heuristic --n-each 3 --out direct",
     "study-oracle": "study oracle r2r --limit 8 --arm assistant-path --arm dialogue-map"
     " --arm dialogue-path-no-arrival --arm failures-1 --arm bound --out help",
     "score": """

@@ -22,6 +22,7 @@ def make_every_kind(at: Path) -> Made:
         "navigate": ("eval", "scene", "demo:flat", "--n", "4", "--cot", "--dialogue"),
         "single": ("synth", "single", "demo:flat", "--n", "2"),
         "collab": ("synth", "collab", "demo:flat", "--n", "3"),
+        "direct": ("synth", "direct", "demo:house", "--n", "2", "--variant", "v2"),
         "capnav": ("eval", "capnav", "--data", str(bench), *judge, "--limit", "12"),
         "capnav_tasks": ("synth", "capnav", f"capnav:{bench}", "--questions", "2"),
         "captions": ("caption", f"capnav:{bench}", "--limit", "2"),

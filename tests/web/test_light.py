@@ -47,6 +47,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         "other": (*home, "--agent", "random"),
         "single": ("synth", "single", "demo:flat", "--n", "1"),
         "collab": ("synth", "collab", "demo:flat", "--n", "2"),
+        "direct": ("synth", "direct", "demo:flat", "--n", "2"),
         "capnav": ("eval", "capnav", "--data", str(bench), *judge),
         "capnav_tasks": ("synth", "capnav", f"capnav:{bench}", "--questions", "1"),
         "captions": ("caption", f"capnav:{bench}"),

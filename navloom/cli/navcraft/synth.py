@@ -8,6 +8,7 @@ from navloom.cli.capnav.synth import capnav
 from navloom.cli.common import carry_out
 from navloom.cli.help_pages import Commands
 from navloom.cli.options import How, Out, takes
+from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.request import ATTEMPTS, COLLAB_ONLY, TAU, SynthRequest
 from navloom.evals.session import Session
 
@@ -38,5 +39,16 @@ def collab(request: SynthRequest, out: Out, session: Session, how: How) -> None:
 
     Each attempt crafts its own errand first, unless --from names a run of single tasks. The same
     command on the same folder goes on with a run that was stopped.
+    """
+    carry_out(request, out, session, how)
+
+
+@app.command()
+@takes()
+def direct(request: DirectRequest, out: Out, session: Session, how: How) -> None:
+    """Make errand and relay in one answer, as the paper tried first (CoNavBench A.13).
+
+    By the keys and rules of its version 1 or 2. The same command on the same folder goes on with a
+    run that was stopped; `navloom study direct` holds both against the two stages.
     """
     carry_out(request, out, session, how)

@@ -1,4 +1,7 @@
-"""Agents of NavCraft: one crafts errands (NavCraft-S), one lifts them to relays (NavCraft-C)."""
+"""Agents of NavCraft: one crafts errands (NavCraft-S), one lifts them to relays (NavCraft-C).
+
+A third makes both at once, as the paper tried before (A.13).
+"""
 
 POLICIES = {
     "heuristic": {
@@ -10,6 +13,8 @@ POLICIES = {
         "errand_room": "navloom.graphs.navcraft.baseline:heuristic_choice",
         "errand_start": "navloom.graphs.navcraft.baseline:heuristic_choice",
         "relay_choice": "navloom.graphs.navcraft.baseline:heuristic_choice",
+        "direct_v1": "navloom.graphs.navcraft.direct_baseline:heuristic_v1",
+        "direct_v2": "navloom.graphs.navcraft.direct_baseline:heuristic_v2",
     },
     "random": {
         "phase_1": "navloom.graphs.navcraft.baseline:random_single",
@@ -20,6 +25,8 @@ POLICIES = {
         "errand_room": "navloom.graphs.navcraft.baseline:random_choice",
         "errand_start": "navloom.graphs.navcraft.baseline:random_choice",
         "relay_choice": "navloom.graphs.navcraft.baseline:random_choice",
+        "direct_v1": "navloom.graphs.navcraft.direct_baseline:random_v1",
+        "direct_v2": "navloom.graphs.navcraft.direct_baseline:random_v2",
     },
     "first": {
         "errand_object": "navloom.graphs.navcraft.baseline:first_choice",

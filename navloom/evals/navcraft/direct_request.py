@@ -1,0 +1,63 @@
+"""What a run of tasks made in one answer (CoNavBench A.13) is asked to be."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from navloom.errors import UsageError
+from navloom.evals.navcraft.request import ATTEMPTS, FIRST, TAU
+from navloom.evals.option import Opt
+from navloom.evals.request import (
+    HEURISTIC,
+    MOST,
+    Constrain,
+    Generator,
+    MaxReasks,
+    MaxTurns,
+    Request,
+    Seed,
+    Spec,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectRequest(Request):
+    """Everything the outcome of such a run depends on."""
+
+    KIND: ClassVar[str] = "direct"
+
+    spec: Spec
+    n: Annotated[int, Opt("Attempts in all, spread evenly over homes.", min=1, max=MOST)] = ATTEMPTS
+    model: Generator = HEURISTIC
+    variant: Annotated[
+        Literal["v1", "v2"],
+        Opt("Which of the paper's two prompts: v2 has symbols for five regions, and paths."),
+    ] = "v1"
+    tools: Annotated[
+        Literal["check", "none"],
+        Opt("With v2, the tools that check paths and relays; none, as in the paper."),
+    ] = "none"
+    tau: Annotated[
+        int, Opt("Links that each leg of a valid errand crosses at least.", min=1, max=MOST)
+    ] = TAU
+    constrain: Constrain = True
+    seed: Seed = 0
+    max_turns: MaxTurns = 12
+    max_reasks: MaxReasks = 3
+    homes: int | None = None
+    """Only the first so many scenes of the spec."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variant == "v1" and self.tools == "check":
+            raise UsageError("--tools check goes with --variant v2: version 1 has no tools")
+        if self.model == FIRST:
+            raise UsageError(f"{FIRST} takes the first of a list, and a whole answer has none")
+
+    def record(self) -> dict[str, Any]:
+        """The request as ``run.json`` keeps it: what it asks, and the prompt it will use."""
+        from navloom.prompts.load import load_prompt
+
+        prompt = load_prompt(f"navcraft_direct_{self.variant}").record
+        return {**asdict(self), "prompts": [prompt]}

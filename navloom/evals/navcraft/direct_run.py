@@ -1,0 +1,116 @@
+"""A run of tasks of two robots made in one answer each (CoNavBench A.13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.kinds import RESULT_TOKENS, Calls, Note, Plan, Shown, reply_tokens
+from navloom.evals.navcraft.direct_request import DirectRequest
+from navloom.evals.navcraft.direct_scores import direct_tables, score_direct
+from navloom.evals.navcraft.survey import SURVEY, read_survey, survey
+from navloom.evals.progress import Summary
+from navloom.evals.session import Job, Sample, make_id, sample_seed
+from navloom.graphs.navcraft import direct as navcraft_direct
+from navloom.models.registry import model_of
+from navloom.scenes.uri import scene_of
+
+_SETTINGS = ("variant", "tools", "tau", "constrain", "max_turns", "max_reasks")
+
+
+@dataclass(kw_only=True)
+class DirectPlanOfRun(Plan):
+    """What a run will do.
+
+    Attributes:
+        scenes: the URI each scene is loaded by, by its portable name.
+    """
+
+    scenes: dict[str, str]
+
+
+@dataclass(frozen=True)
+class DirectJob(Job):
+    """How one attempt is made."""
+
+    plan: DirectPlanOfRun
+
+    def build(self, checkpointer: Any) -> Any:
+        """The generator's graph."""
+        return navcraft_direct.build_graph(checkpointer)
+
+    def input(self, sample: Sample) -> dict[str, Any]:
+        """The seed."""
+        return {"seed": sample.seed}
+
+    def context(self, sample: Sample, model: Any = None) -> navcraft_direct.Context:
+        """The generator's context; ``model`` stands in for the request's."""
+        request = self.plan.request
+        return navcraft_direct.Context(
+            scene=scene_of(self.plan.scenes[sample.scene]),
+            model=model or model_of(request.model),
+            **{name: getattr(request, name) for name in _SETTINGS},
+        )
+
+
+def plan(request: DirectRequest, run: Path | None, note: Note) -> DirectPlanOfRun:
+    """Every attempt that a request means: those that the two stages would make, home by home.
+
+    Raises:
+        SceneError: there are no scenes, or no errand is possible in any of them.
+    """
+    known = None if run is None else read_survey(run)
+    found = known or survey(request.spec, tau=request.tau, homes=request.homes, note=note)
+    names, samples = sorted(found.scenes), []
+    for k in range(request.n):
+        scene, attempt = names[k % len(names)], k // len(names)
+        name = make_id(scene, attempt)
+        samples.append(Sample(name, sample_seed(request.seed, name), scene, attempt))
+    return DirectPlanOfRun(
+        request=request,
+        samples=samples,
+        scenes=found.scenes,
+        notes=found.lines(),
+        files={} if known else {SURVEY: found.data()},
+    )
+
+
+def calls(made: DirectPlanOfRun) -> Calls:
+    """Each turn sends all before it again; without tools every turn is an answer."""
+    request = made.request
+    turns = request.max_turns
+    if request.tools == "none":
+        turns = min(turns, 1 + request.max_reasks)
+    grown = turns * (turns - 1) // 2 * (reply_tokens(request.model) + RESULT_TOKENS)
+    return Calls(most=turns, in_all=grown)
+
+
+def finish(made: DirectPlanOfRun, run: Path) -> dict[str, Any]:
+    """What the summary has of the attempts."""
+    del made
+    return {"direct": score_direct(run).record()}
+
+
+def ended(run: Path, _: Summary) -> Shown:
+    """The run's tables once more."""
+    from navloom.evals.report.document import Document
+
+    score = score_direct(run)
+    told = Document(f"{score.name}: {score.model}", "", (*direct_tables({score.name: score}),))
+    return Shown(tables=told.screen())
+
+
+def report(runs: list[Path], out: Path | None) -> Shown:
+    """The tables of several runs, a row each."""
+    from navloom.evals.report.blocks import Grid
+    from navloom.evals.report.document import Document
+
+    del out
+    scores = {str(run): score_direct(run) for run in runs}
+    made = direct_tables(scores)
+    return Shown(
+        tables=Document("Tasks made in one answer", "", (*made,)).screen(),
+        record={"runs": [score.record() for score in scores.values()]},
+        blocks=[Grid(table=table) for table in made],
+    )

@@ -1,0 +1,276 @@
+"""What tasks made in one answer are worth, and those of two stages by the same measures (A.13).
+
+Definitions. *Attempts* are samples that ended ``ok`` or ``failed``; errors of the machinery are
+counted apart. *Read*: some answer had the keys that were asked for; of two stages, the last answer
+had. *Valid*: it keeps the rules of A.10 and A.11 and spares robot_1, or both, some of the way; an
+errand that no relay is worth it for is a finding of the two stages, not a valid task. The failures
+I and II of A.13.1 are shares of the *plans*: of answers that were read, the last one of each
+attempt, also where it was not accepted; of two stages, of the relays that were accepted, for no
+other is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from navloom.evals.kinds import read_run_of
+from navloom.evals.report.document import NOTHING, Table, percent, rate_cell
+from navloom.evals.report.intervals import Rate, Spread
+from navloom.evals.run_folder import read_samples
+from navloom.evals.run_scenes import run_scene
+from navloom.files import formed
+from navloom.tools.navcraft.direct_plan import two_stage_plan
+from navloom.tools.navcraft.direct_rules import COORDINATION
+from navloom.tools.navcraft.direct_worth import direct_record
+from navloom.tools.navcraft.errand import ErrandAnswer
+from navloom.tools.navcraft.relay import RelayAnswer
+
+UNREAD = frozenset({"not_json", "wrong_form", "out_of_turns", "repeated_call"})
+"""Why an attempt of two stages failed without an answer of the form asked for."""
+_SOONER = ("no_sooner_than_robot_1", "no_sooner_than_best")
+_SHARES = ("lesser_share", "both_share")
+
+
+@dataclass(frozen=True)
+class DirectScore:
+    """What a run, or an arm of the study, came to.
+
+    Attributes:
+        name: the run's folder.
+        model: ``provider/name``.
+        read: answers of the form asked for, per attempt.
+        valid: tasks that the two stages would let pass, per attempt.
+        none_worth_it: errands of two stages for which no relay is worth it.
+        plans: how many plans the rest is of.
+        lesser_share: the lesser robot's share of metres, of each plan that can be walked.
+        both_share: seconds both walk over the makespan, likewise.
+        no_sooner: whether robot_1, and the best placed robot, alone would be done as soon.
+        coordination: each failure of coordination; paths where some were written.
+        many_regions: plans of more than the 1 to 2 regions that the prompts ask for.
+        steps_in_bounds: plans of the 4 to 6 subtasks that the prompts ask for.
+        calls: of models, of each attempt.
+        tokens: in and out, of each attempt.
+        seconds: of each attempt.
+    """
+
+    name: str
+    model: str
+    read: Rate
+    valid: Rate
+    none_worth_it: int
+    plans: int
+    lesser_share: Spread
+    both_share: Spread
+    no_sooner: Mapping[str, Rate]
+    coordination: Mapping[str, Rate]
+    many_regions: Rate
+    steps_in_bounds: Rate
+    calls: Spread
+    tokens: tuple[Spread, Spread]
+    seconds: Spread
+
+    def record(self) -> dict[str, Any]:
+        """As JSON, shares as fractions."""
+        return {
+            "name": self.name,
+            "model": self.model,
+            "read": _rate(self.read),
+            "valid": _rate(self.valid),
+            "none_worth_it": self.none_worth_it,
+            "plans": self.plans,
+            **{name: _spread(getattr(self, name)) for name in _SHARES},
+            **{name: _rate(rate) for name, rate in self.no_sooner.items()},
+            **{name: _rate(rate) for name, rate in self.coordination.items()},
+            "many_regions": _rate(self.many_regions),
+            "steps_in_bounds": _rate(self.steps_in_bounds),
+        }
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    ends = rate.interval
+    return {
+        "hits": rate.hits,
+        "of": rate.of,
+        "share": rate.share,
+        "interval": None if ends is None else list(ends),
+    }
+
+
+def _spread(spread: Spread) -> dict[str, Any]:
+    ends = spread.interval
+    return {
+        "n": len(spread.values),
+        "mean": spread.mean,
+        "interval": None if ends is None else list(ends),
+    }
+
+
+def score_direct(run: Path | str) -> DirectScore:
+    """What a run of ``synth direct``, or of ``synth collab``, comes to by these measures.
+
+    Raises:
+        RunError: the folder is no such run, or is broken.
+        SceneError: a home of two stages cannot be loaded; relays are measured in it.
+    """
+    folder = Path(run)
+    said = read_run_of(folder, "direct", "collab")
+    with formed(f"{run}: a sample", "one of two robots' tasks"):
+        rows = read_samples(folder)
+        if said["kind"] == "direct":
+            read = [bool(row["result"]) for row in rows]
+            plans = [row["result"]["navloom"] for row in rows if row["result"]]
+        else:
+            read = [_was_read(row) for row in rows]
+            plans = [_relay_record(folder, row) for row in rows if _is_relay(row)]
+        return _score(folder.name, str(said["request"]["model"]), rows, read, plans)
+
+
+def _was_read(row: Mapping[str, Any]) -> bool:
+    code = str(row.get("reason")).rpartition(":")[2]
+    return row["status"] == "ok" or code not in UNREAD
+
+
+def _is_relay(row: Mapping[str, Any]) -> bool:
+    return row["status"] == "ok" and bool((row["result"] or {}).get("phase_2"))
+
+
+def _relay_record(folder: Path, row: Mapping[str, Any]) -> dict[str, Any]:
+    scene, result = run_scene(folder, row["scene"]), row["result"]
+    errand = ErrandAnswer.model_validate(result["phase_1"])
+    relay = RelayAnswer.model_validate(result["phase_2"])
+    plan = two_stage_plan(errand, relay, scene)
+    return direct_record(plan, scene, tau=int(result["navloom"]["tau"]))
+
+
+def _score(
+    name: str,
+    model: str,
+    rows: Sequence[Mapping[str, Any]],
+    read: Sequence[bool],
+    plans: Sequence[Mapping[str, Any]],
+) -> DirectScore:
+    works = [plan["work"] for plan in plans if plan["work"] is not None]
+    written = [plan for plan in plans if plan["path_written"]]
+    usages = [row["usage"] for row in rows]
+    results = [row["result"] or {} for row in rows]
+    return DirectScore(
+        name=name,
+        model=model,
+        read=_share(read),
+        valid=Rate(sum(plan["valid"] for plan in plans), len(rows)),
+        none_worth_it=sum(result.get("verdict") == "not worth it" for result in results),
+        plans=len(plans),
+        lesser_share=Spread(tuple(float(work["lesser_share"]) for work in works)),
+        both_share=Spread(tuple(float(work["both_share"]) for work in works)),
+        no_sooner={key: _share(work[key] for work in works) for key in _SOONER},
+        coordination={
+            key: _share(plan[key] for plan in (written if key == "off_links" else plans))
+            for key in COORDINATION
+        },
+        many_regions=_share(plan["many_regions"] for plan in plans),
+        steps_in_bounds=_share(plan["steps_in_bounds"] for plan in plans),
+        calls=Spread(tuple(float(usage["calls"]) for usage in usages)),
+        tokens=(
+            Spread(tuple(float(usage["input_tokens"]) for usage in usages)),
+            Spread(tuple(float(usage["output_tokens"]) for usage in usages)),
+        ),
+        seconds=Spread(tuple(float(row["seconds"]) for row in rows)),
+    )
+
+
+def _share(flags: Iterable[Any]) -> Rate:
+    told = [bool(flag) for flag in flags]
+    return Rate(sum(told), len(told))
+
+
+def direct_tables(scores: Mapping[str, DirectScore]) -> list[Table]:
+    """Validity, idleness, coordination and what the prompts contradict, a row each."""
+    return [_valid(scores), _idle(scores), _coordinated(scores), _contradicted(scores)]
+
+
+def _valid(scores: Mapping[str, DirectScore]) -> Table:
+    def row(name: str, score: DirectScore) -> tuple[str, ...]:
+        return (
+            name,
+            str(score.read.of),
+            rate_cell(score.read),
+            rate_cell(score.valid),
+            str(score.none_worth_it),
+            _median(score.calls),
+            _median(score.tokens[0]),
+            _median(score.tokens[1]),
+            _median(score.seconds, 1),
+        )
+
+    header = ("arm", "n", "read", "valid", "none worth it", "calls", "tokens in", "out", "s")
+    note = (
+        "Read: an answer had the keys asked for. Valid: the rules of A.10 and A.11, but for their"
+        " sentences, and efficient. None worth it: errands of two stages that no relay helps, a"
+        " finding. Brackets are 95 % Wilson intervals; calls, tokens and seconds are medians."
+    )
+    rows = tuple(row(*each) for each in scores.items())
+    return Table("Read and valid", note, header, rows, record=_records(scores))
+
+
+def _records(scores: Mapping[str, DirectScore]) -> dict[str, Any]:
+    return {name: score.record() for name, score in scores.items()}
+
+
+def _median(spread: Spread, digits: int = 0) -> str:
+    middle = spread.median
+    return NOTHING if middle is None else f"{middle:,.{digits}f}"
+
+
+def _idle(scores: Mapping[str, DirectScore]) -> Table:
+    def row(name: str, score: DirectScore) -> tuple[str, ...]:
+        return (
+            name,
+            f"{len(score.lesser_share.values)} of {score.plans}",
+            percent(score.lesser_share.mean, score.lesser_share.interval),
+            percent(score.both_share.mean, score.both_share.interval),
+            *(rate_cell(score.no_sooner[key]) for key in _SOONER),
+        )
+
+    header = (
+        *("arm", "plans walked", "lesser share of metres", "both move"),
+        *("no sooner than robot_1", "no sooner than best"),
+    )
+    note = (
+        "I, little or no parallelism. Of plans that can be walked, of those there are: what the"
+        " lesser robot walks of all metres (50 % at most) and how much of the time both walk, means"
+        " with bootstrapped 95 % intervals; plans that end no sooner than robot_1 alone, and than"
+        " the better placed robot alone, which at one speed no relay can beat."
+    )
+    return Table("I: idleness", note, header, tuple(row(*each) for each in scores.items()))
+
+
+def _coordinated(scores: Mapping[str, DirectScore]) -> Table:
+    def row(name: str, score: DirectScore) -> tuple[str, ...]:
+        return name, str(score.plans), *(rate_cell(score.coordination[key]) for key in COORDINATION)
+
+    header = ("arm", "plans", "transfer unlike", "no handover", "path off links")
+    note = (
+        "II, inconsistent or invalid coordination, of plans: the transfer position is not where"
+        " steps or words hand over; nobody takes on what the other put down; a written path leaves"
+        " the links. Version 1 writes no path; the first two stages write robot_1's own."
+    )
+    return Table("II: coordination", note, header, tuple(row(*each) for each in scores.items()))
+
+
+def _contradicted(scores: Mapping[str, DirectScore]) -> Table:
+    def row(name: str, score: DirectScore) -> tuple[str, ...]:
+        bounds = rate_cell(score.steps_in_bounds)
+        return name, str(score.plans), rate_cell(score.many_regions), bounds
+
+    header = ("arm", "plans", "more than 2 regions", "4 to 6 subtasks")
+    note = (
+        "What both prompts ask for and contradict: 1 to 2 regions, where robots start apart and the"
+        " object is in neither start (version 2 names five); 4 to 6 subtasks, where a relay that"
+        " moves, grabs, moves and releases twice needs 8. Counted apart: no answer is invalid for"
+        " it, and none is sent back."
+    )
+    rows = tuple(row(*each) for each in scores.items())
+    return Table("What the prompts contradict", note, header, rows)

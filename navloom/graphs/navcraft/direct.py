@@ -1,0 +1,240 @@
+"""A task of two robots made at once, as CoNavBench tried before its two stages (A.13.1).
+
+One answer holds errand and relay, by the keys and rules of version 1 or 2 of the paper's prompt. An
+answer that breaks its prompt's rules is told what is wrong, a set number of times. Nothing is made
+better than it was answered: whether it is valid by the rules of the two stages, whether both robots
+work, and whether they coordinate, is measured and kept, and no answer is sent back for the first
+two. Version 2 may have the two stages' tools.
+
+    START -> propose, consult, check (navloom.graphs.turns) -> END
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import START
+from langgraph.graph.state import CompiledStateGraph
+from pydantic import create_model
+from typing_extensions import TypedDict
+
+from navloom.errors import UsageError
+from navloom.graphs.agent import AgentGraph, ModelLike, SceneLike
+from navloom.graphs.navcraft.single import path_tools
+from navloom.graphs.turns import (
+    Call,
+    Conversation,
+    TurnLimits,
+    Turns,
+    add_conversation,
+    calls_made,
+    said,
+    sent_back,
+    turns,
+)
+from navloom.prompts.load import Rendered, load_prompt
+from navloom.scenes.distances import per_scene
+from navloom.scenes.prompt import item_names, scene_json
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
+from navloom.tools.forms import Violation, listed, name_argument
+from navloom.tools.navcraft.direct_plan import DirectPlan, Variant, direct_schema, read_direct
+from navloom.tools.navcraft.direct_rules import broken_direct
+from navloom.tools.navcraft.direct_worth import check_direct_relay, direct_record
+from navloom.tools.navcraft.paths import least_hops
+from navloom.tools.navcraft.relay import COLLAB_TYPES
+
+
+class Input(TypedDict):
+    """What a caller gives."""
+
+    seed: int
+    """Varies the model's choices; goes into the prompt."""
+
+
+class State(Input, Turns, total=False):
+    """What a run remembers.
+
+    Its result is ``{"answer": ..., "navloom": ...}``: the last answer that had the keys asked for
+    and what was measured of it, also where it failed; without one there is no result.
+    """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(TurnLimits):
+    """What does not change during a run."""
+
+    compact: ClassVar[bool] = False
+    """Whole answers alone are asked for."""
+
+    scene: SceneLike
+    """The home, or its URI."""
+    model: ModelLike = "builtin/heuristic"
+    """The generator, or its ``provider/name``."""
+    variant: Variant = "v1"
+    """Which of the two prompts of A.13.1."""
+    tools: Literal["check", "none"] = "none"
+    """With version 2: the tools of the two stages, or none as in the paper."""
+    tau: int = 2
+    """Hop threshold of 3.1.2, by which an answer is held to be valid."""
+    constrain: bool = True
+    """Hold the model to the answer's schema, where its backend can."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variant == "v1" and self.tools == "check":
+            raise UsageError("version 1 has no tools: ask for v2, or for no tools")
+
+
+def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+    """The prompt, and the schema of the answer."""
+    scene, variant = scene_of(context.scene), context.variant
+    more: dict[str, Any] = {}
+    if variant == "v2":
+        more = {"tools": context.tools == "check", "min_hops": least_hops(context.tau)}
+    rendered = load_prompt(prompt_name_of(context)).render(
+        scene_graph=scene_json(scene), seed=state["seed"], **more
+    )
+    constrain = context.constrain
+    schema = per_scene(
+        scene,
+        f"direct_schema_{variant}_{constrain}",
+        lambda: direct_schema(scene, variant, constrain=constrain),
+    )
+    return rendered, schema
+
+
+def prompt_name_of(context: Context) -> str:
+    """Which prompt a context asks with."""
+    return f"navcraft_direct_{context.variant}"
+
+
+def tools(_: State, context: Context) -> Sequence[BaseTool]:
+    """What the model may call."""
+    if context.tools == "none":
+        return ()
+    scene, tau, constrain = scene_of(context.scene), context.tau, context.constrain
+    return per_scene(
+        scene,
+        f"direct_tools_{tau}_{constrain}",
+        lambda: direct_tools(scene, tau=tau, constrain=constrain),
+    )
+
+
+def _failed(call: Call) -> bool:
+    result = call.result or {}
+    return not result.get("efficient", result.get("valid"))
+
+
+def _advice(call: Call, before: list[Call], context: Context) -> str:
+    def left(key: str) -> str:
+        tried = {str(each.args.get(key)) for each in before}
+        free = [r.id for r in scene_of(context.scene).regions if r.id not in tried]
+        return f"{key} not tried: {listed(free)}."
+
+    why = (call.result or {}).get("error", "It gains nothing.")
+    keys = [key for key in call.args if key.endswith("_region")]
+    return f"This call failed before and fails again. {why} {' '.join(map(left, keys))}"
+
+
+def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
+    """Check an answer by its prompt's rules; keep what it is worth, whatever they say."""
+    scene = scene_of(context.scene)
+    plan, wrong = read_direct(answer, scene, context.variant)
+    if plan is None:
+        return sent_back(state, wrong, context)
+    wrong = broken_direct(plan, scene, context.variant)
+    result = _result(answer, plan, wrong, state, context)
+    if not wrong:
+        return {"status": "ok", "reason": None, "result": result}
+    return {**sent_back(state, wrong, context), "result": result}
+
+
+def _result(
+    answer: dict[str, Any],
+    plan: DirectPlan,
+    wrong: Sequence[Violation],
+    state: State,
+    context: Context,
+) -> dict[str, Any]:
+    spoken = said(state)
+    return {
+        "answer": answer,
+        "navloom": {
+            "variant": context.variant,
+            "tools": context.tools,
+            "tau": context.tau,
+            **direct_record(plan, scene_of(context.scene), tau=context.tau),
+            "broken": [*dict.fromkeys(each.code for each in wrong)],
+            "violations_mended": state.get("violations", []),
+            "turns": turns(spoken),
+            "tool_calls": len(calls_made(spoken)),
+            "prompt": load_prompt(prompt_name_of(context)).record,
+        },
+    }
+
+
+def build_graph(
+    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
+) -> CompiledStateGraph[State, Context, Input, Any]:
+    """Compile the graph.
+
+    Args:
+        checkpointer: where each step is kept; None keeps nothing.
+    """
+    builder = AgentGraph(State, Context, Input, "navcraft_direct")
+    add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+    builder.add_edge(START, "propose")
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+
+
+_RELAY = """Compare a relay of robot_1 and robot_2 with robot_1 doing the whole task alone.
+
+Returns efficient, and r1_rate and g_rate: robot_1's walk and the time of both, as shares of
+robot_1's own route (below 1 is a gain). An error says which rule is broken and what to change."""
+
+
+def direct_tools(scene: Scene, *, tau: int = 2, constrain: bool = True) -> list[BaseTool]:
+    """The two stages' tools for one answer: the relay's names its errand along with it.
+
+    Args:
+        scene: the scene to look in.
+        tau: fewest hops of a leg.
+        constrain: enumerate names in the argument schema.
+    """
+    regions = [region.id for region in scene.regions]
+    names = {
+        kind: sorted({name for region in regions for name in item_names(scene, region, kind)})
+        for kind in ("object", "asset")
+    }
+
+    def held(words: str, known: Sequence[str]) -> tuple[Any, Any]:
+        return name_argument(words, known if constrain else None)
+
+    arguments: Any = create_model(
+        "direct_relay",
+        start_region=held("Region robot_1 starts in.", regions),
+        target_region=held("Region that holds the object.", regions),
+        object=held("The object.", names["object"]),
+        end_region=held("Region the object is delivered to.", regions),
+        end_asset=held("Asset of that region to put it on.", names["asset"]),
+        robot_2_start_region=held("Region robot_2 starts in.", regions),
+        transfer_region=held("Region where the object is handed over.", regions),
+        transfer_asset=held("Asset of that region to hand it over on.", names["asset"]),
+        collab_type=held("Type-A2: robot_1 fetches, robot_2 delivers.", list(COLLAB_TYPES)),
+    )
+    two_paths = path_tools(scene, tau=tau, constrain=constrain)[0]
+    relay = StructuredTool.from_function(
+        lambda **asked: check_direct_relay(scene, asked),
+        name="check_collab_path_efficient",
+        description=_RELAY,
+        args_schema=arguments,
+    )
+    return [two_paths, relay]
+
+
+graph = build_graph()
