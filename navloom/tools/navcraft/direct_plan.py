@@ -31,7 +31,7 @@ from navloom.tools.navcraft.relay import (
 
 Variant = Literal["v1", "v2"]
 ROBOTS: tuple[RobotName, RobotName] = ("robot_1", "robot_2")
-MOST_STEPS, MOST_PATH, LONGEST = 16, 60, 400
+MOST_STEPS, MOST_PATH, LONGEST = 8, 40, 240
 """Steps and transitions of a robot, and characters of a sentence, that a schema leaves room for."""
 _STEP = re.compile(r"(Move_to|Grab|Release)\(\s*([\"']?)([^\"'()]{1,200})\2\s*\)", re.IGNORECASE)
 _Short = Annotated[str, Field(min_length=1, max_length=200)]
@@ -309,20 +309,37 @@ def direct_answer(
     }
 
 
+def known_steps(scene: Scene) -> list[str]:
+    """Every step that names a thing of the scene: moves to all, taking and putting of objects."""
+    moves, things = list[str](), dict[str, None]()
+    for region in scene.regions:
+        objects = item_names(scene, region.id, "object")
+        number = region.id.rsplit("_", 1)[-1]
+        names = dict.fromkeys([*objects, *item_names(scene, region.id, "asset")])
+        moves += [f"Move_to('{name}_{number}')" for name in names]
+        things |= dict.fromkeys(objects)
+    return [
+        *dict.fromkeys(moves),
+        *(f"{do}('{name}')" for do in ("Grab", "Release") for name in things),
+    ]
+
+
 def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[str, Any]:
     """The JSON schema of the answer, its title the name of the job.
 
-    Transitions are free words also where regions are held to the scene: whether a path keeps to
-    links is what is asked.
+    Transitions are free words also where names are held to the scene: whether a path keeps to links
+    is what is asked.
 
     Args:
         scene: where names come from.
         variant: of which prompt.
-        constrain: hold starts and handover to the scene's regions.
+        constrain: hold starts and handover to the scene's regions, and steps to its things.
     """
     region: dict[str, Any] = {"type": "string"}
+    step: dict[str, Any] = {"type": "string", "maxLength": 100}
     if constrain:
         region = {"type": "string", "enum": [each.id for each in scene.regions]}
+        step = {"type": "string", "enum": known_steps(scene)}
 
     def both(value: dict[str, Any]) -> dict[str, Any]:
         return closed_object(dict.fromkeys(ROBOTS, value))
@@ -331,11 +348,11 @@ def direct_schema(scene: Scene, variant: Variant, *, constrain: bool) -> dict[st
         # A grammar without a bound may never end.
         return {"type": "array", "items": of, "maxItems": most}
 
-    text, short = {"type": "string", "maxLength": LONGEST}, {"type": "string", "maxLength": 100}
+    text, short = {"type": "string", "maxLength": LONGEST}, {"type": "string", "maxLength": 80}
     sentences = {
         "Task instruction": text,
         "Subtask instruction": both(text),
-        "Subtask list": both(many(short, MOST_STEPS)),
+        "Subtask list": both(many(step, MOST_STEPS)),
     }
     if variant == "v1":
         fields = {

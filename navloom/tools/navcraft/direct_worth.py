@@ -34,7 +34,8 @@ from navloom.tools.navcraft.relay import (
     check_collab_path_efficient,
     guard_violations,
 )
-from navloom.tools.navcraft.schedule import Spell, Stop, schedule_relay
+from navloom.tools.navcraft.relay_schedule import schedule_relay
+from navloom.tools.navcraft.schedule import Spell, Stop
 from navloom.tools.navcraft.task import LEAST_GAIN, RelayTask
 from navloom.tools.navcraft.worth import HOLDS_NOTHING, can_hold, holds_nothing
 

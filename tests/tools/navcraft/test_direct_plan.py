@@ -352,6 +352,10 @@ def test_the_schema_takes_what_is_read(variant: Variant) -> None:
     held = direct_schema(scene, variant, constrain=True)
     jsonschema.validate(answer, held)
     assert held["title"] == f"direct_{variant}"
+    flies = {**answer, **lists(["Move_to('cup_6')"], [])}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(flies, held)
+    jsonschema.validate(flies, direct_schema(scene, variant, constrain=False))
     elsewhere = {**answer, "Transfer position": ["Cave_9"] if variant == "v1" else "Cave_9"}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(elsewhere, held)
