@@ -29,6 +29,7 @@ TOGETHER = {
     "few_shot_failures": {"failures_from": "run"},
     "failures_from": {"few_shot_failures": 1},
     "choices": {"compact": True},
+    "DirectRequest-tools": {"variant": "v2"},
     "drop_undriven": {"verify_sim": True},
     "partial": {"judge_model": "builtin/random"},
 }
@@ -98,7 +99,8 @@ def test_flag_variable_file_and_keyword_ask_for_the_same(
     monkeypatch.setenv("NAVLOOM_DATA", str(tmp_path))
     named = {each.name: each for each in options_of(kind)}
     names = {each.name for each in fields(kind)}
-    value, beside = value_of(option), TOGETHER.get(option.name, {})
+    own = TOGETHER.get(f"{kind.__name__}-{option.name}")
+    value, beside = value_of(option), own or TOGETHER.get(option.name, {})
     needed = {n: v for n, v in NEEDED.items() if n in names and n != option.name}
     wanted = kind(**{**needed, **beside, option.name: value})
     assert getattr(wanted, option.name) == value

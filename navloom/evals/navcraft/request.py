@@ -125,7 +125,7 @@ class SynthRequest(Request):
     ] = False
     constrain: Constrain = True
     tools: Annotated[
-        Literal["check", "library", "none"],
+        Literal["check", "none", "library"],
         Opt(
             "Tools to check whole answers with, or none. The same rules hold either way. With"
             " the library, for relays, the model may also ask what is best, who gets where and"
