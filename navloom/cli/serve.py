@@ -32,6 +32,10 @@ from navloom.terminal import say, tell
 app = Commands()
 
 _LAST_LINES, _MOST_LINE = 12, 300
+_FRAME = re.compile(
+    r"(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ \d\d-\d\d [\d:]+ \[[\w.]+:\d+\] )?(?:  File \"|    )"
+)
+"""A traceback's lines that say where: dozens of them, and hardly any last word is left."""
 _POLL_S, _HEALTH_S = 0.5, 2.0
 _END_S = 20.0
 """How long a server may take to end when asked, before it is killed."""
@@ -212,7 +216,8 @@ class _Server:
 
     def _read(self) -> None:
         for line in self._process.stdout or ():
-            self._last.append(line.rstrip()[:_MOST_LINE])
+            if line.strip() and not _FRAME.match(line):
+                self._last.append(line.strip()[:_MOST_LINE])
             sys.stderr.write(line)
             sys.stderr.flush()
 
@@ -226,8 +231,7 @@ class _Server:
         raise ModelError(f"vllm ended {when} (code {code}). Its last words: {self._words_said()}")
 
     def _words_said(self) -> str:
-        said = [line.strip() for line in self._last if line.strip()]
-        return " | ".join(said) or "none"
+        return " | ".join(self._last) or "none"
 
     def _gone(self, ask: signal.Signals) -> bool:
         """Ask the process and its workers to end; whether the process did."""

@@ -32,6 +32,9 @@ print("INFO loading weights", flush=True)
 if how == "dies":
     print("torch.OutOfMemoryError: CUDA out of memory.", flush=True)
     sys.exit(1)
+if how == "refuses":
+    print((here / "refusal.txt").read_text(), flush=True)
+    sys.exit(1)
 if how == "hangs":
     time.sleep(60)
 port = int(sys.argv[sys.argv.index("--port") + 1])
@@ -184,6 +187,29 @@ def test_a_server_that_dies_is_told_with_its_last_words(
     assert "navloom: vllm ended before it was ready (code 1)" in err
     assert err.splitlines()[-1].endswith("torch.OutOfMemoryError: CUDA out of memory.")
     assert "INFO loading weights\n" in err
+
+
+# The end of what vLLM 0.32 wrote, asked for a context that is longer than the model's.
+REFUSAL = """Traceback (most recent call last):
+  File "vllm/engine/arg_utils.py", line 1955, in create_model_config
+    return ModelConfig(
+           ^^^^^^^^^^^^
+(EngineCore pid=7) ERROR 11-24 04:01:32 [core.py:402]   File "vllm/v1/core.py", line 1, in init
+pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig
+  Value error, User-specified max_model_len (99999) is greater than the derived max_model_len
+    For further information visit https://errors.pydantic.dev/2.14/v/value_error"""
+
+
+def test_the_last_words_are_what_went_wrong_and_not_where(
+    fake: Path, port: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FAKE_VLLM", "refuses")
+    (fake / "refusal.txt").write_text("x\n" * 9 + REFUSAL + '\n  File "a.py", line 1\n' * 20)
+    assert main(["serve", "Qwen/Qwen3-8B", "--port", str(port)]) == 1
+    err = capsys.readouterr().err
+    assert REFUSAL in err
+    said = err.splitlines()[-1].partition("Its last words: ")[2].split(" | ")
+    assert said[-3:] == [REFUSAL.splitlines()[n].strip() for n in (0, 5, 6)]
 
 
 def test_a_server_that_is_never_ready_is_ended(
