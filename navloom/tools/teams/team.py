@@ -3,7 +3,7 @@
 Alone is one leg, Type-A1 and Type-A2 are two, a chain over K handoffs is K + 1. A place is an
 anchor on G+ or any point of a region, so that a plan can be made anew on the way. A robot does its
 legs in the order they stand in; of one object the legs make one way from where it lies to where it
-ends, and each waits for the leg that brings the object.
+ends, in whatever order they stand, and each waits for the leg that brings the object.
 """
 
 from __future__ import annotations
@@ -317,7 +317,14 @@ def relay_choice(plan: TeamPlan, task: RelayTask) -> RelayChoice | None:
     return choice if set(relay_plan(task, choice).legs) == set(plan.legs) else None
 
 
+def _follow_on(legs: Sequence[Leg]) -> bool:
+    return all(one.to.node == other.origin.node for one, other in pairwise(legs))
+
+
 def _in_order(legs: Sequence[Leg]) -> Iterable[Leg]:
+    if _follow_on(legs):
+        yield from legs
+        return
     after = {leg.origin.node: leg for leg in legs}
     ends = {leg.to.node for leg in legs}
     leg = next((each for each in legs if each.origin.node not in ends), None)
@@ -330,7 +337,8 @@ def _check_way(thing: str, legs: Sequence[Leg]) -> None:
     origins, ends = ([getattr(leg, end).node for leg in legs] for end in ("origin", "to"))
     for nodes, what in ((origins, "taken from"), (ends, "brought to")):
         twice = [node for node in nodes if nodes.count(node) > 1]
-        if twice:
+        # It may come by a place twice where the order that legs stand in says which time is meant.
+        if twice and not _follow_on(legs):
             raise UsageError(f"{quoted(thing)} is {what} {quoted(twice[0])} twice.")
     if not set(origins) - set(ends):
         raise UsageError(

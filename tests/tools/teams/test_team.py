@@ -41,6 +41,21 @@ def test_a_chain_is_read_in_the_order_the_object_is_carried() -> None:
     assert (errand.origin, errand.end) == (place("cup"), place("desk"))
 
 
+def test_an_object_may_come_by_a_place_twice_where_its_legs_follow_on() -> None:
+    legs = (
+        leg(1, "cup", "cup", "coffee-table"),
+        leg(2, "cup", "coffee-table", "kitchen-counter"),
+        leg(3, "cup", "kitchen-counter", "coffee-table"),
+        leg(4, "cup", "coffee-table", "desk"),
+    )
+    plan = TeamPlan(robots(*ROW[:4]), legs)
+    assert plan.order == legs
+    first, _, third, last = plan.schedule(HOUSE).legs
+    assert last.brought == third.ends > first.ends
+    with pytest.raises(UsageError, match="'cup' is taken from 'item coffee-table' twice"):
+        TeamPlan(robots(*ROW[:4]), (*legs[1:], legs[0]))
+
+
 @pytest.mark.parametrize(
     ("legs", "said"),
     [
