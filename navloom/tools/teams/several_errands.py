@@ -6,10 +6,10 @@ handoff, so the best of a shape is exact. Leaving an errand out of a shape delay
 lengthens no way (the triangle inequality over G+), so a shape is never better than any of its parts
 is alone: that is the bound by which shapes are left out.
 
-Two errands are solved exactly. Three are, by branch and bound, if the time allows; else the best
-plan found stands beside the least bound that is left. More are a heuristic's (insert each where it
-costs least, take some out and insert them again), beside a bound of its own: the longest errand
-alone, or all carried metres over the sum of speeds, whichever is more.
+Two errands are solved exactly. Three and four are, by branch and bound, if the time allows; else the
+best plan found stands beside a bound. More are a heuristic's (insert each where it costs least, take
+some out and insert them again), beside the same bound: the longest errand alone, or all carried
+metres over the sum of speeds, whichever is more. That one holds for any number of handoffs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import combinations, count, permutations, product
+from itertools import combinations, count, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ from navloom.tools.teams.team_shapes import (
     orders_with,
 )
 
-EXACT_ERRANDS, BOUNDED_ERRANDS = 2, 3
+EXACT_ERRANDS, BOUNDED_ERRANDS = 2, 4
 """So many are solved exactly, and so many by branch and bound."""
 _ROUNDS = 30
 """How often the heuristic takes errands out again."""
@@ -88,7 +88,7 @@ def best_team_plan(
         places: where each may be handed over; those of the papers' guards unless given.
         by: what is to be least; alpha is robot_1's share of ``C_solo`` of all errands.
         cap: the most metres that a robot may walk.
-        seconds: how long three or more errands are searched.
+        seconds: how long three errands or more are searched.
 
     Raises:
         UsageError: no team, no or too many errands, an errand that no robots can do,
@@ -166,6 +166,7 @@ class _Search:
     whole: float
     _alone: dict[tuple[int, Hands], Array] = field(default_factory=dict)
     _parts: dict[Order, float] = field(default_factory=dict)
+    _pairs: dict[tuple[tuple[int, Hands], ...], float] = field(default_factory=dict)
 
     @classmethod
     def laid_out(
@@ -293,7 +294,7 @@ class _Search:
         """
         number, many = count(), len(self.errands)
         queue: list[tuple[float, int, int, Order]] = []
-        for bound, order in self._shapes(found.value):
+        for bound, order in self._shapes(found.value, ends):
             heapq.heappush(queue, (bound, next(number), 1, order))
             if time.monotonic() > ends:
                 return found, 0.0
@@ -313,16 +314,40 @@ class _Search:
                 found = made
         return found, found.value
 
-    def _shapes(self, worst: float) -> Iterator[tuple[float, Order]]:
-        """Every shape none of whose errands alone is too bad, with the worst of them."""
+    def _shapes(self, worst: float, ends: float) -> Iterator[tuple[float, Order]]:
+        """Every shape of which no errand alone and no two, in some order, are too bad.
+
+        Args:
+            worst: what is too bad.
+            ends: when to stop leaving out pairs.
+
+        Yields:
+            The worst of those, and the shape.
+        """
         fit = [self._fit(errand, worst) for errand in range(len(self.errands))]
-        for chosen in product(*fit):
-            bound = max(each for each, _ in chosen)
-            hands = [each for _, each in chosen]
-            if self.by == "alpha" and not any(0 in each for each in hands):
-                continue
-            for order in orders_of(hands):
-                yield bound, order
+        pairs = len(fit) > EXACT_ERRANDS
+
+        def grow(bound: float, hands: dict[int, Hands]) -> Iterator[tuple[float, Order]]:
+            errand = len(hands)
+            if errand == len(fit):
+                if self.by != "alpha" or any(0 in each for each in hands.values()):
+                    yield from ((bound, order) for order in orders_of(hands))
+                return
+            for value, mine in fit[errand]:
+                least = max(bound, value)
+                for other, theirs in hands.items() if pairs and time.monotonic() < ends else ():
+                    least = max(least, self._pair({other: theirs, errand: mine}, worst))
+                if least < worst - LEAST:
+                    yield from grow(least, {**hands, errand: mine})
+
+        yield from grow(0.0, {})
+
+    def _pair(self, hands: dict[int, Hands], worst: float) -> float:
+        """What two errands come to at best with these hands, in any order."""
+        key = tuple(sorted(hands.items()))
+        if key not in self._pairs:
+            self._pairs[key] = min(self._part(order, [*hands], worst) for order in orders_of(hands))
+        return self._pairs[key]
 
     def _fit(self, errand: int, worst: float) -> list[tuple[float, Hands]]:
         """Who may carry an errand, and what that comes to alone."""

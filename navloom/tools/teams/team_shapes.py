@@ -6,7 +6,7 @@ Each errand has one handoff at most; where it is a shape leaves open.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations, product
 
 Hands = tuple[int, ...]
@@ -25,9 +25,9 @@ def hands_of(order: Order) -> dict[int, Hands]:
     return carried
 
 
-def orders_of(hands: Sequence[Hands]) -> Iterator[Order]:
+def orders_of(hands: Mapping[int, Hands]) -> Iterator[Order]:
     """Every shape with these hands: each robot's legs in every order that can be done."""
-    steps = [(r, e, part) for e, each in enumerate(hands) for part, r in enumerate(each)]
+    steps = [(r, e, part) for e, each in hands.items() for part, r in enumerate(each)]
     robots = sorted({step[0] for step in steps})
     lists = ([*permutations([step for step in steps if step[0] == r])] for r in robots)
     for chosen in product(*lists):
