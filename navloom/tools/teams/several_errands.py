@@ -6,10 +6,10 @@ handoff, so the best of a shape is exact. Leaving an errand out of a shape delay
 lengthens no way (the triangle inequality over G+), so a shape is never better than any of its parts
 is alone: that is the bound by which shapes are left out.
 
-Two errands are solved exactly. Three and four are, by branch and bound, if the time allows; else the
-best plan found stands beside a bound. More are a heuristic's (insert each where it costs least, take
-some out and insert them again), beside the same bound: the longest errand alone, or all carried
-metres over the sum of speeds, whichever is more. That one holds for any number of handoffs.
+Two errands are solved exactly. Three and four are, by branch and bound, if the time allows; else
+the best plan found stands beside a bound. More are a heuristic's (insert each where it costs least,
+take some out and insert them again), beside the same bound: the longest errand alone, or all
+carried metres over the sum of speeds, whichever is more. That one holds for any number of handoffs.
 """
 
 from __future__ import annotations
