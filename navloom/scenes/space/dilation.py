@@ -131,22 +131,18 @@ def dilated(
         climb = max(floors.stair, floors.step)
         wanted = _with_seeds(grid, cell, height, roofed, climb, seeds)
         cell, height, tread = cell[wanted], height[wanted], tread[wanted]
-    if radius > LARGE and _walled_in(obstacles, grid.middles(cell), height, body):
-        return _nowhere(grid)
-    middles = grid.middles(cell)
-    x, z = middles[:, 0].copy(), middles[:, 1].copy()
-    clearance = np.zeros(len(cell))
-    for band in _bands(floors, cell, height, tread, body):
-        here = band.places
-        tree = _points(obstacles, floors, band, np.stack([x[here], z[here]], axis=1), body)
-        if tree is None:
-            clearance[here] = _far(band, body)
-            continue
-        clearance[here], shifted = _cleared(
-            tree, middles[here], radius, max(FAR, 2 * outer(body)), grid.cell
-        )
-        x[here], z[here] = shifted.T
-    free = clearance >= radius - EPS / 2
+    least = radius - EPS / 2
+    if radius > LARGE:
+        # How it is lifted takes long to say of so large a body: first where walls leave it room.
+        left = _left_by_walls(obstacles, grid.middles(cell), height, body)
+        if not len(left):
+            return _nowhere(grid)
+        some, _ = _clearances(obstacles, floors, (cell, height, tread), body, left)
+        if some[left].max() < least:
+            return _nowhere(grid)
+    everywhere = np.arange(len(cell), dtype=np.int32)
+    clearance, (x, z) = _clearances(obstacles, floors, (cell, height, tread), body, everywhere)
+    free = clearance >= least
     beside = neighbours(grid, cell, height, max(floors.stair, floors.step, _SLOPE))
     rise = np.abs(height[beside] - height[:, None])
     allowed = np.where(tread[:, None] | tread[beside], floors.stair, max(floors.step, _SLOPE))
@@ -154,6 +150,39 @@ def dilated(
     floor = Roomy(cell, height, clearance.copy())
     whole = Dilated(grid, cell, x, z, height, np.where(held, beside, -1), clearance, cell, floor)
     return _kept(whole, free)
+
+
+def _clearances(
+    obstacles: Obstacles,
+    floors: Underfoot,
+    floor: tuple[Ints, Floats, Bools],
+    body: Embodiment,
+    of: Ints,
+) -> tuple[Floats, Floats]:
+    """How far places are from obstacles, and their middles (x, z), moved to where the body fits.
+
+    Args:
+        obstacles: of the mesh.
+        floors: of the mesh, for the body.
+        floor: cell, height, and whether a tread, of all places.
+        body: whose.
+        of: the places that are asked about; of others 0.
+    """
+    grid, radius = floors.grid, body.width / 2
+    cell = floor[0]
+    middles = grid.middles(cell)
+    at, clearance = middles.T.copy(), np.zeros(len(cell))
+    for band in _bands(floors, *floor, body, of):
+        here = band.places
+        tree = _points(obstacles, floors, band, middles[here], body)
+        if tree is None:
+            clearance[here] = _far(band, body)
+            continue
+        clearance[here], shifted = _cleared(
+            tree, middles[here], radius, max(FAR, 2 * outer(body)), grid.cell
+        )
+        at[:, here] = shifted.T
+    return clearance, at
 
 
 def _nowhere(grid: Grid) -> Dilated:
@@ -246,33 +275,34 @@ def _with_seeds(
     return np.asarray(of_home & np.isin(part, part[nearest]))
 
 
-def _walled_in(obstacles: Obstacles, at: Floats, height: Floats, body: Embodiment) -> bool:
-    """Whether walls that reach its head leave a body no place: however it is lifted, they count."""
+def _left_by_walls(obstacles: Obstacles, at: Floats, height: Floats, body: Embodiment) -> Ints:
+    """Places that walls which reach its head leave a body: however it is lifted, they count."""
     step = body.height / 2
     storey = np.round(height / step)
+    left = np.ones(len(at), dtype=np.bool_)
     for each in np.unique(storey):
         here = storey == each
         faces = obstacles.within(*(at[here].min(axis=0) - FAR), *(at[here].max(axis=0) + FAR))
         low, top = height[here].max() + step - EPS, height[here].min() + body.height
         lines = obstacles.cut(faces, np.full(len(faces), low), top)
         points = _sampled(lines)
-        if not len(points):
-            return False
-        metres, _ = nearest_in(KDTree(points), at[here], body.width / 2)
-        if np.isinf(metres).any():
-            return False
-    return True
+        if len(points):
+            metres, _ = nearest_in(KDTree(points), at[here], body.width / 2)
+            left[here] = np.isinf(metres)
+    return np.flatnonzero(left).astype(np.int32)
 
 
 def _bands(
-    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, body: Embodiment
+    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, body: Embodiment, of: Ints
 ) -> list[_Band]:
-    high, on_stairs = _lifted(floors, cell, height, tread, body.width / 2)
+    """Some places by band."""
+    high, on_stairs = _lifted(floors, cell, height, tread, body.width / 2, of)
     keys = np.stack([np.round(height / _ALIKE), np.round(high / _ALIKE), on_stairs], axis=1)
-    _, which = np.unique(keys.astype(np.int64), axis=0, return_inverse=True)
+    _, which = np.unique(keys[of].astype(np.int64), axis=0, return_inverse=True)
     order = np.argsort(which, kind="stable")
     found = []
-    for places in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+    for alike in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+        places = of[alike]
         if len(places):
             y, top = float(np.median(height[places])), float(np.median(high[places]))
             found.append(_Band(places.astype(np.int32), y, top, bool(on_stairs[places[0]])))
@@ -280,9 +310,9 @@ def _bands(
 
 
 def _lifted(
-    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, radius: float
+    floors: Underfoot, cell: Ints, height: Floats, tread: Bools, radius: float, of: Ints
 ) -> tuple[Floats, Bools]:
-    """How high a body stands at each place, and whether treads lift it there.
+    """How high a body stands at some places, and whether treads lift it there.
 
     As :meth:`navloom.scenes.space.underfoot.Underfoot.lifted` has it, of a disc.
     """
@@ -293,7 +323,7 @@ def _lifted(
     disc = du**2 + dw**2 <= (radius / grid.cell) ** 2
     du, dw = du[disc], dw[disc]
     high, on_stairs = height.copy(), np.zeros(len(cell), dtype=np.bool_)
-    uneven = _uneven(floors, cell, height, count)
+    uneven = np.intersect1d(_uneven(floors, cell, height, count), of, assume_unique=True)
     layers = stacked(cell, grid.wide * grid.deep)
     for here in np.array_split(uneven, len(uneven) * len(du) // _CHUNK + 1):
         rows = np.clip(cell[here][:, None] // grid.deep + du, 0, grid.wide - 1)
