@@ -141,6 +141,7 @@ def task_line(run: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, An
             "profile": sample.get("profile"),
             "phase_1": {key: _plain(result["phase_1"][key]) for key in ErrandAnswer.key_names()},
             "phase_2": phase_2 and {key: _plain(phase_2[key]) for key in RelayAnswer.key_names()},
+            **({"team": _plain(result["team"])} if "team" in result else {}),
             "navloom": _rest(run, sample, result),
         }
     except (KeyError, TypeError) as error:

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from navloom.errors import UsageError
+from navloom.errors import NavloomError, UsageError
 from navloom.scenes.distances import hop_table
 from navloom.scenes.scene import Scene
 from navloom.tools.forms import Violation, read_form
 from navloom.tools.navcraft.errand import Errand, read_errand
 from navloom.tools.navcraft.optimum import relay_record
-from navloom.tools.navcraft.paths import tied_graphs
+from navloom.tools.navcraft.paths import metric_graph, tied_graphs
 from navloom.tools.navcraft.relay import (
     UNNAMED,
     RelayAnswer,
@@ -71,6 +71,8 @@ def broken_rules(scene: Scene, line: dict[str, Any]) -> list[Violation]:
     ]
     wrong.sort(key=lambda each: _ORDER.split().index(each.code))
     wrong += [each for each in words if each.code in ("wrong_instruction", "wrong_subtasks")]
+    if line.get("team") is not None:
+        wrong += _wrong_team(scene, errand, line["team"])
     return wrong or [
         *_wrong_worth(scene, errand, rest.get("worth") or {}),
         *_wrong_record(scene, errand, relay, rest),
@@ -116,6 +118,28 @@ def _wrong_names(
             what = f"{item.kind} {item.prompt_name} in {item.region}"
             said = f"{item.id!r} is {what}, not {kind} {name} in {region}"
             yield _recorded(f"{key}_id", said)
+
+
+def _wrong_team(scene: Scene, errand: Errand, record: Any) -> Iterator[Violation]:
+    """What is wrong with a team's plan, and whether its first errand is that of phase_1."""
+    # A line of one robot or two needs none of it.
+    from navloom.tools.teams.team_record import plan_faults, read_team
+
+    try:
+        plan = read_team(scene, record)
+    except NavloomError as error:
+        yield Violation("team", "", "team", str(error))
+        return
+    yield from plan_faults(scene, plan)
+    first, items = plan.errands[0], metric_graph(scene).items
+    for kind, region, name, anchor in (
+        ("object", errand.target, errand.object, first.origin),
+        ("asset", errand.end, errand.end_asset, first.end),
+    ):
+        fit = (x for x in scene.items_in(region) if x.kind == kind and x.prompt_name == name)
+        if anchor not in [items.get(item.id) for item in fit]:
+            said = f"the first errand's {kind} is not the {name} in {region} of phase_1"
+            yield Violation("team", "", "team", said)
 
 
 def _recorded(key: str, finding: str) -> Violation:
