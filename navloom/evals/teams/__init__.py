@@ -1,0 +1,1 @@
+"""Teams: what further robots are worth."""
