@@ -139,7 +139,7 @@ def study_teams(asked: TeamStudy, out: Path, display: Display | None = None) -> 
     homes = len({line["scene"] for line in records})
     record = {"attempts": len(records), "homes": homes, "left_out": left_out, "regimes": found}
     tables = [_table(each, found[each.name]) for each in asked.regimes]
-    title = f"What further robots are worth: {tables[0].title}"
+    title = f"What further robots are worth: {tables[0].title.lower()}"
     tables[0] = replace(tables[0], title=title, note=f"{tables[0].note} {_HOW}", record=record)
     keep_study(out, tables, more=_bars(found))
     return tables
@@ -287,7 +287,7 @@ def _table(regime: Regime, rows: Sequence[dict[str, Any]]) -> Table:
         note += f"{rows[0]['attempts']} attempts."
     else:
         note += "no home here says how wide its links are, so this cannot be told: use home:."
-    return Table(regime.name, note, header, cells)
+    return Table(regime.name.capitalize(), note, header, cells)
 
 
 def _bars(found: dict[str, list[dict[str, Any]]]) -> list[Bars]:
@@ -299,7 +299,7 @@ def _bars(found: dict[str, list[dict[str, Any]]]) -> list[Bars]:
             bars=tuple(
                 (
                     f"{each['robots']} robots" if each["robots"] > 1 else "1 robot",
-                    (Segment(name="seconds", count=round(100 * each["seconds"]["mean"], 1)),),
+                    (Segment(name="seconds", count=round(100 * each["seconds"]["mean"])),),
                 )
                 for each in rows
                 if each["seconds"]["mean"] is not None

@@ -92,7 +92,7 @@ def test_a_cap_forces_handoffs_that_nothing_else_asks_for(home: Scene) -> None:
 def test_a_study_goes_on_where_it_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = TeamStudy(spec="home:0-1", n=2, robots=2)
+    asked = TeamStudy(spec="demo:flat", n=4, robots=2)
     tables = study_teams(asked, tmp_path / "whole")
     assert [len(each.rows) for each in tables] == [2] * 4
     whole = (tmp_path / "whole" / LINES).read_bytes().splitlines(keepends=True)
@@ -103,13 +103,13 @@ def test_a_study_goes_on_where_it_was_killed(
     made = []
     monkeypatch.setattr(team_study, "draw", lambda *given: made.append(given[-1]) or draw(*given))
     again = study_teams(asked, cut)
-    assert made == [0, 1]
+    assert made == [2, 3]
     assert (cut / LINES).read_bytes() == b"".join(whole)
     assert [each.rows for each in again] == [each.rows for each in tables]
-    assert again[0].record["homes"] == 2
+    assert again[0].record["homes"] == 1
     assert len(read_report(cut).blocks) == 8
     with pytest.raises(RunError, match="another study of teams \\(its seed was another\\)"):
-        study_teams(TeamStudy(spec="home:0-1", n=2, robots=2, seed=1), cut)
+        study_teams(TeamStudy(spec="demo:flat", n=4, robots=2, seed=1), cut)
     (cut / LINES).write_bytes(whole[0].replace(b'"attempt": 0', b'"attempt": 7'))
     with pytest.raises(RunError, match="changed"):
         study_teams(asked, cut)
