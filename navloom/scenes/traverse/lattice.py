@@ -9,7 +9,7 @@ places of a box that meets it are the sum of three segments, those of a disc a b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +27,8 @@ Ints = NDArray[np.int64]
 Steps = tuple[tuple[int, int], ...]
 Stretches = tuple[Ints, Floats, Floats]
 """Rows of a grid, and from where to where on each, metres."""
+Sums = tuple[Floats, tuple[Floats, ...]]
+"""Points (n, 2), and half of each of the segments (n, 2) that are added up around them."""
 
 CELL, CELL_ROUND = 0.05, 0.025
 """Metres between places, of a box and of a disc, which has one heading."""
@@ -162,45 +164,34 @@ class Plane:
         radius += _KEPT
         aside = np.stack([-along[:, 1], along[:, 0]], axis=1) / far[:, None] * radius
         for each in (*_rounds(np.concatenate([a, b]), radius, self.frame),
-                     _sums((a + b) / 2, (along, aside), self.frame)):  # fmt: skip
+                     stretches(((a + b) / 2, (along, aside)), self.frame)):  # fmt: skip
             _mark(taken, *each, self.frame)
         return _clear(taken)
 
     def box(self, shape: Shape, step: tuple[int, int]) -> Bools:
         """(wide, deep) where a box with some heading is free."""
         taken = np.zeros((self.frame.wide, self.frame.deep + 1), dtype=np.int64)
-        _mark(taken, *box_sums(self._lines, shape, step, self.frame), self.frame)
+        _mark(taken, *stretches(box_sums(self._lines, shape, step), self.frame), self.frame)
         return _clear(taken)
 
 
-def box_sums(
-    lines: Floats, shape: Shape, step: tuple[float, float], frame: Frame, only: Bools | None = None
-) -> Stretches:
-    """What lines (n, 4) along a grid's axes take from its rows from a box with some heading.
+def box_sums(lines: Floats, shape: Shape, step: tuple[float, float]) -> Sums:
+    """What lines (n, 4) along a grid's axes take from a box with some heading.
 
     Args:
         lines: the lines.
         shape: the box.
         step: along its heading.
-        frame: the grid.
-        only: (wide,) which rows matter; all unless given.
     """
     a, b = lines[:, :2], lines[:, 2:]
     ahead = np.array(step) / math.hypot(*step) * (shape.ahead + _KEPT)
     aside = np.array([-step[1], step[0]]) / math.hypot(*step) * (shape.aside + _KEPT)
     sides = (np.broadcast_to(ahead, a.shape), np.broadcast_to(aside, a.shape))
-    return _sums((a + b) / 2, ((b - a) / 2, *sides), frame, only)
+    return (a + b) / 2, ((b - a) / 2, *sides)
 
 
-def corner_sums(
-    lines: Floats,
-    shape: Shape,
-    angle: float,
-    turned: float,
-    frame: Frame,
-    only: Bools | None = None,
-) -> Stretches:
-    """What they take from its rows from the corners of a box that turns from an angle to another.
+def corner_sums(lines: Floats, shape: Shape, angle: float, turned: float) -> Sums:
+    """What they take from the corners of a box that turns from an angle to another.
 
     Corners swing over corners of things that are clear of the box before and after.
     """
@@ -216,7 +207,7 @@ def corner_sums(
     ]
     middles = (a + b - (ends[0] + ends[1])[:, None]) / 2
     chords = np.repeat((ends[1] - ends[0]) / 2, len(lines), axis=0)
-    return _sums(middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords), frame, only)
+    return middles.reshape(-1, 2), (np.tile((b - a) / 2, (4, 1)), chords)
 
 
 def _rows(
@@ -247,14 +238,18 @@ def _rounds(middles: Floats, radius: float, frame: Frame) -> Iterator[Stretches]
     yield row, middles[which, 1] - half, middles[which, 1] + half
 
 
-def _sums(
-    middles: Floats, halves: Sequence[Floats], frame: Frame, only: Bools | None = None
-) -> Stretches:
-    """Sums of segments around points: rows of the grid, and from where to where they reach in each.
+def stretches(sums: Sums, frame: Frame, only: Bools | None = None) -> Stretches:
+    """Rows of a grid, and from where to where sums of segments around points reach in each.
+
+    Args:
+        sums: the points, and the segments around each.
+        frame: the grid.
+        only: (wide,) which rows matter; all unless given.
 
     Their sum is convex: the highest place of a row is the lowest of the lines along its upper
     sides, each as steep as one of the segments, the lowest place the highest along its lower sides.
     """
+    middles, halves = sums
     half = np.stack(halves)
     half = np.where(half[..., :1] < 0, -half, half)
     over, up = np.maximum(half[..., 0], _THIN), half[..., 1]

@@ -9,10 +9,12 @@ small turns, ahead or back between them, as often as it takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,15 @@ from shapely.geometry.base import BaseGeometry
 
 from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.box_places import edges_of
-from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums, each_of
+from navloom.scenes.traverse.lattice import (
+    Frame,
+    Stretches,
+    Sums,
+    box_sums,
+    corner_sums,
+    each_of,
+    stretches,
+)
 from navloom.scenes.traverse.motions import Motion
 
 Floats = NDArray[np.float64]
@@ -34,7 +44,7 @@ _SHORT = 1e-4
 _STAIR = 0.01
 """Metres to and fro that it takes at least to get aside."""
 _FAR = 4096.0
-_CELLS = 4.0
+_CELLS, _FINER = 4.0, 40.0
 """Of a metre of rail: in each those stretches are put together that begin there and go beyond."""
 
 
@@ -119,15 +129,16 @@ class Rails:
         own = frame.inside(self._lines)
         outside = _outside(self._edges, frame)
         only = _held(_between(outside), frame)
-        taken = _union([_fewer(box_sums(own, self._shape, (0, 1), frame, only)), outside])
+        taken = _union([_covered(box_sums(own, self._shape, (0, 1)), frame, only), outside])
         free = _between(taken)
         if not self._turns or not len(free[0]):
             return free, (free[0][:0], free[1][:0], free[2][:0])
         turn, quarter, only = self._grain.turn, math.pi / 2, _held(free, frame)
         ahead = -math.sin(turn), math.cos(turn)
-        turned = box_sums(own, self._shape, ahead, frame, only)
-        swung = corner_sums(own, self._shape, quarter, quarter + turn, frame, only)
-        return free, _between(_union([taken, _fewer(turned), swung]))
+        turned = box_sums(own, self._shape, ahead)
+        swung = corner_sums(own, self._shape, quarter, quarter + turn)
+        more = [_covered(turned, frame, only), _covered(swung, frame, only, _FINER)]
+        return free, _between(_union([taken, *more]))
 
     @cached_property
     def _joints(self) -> tuple[Ints, Ints, Floats, Floats]:
@@ -326,6 +337,28 @@ class Rails:
                     Motion(x + off * frame.along[0], z + off * frame.along[1], heading + more)
                 )
         return at
+
+
+def _covered(sums: Sums, frame: Frame, only: Bools, cells: float = _CELLS) -> Stretches:
+    """What sums of segments cover of rows, in few stretches, some of which overlap."""
+    middles, halves = sums
+    if (compiled := compiled_rails()) is None or not len(middles):
+        return _fewer(stretches(sums, frame, only))
+    far = np.abs(np.stack([half[:, 1] for half in halves])).sum(axis=0)
+    first = float((middles[:, 1] - far).min())
+    many = int((float((middles[:, 1] + far).max()) - first) * cells) + 1
+    found = compiled(middles, np.stack(halves), only, frame.cell, first, many, cells)
+    return found[0], found[1], found[2]
+
+
+@lru_cache(maxsize=1)
+def compiled_rails() -> Callable[..., Any] | None:
+    """What finds stretches in compiled code; None without numba."""
+    if find_spec("numba") is None:
+        return None
+    from navloom.scenes.traverse.rails_numba import covered
+
+    return covered
 
 
 def _fewer(taken: Stretches) -> Stretches:

@@ -17,7 +17,7 @@ from navloom.scenes.space.shapes import Shape
 from navloom.scenes.traverse.box_places import Shape as PlanShape
 from navloom.scenes.traverse.by_rule import faults, from_geometry
 from navloom.scenes.traverse.driven import Driven, drive_edge, drive_edges
-from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums
+from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums, stretches
 from navloom.scenes.traverse.rails import Grain, Rails
 from navloom.scenes.traverse.rule_and_drive import compared, rows
 from navloom.scenes.traverse.turning_room import FEW, fits
@@ -172,9 +172,10 @@ def test_corners_of_a_box_do_not_swing_over_corners_of_things() -> None:
     frame = Frame((0.0, 0.0), (1.0, 0.0), 1, 1)
     angles = [0.0, math.atan2(1, 6), math.pi / 4]
     fits = [
-        free(box_sums(post, box, (math.cos(angle), math.sin(angle)), frame)) for angle in angles
+        free(stretches(box_sums(post, box, (math.cos(angle), math.sin(angle))), frame))
+        for angle in angles
     ]
-    turns = [free(corner_sums(post, box, *pair, frame)) for pair in pairwise(angles)]
+    turns = [free(stretches(corner_sums(post, box, *pair), frame)) for pair in pairwise(angles)]
     assert (fits, turns) == ([True, True, True], [True, False])
 
 

@@ -7,8 +7,9 @@ import pytest
 import shapely
 
 from navloom.scenes.space.shapes import Shape
-from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums
-from navloom.scenes.traverse.rails import _between, _fewer, _union
+from navloom.scenes.traverse import rails
+from navloom.scenes.traverse.lattice import Frame, Stretches, box_sums, corner_sums, stretches
+from navloom.scenes.traverse.rails import _between, _covered, _fewer, _union
 
 ROWS = 12
 
@@ -47,7 +48,7 @@ def test_what_lines_take_is_their_sum_with_the_box(step: tuple[int, int]) -> Non
     aside = np.array([-ahead[1], ahead[0]])
     corners = [i * 0.5015 * ahead + j * 0.3015 * aside for i in (-1, 1) for j in (-1, 1)]
     for line in lines:
-        row, low, high = box_sums(line[None], shape, step, frame)
+        row, low, high = stretches(box_sums(line[None], shape, step), frame)
         hull = shapely.convex_hull(
             shapely.multipoints([end + each for end in (line[:2], line[2:]) for each in corners])
         )
@@ -57,3 +58,29 @@ def test_what_lines_take_is_their_sum_with_the_box(step: tuple[int, int]) -> Non
             if not cut.is_empty and x - 1e-6 > hull.bounds[0] and x + 1e-6 < hull.bounds[2]:
                 assert low[k] == pytest.approx(cut.bounds[1], abs=1e-5)
                 assert high[k] == pytest.approx(cut.bounds[3], abs=1e-5)
+
+
+@pytest.mark.parametrize("cells", [4.0, 40.0])
+def test_compiled_code_leaves_the_same_free_to_the_last_bit(
+    cells: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    compiled = rails.compiled_rails()
+    assert compiled is not None
+    frame, shape = Frame((0.0, 0.0), (1.0, 0.0), 150, 1, 0.02), Shape(False, 0.5, 0.3)
+    chance, left = np.random.default_rng(7), 0
+    for number in range(20):
+        start = chance.uniform(0.0, 3.0, (1 + 20 * number, 2))
+        lines = np.concatenate([start, start + chance.normal(0.0, 0.1, start.shape)], axis=1)
+        lines[::3, 2:] = lines[::3, :2] + [0.0, 0.3]
+        only = chance.random(150) < 0.8
+        rows, far = np.flatnonzero(only), np.full(int(only.sum()), 100.0)
+        ends = np.tile(rows, 2), np.append(-far, 4 + 0 * far), np.append(-1 + 0 * far, far)
+        for sums in (box_sums(lines, shape, (0, 1)), corner_sums(lines, shape, 1.5, 1.6)):
+            told = []
+            for fast in (None, compiled):
+                monkeypatch.setattr(rails, "compiled_rails", lambda fast=fast: fast)
+                told.append(_between(_union([_covered(sums, frame, only, cells), ends])))
+            assert all(np.array_equal(a, b) for a, b in zip(*told, strict=True))
+            left += len(told[0][0])
+    assert left > 1_000
