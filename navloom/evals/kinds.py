@@ -39,6 +39,7 @@ KINDS = {
     "single": "navloom.evals.our_kinds:SINGLE",
     "collab": "navloom.evals.our_kinds:COLLAB",
     "direct": "navloom.evals.our_kinds:DIRECT",
+    "team": "navloom.evals.our_kinds:TEAM",
     "navigate": "navloom.evals.our_kinds:NAVIGATE",
     "capnav": "navloom.evals.our_kinds:CAPNAV",
     "capnav_tasks": "navloom.evals.our_kinds:CAPNAV_TASKS",

@@ -16,6 +16,7 @@ from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.request import SynthRequest
 from navloom.evals.navigation.request import EvalRequest
 from navloom.evals.report.document import first_score
+from navloom.evals.teams.team_request import TeamRequest
 
 SINGLE = Kind(
     name="single",
@@ -52,6 +53,24 @@ DIRECT = Kind(
     detail=later("navloom.evals.navcraft.shown_direct:detail"),
     tables=later("navloom.evals.navcraft.shown_direct:tables"),
     pairing=later("navloom.evals.navcraft.shown_direct:pairing"),
+)
+TEAM = Kind(
+    name=TeamRequest.KIND,
+    command="synth team",
+    request=TeamRequest,
+    plan=later("navloom.evals.teams.team_run:plan"),
+    job=later("navloom.evals.teams.team_run:TeamJob"),
+    dry=later("navloom.evals.teams.team_run:calls"),
+    finish=later("navloom.evals.teams.team_run:finish"),
+    ended=later("navloom.evals.teams.team_run:ended"),
+    report=later("navloom.evals.teams.team_run:report"),
+    export=later("navloom.evals.navcraft.export:export_run"),
+    first=lambda said: first_score("valid", said["team"]["valid"], "share"),
+    things=("attempts", "homes"),
+    columns=later("navloom.evals.teams.shown_teams:columns"),
+    detail=later("navloom.evals.teams.shown_teams:detail"),
+    tables=later("navloom.evals.teams.shown_teams:tables"),
+    pairing=later("navloom.evals.teams.shown_teams:pairing"),
 )
 NAVIGATE = Kind(
     name=EvalRequest.KIND,

@@ -23,6 +23,7 @@ def make_every_kind(at: Path) -> Made:
         "single": ("synth", "single", "demo:flat", "--n", "2"),
         "collab": ("synth", "collab", "demo:flat", "--n", "3"),
         "direct": ("synth", "direct", "demo:house", "--n", "2", "--variant", "v2"),
+        "team": ("synth", "team", "demo:house", "--n", "3", "--max-metres", "25"),
         "capnav": ("eval", "capnav", "--data", str(bench), *judge, "--limit", "12"),
         "capnav_tasks": ("synth", "capnav", f"capnav:{bench}", "--questions", "2"),
         "captions": ("caption", f"capnav:{bench}", "--limit", "2"),

@@ -48,6 +48,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         "single": ("synth", "single", "demo:flat", "--n", "1"),
         "collab": ("synth", "collab", "demo:flat", "--n", "2"),
         "direct": ("synth", "direct", "demo:flat", "--n", "2"),
+        "team": ("synth", "team", "demo:house", "--n", "2"),
         "capnav": ("eval", "capnav", "--data", str(bench), *judge),
         "capnav_tasks": ("synth", "capnav", f"capnav:{bench}", "--questions", "1"),
         "captions": ("caption", f"capnav:{bench}"),

@@ -11,6 +11,7 @@ from navloom.cli.options import How, Out, takes
 from navloom.evals.navcraft.direct_request import DirectRequest
 from navloom.evals.navcraft.request import ATTEMPTS, COLLAB_ONLY, TAU, SynthRequest
 from navloom.evals.session import Session
+from navloom.evals.teams.team_request import TeamRequest
 
 app = Commands("Make a dataset: NavCraft errands and relays, CapNav questions.")
 app.command()(capnav)
@@ -50,5 +51,16 @@ def direct(request: DirectRequest, out: Out, session: Session, how: How) -> None
 
     By the keys and rules of its version 1 or 2. The same command on the same folder goes on with a
     run that was stopped; `navloom study direct` holds both against the two stages.
+    """
+    carry_out(request, out, session, how)
+
+
+@app.command()
+@takes()
+def team(request: TeamRequest, out: Out, session: Session, how: How) -> None:
+    """Have a team planned for: who carries what, over which handoffs, for several errands.
+
+    Starts and errands are drawn by the seed; that no plan does them is found before anyone is
+    asked. The same command on the same folder goes on with a run that was stopped.
     """
     carry_out(request, out, session, how)

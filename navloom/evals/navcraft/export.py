@@ -109,7 +109,7 @@ def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
     Raises:
         RunError: the folder is no run or is broken.
     """
-    run = read_run_of(run_dir, "single", "collab")
+    run = read_run_of(run_dir, "single", "collab", "team")
     collab = run.get("kind") == "collab"
     lines = []
     for sample in read_samples(run_dir):
@@ -117,6 +117,8 @@ def export_lines(run_dir: Path | str) -> list[dict[str, Any]]:
         if sample.get("status") != "ok" or not isinstance(result, dict):
             continue
         if collab and result.get("phase_2") is None:
+            continue
+        if run.get("kind") == "team" and result.get("team") is None:
             continue
         lines.append(task_line(run, sample))
     return lines

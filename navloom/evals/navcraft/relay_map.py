@@ -83,13 +83,13 @@ def solo_map(task: RelayTask) -> SceneMap:
             Lane(
                 name=thing,
                 style="object",
-                spans=_whole(
+                spans=spans_of(
                     (0.0, stops[took].arrive, f"lies in {readable(task.target_region)}", "idle"),
                     (stops[took].leave, done, "carried by robot_1", "carry"),
                 ),
             ),
         ),
-        frames=_frames(
+        frames=frames_of(
             [
                 (0.0, f"robot_1 sets out in {readable(task.start_region)}", "plain"),
                 (stops[took].arrive, f"robot_1 takes the {thing}", "plain"),
@@ -182,7 +182,7 @@ def driven_map(task: RelayTask, relay: RelayChoice, driven: Mapping[str, Any]) -
             for mark in planned.marks
         ),
         lanes=tuple(lanes),
-        frames=_frames(frames),
+        frames=frames_of(frames),
     )
 
 
@@ -201,18 +201,18 @@ class _Leg:
 
     def track(self, scene: Scene) -> Track:
         """In time: a wait is one place at two times."""
-        return Track(name=self.robot, style=self.robot, points=_timed(scene, self.stops))
+        return Track(name=self.robot, style=self.robot, points=timed(scene, self.stops))
 
     def carried(self, scene: Scene) -> tuple[Timed, ...]:
         """Where the object is while this robot has it."""
         where = spot_of(scene, self.stops[self.takes].node)
         taken = (self.stops[self.takes].leave, *where)
-        return taken, *_timed(scene, self.stops[self.takes + 1 :])
+        return taken, *timed(scene, self.stops[self.takes + 1 :])
 
     def spans(self, to: str, on: str, until: float) -> tuple[Span, ...]:
         """On a lane: it goes, perhaps waits, carries, and is done."""
         there, done = self.stops[self.takes], self.stops[-1].arrive
-        return _whole(
+        return spans_of(
             (0.0, there.arrive, to, "move"),
             (there.arrive, there.leave, "waits for the object", "wait"),
             (there.leave, done, on, "carry"),
@@ -220,7 +220,8 @@ class _Leg:
         )
 
 
-def _timed(scene: Scene, stops: Sequence[Stop]) -> tuple[Timed, ...]:
+def timed(scene: Scene, stops: Sequence[Stop]) -> tuple[Timed, ...]:
+    """Where a robot is, when; a wait is one place at two times."""
     found: list[Timed] = []
     for stop in stops:
         spot = spot_of(scene, stop.node)
@@ -230,7 +231,7 @@ def _timed(scene: Scene, stops: Sequence[Stop]) -> tuple[Timed, ...]:
     return tuple(found)
 
 
-def _whole(*spans: tuple[float, float, str, Any]) -> tuple[Span, ...]:
+def spans_of(*spans: tuple[float, float, str, Any]) -> tuple[Span, ...]:
     """Spans that last."""
     return tuple(
         Span(start=start, end=end, words=words, kind=kind)
@@ -273,7 +274,7 @@ def _object_spans(
 ) -> tuple[Span, ...]:
     taken, brought = fetch.stops[fetch.takes], fetch.stops[-1].arrive
     on = bring.stops[bring.takes].leave
-    return _whole(
+    return spans_of(
         (0.0, taken.leave, f"lies in {readable(task.target_region)}", "idle"),
         (taken.leave, brought, f"carried by {fetch.robot}", "carry"),
         (brought, on, f"lies on {at}", "idle"),
@@ -296,10 +297,10 @@ def _relay_frames(
     if plan.wait is not None:
         waits = f"{bring.robot} waits {plan.wait.seconds:.1f} s"
         events.append((there.arrive, waits, "quiet"))
-    return _frames(events)
+    return frames_of(events)
 
 
-def _frames(events: Sequence[tuple[float, str, Tone]]) -> tuple[Frame, ...]:
+def frames_of(events: Sequence[tuple[float, str, Tone]]) -> tuple[Frame, ...]:
     """In the order of time; of one moment as they are given."""
     return tuple(
         Frame(at=at, title=title, tone=tone)
@@ -319,4 +320,4 @@ def _driven_spans(legs: Sequence[Mapping[str, Any]], end: float) -> tuple[Span, 
         spans.append((out, gone, to, "carry" if number else "move"))
         now = gone
     spans.append((now, end, "is done" if legs and legs[-1]["arrived"] else "stands", "idle"))
-    return _whole(*spans)
+    return spans_of(*spans)

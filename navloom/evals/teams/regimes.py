@@ -9,21 +9,20 @@ far it may be from it; no agent is asked.
 
 from __future__ import annotations
 
-import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from navloom.errors import UsageError
 from navloom.scenes.scene import Scene
-from navloom.tools.navcraft.paths import Anchor, metric_graph
+from navloom.tools.navcraft.paths import Anchor
 from navloom.tools.teams.several_errands import best_team_plan
 from navloom.tools.teams.team import Robot, TeamErrand, TeamPlan, make_robot
+from navloom.tools.teams.team_draw import Drawn
 from navloom.tools.teams.team_optimum import LEAST, TeamBest, TeamMeasure, handoff_places
+from navloom.tools.teams.team_task import walked
 
-_TRIES = 100
-"""Draws of an attempt before its scene is given up."""
+ROBOT_1 = "robot_1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,52 +46,6 @@ class Regime:
     def fits(self, scene: Scene) -> bool:
         """Whether the scene can tell: of bodies only where some link says how wide it is."""
         return not self.bodies or any(link.width is not None for link in scene.links)
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """An attempt.
-
-    Attributes:
-        starts: where robots stand, the first robot_1; one a region.
-        errands: what is to be carried.
-    """
-
-    starts: tuple[Anchor, ...]
-    errands: tuple[TeamErrand, ...]
-
-
-def draw(scene: Scene, robots: int, errands: int, seed: int, attempt: int) -> Drawn | None:
-    """Starts and errands of an attempt, the same for the same seed whatever else is asked.
-
-    A thing and its end lie in different regions, a robot that passes everything gets to all of
-    them, and each thing, end and start is drawn once.
-
-    Returns:
-        The attempt; None where the scene has too few starts, things or ends.
-    """
-    graph = metric_graph(scene)
-    at = sorted(graph.starts.items())
-    kinds: dict[str, list[str]] = {"object": [], "asset": []}
-    for item in sorted(scene.items, key=lambda each: each.id):
-        if item.kind in kinds and item.id in graph.items and item.region:
-            kinds[item.kind].append(item.id)
-    if len(at) < robots or any(len(each) < errands for each in kinds.values()):
-        return None
-    region = {item.id: item.region for item in scene.items}
-    dice = random.Random(f"{scene.uri} {seed} {attempt}")
-    for _ in range(_TRIES):
-        # Starts first, so that more errands leave those before as they are.
-        starts = [anchor for _, anchor in dice.sample(at, robots)]
-        things, ends = (dice.sample(kinds[kind], errands) for kind in ("object", "asset"))
-        if any(region[x] == region[y] for x, y in zip(things, ends, strict=True)):
-            continue
-        places = [graph.items[each] for each in (*things, *ends)]
-        if any(math.isinf(graph.distance(a, b)) for a in starts for b in places):
-            continue
-        made = zip(things, places, places[errands:], strict=False)
-        return Drawn(tuple(starts), tuple(TeamErrand(*each) for each in made))
-    return None
 
 
 def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> list[dict[str, Any]]:
@@ -146,7 +99,8 @@ def measured(scene: Scene, drawn: Drawn, regime: Regime, *, seconds: float) -> l
                 "used": quick and len({leg.robot for leg in quick.plan.legs}),
                 "best_alone_s": alone,
                 "alone_s": whole / robots[0].speed,
-                "load": spared and _load(scene, spared.plan) / whole,
+                "load": spared
+                and walked(spared.plan, spared.plan.schedule(scene))[ROBOT_1] / whole,
                 "absence": spared and _absence(scene, spared.plan) * robots[0].speed / whole,
                 "longest": even and even.value / whole,
                 "gap": max((each.gap for each in found), default=None),
@@ -175,13 +129,6 @@ def _alone(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
     """What robot_1 walks for all errands alone, in the best order, if it passed everything."""
     free = Robot(robot.name, robot.start)
     return best_team_plan(scene, [free], errands, [()] * len(errands), by="metres").value
-
-
-def _load(scene: Scene, plan: TeamPlan) -> float:
-    """Metres that robot_1 walks."""
-    one = plan.robots[0]
-    legs = [each for each in plan.schedule(scene).legs if each.leg.robot == one.name]
-    return one.speed * sum(each.arrives - each.sets_out + each.ends - each.takes for each in legs)
 
 
 def _absence(scene: Scene, plan: TeamPlan) -> float:

@@ -24,11 +24,12 @@ from navloom.evals.report.intervals import Row, columns_of, rows_of
 from navloom.evals.report.kept_report import keep_study
 from navloom.evals.session import make_id
 from navloom.evals.study import check_free
-from navloom.evals.teams.regimes import Regime, draw, measured, sooner
+from navloom.evals.teams.regimes import Regime, measured, sooner
 from navloom.files import make_folder, open_file, write_whole
 from navloom.line_file import Form, LineFile, read_by_id
 from navloom.scenes.bodies import get_body
 from navloom.scenes.uri import list_scenes, load_scene
+from navloom.tools.teams.team_draw import draw
 from navloom.tools.teams.team_optimum import LEAST
 
 LINES, ASKED = "teams.jsonl", "teams.json"

@@ -253,20 +253,31 @@ def library_tools(
     }
     k = Annotated[int, Field(description=f"How many, at most {_MOST_HANDOFFS}.")]
     return [
-        _tool("recommend", _RECOMMEND, kept.recommend, k=(k, 3)),
-        _tool("reach", _REACH, kept.reach, body=body, place=place),
-        _tool("travel_time", _TRAVEL, kept.travel_time, robot=robot, start=place, goal=place),
-        _tool("rendezvous", _RENDEZVOUS, kept.rendezvous, **relay),
-        _tool("interference", _INTERFERENCE, kept.interference, **relay),
-        _tool(
+        answering_tool("recommend", _RECOMMEND, kept.recommend, k=(k, 3)),
+        answering_tool("reach", _REACH, kept.reach, body=body, place=place),
+        answering_tool(
+            "travel_time", _TRAVEL, kept.travel_time, robot=robot, start=place, goal=place
+        ),
+        answering_tool("rendezvous", _RENDEZVOUS, kept.rendezvous, **relay),
+        answering_tool("interference", _INTERFERENCE, kept.interference, **relay),
+        answering_tool(
             "revise_route", _REVISE, kept.revise_route, robot=robot, start=place, goal=place, **ways
         ),
     ]
 
 
-def _tool(
+def answering_tool(
     name: str, description: str, function: Callable[..., dict[str, Any]], **arguments: Any
 ) -> BaseTool:
+    """A tool over a function whose mistakes of names are answered as ``{"error": ...}``.
+
+    Args:
+        name: its name.
+        description: what the agent is told of it.
+        function: what it does; it raises ``NavloomError`` for what is asked wrongly.
+        arguments: type and field of each.
+    """
+
     def answered(**asked: Any) -> dict[str, Any]:
         try:
             answer: dict[str, Any] = _short(function(**asked))

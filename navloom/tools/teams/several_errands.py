@@ -111,6 +111,15 @@ def best_team_plan(
     return TeamBest(search.plan(found), found.value / whole, bound / whole)
 
 
+def alone_in_order(scene: Scene, robot: Robot, errands: Sequence[TeamErrand]) -> float:
+    """``C_solo`` of errands as they stand: metres of a robot alone, if it passed everything."""
+    graph, at, metres = metric_graph(scene), robot.start, 0.0
+    for each in errands:
+        metres += graph.distance(at, each.origin) + graph.distance(each.origin, each.end)
+        at = each.end
+    return metres
+
+
 def _floor(
     scene: Scene,
     robots: Sequence[Robot],
@@ -182,18 +191,13 @@ class _Search:
         ends = [*(each.origin for each in errands), *(each.end for each in errands)]
         sites = {place.node: place for each in places for place in each}
         number = {node: len(ends) + i for i, node in enumerate(sites)}
-        graph = metric_graph(scene)
-        at, whole = robots[0].start, 0.0
-        for each in errands:
-            whole += graph.distance(at, each.origin) + graph.distance(each.origin, each.end)
-            at = each.end
         return cls(
             team_table(scene, robots, [*ends, *sites.values()]),
             tuple(errands),
             tuple(np.array([number[x.node] for x in each], dtype=np.intp) for each in places),
             by,
             cap,
-            whole,
+            alone_in_order(scene, robots[0], errands),
         )
 
     def best(self, ends: float) -> tuple[_Found, float]:

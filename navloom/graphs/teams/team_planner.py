@@ -1,0 +1,356 @@
+"""An agent that plans for a team: who carries what, over which handoffs (CoNavBench 3.1.3).
+
+Robots' starts and errands are drawn by the seed. The graph first looks whether any plan does all
+errands: that none does is a finding, not a failure. Otherwise the model proposes legs, asks
+``check_team_plan``, and answers; the answer is held to the same rules, and what is wrong is told
+back. That no plan does it is not believed where one does.
+
+    START -> survey -> propose, consult, check (navloom.graphs.turns) -> END
+                |
+           (no plan) -> END
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Annotated, Any, ClassVar, Literal
+
+from langchain_core.tools import BaseTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import START
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict
+
+from navloom.errors import UsageError
+from navloom.graphs.agent import AgentGraph, ModelLike, SceneLike
+from navloom.graphs.navcraft.single import errand_record
+from navloom.graphs.turns import (
+    Call,
+    Conversation,
+    TurnLimits,
+    Turns,
+    add_conversation,
+    calls_made,
+    said,
+    sent_back,
+    turns,
+)
+from navloom.prompts.load import Rendered, load_prompt
+from navloom.scenes.bodies import body_of
+from navloom.scenes.distances import per_scene
+from navloom.scenes.prompt import scene_json
+from navloom.scenes.scene import Scene
+from navloom.scenes.uri import scene_of
+from navloom.tools.forms import Violation, closed_object, name_argument
+from navloom.tools.navcraft.task import RelayTask
+from navloom.tools.teams import library
+from navloom.tools.teams.library_tools import answering_tool
+from navloom.tools.teams.team import MOST_ERRANDS, MOST_ROBOTS, make_robot
+from navloom.tools.teams.team_draw import draw
+from navloom.tools.teams.team_optimum import LEAST, TeamMeasure
+from navloom.tools.teams.team_record import team_record
+from navloom.tools.teams.team_task import (
+    NO_PLAN,
+    PLAN,
+    TeamTask,
+    check_team_plan,
+    legs_schema,
+    read_legs,
+)
+
+PROMPT = "navcraft_team"
+_KEPT = 16
+_MEASURES = {
+    "makespan": "time until all is done",
+    "alpha": "way of robot_1",
+    "metres": "way of all robots together",
+    "longest": "way of the robot that walks most",
+}
+
+
+class Input(TypedDict):
+    """What a caller gives."""
+
+    seed: int
+    """Of the robots' starts and the errands; goes into the prompt."""
+
+
+class State(Input, Turns, total=False):
+    """What a run remembers.
+
+    Its result is ``{"phase_1", "team", "verdict", "navloom"}``: robot_1's errand with the keys of
+    A.10.1, the plan, and what it is worth; without ``team`` where no plan does all errands.
+    """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Context(TurnLimits):
+    """What does not change during a run."""
+
+    compact: ClassVar[bool] = False
+    """Whole answers alone are asked for."""
+
+    scene: SceneLike
+    """The home, or its URI."""
+    model: ModelLike = "builtin/heuristic"
+    """The planner, or its ``provider/name``."""
+    robots: int = 3
+    """How many there are."""
+    errands: int = 2
+    """How many things are to be carried."""
+    bodies: tuple[str, ...] = ()
+    """Of the robots in turn, by name or as ``FILE.json#NAME``; none: all pass everything."""
+    max_metres: float | None = None
+    """The most that a robot may walk."""
+    by: TeamMeasure = "makespan"
+    """What a plan is measured by."""
+    tools: Literal["check", "library", "none"] = "check"
+    """``check_team_plan``; with it reach and travel times; or none."""
+    tau: int = 2
+    """Hop threshold of 3.1.2, which robot_1's first errand keeps."""
+    constrain: bool = True
+    """Hold the model to the answer's schema, where its backend can."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.robots <= MOST_ROBOTS:
+            raise UsageError(f"A team has 1 to {MOST_ROBOTS} robots, not {self.robots}.")
+        if not 1 <= self.errands <= MOST_ERRANDS:
+            raise UsageError(f"A team has 1 to {MOST_ERRANDS} errands, not {self.errands}.")
+
+
+def task_of(
+    scene: Scene,
+    seed: int,
+    *,
+    robots: int,
+    errands: int,
+    bodies: tuple[str, ...] = (),
+    max_metres: float | None = None,
+    by: TeamMeasure = "makespan",
+    tau: int = 2,
+) -> TeamTask:
+    """The team and its errands that a seed means; arguments as :class:`Context` has them.
+
+    Raises:
+        UsageError: the scene has too few starts, things or ends, or a body does not drive.
+    """
+    drawn = draw(scene, robots, errands, seed, tau=tau)
+    if drawn is None:
+        raise UsageError(
+            f"{scene.uri} has no errands for {robots} robots: take fewer --robots or --errands."
+        )
+    made = [body_of(each) for each in bodies]
+    team = (
+        make_robot(scene, f"robot_{i + 1}", at, made[i % len(made)] if made else None)
+        for i, at in enumerate(drawn.starts)
+    )
+    return TeamTask(scene, (*team,), drawn.regions, drawn.errands, max_metres, by)
+
+
+def _task(state: State, context: Context) -> TeamTask:
+    scene = scene_of(context.scene)
+    # A few a scene are kept: the steps of one sample share a task and its optimum.
+    tasks = per_scene(scene, "team_tasks", lambda: lru_cache(_KEPT)(partial(task_of, scene)))
+    return tasks(
+        state["seed"],
+        robots=context.robots,
+        errands=context.errands,
+        bodies=tuple(context.bodies),
+        max_metres=context.max_metres,
+        by=context.by,
+        tau=context.tau,
+    )
+
+
+def survey(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Look whether any plan does all errands."""
+    task = _task(state, runtime.context)
+    if task.best is not None:
+        return {}
+    record = {**_about(task, runtime.context.tau), "decided_by": "survey", "why": task.why_none}
+    result = {"phase_1": task.phase_1, "verdict": NO_PLAN, "navloom": record}
+    return {"status": "ok", "reason": None, "result": result}
+
+
+def _about(task: TeamTask, tau: int) -> dict[str, Any]:
+    """What was asked, as a line keeps it, and what NavCraft records of the first errand."""
+    asked = task.told()
+    asked.pop("handoff places")
+    first = errand_record(RelayTask(task.scene, *task.first), tau)
+    return {**first, "asked": asked, "by": task.by, "cap": task.cap}
+
+
+def ask(state: State, context: Context) -> tuple[Rendered, dict[str, Any]]:
+    """The prompt, and the schema of the answer."""
+    task = _task(state, context)
+    rendered = load_prompt(PROMPT).render(
+        scene_graph=scene_json(task.scene),
+        team=json.dumps(task.told()),
+        seed=state["seed"],
+        tools=context.tools != "none",
+        library=context.tools == "library",
+        measure=_MEASURES[context.by],
+        alpha=context.by == "alpha",
+    )
+    legs = legs_schema(task, constrain=context.constrain)
+    schema = closed_object({"legs": {"anyOf": [legs, {"type": "null"}]}})
+    return rendered, {"title": "team_plan", **schema}
+
+
+def tools(state: State, context: Context) -> Sequence[BaseTool]:
+    """What the model may call."""
+    if context.tools == "none":
+        return ()
+    task = _task(state, context)
+    made = team_tools(task, constrain=context.constrain)
+    return made if context.tools == "library" else made[:1]
+
+
+def _failed(call: Call) -> bool:
+    result = call.result or {}
+    return not result.get("valid", "error" not in result and bool(result))
+
+
+def _advice(call: Call, before: list[Call], context: Context) -> str:
+    del before, context
+    why = (call.result or {}).get("error", "")
+    return f"This call failed before and fails again. {why} Change who carries, or the handoff."
+
+
+def check(answer: dict[str, Any], state: State, context: Context) -> dict[str, Any]:
+    """Check an answer; accept it, send it back, or give up."""
+    task = _task(state, context)
+    if "legs" in answer and answer["legs"] is None:
+        told = "A plan does all errands: find one. Several robots may share the way of an object."
+        return sent_back(state, [Violation("plan_exists", told)], context)
+    found = check_team_plan(task, answer.get("legs"))
+    if not found["valid"]:
+        return sent_back(state, [Violation("no_plan", found["error"])], context)
+    return {"status": "ok", "reason": None, "result": _result(answer["legs"], state, context)}
+
+
+def _result(legs: list[dict[str, str]], state: State, context: Context) -> dict[str, Any]:
+    task, spoken = _task(state, context), said(state)
+    plan = read_legs(task, legs)
+    return {
+        "phase_1": task.phase_1,
+        "phase_2": None,
+        "team": team_record(task.scene, plan),
+        "verdict": PLAN,
+        "navloom": {
+            **_about(task, context.tau),
+            **plan_worth(task, legs),
+            "violations_mended": state.get("violations", []),
+            "turns": turns(spoken),
+            "tool_calls": len(calls_made(spoken)),
+            "tools": context.tools,
+            "prompt": load_prompt(PROMPT).record,
+        },
+    }
+
+
+def plan_worth(task: TeamTask, legs: list[dict[str, str]]) -> dict[str, Any]:
+    """What a valid plan comes to, beside the best there is.
+
+    Returns:
+        ``makespan_s``, ``metres`` of each robot, ``value``, ``best`` and ``bound`` by the task's
+        measure, whether ``best`` is ``exact``, and ``regret``: value over best, less 1; of alpha
+        the difference.
+    """
+    found, best = check_team_plan(task, legs), task.best
+    made: dict[str, Any] = {key: found[key] for key in ("makespan_s", "metres", "value")}
+    if best is None:
+        return made
+    value = found["value"]
+    regret = value - best.value if task.by == "alpha" else value / best.value - 1
+    return {
+        **made,
+        "best": best.value,
+        "bound": best.bound,
+        "exact": best.exact,
+        "regret": regret if abs(regret) > LEAST else 0.0,
+    }
+
+
+def after_survey(state: State) -> Literal["propose", "__end__"]:
+    """Where no plan does it there is nothing to ask a model."""
+    return "__end__" if state.get("status") else "propose"
+
+
+def build_graph(
+    checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
+) -> CompiledStateGraph[State, Context, Input, Any]:
+    """Compile the graph.
+
+    Args:
+        checkpointer: where each step is kept; None keeps nothing.
+    """
+    builder = AgentGraph(State, Context, Input, "navcraft_team")
+    builder.add_node("survey", survey)
+    add_conversation(builder, Conversation(ask, tools, _failed, _advice, check))
+    builder.add_edge(START, "survey")
+    builder.add_conditional_edges("survey", after_survey)
+    return builder.compile(checkpointer)  # type: ignore[no-any-return]
+
+
+_CHECK = """Check a plan for all errands of the team.
+
+legs: a list of {"robot", "object", "from", "to"}, names as given. Returns valid, and either error
+(what is wrong first, and what to change) or makespan_s, metres of each robot, and each leg in time
+(takes_s, ends_s, waits_s)."""
+_REACH = (
+    """Say which regions a robot of the team does not get to from its start, and what bars it."""
+)
+_TRAVEL = """Say how far and how long it is for one robot from a place to another.
+
+Places are regions, handoff places, or things, as 'desk in Study_4'."""
+
+
+def team_tools(task: TeamTask, *, constrain: bool = True) -> list[BaseTool]:
+    """``check_team_plan``, and what of the efficiency library fits a team: reach, travel_time.
+
+    Args:
+        task: the team and its errands.
+        constrain: enumerate names in the argument schemas.
+    """
+    robots = {robot.name: robot for robot in task.robots}
+    name = name_argument("A robot of the team.", [*robots] if constrain else None)
+    place: Any = (str, Field(description="A place.", max_length=200))
+
+    def known(robot: str) -> Any:
+        if robot not in robots:
+            raise UsageError(f"There is no {robot[:80]} in the team: name {', '.join(robots)}.")
+        return robots[robot]
+
+    def reach(robot: str) -> dict[str, Any]:
+        who = known(robot)
+        return library.reach(task.scene, who.body, who.start)
+
+    def travel_time(robot: str, start: str, goal: str) -> dict[str, Any]:
+        begin, end = (
+            task.places.get(each) or library.place_named(task.scene, each) for each in (start, goal)
+        )
+        return library.travel_time(task.scene, known(robot), begin, end)
+
+    # Of a field LangChain hands on only what stands in its annotation.
+    schema = WithJsonSchema(legs_schema(task, constrain=constrain))
+    plan: Any = Annotated[list[dict[str, str]], schema]
+    return [
+        answering_tool(
+            "check_team_plan",
+            _CHECK,
+            lambda legs: check_team_plan(task, legs),
+            legs=(plan, Field(description="The plan.")),
+        ),
+        answering_tool("reach", _REACH, reach, robot=name),
+        answering_tool("travel_time", _TRAVEL, travel_time, robot=name, start=place, goal=place),
+    ]
+
+
+graph = build_graph()

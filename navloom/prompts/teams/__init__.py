@@ -1,0 +1,1 @@
+"""What those who plan for teams are told."""
